@@ -1,1 +1,1 @@
-"""Ports made real, one outside library each."""
+"""Implementations of the ports; each module wraps one outside library or one kind of file."""

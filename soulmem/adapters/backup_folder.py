@@ -1,4 +1,4 @@
-"""Copies of the store as compressed files in a folder: whole or not at all, of which the newest are kept."""
+"""Backups of the store as compressed files in a folder. Each is complete; old ones are deleted."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ from soulmem.domain.errors import StoreBroken, StoreError, StoreFull
 
 _NAME = re.compile(r"soulmem-(\d{8}T\d{6}Z)(-upgrade)?\.tar\.gz\Z")
 _STAMP = "%Y%m%dT%H%M%SZ"
-_ASIDE = ".part"  # how the name of anything unfinished ends
-_ROOM = (
-    64 << 20
-)  # bytes of the disk that are left to the store: a backup is worth less than a memory
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-_QUICK = 1  # of gzip's levels: the next one takes twice as long for a tenth less
+_UNFINISHED = ".part"  # end of the name of an unfinished file or folder
+_RESERVED = 64 << 20  # bytes of the disk that a backup leaves free for the store
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+_GZIP_LEVEL = 1  # level 2 takes twice as long and saves a tenth
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """How many are kept: the newest of each of so many days, of so many weeks, and made before upgrades."""
+    """How many backups are kept: one for each of the last days and weeks, and those made before upgrades."""
 
     daily: int = 7
     weekly: int = 4
@@ -39,22 +37,22 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """One copy."""
+    """One backup file."""
 
     path: Path
     made: datetime
-    upgrade: bool = False  # made before another version took the store over
+    upgrade: bool = False  # made before another version of SoulMem opened the store
 
 
 class BackupFolder:
-    """Backups in `folder`, which is made when the first one is written. Other files in it are left alone."""
+    """Backups in `folder`, which is created with the first one. Other files in it are not touched."""
 
     def __init__(self, folder: Path, rotation: Rotation | None = None) -> None:
         self.folder = folder
         self._rotation = rotation or Rotation()
 
     def all(self) -> list[Backup]:
-        """Those that are whole, newest first."""
+        """The complete backups, newest first."""
         backups = []
         with suppress(OSError):
             for path in self.folder.iterdir():
@@ -69,30 +67,30 @@ class BackupFolder:
         )
 
     def tidy(self) -> None:
-        """Remove what a stop left unfinished. Nobody else may be writing here."""
+        """Remove unfinished files. Only call this while nothing else writes here."""
         with suppress(OSError):
-            for path in self.folder.glob(f"*{_ASIDE}"):
+            for path in self.folder.glob(f"*{_UNFINISHED}"):
                 with suppress(OSError):
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def place_for_copy(self, source: Path) -> Path:
-        """Where `source` may be copied to before it is packed. Raises StoreFull, StoreError."""
+        """A path to copy `source` to before it is packed. Raises StoreFull, StoreError."""
         size = _size(source)
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(self.folder).free
         except OSError as error:
             raise self._refused(error) from error
-        if free < 2 * size + _ROOM:
-            need = (2 * size + _ROOM) >> 20
+        needed = 2 * size + _RESERVED
+        if free < needed:
             raise StoreFull(
-                f"no backup was made: {need} MiB must be free on the disk of {self.folder}, "
-                f"{free >> 20} MiB are"
+                f"no backup was made: the disk of {self.folder} has {free >> 20} MiB free, "
+                f"and {needed >> 20} MiB are needed"
             )
-        return self.folder / f"copy{_ASIDE}"
+        return self.folder / f"copy{_UNFINISHED}"
 
     def copy(self, source: Path, place: Path) -> None:
-        """Copy the files of a store that nobody writes to meanwhile. Raises StoreFull, StoreError."""
+        """Copy the files of a store. Nothing may write to it meanwhile. Raises StoreFull, StoreError."""
         try:
             shutil.rmtree(place, ignore_errors=True)
             shutil.copytree(source, place, ignore=shutil.ignore_patterns("LOCK"))
@@ -101,23 +99,23 @@ class BackupFolder:
             raise self._refused(error) from error
 
     def pack(self, place: Path, made: datetime, *, upgrade: bool = False) -> Backup:
-        """Make the copy one file and let go of those that are too old. Raises StoreFull, StoreError."""
+        """Pack the copy into one file and delete backups that are too old. Raises StoreFull, StoreError."""
         stamp = made.astimezone(timezone.utc).strftime(_STAMP)
         path = self.folder / f"soulmem-{stamp}{'-upgrade' if upgrade else ''}.tar.gz"
-        aside = path.with_name(path.name + _ASIDE)
+        unfinished = path.with_name(path.name + _UNFINISHED)
         try:
-            with aside.open("wb") as file:
+            with unfinished.open("wb") as file:
                 with tarfile.open(
-                    fileobj=file, mode="w:gz", compresslevel=_QUICK
+                    fileobj=file, mode="w:gz", compresslevel=_GZIP_LEVEL
                 ) as tar:
                     tar.add(place, arcname="store")
                 file.flush()
                 os.fsync(file.fileno())
-            aside.replace(path)
+            unfinished.replace(path)
             sync_folder(self.folder)
         except OSError as error:
             with suppress(OSError):
-                aside.unlink(missing_ok=True)
+                unfinished.unlink(missing_ok=True)
             raise self._refused(error) from error
         finally:
             shutil.rmtree(place, ignore_errors=True)
@@ -125,20 +123,20 @@ class BackupFolder:
         return Backup(path, made, upgrade)
 
     def rotate(self) -> None:
-        """Delete what is older than the rotation keeps."""
+        """Delete the backups that the rotation does not keep."""
         backups = self.all()
         for backup in set(backups) - _kept(backups, self._rotation):
-            with suppress(OSError):  # what cannot be removed now goes the next time
+            with suppress(OSError):  # the next rotation tries again
                 backup.path.unlink()
 
     def unpack(self, backup: Path, target: Path) -> None:
-        """Write the store that the file holds into `target`, which is new. Raises StoreBroken, StoreError."""
+        """Unpack the store into the new folder `target`. Raises StoreBroken, StoreError."""
         try:
             with gzip.open(backup) as packed:
                 with tarfile.open(fileobj=packed, mode="r|") as tar:
                     for member in tar:
                         _unpack(tar, member, target)
-                while packed.read(1 << 20):  # to its end, where the checksum stands
+                while packed.read(1 << 20):  # gzip checks its checksum at the end
                     pass
         except (
             tarfile.TarError,
@@ -159,7 +157,8 @@ class BackupFolder:
         self, error: OSError | shutil.Error, what: str = "no backup was made"
     ) -> StoreError:
         reason = getattr(error, "strerror", None) or str(error)
-        if getattr(error, "errno", None) in _NO_ROOM or "No space left" in str(error):
+        is_full = getattr(error, "errno", None) in _DISK_FULL
+        if is_full or "No space left" in str(error):
             return StoreFull(
                 f"{what}: the disk of {self.folder} is full, free some space ({reason})"
             )
@@ -167,8 +166,8 @@ class BackupFolder:
 
 
 def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
-    """Of each of the last days and weeks that have any the newest, and the last ones before upgrades. Of the
-    last day the two newest: one of them may turn out to be damaged.
+    """The newest backup of each of the last days and weeks that have one, and the last ones before upgrades.
+    Of the last day the two newest are kept, in case one is damaged.
     """
     by_day: dict[date, Backup] = {}
     by_week: dict[tuple[int, int], Backup] = {}
@@ -191,19 +190,19 @@ def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
 
 
 def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
-    """One member: a plain file or a folder below `store`. Raises ValueError for anything else."""
+    """Unpack one file or folder below `store`. Raises ValueError for anything else."""
     first, *rest = member.name.split("/")
     if first != "store" or any(
         part in ("", ".", "..") or "\\" in part or ":" in part for part in rest
     ):
-        raise ValueError("it holds what no backup of SoulMem holds")
+        raise ValueError("it contains something that is not part of a backup")
     path = target.joinpath(*rest)
     if member.isdir():
         path.mkdir(parents=True, exist_ok=True)
         return
     source = tar.extractfile(member) if member.isreg() else None
     if source is None:
-        raise ValueError("it holds what no backup of SoulMem holds")
+        raise ValueError("it contains something that is not part of a backup")
     path.parent.mkdir(parents=True, exist_ok=True)
     with source, path.open("wb") as file:
         shutil.copyfileobj(source, file, 1 << 20)
@@ -212,7 +211,7 @@ def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None
 
 
 def _size(folder: Path) -> int:
-    """Bytes of the files in it, some of which may go meanwhile."""
+    """Bytes of the files in the folder. Files may vanish meanwhile."""
     size = 0
     for path in folder.rglob("*"):
         with suppress(OSError):

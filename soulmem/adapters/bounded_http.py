@@ -1,4 +1,4 @@
-"""A client for HTTP that stops reading an answer which never ends."""
+"""An HTTP client that stops reading a response which is too large."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ if TYPE_CHECKING:
 
 
 class TooLarge(Exception):
-    """An answer was larger than it may be."""
+    """A response is larger than allowed."""
 
 
-def bounded_client(most: int) -> httpx.AsyncClient:
-    """An `httpx.AsyncClient` whose answers have at most so many bytes as they come over the line; a larger
-    one fails while it is read, with TooLarge as the cause, and its connection is closed.
+def bounded_client(max_bytes: int) -> httpx.AsyncClient:
+    """An `httpx.AsyncClient` that reads at most `max_bytes` of a response, counted before decompression.
+
+    Reading a larger one fails with TooLarge as the cause, and its connection is closed.
     """
     import httpx
 
     class Bounded(httpx.AsyncByteStream):
-        """Counts what is read."""
+        """Counts the bytes that are read."""
 
         def __init__(self, inner: httpx.AsyncByteStream) -> None:
             self._inner = inner
@@ -29,8 +30,8 @@ def bounded_client(most: int) -> httpx.AsyncClient:
             size = 0
             async for piece in self._inner:
                 size += len(piece)
-                if size > most:
-                    raise TooLarge(f"more than {most} bytes")
+                if size > max_bytes:
+                    raise TooLarge(f"more than {max_bytes} bytes")
                 yield piece
 
         async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""How does a new name in a folder outlast a power cut?"""
+"""Makes new files in a folder survive a power cut."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def sync_folder(folder: Path) -> None:
-    """Make new and renamed files of the folder last. Only where folders can be opened: not on Windows."""
+    """Write the folder's entries to disk, for new and renamed files. Has no effect on Windows."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""A spool in a folder: one JSON file for each job, and beside it the bytes it works on."""
+"""A job spool in a folder: one JSON file for each job, and a file with its payload."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.ports.spool import JobRecord
 
-_NO_ROOM = (28, 122)  # ENOSPC, EDQUOT
+_DISK_FULL = (28, 122)  # ENOSPC, EDQUOT
 
 
 class FolderSpool:
-    """Jobs in a folder that is made when the first one comes. A file that is no record is left alone."""
+    """Jobs in a folder, which is created with the first one. Files that are not records are not touched."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -28,7 +28,7 @@ class FolderSpool:
         return await asyncio.to_thread(self._records)
 
     async def put(self, record: JobRecord, payload: bytes | None = None) -> None:
-        """See `Spool`: the payload first, so that a record never stands without it."""
+        """See `Spool`. The payload is written first, so that no record lacks it."""
         await asyncio.to_thread(self._put, record, payload)
 
     async def payload(self, job: str) -> bytes:
@@ -46,7 +46,7 @@ class FolderSpool:
 
     def _records(self) -> list[JobRecord]:
         records = []
-        for path in sorted(self._folder.glob("*.json")):  # ids sort by time of birth
+        for path in sorted(self._folder.glob("*.json")):  # ids sort by creation time
             with suppress(OSError, ValueError, KeyError, TypeError):
                 records.append(_record(json.loads(path.read_bytes())))
         return records
@@ -80,12 +80,12 @@ class FolderSpool:
             raise self._refused(error) from error
 
     def _unlink(self, name: str) -> None:
-        with suppress(OSError):  # what cannot be removed now is only in the way
+        with suppress(OSError):  # a file that cannot be removed does no harm
             (self._folder / name).unlink()
 
     def _refused(self, error: OSError) -> StoreError:
         reason = error.strerror or str(error)
-        if error.errno in _NO_ROOM:
+        if error.errno in _DISK_FULL:
             return StoreFull(
                 f"the disk of {self._folder} is full: free some space, then try again ({reason})"
             )

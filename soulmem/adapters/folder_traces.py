@@ -1,4 +1,4 @@
-"""Traces in a folder: one file for each soul, one line for each trace."""
+"""Traces of recalls in a folder: one file for each soul, one line for each trace."""
 
 from __future__ import annotations
 
@@ -16,25 +16,27 @@ from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 
 KEPT = 2_000  # traces of a soul
-_SPARE = 400  # more than those stand in a file before it is written anew
-_NO_ROOM = (28, 122)  # ENOSPC, EDQUOT
+_SPARE = 400  # further lines in a file before it is rewritten
+_DISK_FULL = (28, 122)  # ENOSPC, EDQUOT
 
 
 class FolderTraces:
-    """See `TraceLog`. The folder is made when the first trace comes."""
+    """See `TraceLog`. The folder is created with the first trace."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._lines: dict[
-            Path, int
-        ] = {}  # in each file, once something was added to it
+        self._line_counts: dict[Path, int] = {}  # of files that were written to
         self._writing = asyncio.Lock()
 
     async def add(self, owner: Owner, soul: SoulId, key: str, content: bytes) -> None:
         """See `TraceLog`."""
         async with self._writing:
             await asyncio.to_thread(
-                self._carefully, self._add, self._file(owner, soul), key, content
+                self._with_store_errors,
+                self._add,
+                self._file(owner, soul),
+                key,
+                content,
             )
 
     async def find(self, owner: Owner, key: str) -> bytes | None:
@@ -47,25 +49,28 @@ class FolderTraces:
         """See `TraceLog`."""
         async with self._writing:
             await asyncio.to_thread(
-                self._carefully, self._alter, self._file(owner, soul), edit
+                self._with_store_errors, self._alter, self._file(owner, soul), edit
             )
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
         """See `TraceLog`."""
         async with self._writing:
             await asyncio.to_thread(
-                self._carefully, self._write, self._file(owner, soul), []
+                self._with_store_errors, self._write, self._file(owner, soul), []
             )
 
     def _file(self, owner: Owner, soul: SoulId) -> Path:
         return self._folder / f"{_name(owner)}-{_name(soul)}.traces"
 
-    def _carefully(self, do: Callable[..., None], *arguments: object) -> None:
+    def _with_store_errors(
+        self, action: Callable[..., None], *arguments: object
+    ) -> None:
+        """Call `action`; raises StoreFull or StoreError instead of OSError."""
         try:
-            do(*arguments)
+            action(*arguments)
         except OSError as error:
             reason = error.strerror or str(error)
-            if error.errno in _NO_ROOM:
+            if error.errno in _DISK_FULL:
                 raise StoreFull(
                     f"the disk of {self._folder} is full: free some space, then try again ({reason})"
                 ) from error
@@ -74,17 +79,15 @@ class FolderTraces:
             ) from error
 
     def _add(self, file: Path, key: str, content: bytes) -> None:
-        line_count = self._lines.get(file)
+        line_count = self._line_counts.get(file)
         if line_count is None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            old = list(_lines(file))
-            self._write(
-                file, old[-KEPT:]
-            )  # without the half line that a crash may have left
-            line_count = len(old[-KEPT:])
+            kept = list(_lines(file))[-KEPT:]
+            self._write(file, kept)  # removes a half line that a crash may have left
+            line_count = len(kept)
         with file.open("ab") as out:
             out.write(_line(key, content))
-        self._lines[file] = line_count + 1
+        self._line_counts[file] = line_count + 1
         if line_count + 1 > KEPT + _SPARE:
             self._write(file, list(_lines(file))[-KEPT:])
 
@@ -93,40 +96,38 @@ class FolderTraces:
         for file in self._folder.glob(pattern):
             for line in _lines(file):
                 if line.startswith(wanted + b" "):
-                    return _told(line)
+                    return _content(line)
         return None
 
     def _alter(self, file: Path, edit: Callable[[bytes], bytes | None]) -> None:
         old, new = list(_lines(file)), []
         for line in old:
-            content = _told(line)
+            content = _content(line)
             edited = edit(content)
-            if edited is not None:
-                new.append(
-                    line
-                    if edited == content
-                    else _line(line.partition(b" ")[0].decode(), edited)
-                )
+            if edited == content:
+                new.append(line)
+            elif edited is not None:
+                new.append(_line(line.partition(b" ")[0].decode(), edited))
         if new != old:
             self._write(file, new)
 
     def _write(self, file: Path, lines: Iterable[bytes]) -> None:
-        """Put a file of these lines in place of the one that is there; without any, none."""
-        some = list(lines)
-        self._lines[file] = len(some)
-        if not some:
+        """Replace the file by one with these lines; without lines, delete it."""
+        new = list(lines)
+        self._line_counts[file] = len(new)
+        if not new:
             file.unlink(missing_ok=True)
             return
         fresh = file.with_suffix(".new")
         with fresh.open("wb") as out:
-            out.writelines(some)
+            out.writelines(new)
             out.flush()
             os.fsync(out.fileno())
         fresh.replace(file)
 
 
 def _name(key: str) -> str:
-    """A file name for an id of any signs."""
+    """A file name for an id with any characters."""
     return sha256(key.encode()).hexdigest()[:20]
 
 
@@ -134,14 +135,14 @@ def _line(key: str, content: bytes) -> bytes:
     return key.encode() + b" " + base64.b64encode(zlib.compress(content)) + b"\n"
 
 
-def _told(line: bytes) -> bytes:
+def _content(line: bytes) -> bytes:
     return zlib.decompress(base64.b64decode(line.partition(b" ")[2]))
 
 
 def _lines(file: Path) -> Iterator[bytes]:
-    """The whole lines of the file; one that cannot be read is left out."""
+    """The complete lines of the file; unreadable ones are left out."""
     with suppress(FileNotFoundError), file.open("rb") as lines:
         for line in lines:
             with suppress(zlib.error, binascii.Error):
-                if line.endswith(b"\n") and _told(line):
+                if line.endswith(b"\n") and _content(line):
                     yield line

@@ -1,4 +1,4 @@
-"""SnapshotStore of open minds as files in a folder, one a soul: written aside, checked whenever they are read."""
+"""Snapshots of loaded souls as files in a folder, one for each soul, with checksums."""
 
 from __future__ import annotations
 
@@ -24,20 +24,18 @@ from soulmem.ports.snapshot_store import Snapshot
 
 log = logging.getLogger(__name__)
 
-# A file: _BEGIN, the arrays one after the other, an index of them in JSON with the head, its length and
-# checksum as 8 bytes each, _END. The index comes last, so a file that was cut off has none.
+# A file consists of _BEGIN, the arrays, an index in JSON (head and list of arrays), the index's length and
+# checksum (8 bytes each), _END. The index comes last, so a truncated file has none.
 _BEGIN = b"SoulMem image 1\n"
 _END = b"SoulMem end 1\n\x00\x00"
-_NUMBER = 8
+_NUMBER = 8  # bytes of a number
 _TAIL = 2 * _NUMBER + len(_END)
-_KINDS = "biuf"  # what numpy calls booleans, integers and floats
-_ROOM = (
-    256 << 20
-)  # bytes of the disk that are left to the store: an image is worth less than a memory
+_KINDS = "biuf"  # numpy's kinds for booleans, integers and floats
+_RESERVED = 256 << 20  # bytes of the disk that snapshots leave free for the store
 
 
 class ImageFolder:
-    """SnapshotStore in `folder`, which is made when the first one is written."""
+    """Snapshots in `folder`, which is created with the first one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -51,7 +49,7 @@ class ImageFolder:
             return None
         except (OSError, ValueError, KeyError, TypeError, MemoryError) as error:
             log.warning(
-                "the image of soul %s cannot be used, so its rows are read: %s",
+                "the snapshot of soul %s cannot be used, so its rows are read: %s",
                 soul,
                 error,
             )
@@ -70,18 +68,17 @@ class ImageFolder:
 
 
 class FileWriter:
-    """An image that is being written."""
+    """A snapshot that is being written."""
 
     def __init__(self, path: Path, token: str) -> None:
         self._path = path
-        self._aside = path.with_suffix(".new")
+        self._unfinished = path.with_suffix(".new")
         self._token = token
-        self._arrays: list[
-            tuple[str, str, list[int], int]
-        ] = []  # name, type, shape, checksum
+        # Name, type, shape and checksum of each array.
+        self._arrays: list[tuple[str, str, list[int], int]] = []
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self._aside.open("wb")
+            self._file = self._unfinished.open("wb")
             self._file.write(_BEGIN)
         except OSError as error:
             raise _fault(error) from error
@@ -92,8 +89,8 @@ class FileWriter:
             for name, array in arrays.items():
                 data = np.ascontiguousarray(array)
                 if data.dtype.kind not in _KINDS:
-                    raise TypeError(f"an array of {data.dtype} cannot be kept")
-                if shutil.disk_usage(self._path.parent).free < data.nbytes + _ROOM:
+                    raise TypeError(f"an array of {data.dtype} cannot be stored")
+                if shutil.disk_usage(self._path.parent).free < data.nbytes + _RESERVED:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 raw = data.reshape(-1).view(np.uint8)
                 self._file.write(raw.data)
@@ -112,7 +109,7 @@ class FileWriter:
                 file.write(data + _number(len(data)) + _number(zlib.crc32(data)) + _END)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(self._aside, self._path)
+            os.replace(self._unfinished, self._path)
             sync_folder(self._path.parent)
         except OSError as error:
             raise _fault(error) from error
@@ -121,43 +118,58 @@ class FileWriter:
         """See `SnapshotWriter`."""
         with suppress(OSError):
             self._file.close()
-            self._aside.unlink(missing_ok=True)
+            self._unfinished.unlink(missing_ok=True)
 
 
 def _read(file: BinaryIO, token: str) -> Snapshot | None:
-    """The image in the file. Raises ValueError, KeyError or TypeError for anything that is none."""
+    """The snapshot in the file; None if it is of another token.
+
+    Raises ValueError, KeyError or TypeError if the file is not a snapshot or is damaged.
+    """
     size = file.seek(0, os.SEEK_END)
+    data = _read_index(file, size)
+    index = json.loads(data)
+    if index["token"] != token:
+        return None
+    array_bytes = size - len(_BEGIN) - len(data) - _TAIL
+    return Snapshot(index["head"], _read_arrays(file, index["arrays"], array_bytes))
+
+
+def _read_index(file: BinaryIO, size: int) -> bytes:
+    """The index as JSON; afterwards the file is at its first array. Raises ValueError."""
     if size < len(_BEGIN) + _TAIL:
-        raise ValueError("it is cut off")
+        raise ValueError("it is truncated")
     file.seek(size - _TAIL)
     tail = file.read(_TAIL)
-    length, checksum = (
-        int.from_bytes(tail[start : start + _NUMBER], "little")
-        for start in (0, _NUMBER)
-    )
+    length = int.from_bytes(tail[:_NUMBER], "little")
+    checksum = int.from_bytes(tail[_NUMBER : 2 * _NUMBER], "little")
     if tail[2 * _NUMBER :] != _END or length > size - _TAIL - len(_BEGIN):
-        raise ValueError("it is cut off, or of another version")
+        raise ValueError("it is truncated, or of another version")
     file.seek(size - _TAIL - length)
     data = file.read(length)
     file.seek(0)
     if zlib.crc32(data) != checksum or file.read(len(_BEGIN)) != _BEGIN:
         raise ValueError("it is damaged")
-    index = json.loads(data)
-    if index["token"] != token:
-        return None
+    return data
+
+
+def _read_arrays(
+    file: BinaryIO, described: list[Any], size: int
+) -> dict[str, NDArray[Any]]:
+    """The arrays by name; `size` is their number of bytes together. Raises ValueError."""
     arrays = {}
-    remaining = size - len(_BEGIN) - length - _TAIL
-    for name, kind, shape, expected in index["arrays"]:
+    remaining = size
+    for name, kind, shape, expected in described:
         dtype = np.dtype(kind)
         count = int(np.prod(shape, dtype=np.int64))
         remaining -= count * dtype.itemsize
         if dtype.kind not in _KINDS or count < 0 or remaining < 0:
-            raise ValueError("its parts do not fit it")
+            raise ValueError("its index does not fit its size")
         array = np.fromfile(file, dtype, count)
         if array.size != count or zlib.crc32(array.view(np.uint8).data) != expected:
-            raise ValueError(f"its part {name} is damaged")
+            raise ValueError(f"its array {name} is damaged")
         arrays[name] = array.reshape(shape)
-    return Snapshot(index["head"], arrays)
+    return arrays
 
 
 def _number(value: int) -> bytes:
@@ -166,5 +178,5 @@ def _number(value: int) -> bytes:
 
 def _fault(error: OSError) -> StoreError:
     if error.errno == errno.ENOSPC:
-        return StoreFull("the disk has no room for an image of the soul's memory")
-    return StoreError(f"an image of the soul's memory could not be written: {error}")
+        return StoreFull("the disk has no room for a snapshot of the soul's memory")
+    return StoreError(f"a snapshot of the soul's memory could not be written: {error}")

@@ -1,4 +1,4 @@
-"""A language model behind a server of its own, reached through litellm."""
+"""A language model on a server of its own, called through litellm."""
 
 from __future__ import annotations
 
@@ -19,24 +19,20 @@ from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadabl
 
 log = logging.getLogger(__name__)
 
-_TEMPERATURE = 0.2  # little: at none a small model says the same for ever
-_THINKING_TOKENS = 2048  # more for a model that was seen to think before it answers
-_LARGEST = (
-    4 << 20
-)  # bytes of an answer: the longest that is asked for is a hundredth of it
-_GRACE_SECONDS = (
-    5.0  # litellm's own limit comes first, so that it can close the connection
-)
-_SESSION = "aclient_session"  # where litellm looks for a client of HTTP to use
+_TEMPERATURE = 0.2  # low, but above 0: at 0 a small model may repeat itself forever
+_THINKING_TOKENS = 2048  # added for a model that reasons before it answers
+_MAX_BYTES = 4 << 20  # of a response; the longest requested answer is a hundredth of it
+_GRACE_SECONDS = 5.0  # after litellm's own timeout, in which it closes the connection
+_SESSION = "aclient_session"  # litellm's attribute for its HTTP client
 _LOOPBACK = "127.0.0.1,localhost,::1"
-# What litellm would fetch or read by itself: prices, headers and posts from the web, a file .env anywhere.
+# Keep litellm from loading prices, headers and posts from the web, and any file .env.
 _ENVIRONMENT = {
     "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     "LITELLM_LOCAL_ANTHROPIC_BETA_HEADERS": "True",
     "LITELLM_LOCAL_BLOG_POSTS": "True",
     "LITELLM_MODE": "PRODUCTION",
 }
-_TALKATIVE = (
+_LOGGERS_WITH_PROMPTS = (  # below level CRITICAL they quote prompts and keys
     "LiteLLM",
     "LiteLLM Router",
     "LiteLLM Proxy",
@@ -44,8 +40,8 @@ _TALKATIVE = (
     "httpx",
     "httpcore",
 )
-_REFUSED = (400, 401, 402, 403, 404, 405, 413, 415, 422, 501)
-_SCHEMA_REFUSED = (400, 404, 415, 422, 501)
+_REFUSED_STATUSES = (400, 401, 402, 403, 404, 405, 413, 415, 422, 501)
+_SCHEMA_REFUSED_STATUSES = (400, 404, 415, 422, 501)
 _OPEN_THOUGHT = re.compile(
     r"\s*(?:<think|<reasoning|<thought|\[THINK|◁think|<\|channel\|>analysis)", re.I
 )
@@ -54,11 +50,11 @@ _OPEN_THOUGHT = re.compile(
 class LitellmEndpoint:
     """One model of one server.
 
-    Calls run on a loop in a thread of their own: litellm computes much between two waits.
+    Calls run on an event loop in a thread of its own, because litellm computes a lot between two waits.
     """
 
     def __init__(self, base_url: str, model: str, api_key: str, timeout: float) -> None:
-        """`base_url` empty: where the provider that `model` names is. `timeout` in seconds."""
+        """If `base_url` is empty, the provider named in `model` is called. `timeout` in seconds."""
         self._base_url = base_url
         self._model = model
         self._key = api_key.strip()
@@ -70,28 +66,28 @@ class LitellmEndpoint:
 
     @property
     def name(self) -> str:
-        """As the settings call it."""
+        """The model's name in the settings."""
         return self._model
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """The model's answer, unread. Raises LlmFailed.
+        """The model's raw answer. Raises LlmFailed.
 
-        A server that refuses a schema gets none from then on; that it was asked twice is the only repetition.
+        If the server refuses a schema, the call is repeated once without it, and later calls send none.
         """
         litellm = await asyncio.to_thread(_library)
         schema = prompt.schema if self._takes_schema else None
         try:
             return await self._ask(litellm, prompt, schema is not None)
         except _Refused as refusal:
-            if schema is None or refusal.status not in _SCHEMA_REFUSED:
+            if schema is None or refusal.status not in _SCHEMA_REFUSED_STATUSES:
                 raise
             answered = await self._ask(litellm, prompt, False)
         self._takes_schema = False
-        log.info("%s takes no schema: its answers are asked for in words", self._model)
+        log.info("%s does not support a JSON schema: none is sent", self._model)
         return answered
 
     async def stop(self) -> None:
-        """Break off what runs and let go of the connections."""
+        """Cancel running calls and close the connections."""
         thread, self._thread = self._thread, None
         if thread is not None:
             await asyncio.to_thread(thread.stop)
@@ -103,16 +99,16 @@ class LitellmEndpoint:
         async with self._starting:
             if self._thread is None:
                 self._thread = await asyncio.to_thread(_LoopThread, litellm)
-        asked = self._thread.submit(self._request(litellm, prompt, with_schema))
+        call = self._thread.submit(self._request(litellm, prompt, with_schema))
         try:
             answer = await asyncio.wait_for(
-                asyncio.wrap_future(asked), self._timeout + _GRACE_SECONDS
+                asyncio.wrap_future(call), self._timeout + _GRACE_SECONDS
             )
         except asyncio.TimeoutError:
             raise self._failed(
-                Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s"
+                Failure.TIMEOUT, f"did not answer within {self._timeout:g} s"
             ) from None
-        except Exception as error:  # litellm has no one class for all that a provider's client may raise
+        except Exception as error:  # providers' clients raise errors of many classes
             raise self._failure(litellm, error, prompt) from None
         return self._completion(answer, prompt, time.monotonic() - began)
 
@@ -150,10 +146,8 @@ class LitellmEndpoint:
         thought = getattr(message, "reasoning_content", None)
         self._thinks = self._thinks or bool(thought) or bool(_OPEN_THOUGHT.match(text))
         if not text.strip():
-            raise Unreadable(
-                f"{self._model} gave "
-                + ("nothing but reasoning" if thought else "an empty answer")
-            )
+            kind = "only reasoning" if thought else "an empty answer"
+            raise Unreadable(f"{self._model} gave {kind}")
         prompt_tokens = getattr(usage, "prompt_tokens", 0) or estimate_tokens(
             prompt.system + prompt.user
         )
@@ -167,23 +161,20 @@ class LitellmEndpoint:
         status = getattr(error, "status_code", None)
         if isinstance(error, litellm.exceptions.Timeout) or "APITimeoutError" in kinds:
             return self._failed(
-                Failure.TIMEOUT, f"gave no answer in {self._timeout:g} s"
+                Failure.TIMEOUT, f"did not answer within {self._timeout:g} s"
             )
-        if any(
-            "Connect" in kind or kind == "gaierror"
-            for kind in kinds
-            if kind != "APIConnectionError"
-        ):
+        if any(_is_connection_error(kind) for kind in kinds):
             return self._failed(
                 Failure.UNREACHABLE,
                 "cannot be reached at " + (self._base_url or "its provider"),
             )
         if any(isinstance(each, TooLarge) for each in _chain(error)):
             return self._failed(
-                Failure.UNREADABLE, f"gave an answer of more than {_LARGEST >> 20} MiB"
+                Failure.UNREADABLE,
+                f"gave an answer of more than {_MAX_BYTES >> 20} MiB",
             )
-        detail = _tame(str(error), prompt, self._key)
-        if status in _REFUSED:
+        detail = _safe_detail(str(error), prompt, self._key)
+        if status in _REFUSED_STATUSES:
             return _Refused(
                 int(status),
                 f"the model {self._model} refused the call ({status}){detail}",
@@ -197,7 +188,7 @@ class LitellmEndpoint:
 
 
 class _Refused(LlmFailed):
-    """Refused, with the HTTP status."""
+    """The server refused the call, with this HTTP status."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(Failure.REFUSED, message)
@@ -208,25 +199,25 @@ class _LoopThread:
     """An event loop in a thread of its own."""
 
     def __init__(self, litellm: ModuleType) -> None:
-        """Reads certificates: not on an event loop."""
+        """Reads certificates, so do not call this on an event loop."""
         self._loop = asyncio.new_event_loop()
         self._library = litellm
-        self._session = bounded_client(_LARGEST)
+        self._session = bounded_client(_MAX_BYTES)
         setattr(litellm, _SESSION, self._session)
-        # Nothing of ours is on this thread's stack: what it runs is litellm's alone.
+        # This thread only runs litellm's coroutines.
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="soulmem-llm", daemon=True
         )
         self._thread.start()
 
     def submit(self, request: dict[str, Any]) -> Future[Any]:
-        """Begin the call; cancelling what is given back cancels it."""
+        """Start the call. Cancelling the returned future cancels it."""
         return asyncio.run_coroutine_threadsafe(
             self._library.acompletion(**request), self._loop
         )
 
     def stop(self) -> None:
-        """End the loop: cancel what runs, close connections."""
+        """End the loop: cancel running calls, close connections."""
         asyncio.run_coroutine_threadsafe(self._wind_up(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -248,14 +239,11 @@ class _LoopThread:
 
 
 def _library() -> ModuleType:
-    """litellm, quiet and offline but for the calls themselves. Blocks for seconds the first time."""
+    """litellm, set up to log nothing and to use the network for calls only. Blocks for seconds at first."""
     with _IMPORTING:
         for name, value in _ENVIRONMENT.items():
             os.environ.setdefault(name, value)
-        for name in (
-            "NO_PROXY",
-            "no_proxy",
-        ):  # a model on this machine is not behind the proxy
+        for name in ("NO_PROXY", "no_proxy"):  # a local model is not behind the proxy
             hosts = os.environ.get(name, "")
             if _LOOPBACK not in hosts:
                 os.environ[name] = f"{hosts},{_LOOPBACK}".lstrip(",")
@@ -267,7 +255,7 @@ def _library() -> ModuleType:
                 f"litellm is not installed ({error}): run start.py again",
             ) from error
         litellm.suppress_debug_info = True
-        for name in _TALKATIVE:  # at their levels below they quote prompts and keys
+        for name in _LOGGERS_WITH_PROMPTS:
             logging.getLogger(name).setLevel(logging.CRITICAL)
         return sys.modules["litellm"]
 
@@ -276,7 +264,7 @@ _IMPORTING = threading.Lock()
 
 
 def _full_name(litellm: ModuleType, model: str, base_url: str) -> str:
-    """The name as litellm wants it: with a provider, which for a server of one's own is OpenAI's manner."""
+    """The name as litellm expects it, with a provider. The user's own server counts as OpenAI."""
     head, slash, _ = model.partition("/")
     providers = {
         str(getattr(provider, "value", provider)) for provider in litellm.provider_list
@@ -284,8 +272,13 @@ def _full_name(litellm: ModuleType, model: str, base_url: str) -> str:
     return model if not base_url or (slash and head in providers) else f"openai/{model}"
 
 
+def _is_connection_error(kind: str) -> bool:
+    """Whether an error class of this name means that the server was not reached."""
+    return kind == "gaierror" or ("Connect" in kind and kind != "APIConnectionError")
+
+
 def _chain(error: BaseException | None) -> list[BaseException]:
-    """The error and what led to it."""
+    """The error and its causes."""
     errors: list[BaseException] = []
     while error is not None and error not in errors and len(errors) < 20:
         errors.append(error)
@@ -293,8 +286,8 @@ def _chain(error: BaseException | None) -> list[BaseException]:
     return errors
 
 
-def _tame(message: str, prompt: Prompt, key: str) -> str:
-    """What a server said, short, without the key; nothing when it quotes the prompt."""
+def _safe_detail(message: str, prompt: Prompt, key: str) -> str:
+    """A short form of a server's message, without the key; empty if it quotes the prompt."""
     words = " ".join(message.split())
     if key:
         words = words.replace(key, "***")

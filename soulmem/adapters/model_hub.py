@@ -1,10 +1,11 @@
-"""Where is a model: in a folder, in the hub's cache on this disk, or at the hub?"""
+"""Finds an embedding model: in a folder, in the hub's cache on this disk, or at the hub."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import ssl
+from collections.abc import Sequence
 from http.client import HTTPException
 from pathlib import Path
 from threading import Thread
@@ -25,14 +26,12 @@ _TOKENIZERS = (
     "vocab.txt",
     "sentencepiece.bpe.model",
 )
-_REACH_SECONDS = (
-    4.0  # a hub that does not answer by then is away: the fallback serves meanwhile
-)
-_SAMPLE_BYTES = 1 << 20
+_REACH_SECONDS = 4.0  # to wait for the hub; without it the fallback model is used
+_SAMPLE_BYTES = 1 << 20  # read from each end of a file for its fingerprint
 
 
 def folder_of(name: str, cache_folder: str | None) -> Path | None:
-    """The folder that holds the whole model, or None."""
+    """The folder with the complete model, or None."""
     local = Path(name).expanduser()
     if local.is_dir():
         return local if _is_complete(local) else None
@@ -46,7 +45,7 @@ def folder_of(name: str, cache_folder: str | None) -> Path | None:
 
 
 def _cache(cache_folder: str | None) -> Path:
-    """Where the hub client keeps models; the order of its own documentation."""
+    """The folder where the hub client keeps models, in the order of its documentation."""
     if cache_folder:
         return Path(cache_folder).expanduser()
     for variable, below in (
@@ -54,7 +53,8 @@ def _cache(cache_folder: str | None) -> Path:
         ("HF_HUB_CACHE", ""),
         ("HF_HOME", "hub"),
     ):
-        if value := os.environ.get(variable):
+        value = os.environ.get(variable)
+        if value:
             return Path(value).expanduser() / below
     return (
         Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
@@ -64,23 +64,24 @@ def _cache(cache_folder: str | None) -> Path:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Whether weights and tokenizer are there, in the folder or, as older models lay it out, one below."""
+    """Whether weights and tokenizer are in the folder or, as with older models, in one folder below."""
     if not folder.is_dir():
         return False
     places = [folder, *(place for place in folder.iterdir() if place.is_dir())]
     return any(
-        all(
-            any((place / name).is_file() for name in names)
-            for names in (_WEIGHTS, _TOKENIZERS)
-        )
-        for place in places
+        _has_file(place, _WEIGHTS) and _has_file(place, _TOKENIZERS) for place in places
     )
 
 
-def require_hub(name: str) -> None:
-    """Raise ModelUnavailable, within 8 s, unless the hub says that it has the model.
+def _has_file(folder: Path, names: Sequence[str]) -> bool:
+    """Whether the folder has a file of one of these names."""
+    return any((folder / name).is_file() for name in names)
 
-    Asked first because the hub's own client tries again for minutes.
+
+def require_hub(name: str) -> None:
+    """Raise ModelUnavailable, within 8 s, unless the hub has the model.
+
+    This is checked first because the hub's own client retries for minutes.
     """
     remedy = "go online once, or put the model in a folder and set embedder.model to it"
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
@@ -100,9 +101,9 @@ def require_hub(name: str) -> None:
 
 
 def _ask(url: str) -> int | None:
-    """What the server says to HEAD: a status, or None when it is away.
+    """The status of a HEAD request, or None if the server does not answer.
 
-    In a thread, because looking up a host name has no time limit of its own.
+    Runs in a thread, because looking up a host name has no time limit of its own.
     """
     answers: list[int] = []
 
@@ -116,9 +117,8 @@ def _ask(url: str) -> int | None:
             answers.append(error.code)
         except URLError as error:
             if isinstance(error.reason, ssl.SSLError):
-                answers.append(
-                    200
-                )  # it is there; its client brings certificates this Python may lack
+                # The hub answers. Its client has certificates that this Python may lack.
+                answers.append(200)
         except (OSError, ValueError, HTTPException):
             return
 
@@ -133,7 +133,10 @@ def _full_name(name: str) -> str:
 
 
 def fingerprint(folder: Path) -> str:
-    """12 hex digits that change with the weights: size and both ends of each file (all takes seconds)."""
+    """12 hex digits that change with the weights: a hash of the size and both ends of each file.
+
+    Reading the files completely would take seconds.
+    """
     digest = hashlib.sha256()
     for path in sorted(
         [

@@ -1,7 +1,7 @@
-"""What does an embedding model want to see before a text? Its own files say it, or the family it is of.
+"""Finds the prompt that an embedding model expects before each text: from its own files, or by its family.
 
-Both sides of a match get the same prompt: memory and message are the same kind of text. The name of a folder
-says nothing: whoever copies a model may call it anything.
+Memories and messages get the same prompt, as they are the same kind of text. The name of a folder is ignored:
+a copied model may have any name.
 """
 
 from __future__ import annotations
@@ -14,44 +14,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# What each known family was trained to see before a question, by a word of its names.
+# The query prompt of each known family, by a word in the names of its models.
 FAMILY_PROMPTS = {"e5": "query: "}
-_NAMES = (
-    "query",
-    "search_query",
-    "s2p_query",
-    "web_search_query",
-)  # of a prompt for questions
-_CARD = 20_000  # characters of a model card that are looked at
-_NAMED = re.compile(
-    r"\be5-(?:small|base|large)\b", re.IGNORECASE
-)  # what a card calls a model of a family
+# Keys of a query prompt in a model's own files.
+_PROMPT_KEYS = ("query", "search_query", "s2p_query", "web_search_query")
+_CARD_CHARACTERS = 20_000  # of a model card that are searched
+_FAMILY_NAME = re.compile(r"\be5-(?:small|base|large)\b", re.IGNORECASE)  # in a card
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPrompt:
-    """`text` stands before every text; `family` is the known one that the model is of, if any."""
+    """`text` is put before every text; `family` is the model's known family, if any."""
 
     text: str
     family: str | None = None
 
     @property
     def is_missing(self) -> bool:
-        """Whether a family that was trained with a prompt is used without one."""
+        """Whether a model that was trained with a prompt is used without one."""
         return self.family is not None and not self.text
 
 
 def prompt_for(
     name: str, folder: Path | None, prompts: Mapping[str, str] | None
 ) -> ModelPrompt:
-    """The prompt of a model by its own files, by its model card, by the name it has at the hub.
+    """The prompt of a model by its own files, its model card, or its name at the hub.
 
-    name     as the settings call it: a hub name, or a folder
-    folder   where its files are, if they are on this machine
-    prompts  those that its own files give, by their names
+    name     name in the settings: a hub name or a folder
+    folder   folder of its files, if they are on this machine
+    prompts  the prompts in its own files, by key
     """
     family = _family_of(name, folder)
-    own = next((prompts[key] for key in _NAMES if prompts and prompts.get(key)), None)
+    own_prompts = prompts or {}
+    own = next((own_prompts[key] for key in _PROMPT_KEYS if own_prompts.get(key)), None)
     if own is not None:
         return ModelPrompt(own, family)
     return ModelPrompt(FAMILY_PROMPTS.get(family or "", ""), family)
@@ -61,9 +56,8 @@ def _family_of(name: str, folder: Path | None) -> str | None:
     names = [] if folder is not None and Path(name).expanduser() == folder else [name]
     if folder is not None:
         names += _names_in(folder)
-        names += [
-            part for part in folder.parts if part.startswith("models--")
-        ]  # the hub's own cache
+        # A folder of the hub's cache has the model's name.
+        names += [part for part in folder.parts if part.startswith("models--")]
     for model_name in names:
         words = re.split(r"[^a-z0-9]+", model_name.lower())
         for family in FAMILY_PROMPTS:
@@ -73,7 +67,7 @@ def _family_of(name: str, folder: Path | None) -> str | None:
 
 
 def _names_in(folder: Path) -> list[str]:
-    """The names that the model's files give it: in its configuration, or in its card."""
+    """The model's names in its configuration and its card."""
     names = []
     with suppress(OSError, ValueError, AttributeError):
         config: dict[str, Any] = json.loads(
@@ -81,6 +75,6 @@ def _names_in(folder: Path) -> list[str]:
         )
         names.append(str(config.get("_name_or_path") or ""))
     with suppress(OSError, ValueError):
-        card = (folder / "README.md").read_text(encoding="utf-8")[:_CARD]
-        names += _NAMED.findall(card)[:1]
+        card = (folder / "README.md").read_text(encoding="utf-8")[:_CARD_CHARACTERS]
+        names += _FAMILY_NAME.findall(card)[:1]
     return names

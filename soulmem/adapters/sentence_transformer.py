@@ -1,4 +1,4 @@
-"""How is a sentence-transformers model found, loaded and asked?"""
+"""Loads and runs a sentence-transformers model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SentenceTransformerEmbedder:
         identity: str,
         batch: int,
     ) -> None:
-        """`lacks_prompt`: it was trained with a prompt and is used without one."""
+        """`lacks_prompt`: the model was trained with a prompt and is used without one."""
         self._model = model
         self.prompt = prompt
         self.lacks_prompt = lacks_prompt
@@ -63,7 +63,7 @@ class SentenceTransformerEmbedder:
 
 
 def is_on_disk(name: str, *, cache_folder: str | None = None) -> bool:
-    """Whether `name` can be loaded without the network. Never touches the network; imports nothing heavy."""
+    """Whether `name` can be loaded without the network. Fast: no network, no large imports."""
     return folder_of(name, cache_folder) is not None
 
 
@@ -76,58 +76,68 @@ def load(
     batch: int = 16,
     threads: int | None = 1,
 ) -> Embedder:
-    """Load `name` (hub name or folder). `query_prompt` None means what `prompt_for` finds.
+    """Load `name` (hub name or folder). If `query_prompt` is None, `prompt_for` chooses it.
 
-    One thread by default, None for the library's choice: on two busy cores, two threads waiting for each
-    other took 15 times as long as one.
+    `threads` None is the library's choice. The default is one: on two busy cores, two threads took 15 times
+    as long as one, because they wait for each other.
 
-    Blocks for 5-30 s, longer when it has to download. Raises ModelUnavailable, within seconds when the hub is
-    away.
+    Blocks for 5-30 s, longer if it has to download. Raises ModelUnavailable; within seconds if the hub does
+    not answer.
     """
     folder = folder_of(name, cache_folder)
     if folder is None:
-        if (
-            Path(name).expanduser().is_dir()
-            or Path(name).is_absolute()
-            or name.startswith((".", "~"))
-        ):
-            raise ModelUnavailable(
-                f"no sentence-transformers model in {name!r}: check embedder.model"
-            )
-        require_hub(name)
+        _require_source(name)
     torch, library = _libraries()
     if threads is not None:
         torch.set_num_threads(threads)
-    try:
-        model = _open(
-            torch, library, str(folder or name), None if folder else cache_folder
-        )
-    except ModelUnavailable:
-        if folder is None or folder == Path(name).expanduser():
-            raise
-        require_hub(name)  # a download that was cut short: its rest may be had now
-        model = _open(torch, library, name, cache_folder)
+    model = _load_model(torch, library, name, folder, cache_folder)
     model.max_seq_length = min(model.max_seq_length or max_tokens, max_tokens)
     model_folder = folder or folder_of(name, cache_folder)
     own = prompt_for(name, model_folder, getattr(model, "prompts", None))
     prompt = own.text if query_prompt is None else query_prompt
-    mark = fingerprint(model_folder) if model_folder else "unknown"
+    weights = fingerprint(model_folder) if model_folder else "unknown"
     embedder = SentenceTransformerEmbedder(
         model,
         name=name,
         prompt=prompt,
         lacks_prompt=own.family is not None and not prompt,
-        identity=f"{_leaf(name)}@{mark} prompt={prompt!r} {model.max_seq_length} tokens",
+        identity=f"{_leaf(name)}@{weights} prompt={prompt!r} {model.max_seq_length} tokens",
         batch=batch,
     )
     embedder.embed(["warm"])  # the first text takes several times as long as the next
     return embedder
 
 
+def _require_source(name: str) -> None:
+    """Raise ModelUnavailable unless `name`, which is not on disk, can be downloaded."""
+    path = Path(name)
+    is_path = path.is_absolute() or name.startswith((".", "~"))
+    if is_path or path.expanduser().is_dir():
+        raise ModelUnavailable(
+            f"no sentence-transformers model in {name!r}: check embedder.model"
+        )
+    require_hub(name)
+
+
+def _load_model(
+    torch: Any, library: Any, name: str, folder: Path | None, cache_folder: str | None
+) -> Any:
+    """The model from its folder, or from the hub. Raises ModelUnavailable."""
+    if folder is None:
+        return _open(torch, library, name, cache_folder)
+    try:
+        return _open(torch, library, str(folder), None)
+    except ModelUnavailable:
+        if folder == Path(name).expanduser():
+            raise
+        require_hub(name)  # the cached download is incomplete: complete it
+        return _open(torch, library, name, cache_folder)
+
+
 def _libraries() -> tuple[Any, Any]:
     try:
         torch, library = import_module("torch"), import_module("sentence_transformers")
-        # Its report of the unused pooler and its progress bars would stand in the middle of our log.
+        # Its messages about an unused layer and its progress bars do not belong into our log.
         logging = import_module("transformers").logging
     except ImportError as error:
         raise ModelUnavailable(
@@ -140,7 +150,7 @@ def _libraries() -> tuple[Any, Any]:
 
 
 def _open(torch: Any, library: Any, place: str, cache_folder: str | None) -> Any:
-    """The model in a folder or at the hub, on the CPU: the GPU belongs to the language model beside us."""
+    """The model in a folder or at the hub. It runs on the CPU: the GPU is left to the language model."""
     broken = import_module("safetensors").SafetensorError
     try:
         return library.SentenceTransformer(

@@ -1,4 +1,4 @@
-"""The wall clock, and one that tests can move."""
+"""The system's wall clock, and a clock that tests can move."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ class SystemClock:
 
     @property
     def extra_turns(self) -> int:
-        """None are ever added."""
+        """Always 0."""
         return 0
 
 
 class MovableClock:
-    """The computer's clock plus what a test added."""
+    """The computer's clock plus the time that a test added."""
 
     def __init__(self) -> None:
         self._ahead = timedelta(0)

@@ -148,8 +148,8 @@ def test_without_room_none_is_begun(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backups = BackupFolder(tmp_path / "backups")
-    monkeypatch.setattr(backup_folder, "_ROOM", 1 << 60)
-    with pytest.raises(StoreFull, match=r"no backup was made: \d+ MiB must be free"):
+    monkeypatch.setattr(backup_folder, "_RESERVED", 1 << 60)
+    with pytest.raises(StoreFull, match=r"no backup was made: .* MiB are needed"):
         backups.place_for_copy(source)
 
 

@@ -160,7 +160,7 @@ def test_a_file_that_may_not_be_read_is_none(tmp_path: Path) -> None:
 def test_objects_are_refused(tmp_path: Path) -> None:
     """Nothing that would have to be unpickled."""
     writer = ImageFolder(tmp_path).write(ME, SOUL, "t")
-    with pytest.raises(TypeError, match="cannot be kept"):
+    with pytest.raises(TypeError, match="cannot be stored"):
         writer.add({"bad": np.asarray([object()])})
     writer.give_up()
     assert list(tmp_path.iterdir()) == []

@@ -218,7 +218,8 @@ async def test_without_a_backup_that_is_said(place: Place) -> None:
     shutil.rmtree(place.backups.folder)
     damaged(place.folder, "sstables", "half")
     with pytest.raises(
-        StoreBroken, match=r"There is no backup in .*move .* away to begin anew"
+        StoreBroken,
+        match=r"There is no backup in .*move .* away to start with an empty",
     ):
         await place.store().open()
     with pytest.raises(NotFound, match="no backup"):
@@ -271,8 +272,8 @@ async def test_without_room_for_that_copy_the_store_is_left_as_it_is(
     (place.data / MARKER).unlink()
     files = place.files()
     with monkeypatch.context() as patch:
-        patch.setattr(backup_folder, "_ROOM", 1 << 60)
-        with pytest.raises(StoreFull, match=r"MiB must be free on the disk of"):
+        patch.setattr(backup_folder, "_RESERVED", 1 << 60)
+        with pytest.raises(StoreFull, match=r"the disk of .* MiB are needed"):
             await place.store().open()
         assert place.files() == files
     assert len((await place.picture())["souls"]) == 1
@@ -338,7 +339,7 @@ async def test_an_exchange_that_fails_leaves_the_store(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", rename)
-        with pytest.raises(StoreError, match="could not be exchanged"):
+        with pytest.raises(StoreError, match="could not be replaced"):
             await restore_store(place.data, "store", place.backups)
     assert await place.picture() == before
 

@@ -102,7 +102,7 @@ def halved(file: Path) -> None:
 def harmed(data: Path, harm: Callable[[Path], None]) -> dict[str, bytes]:
     """The log after its latest segment was harmed, which was looked at before."""
     wal = data / "store" / "wal"
-    SeenLog(data / SEEN, data / "store").look()
+    SeenLog(data / SEEN, data / "store").update()
     harm(wal / max(segments(wal)))
     return {name: (wal / name).read_bytes() for name in segments(wal)}
 
@@ -160,8 +160,8 @@ async def test_a_folder_that_is_taken_away_is_no_place_to_store_anything(
     await store.open()
     await store.commit(Change(OWNER, put_memories=[memory("m1")]))
     (tmp_path / "store").rename(tmp_path / "elsewhere")
-    with pytest.raises(StoreGone, match="taken away"):
+    with pytest.raises(StoreGone, match="moved or deleted"):
         await store.commit(Change(OWNER, put_memories=[memory("m2")]))
     assert not store.health().writable
-    assert "taken away" in store.health().detail
+    assert "moved or deleted" in store.health().detail
     await store.close()

@@ -101,7 +101,7 @@ async def test_a_damaged_store_is_said_to_be_broken(
     )  # of its own, as the engine aborts the process on some damage
     output, _ = await process.communicate()
     assert output.decode().startswith("StoreBroken: ")
-    assert "cannot be read: put a backup in its place" in output.decode()
+    assert "cannot be read: stop SoulMem and restore a backup" in output.decode()
     assert str(tmp_path / "data") in output.decode()
 
 

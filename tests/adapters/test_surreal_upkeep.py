@@ -277,7 +277,7 @@ async def test_conflicts_are_retried_a_few_times(conflicts: int, stored: bool) -
         if stored:
             await store.commit(full_change())
         else:
-            with pytest.raises(StoreError, match="two writers"):
+            with pytest.raises(StoreError, match="two changes conflict"):
                 await store.commit(full_change())
         assert flaky.runs == min(conflicts + 1, 6)
         assert bool(await store.souls(OWNER)) is stored
@@ -287,7 +287,7 @@ async def test_recycling_the_log_under_load_loses_nothing(
     url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection_module, "LOG_LIMIT", 200_000)
-    monkeypatch.setattr(connection_module, "_LOOK_EVERY", 50_000)
+    monkeypatch.setattr(connection_module, "_LOG_CHECK_BYTES", 50_000)
     async with opened(url) as store:
         opens = counted(store)
 

@@ -368,7 +368,7 @@ def _check_protected(world: _World, change: Change) -> None:
         )
         if not stays:
             raise Protected(
-                f"memory {key} is protected: only the user's own hand may change or delete it"
+                f"memory {key} is protected: only the user may change or delete it"
             )
 
 

@@ -71,7 +71,7 @@ async def test_no_automatic_hand_alters_or_drops_it(
         if getattr(kept, name) == value:
             continue
         other = replace(memory("mem-2"), text="a change beside it")
-        with pytest.raises(Protected, match="user's own hand"):
+        with pytest.raises(Protected, match="only the user"):
             await store.commit(
                 Change(
                     OWNER,

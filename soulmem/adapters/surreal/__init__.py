@@ -1,4 +1,4 @@
-"""SurrealDB as the system of record: embedded in this process, or a server."""
+"""The store on SurrealDB: embedded in this process, or a server."""
 
 from soulmem.adapters.surreal.store import SurrealStore
 

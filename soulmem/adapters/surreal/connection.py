@@ -1,4 +1,4 @@
-"""One handle used by one caller at a time: statuses checked, conflicts retried, the log recycled."""
+"""A connection used by one caller at a time: checks statuses, retries conflicts, recycles the log."""
 
 from __future__ import annotations
 
@@ -19,23 +19,19 @@ from soulmem.domain.errors import (
 )
 from soulmem.ports.store import StoreHealth
 
-# Bytes of write-ahead log. The engine keeps more than as much in memory until it is closed, and at some
-# hundred MiB its writes never return. To open it anew takes a quarter of a second, for which nobody waits
-# when it is quiet.
+# Bytes of write-ahead log. The engine keeps more than that in memory until it is closed, and at some hundred
+# MiB its writes never return. Reopening takes a quarter of a second; in idle time nobody waits for it.
 LOG_LIMIT = 24 << 20
 QUIET_LOG_LIMIT = 4 << 20
-HELD_LIMIT = (
-    96 << 20
-)  # bytes read: the engine keeps twice as much in memory until it is closed
-ROOM = (
-    4 << 20
-)  # bytes that must be free on the disk, beside a copy of the log, to open the store anew
-_LOOK_EVERY = (
-    2 << 20
-)  # bytes sent between looks at the log, which grows about twice as fast
+# Bytes read since opening. The engine keeps twice as much in memory until it is closed.
+HELD_LIMIT = 96 << 20
+# Bytes that must be free on the disk to reopen the store, beside a copy of the log.
+ROOM = 4 << 20
+# Bytes sent between two checks of the log, which grows about twice as fast.
+_LOG_CHECK_BYTES = 2 << 20
 _ATTEMPTS = 6
 _FIRST_PAUSE = 0.01  # seconds before the second attempt, doubled each time
-_TAKEN_ALONG = "The query was not executed"
+_NOT_EXECUTED = "The query was not executed"  # because another statement failed
 
 _log = logging.getLogger(__name__)
 
@@ -44,27 +40,27 @@ Run = Callable[[Work], Awaitable[list[Any]]]
 
 
 class Connection:
-    """Serialises work on a `Link`, reopens it when needed and remembers how the store is."""
+    """Serialises work on a `Link`, reopens it if needed and keeps the health of the store."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
         self._lock = asyncio.Lock()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._in_use = False
-        # After a failed write the log may end in half a record; the next start would lose what follows it.
-        self._suspect = False
-        self._looked_at = 0  # link.written() at the last look at the log
+        # After a failed write the log may end in half a record. The next start would lose what follows it.
+        self._needs_reopening = False
+        self._written_at_check = 0  # link.written() at the last check of the log
         self._health = StoreHealth()
         self.before_close: Callable[[], None] = _nothing
-        # What was come upon: from then on nothing is written.
+        # The error after which nothing is written any more.
         self._broken: StoreBroken | StoreGone | None = None
 
     def health(self) -> StoreHealth:
-        """What the last statements told."""
+        """Health of the store after the last statements."""
         return self._health
 
     async def open(self, prepare: Callable[[Run, str], Awaitable[None]]) -> None:
-        """Open the link and let `prepare(run, place)` make the store ready; on failure it is closed again."""
+        """Open the link and call `prepare(run, place)`. If that fails, the link is closed again."""
 
         async def work() -> None:
             await self._link.open()
@@ -78,20 +74,20 @@ class Connection:
         await self._alone(work)
 
     async def close(self) -> None:
-        """Let go of the store once the work under way is done."""
+        """Close the store after the running work has ended."""
 
         async def work() -> None:
             self._in_use = False
-            await self._leave()
+            await self._close_link()
 
         await self._alone(work)
 
-    async def _leave(self) -> None:
+    async def _close_link(self) -> None:
         await asyncio.to_thread(self.before_close)
         await self._link.close()
 
     async def read(self, work: Callable[[Run], Awaitable[T]]) -> T:
-        """Let `work` run queries that change nothing while nobody else runs any."""
+        """Let `work` run queries that change nothing. Nobody else runs any meanwhile."""
 
         async def alone() -> T:
             self._check_in_use()
@@ -105,71 +101,71 @@ class Connection:
 
         return await self._alone(alone)
 
-    def pass_over(self, amount: int) -> None:
-        """So many bytes were read beside what the answers hold."""
-        self._link.pass_over(amount)
+    def count_read(self, amount: int) -> None:
+        """Count bytes that were read beside those in the answers."""
+        self._link.count_read(amount)
 
     async def write(self, query: Work) -> None:
-        """Run a query that changes something; it is stored, or the error is raised and nothing is."""
+        """Run a query that changes something. Either all of it is stored, or an error is raised and nothing is."""
 
         async def alone() -> None:
             self._check_in_use()
             if self._broken is not None:
                 raise self._broken
             try:
-                if self._suspect:
+                if self._needs_reopening:
                     await self._recycle()
                 await self._link.open()
                 await self._checked(query)
-                await self._stay_in_place()
+                await self._check_place()
             except (StoreFull, StoreReadOnly, StoreBroken) as error:
-                self._suspect = True
+                self._needs_reopening = True
                 self._health = StoreHealth(writable=False, detail=error.message)
                 raise
             self._health = StoreHealth()
-            if self._link.written() - self._looked_at >= _LOOK_EVERY:
-                await self._look_at_log(LOG_LIMIT)
+            if self._link.written() - self._written_at_check >= _LOG_CHECK_BYTES:
+                await self._reopen_if_needed(LOG_LIMIT)
 
         await self._alone(alone)
 
-    async def look_after(self, look: Callable[[], None]) -> None:
-        """See whether the store is still in its place, and `look` at its files while nobody writes."""
+    async def check_files(self, check: Callable[[], None]) -> None:
+        """If the store is still in its place, call `check` on its files while nobody writes."""
 
         async def work() -> None:
             self._check_in_use()
             with suppress(StoreGone):
-                await self._stay_in_place()
-                await asyncio.to_thread(look)
+                await self._check_place()
+                await asyncio.to_thread(check)
 
         await self._alone(work)
 
-    async def _stay_in_place(self) -> None:
-        """Raises StoreGone, now and from then on, when somebody took the folder away: the engine goes on
-        writing to files that nobody will find again.
+    async def _check_place(self) -> None:
+        """Raises StoreGone, also in all later calls, if the folder was moved or deleted. The engine would go on
+        writing to files that have no name any more.
         """
         if self._broken is None and not await asyncio.to_thread(self._link.is_in_place):
             error = StoreGone(
-                f"the data folder {self._link.place} was taken away while SoulMem ran: nothing is stored any"
-                " more. Put it back, then start SoulMem again"
+                f"the data folder {self._link.place} was moved or deleted while SoulMem was running: nothing is"
+                " stored any more. Put it back, then start SoulMem again"
             )
-            self._broken, self._health = (
-                error,
-                StoreHealth(writable=False, is_gone=True, detail=error.message),
+            self._broken = error
+            self._health = StoreHealth(
+                writable=False, is_gone=True, detail=error.message
             )
         if isinstance(self._broken, StoreGone):
             raise self._broken
 
-    async def look_round(self) -> None:
-        """Open the store anew now if its log has grown past the limit, or if it holds too much memory."""
+    async def reopen_if_needed(self) -> None:
+        """Reopen the store if its log is over the limit for idle time, or if it holds too much memory."""
 
         async def work() -> None:
             self._check_in_use()
-            await self._look_at_log(QUIET_LOG_LIMIT)
+            await self._reopen_if_needed(QUIET_LOG_LIMIT)
 
         await self._alone(work)
 
     async def _alone(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Await `work` under the lock. It goes on when the caller is cancelled: the engine does not stop."""
+        """Await `work` under the lock. It continues if the caller is cancelled, as the engine does not stop."""
 
         async def locked() -> T:
             async with self._lock:
@@ -183,15 +179,15 @@ class Connection:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # seen by whoever still waits; a caller that went away has no use for it
+            task.exception()  # marks it as retrieved, in case the caller was cancelled
 
     def _check_in_use(self) -> None:
         if not self._in_use:
             raise StoreError(f"the store in {self._link.place} is not open")
 
-    async def _look_at_log(self, limit: int) -> None:
-        """Open the store anew if its log has reached the limit, or if too much was read since."""
-        self._looked_at = self._link.written()
+    async def _reopen_if_needed(self, limit: int) -> None:
+        """Reopen the store if its log has reached the limit, or if too much was read since it was opened."""
+        self._written_at_check = self._link.written()
         if (
             self._link.held() < HELD_LIMIT
             and await asyncio.to_thread(self._link.log_size) < limit
@@ -200,18 +196,18 @@ class Connection:
         try:
             await self._recycle()
         except StoreError as error:
-            # What was committed stays committed; the next writer tries again or hears why not.
-            self._suspect = True
+            # Committed changes stay committed. The next write tries to reopen again, or raises the error.
+            self._needs_reopening = True
             self._health = StoreHealth(writable=False, detail=error.message)
 
     async def _recycle(self) -> None:
-        """Close and open: the engine moves its log into tables only then."""
-        need = await asyncio.to_thread(self._link.log_size) + ROOM
-        if await asyncio.to_thread(self._link.free) < need:
-            raise full(self._link.place, f"{need >> 20} MiB must be free")
-        await self._leave()
+        """Close and open the store: only then the engine moves its log into tables."""
+        needed = await asyncio.to_thread(self._link.log_size) + ROOM
+        if await asyncio.to_thread(self._link.free) < needed:
+            raise full(self._link.place, f"{needed >> 20} MiB must be free")
+        await self._close_link()
         await self._link.open()
-        self._suspect = False
+        self._needs_reopening = False
         _log.debug("write-ahead log of %s recycled", self._link.place)
 
     async def _checked(self, work: Work) -> list[Any]:
@@ -227,17 +223,17 @@ class Connection:
 
 
 def _nothing() -> None:
-    """Nobody wants to know when it is closed."""
+    """The default of `before_close`."""
 
 
 def _results(statements: list[Statement], place: str) -> list[Any]:
-    """The results, or the error of the statement that failed (not of those it took along)."""
+    """The results. Raises the error of the statement that failed, not of those that it cancelled."""
     failed = [statement for statement in statements if statement["status"] != "OK"]
     if failed:
         causes = [
             statement
             for statement in failed
-            if not str(statement["result"]).startswith(_TAKEN_ALONG)
+            if not str(statement["result"]).startswith(_NOT_EXECUTED)
         ]
         cause = (causes or failed)[0]
         raise translate(f"{_kind(cause)}: {cause['result']}", place)
@@ -245,7 +241,7 @@ def _results(statements: list[Statement], place: str) -> list[Any]:
 
 
 def _kind(statement: Statement) -> str:
-    """The engine's name of the error, as far as it gives one."""
+    """The engine's name of the error, if it has one."""
     details = statement.get("details")
     return (
         str(details.get("kind"))

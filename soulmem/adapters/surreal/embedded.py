@@ -1,4 +1,4 @@
-"""SurrealDB inside this process."""
+"""SurrealDB embedded in this process."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Statement, Work
 from soulmem.domain.errors import StoreError, StoreLocked
-from soulmem.engine.runtime.garbage import give_back
+from soulmem.kernels.memory_release import release_free_memory
 
-_LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts on a folder that is in use
+_LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts to open a folder that is in use
 
-_CLOSING = 3.0  # seconds after which the engine has let go of what it held
+_RELEASE_SECONDS = 3.0  # after closing, until the engine has freed its memory
 
-# Exit codes of a process that broke down: SIGILL, SIGABRT, SIGBUS, SIGSEGV, and what Windows has for them.
-_BREAKDOWNS = (-4, -6, -7, -10, -11, 3, 0xC000001D, 0xC0000005, 0xC0000409)
+# Exit codes of a crashed process: SIGILL, SIGABRT, SIGBUS, SIGSEGV, and their equivalents on Windows.
+_CRASHES = (-4, -6, -7, -10, -11, 3, 0xC000001D, 0xC0000005, 0xC0000409)
 
-# The process that opens a store first was seen to wait for ever on a lock of the engine's own, once in some
-# thousand times. It is ended after so many seconds and one for so many bytes (merging writes some 30 MB a
-# second), and tried again; without it SoulMem opens the store itself, only less smoothly.
+# About once in a thousand times, the process that prepares a store waits forever on a lock inside the engine.
+# It is stopped after _TIDY_SECONDS plus one second for each _TIDY_SPEED bytes (merging writes about 30 MB a
+# second) and tried again. If that fails too, SoulMem opens the store itself, which blocks it for longer.
 _TIDY = Path(__file__).with_name("tidy.py")
 _TIDY_SECONDS, _TIDY_SPEED, _TIDY_TRIES = 20.0, 8_000_000, 2
 
 
 class EmbeddedLink:
-    """The engine inside this process: the native handle that is under the SDK's connection."""
+    """The engine in this process, through the native handle that the SDK's connection uses."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -40,24 +40,22 @@ class EmbeddedLink:
         self._handle: Any = None
         self._written = 0
         self._held = 0
-        self._opened: int | None = (
-            None  # the lock file that was opened, by its number on the disk
-        )
+        self._opened_inode: int | None = None  # of the lock file at opening
 
     async def open(self) -> None:
         if self._handle is not None:
             return
-        self._handle = await self._patiently()
+        self._handle = await self._open_handle()
         self._held = 0
-        self._opened = await asyncio.to_thread(self._lock_file)
+        self._opened_inode = await asyncio.to_thread(self._lock_inode)
         try:
             await self._call(messages.message("use", [NAMESPACE, DATABASE]))
         except StoreError:
             await self.close()
             raise
 
-    async def _patiently(self) -> Any:
-        """A handle; waits a little for a SoulMem that is just closing."""
+    async def _open_handle(self) -> Any:
+        """A connected handle. Retries for a moment, in case another SoulMem is just closing."""
         for pause in (*_LOCK_PAUSES, None):
             try:
                 handle = await asyncio.to_thread(_construct, self._url, self._folder)
@@ -73,10 +71,11 @@ class EmbeddedLink:
     async def close(self) -> None:
         handle, self._handle = self._handle, None
         if handle is not None:
-            # A disk that is full or gone makes the farewell fail; the folder is let go all the same.
+            # Closing fails on a full or missing disk, but the folder is unlocked all the same.
             with contextlib.suppress(RuntimeError):
                 await handle.close()
-            asyncio.get_running_loop().call_later(_CLOSING, _give_back_in_a_thread)
+            loop = asyncio.get_running_loop()
+            loop.call_later(_RELEASE_SECONDS, _release_memory_in_a_thread)
 
     async def run(self, work: Work) -> list[Statement]:
         statements: list[Statement] = await self._call(
@@ -90,13 +89,13 @@ class EmbeddedLink:
     def held(self) -> int:
         return self._held
 
-    def pass_over(self, amount: int) -> None:
+    def count_read(self, amount: int) -> None:
         self._held += amount
 
     def is_in_place(self) -> bool:
-        return self._handle is None or self._lock_file() == self._opened
+        return self._handle is None or self._lock_inode() == self._opened_inode
 
-    def _lock_file(self) -> int | None:
+    def _lock_inode(self) -> int | None:
         if self._folder is None:
             return None
         with contextlib.suppress(OSError):
@@ -121,21 +120,20 @@ class EmbeddedLink:
         return await messages.result(response, self.place)
 
 
-def _give_back_in_a_thread() -> None:
-    with contextlib.suppress(
-        RuntimeError
-    ):  # the loop is being closed: the process ends anyway
-        asyncio.get_running_loop().run_in_executor(None, give_back)
+def _release_memory_in_a_thread() -> None:
+    # RuntimeError: the loop is being closed, so the process ends anyway.
+    with contextlib.suppress(RuntimeError):
+        asyncio.get_running_loop().run_in_executor(None, release_free_memory)
 
 
 def folder_of(url: str) -> Path | None:
-    """The folder of a `surrealkv://` url; None for one that keeps nothing on this disk."""
+    """The folder of a `surrealkv://` URL; None for a URL that stores nothing on this disk."""
     scheme, _, rest = url.partition("://")
     return Path(rest.partition("?")[0]) if scheme == "surrealkv" else None
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of the files right in `folder`; 0 when there is none."""
+    """Bytes of the files directly in `folder`; 0 if there are none."""
     size = 0
     with contextlib.suppress(FileNotFoundError):
         for file in folder.iterdir():
@@ -145,7 +143,7 @@ def folder_size(folder: Path) -> int:
 
 
 def _construct(url: str, folder: Path | None) -> Any:
-    """Open the store. In a worker thread: the imports and the engine's constructor take their time."""
+    """Open the store. Call it in a worker thread: the imports and the engine's constructor are slow."""
     from surrealdb_embedded import AsyncEmbeddedDB
 
     messages.load()
@@ -157,22 +155,21 @@ def _construct(url: str, folder: Path | None) -> Any:
 
 
 def _tidy(url: str, folder: Path) -> None:
-    """Let another process prepare the store; RuntimeError when the engine aborts that process."""
-    quiet = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # of Windows
+    """Let another process prepare the store. Raises RuntimeError if the engine crashes that process."""
+    no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)  # only exists on Windows
     command = [sys.executable, "-I", str(_TIDY), url, str(folder)]
     size = sum(folder_size(part) for part in folder.iterdir() if part.is_dir())
-    patience = _TIDY_SECONDS + size / _TIDY_SPEED
+    timeout = _TIDY_SECONDS + size / _TIDY_SPEED
     for _ in range(_TIDY_TRIES):
         with contextlib.suppress(subprocess.TimeoutExpired):
             done = subprocess.run(
                 command,
                 capture_output=True,
                 check=False,
-                creationflags=quiet,
-                timeout=patience,
+                creationflags=no_window,
+                timeout=timeout,
             )
-            if (
-                done.returncode in _BREAKDOWNS
-            ):  # any other failure opening will put into words
-                raise RuntimeError("the engine breaks down on it")
+            # After any other failure, opening the store raises an error that explains it.
+            if done.returncode in _CRASHES:
+                raise RuntimeError("the engine crashes on it")
             return

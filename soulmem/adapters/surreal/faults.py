@@ -1,6 +1,8 @@
-"""What an error of the engine means to the user: which StoreError it is, and what to do about it."""
+"""Translates errors of SurrealDB into StoreErrors, with what the user can do."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from soulmem.domain.errors import (
     Protected,
@@ -38,45 +40,47 @@ _BROKEN = ("checksum", "corrupt", "wal error", "io error")
 
 
 class Conflicting(StoreError):
-    """The engine asks to run the same transaction again."""
+    """Two transactions conflict: this one can be run again."""
 
 
 def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
-    """The error that `text`, in the engine's words, stands for; `place` is the folder or a server's address.
+    """The StoreError for an error message of the engine; `place` is the folder or the server's address.
 
     While `opening`, an unknown error means that the folder cannot be read.
     """
-    low = text.lower()
-    if _PROTECTED in low:
-        what = text[low.index(_PROTECTED) + len(_PROTECTED) :]
-        return Protected(
-            f"{what} is protected: only the user's own hand may change or delete it"
-        )
-    if any(words in low for words in _FULL):
+    lower = text.lower()
+    if _PROTECTED in lower:
+        what = text[lower.index(_PROTECTED) + len(_PROTECTED) :]
+        return Protected(f"{what} is protected: only the user may change or delete it")
+    if _has_any(lower, _FULL):
         return full(place)
-    if any(words in low for words in _LOCKED):
+    if _has_any(lower, _LOCKED):
         return StoreLocked(
             f"SoulMem is already running on this data folder ({place}): "
             "close it, or choose another folder with --data"
         )
-    if any(words in low for words in _READ_ONLY):
+    if _has_any(lower, _READ_ONLY):
         return StoreReadOnly(
-            f"the data folder {place} cannot be written: make it writable for you, "
+            f"the data folder {place} cannot be written: give yourself write permission, "
             f"or choose another folder with --data ({text})"
         )
-    if any(words in low for words in _CONFLICT):
-        return Conflicting(f"two writers met in {place}: {text}")
-    if opening or any(words in low for words in _BROKEN):
+    if _has_any(lower, _CONFLICT):
+        return Conflicting(f"two changes conflict in {place}: {text}")
+    if opening or _has_any(lower, _BROKEN):
         return StoreBroken(
-            f"the data folder {place} cannot be read: put a backup in its place (soulmem restore --newest, "
-            f"while SoulMem is stopped), or choose another folder with --data ({text})"
+            f"the data folder {place} cannot be read: stop SoulMem and restore a backup "
+            f"(soulmem restore --newest), or choose another folder with --data ({text})"
         )
-    return StoreError(f"the store in {place} refused: {text}")
+    return StoreError(f"the store in {place} reported an error: {text}")
+
+
+def _has_any(text: str, phrases: Sequence[str]) -> bool:
+    return any(phrase in text for phrase in phrases)
 
 
 def full(place: str, detail: str = "") -> StoreFull:
-    """The disk of `place` has no room left. What the engine says of it in its own words only frightens."""
+    """The error for a full disk. The engine's own message is left out: it would only alarm the user."""
     more = f" ({detail})" if detail else ""
     return StoreFull(
-        f"the disk of {place} is full: free some space, SoulMem goes on by itself{more}"
+        f"the disk of {place} is full: free some space, SoulMem continues by itself{more}"
     )

@@ -1,4 +1,4 @@
-"""How the audit, deletions, opinions, derivations and books become rows and come back."""
+"""Converts audit entries, deletions, opinions, derivations and LLM usage to rows and back."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def audit_of(line: str) -> AuditEntry:
 
 
 def audit_filter(owner: Owner, wanted: AuditQuery) -> tuple[str, dict[str, Any]]:
-    """The condition that picks the entries, and its parameters."""
+    """The condition that selects the entries, and its parameters."""
     parts: list[str] = ["owner = $owner"]
     params: dict[str, Any] = {"owner": owner}
     for field, value in (

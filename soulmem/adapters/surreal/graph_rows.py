@@ -1,12 +1,13 @@
-"""How memories and edges become rows and come back, thousands at a time.
+"""Converts memories and edges to rows and back, thousands at a time.
 
-A page is one JSON text that the engine writes, an array of arrays: of all ways to read many rows the fastest.
+A page is one JSON text written by the engine, an array of arrays: the fastest way to read many rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta, timezone
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -36,10 +37,8 @@ from soulmem.domain.terms import Term
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
-_NOTHING = Situation()
-_REMEMBERED = (
-    1 << 14
-)  # moments, and sets of participants, that are shared by all memories that have them
+_NO_SITUATION = Situation()
+_MAX_SHARED = 1 << 14  # moments, terms and sets of participants shared among memories
 
 # Enum members by value: a dictionary is five times as fast as a call.
 _KINDS = {member.value: member for member in MemoryKind}
@@ -66,10 +65,7 @@ def memory_row(owner: Owner, memory: Memory) -> Row:
         "timelines": memory.timelines.value,
         "state": memory.state.value,
         "revision": memory.revision,
-        "evidence": [
-            [[version.slot, version.hash] for version in versions]
-            for versions in memory.evidence
-        ],
+        "evidence": [_version_rows(versions) for versions in memory.evidence],
         "place": {"chat": place.chat, "slot": place.slot} if place else None,
         "situation": _situation_row(memory.situation),
         "concept": {
@@ -79,9 +75,13 @@ def memory_row(owner: Owner, memory: Memory) -> Row:
         }
         if concept
         else None,
-        "terms": _json([value for term in memory.terms for value in term]),
+        "terms": _json(list(chain.from_iterable(memory.terms))),
         "names": _json(memory.names),
     }
+
+
+def _version_rows(versions: Iterable[Version]) -> list[list[str]]:
+    return [[version.slot, version.hash] for version in versions]
 
 
 def _json(values: Sequence[object]) -> str | None:
@@ -92,7 +92,7 @@ _People = tuple[tuple[str, str, tuple[Emotion, ...]], ...]  # name, kind, feelin
 
 
 class Memories:
-    """Makes memories of rows; equal parts of them are one object."""
+    """Converts rows to memories. Equal parts of memories become one shared object."""
 
     def __init__(self) -> None:
         self._moments: dict[str, datetime] = {}
@@ -144,16 +144,11 @@ class Memories:
             timelines=_TIMELINES[timelines],
             state=_STATES[state],
             revision=revision,
-            evidence=tuple(
-                [
-                    tuple([Version(SlotId(slot), digest) for slot, digest in versions])
-                    for versions in evidence
-                ]
-            ),
+            evidence=tuple([_versions(pairs) for pairs in evidence]),
             place=Place(ChatId(place["chat"]), SlotId(place["slot"]))
             if place
             else None,
-            situation=self._situation(situation) if situation else _NOTHING,
+            situation=self._situation(situation) if situation else _NO_SITUATION,
             concept=ConceptDetail(
                 ConceptType(concept["type"]),
                 tuple(concept["aliases"]),
@@ -168,7 +163,7 @@ class Memories:
     def _terms(self, text: str) -> tuple[Term, ...]:
         values = msgspec.json.decode(text)
         keys = self._keys
-        if len(keys) > _REMEMBERED:
+        if len(keys) > _MAX_SHARED:
             keys.clear()
         return tuple(
             [
@@ -188,13 +183,13 @@ class Memories:
             if span
             else None,
             location=row.get("location"),
-            participants=self._together(row["participants"]),
+            participants=self._participants_of(row["participants"]),
             emotions=_feelings(row["emotions"]),
             sensations=tuple(row["sensations"]),
             situation=row.get("situation"),
         )
 
-    def _together(self, rows: Sequence[Row]) -> tuple[Participant, ...]:
+    def _participants_of(self, rows: Sequence[Row]) -> tuple[Participant, ...]:
         key = tuple(
             [
                 (row["name"], row["kind"], _feelings(row.get("feels") or ()))
@@ -209,7 +204,7 @@ class Memories:
                     for name, kind, feels in key
                 ]
             )
-            if len(self._participants) < _REMEMBERED:
+            if len(self._participants) < _MAX_SHARED:
                 self._participants[key] = participants
         return participants
 
@@ -219,10 +214,14 @@ class Memories:
     def _instant(self, text: str) -> datetime:
         parsed = self._moments.get(text)
         if parsed is None:
-            if len(self._moments) == _REMEMBERED:
-                self._moments.clear()  # what stands together was made together
+            if len(self._moments) == _MAX_SHARED:
+                self._moments.clear()  # equal moments are mostly close together
             parsed = self._moments[text] = instant(text)
         return parsed
+
+
+def _versions(pairs: Iterable[tuple[str, str]]) -> tuple[Version, ...]:
+    return tuple([Version(SlotId(slot), digest) for slot, digest in pairs])
 
 
 def _feelings(rows: Sequence[Row]) -> tuple[Emotion, ...]:
@@ -288,10 +287,12 @@ def edge_row(owner: Owner, edge: Edge) -> Row:
 
 
 def edge_page(lines: str) -> EdgePage:
-    """The edges of a page side by side."""
+    """The edges of a page as columns."""
     rows = msgspec.json.decode(lines, type=list[list[Any]])
     names = ("id", *EDGES.fields, "source", "target")
-    columns = {name: [row[index] for row in rows] for index, name in enumerate(names)}
+    columns: dict[str, list[Any]] = {}
+    for index, name in enumerate(names):
+        columns[name] = [row[index] for row in rows]
     return EdgePage(
         id=columns["id"],
         source=columns["source"],
@@ -312,5 +313,5 @@ def edge_page(lines: str) -> EdgePage:
 
 
 def edges_of(page: EdgePage, soul: SoulId) -> list[Edge]:
-    """The same edges as values."""
+    """The edges of the page as values."""
     return page.edges(soul)

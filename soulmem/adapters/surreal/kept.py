@@ -1,5 +1,7 @@
-"""The embedded store with its backups: copied before another version takes it over, never opened when parts
-of it are missing, and told how to come back when it cannot be read.
+"""The embedded store with its backups.
+
+It is copied before another version of SoulMem opens it. It is not opened if files are missing. If it cannot be
+read, the error says how to restore it.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.domain.errors import StoreBroken, StoreError, StoreLocked, StoreTooNew
 from soulmem.ports.store import StoreHealth
 
-MARKER = "store.json"  # beside the store: which SoulMem used it last
-SEEN = "store.log.json"  # beside the store: how long its log was
-DAMAGED = "damaged-"  # how the names of folders begin that hold a damaged log
+MARKER = "store.json"  # beside the store: the version of SoulMem that used it last
+SEEN = "store.log.json"  # beside the store: the last known length of its log
+DAMAGED = "damaged-"  # prefix of folders that hold a damaged log
 _ENGINE = "surrealdb-embedded"
-_WHAT = "what.txt"
-_LOOK = 2.0  # seconds between looks at the folder
+_DESCRIPTION = "what.txt"  # in such a folder: what happened
+_CHECK_SECONDS = 2.0  # between two checks of the folder
 
 
 class KeptStore(SurrealStore):
@@ -42,9 +44,8 @@ class KeptStore(SurrealStore):
         self._folder = data / name
         self._backups = backups
         self._seen = SeenLog(data / SEEN, self._folder)
-        self._connection.before_close = (
-            self._seen.forget
-        )  # closing moves the log into tables
+        # Closing moves the log into tables.
+        self._connection.before_close = self._seen.forget
         self._losses: tuple[str, ...] = ()
         self._watch: asyncio.Task[None] | None = None
 
@@ -53,20 +54,20 @@ class KeptStore(SurrealStore):
         return replace(super().health(), losses=self._losses)
 
     async def open(self) -> None:
-        """See `Store`. Also raises StoreError when the copy before an upgrade cannot be made."""
-        await asyncio.to_thread(self._before)
+        """See `Store`. Also raises StoreError if the backup before an upgrade cannot be made."""
+        await asyncio.to_thread(self._prepare)
         try:
             await super().open()
         except StoreLocked:
             raise
         except StoreBroken as error:
             raise StoreBroken(
-                await asyncio.to_thread(self._way_back, error.message)
+                await asyncio.to_thread(self._with_remedy, error.message)
             ) from error
-        await asyncio.to_thread(self._after)
-        await self._connection.look_after(self._seen.look)
+        await asyncio.to_thread(self._write_marker)
+        await self._connection.check_files(self._seen.update)
         if self._watch is None:
-            self._watch = asyncio.create_task(self._look_after())
+            self._watch = asyncio.create_task(self._keep_checking())
 
     async def close(self) -> None:
         """See `Store`."""
@@ -76,11 +77,11 @@ class KeptStore(SurrealStore):
             self._watch = None
         await super().close()
 
-    async def _look_after(self) -> None:
+    async def _keep_checking(self) -> None:
         while True:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_CHECK_SECONDS)
             with suppress(StoreError):
-                await self._connection.look_after(self._seen.look)
+                await self._connection.check_files(self._seen.update)
 
     async def last(self, before: datetime) -> datetime | None:
         """See `Backups`."""
@@ -88,7 +89,7 @@ class KeptStore(SurrealStore):
         return next((backup.made for backup in backups if backup.made <= before), None)
 
     async def make(self, current_time: datetime) -> str:
-        """See `Backups`. Others wait for the copying only, not while it is packed."""
+        """See `Backups`. Other work waits while the files are copied, not while they are packed."""
         place = await asyncio.to_thread(self._backups.place_for_copy, self._folder)
 
         async def copy(_run: Run) -> None:
@@ -98,15 +99,18 @@ class KeptStore(SurrealStore):
         made: Backup = await asyncio.to_thread(self._backups.pack, place, current_time)
         return str(made.path)
 
-    def _before(self) -> None:
-        """Look before the engine does: it would make a new, empty store where it misses its list of files."""
-        marker = _read(self._data / MARKER)
+    def _prepare(self) -> None:
+        """Check the files before the engine opens them.
+
+        If its list of files is missing, the engine would create a new, empty store.
+        """
+        marker = _read_json(self._data / MARKER)
         if is_locked(self._folder):
-            return  # whoever has it will be named
-        has_list = _any(self._folder / "manifest")
-        if not has_list and (marker or _any(self._folder / "sstables")):
+            return  # opening raises an error that says so
+        has_list = _has_entries(self._folder / "manifest")
+        if not has_list and (marker or _has_entries(self._folder / "sstables")):
             raise StoreBroken(
-                self._way_back(f"files of the store in {self._folder} are missing")
+                self._with_remedy(f"files of the store in {self._folder} are missing")
             )
         schema = marker.get("schema")
         if isinstance(schema, int) and schema > len(MIGRATIONS):
@@ -120,71 +124,75 @@ class KeptStore(SurrealStore):
         )
         if damage is not None:
             self._set_aside(damage)
-        self._seen.forget()  # opening moves the log into tables, and may be killed between two steps of that
+        # Opening moves the log into tables, and the process may be killed in the middle of that.
+        self._seen.forget()
         self._losses = tuple(
-            _told(aside) for aside in sorted(self._data.glob(f"{DAMAGED}*"))
+            _description(aside) for aside in sorted(self._data.glob(f"{DAMAGED}*"))
         )
-        if has_list and _is_other(marker):
+        if has_list and _is_other_version(marker):
             place = self._backups.place_for_copy(self._folder)
             self._backups.copy(self._folder, place)
             self._backups.pack(place, datetime.now(timezone.utc), upgrade=True)
 
-    def _after(self) -> None:
-        marker = _present()
-        if _read(self._data / MARKER) == marker:
+    def _write_marker(self) -> None:
+        marker = _present_version()
+        if _read_json(self._data / MARKER) == marker:
             return
-        with suppress(OSError):  # then there is only one copy more the next time
+        with suppress(OSError):  # without the marker, the next start makes a backup
             fresh = self._data / f"{MARKER}.new"
             fresh.write_text(json.dumps(marker), encoding="utf-8")
             fresh.replace(self._data / MARKER)
 
     def _set_aside(self, damage: Damage) -> None:
-        """Copy the log before the engine cuts it, and write down what was seen. Raises StoreFull, StoreError:
-        then the engine is not let near it.
+        """Copy the damaged log, because the engine truncates it, and describe the damage in a file.
+
+        Raises StoreFull or StoreError; then the store is not opened.
         """
         current_time = datetime.now(timezone.utc)
         place = self._data / f"{DAMAGED}{current_time:%Y%m%dT%H%M%S%fZ}"
         newest = next(iter(self._backups.all()), None)
         at_least = f" (at least {damage.behind} changes)" if damage.behind else ""
-        words = (
-            f"{current_time:%Y-%m-%d %H:%M} UTC: the store in {self._folder} was damaged: {damage.what}. What was"
-            f" stored last is missing{at_least}. The damaged log is kept in {place}. Open your chats in"
-            " SillyTavern: what they say is read again. What you wrote by hand since may be in "
-            + (
-                f"the backup of {newest.made:%Y-%m-%d %H:%M} UTC ({newest.path}; `soulmem restore --newest`)"
-                if newest is not None
-                else "a copy of your own: SoulMem has made no backup yet"
+        if newest is None:
+            source = "a copy of your own: SoulMem has made no backup yet"
+        else:
+            source = (
+                f"the backup of {newest.made:%Y-%m-%d %H:%M} UTC"
+                f" ({newest.path}; `soulmem restore --newest`)"
             )
-            + ". When you need this no more, delete that folder."
+        description = (
+            f"{current_time:%Y-%m-%d %H:%M} UTC: the store in {self._folder} was damaged: {damage.what}. The"
+            f" last changes are missing{at_least}. The damaged log is kept in {place}. Open your chats in"
+            " SillyTavern, and they are read again. What you wrote by hand since then may be in"
+            f" {source}. When you no longer need this note, delete that folder."
         )
         try:
             place.mkdir()
             for name in segments(self._folder / "wal"):
                 shutil.copyfile(self._folder / "wal" / name, place / name)
-            (place / _WHAT).write_text(words, encoding="utf-8")
+            (place / _DESCRIPTION).write_text(description, encoding="utf-8")
         except OSError as error:
             shutil.rmtree(place, ignore_errors=True)
             raise translate(str(error), str(self._data)) from error
 
-    def _way_back(self, reason: str) -> str:
-        """The reason, and what to do: nothing was changed, and there is a backup or none."""
+    def _with_remedy(self, reason: str) -> str:
+        """The reason, and how to restore the store with or without a backup."""
         backups = self._backups.all()
         if not backups:
             return (
-                f"{reason}. Nothing was deleted. There is no backup in {self._backups.folder}: put the files"
-                f" back from a copy of your own, or move {self._folder} and {self._data / MARKER} away to"
-                " begin anew"
+                f"{reason}. Nothing was deleted. There is no backup in {self._backups.folder}: restore the files"
+                f" from a copy of your own, or move {self._folder} and {self._data / MARKER} away to"
+                " start with an empty store"
             )
         newest = backups[0]
         return (
             f"{reason}. Nothing was deleted. The newest backup is of {newest.made:%Y-%m-%d %H:%M} UTC"
-            f" ({newest.path}). To take it: stop SoulMem, run `soulmem restore --newest --data {self._data}`,"
-            " start it again; the damaged files are kept aside"
+            f" ({newest.path}). To use it: stop SoulMem, run `soulmem restore --newest --data {self._data}`,"
+            " start SoulMem again. The damaged files are kept in a folder beside it"
         )
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a process has the store in `folder` open. Where that cannot be asked: False."""
+    """Whether a process has the store in `folder` open; False if that cannot be found out."""
     try:
         import fcntl
 
@@ -198,7 +206,7 @@ def is_locked(folder: Path) -> bool:
     return False
 
 
-def _present() -> dict[str, Any]:
+def _present_version() -> dict[str, Any]:
     return {
         "soulmem": __version__,
         "engine": metadata.version(_ENGINE),
@@ -206,21 +214,21 @@ def _present() -> dict[str, Any]:
     }
 
 
-def _is_other(marker: dict[str, Any]) -> bool:
-    """Whether another SoulMem or another engine used the store last: opening it may change it for good."""
-    return marker != _present()
+def _is_other_version(marker: dict[str, Any]) -> bool:
+    """Whether another version of SoulMem or of the engine used the store last. Opening may then convert it."""
+    return marker != _present_version()
 
 
-def _told(aside: Path) -> str:
-    """What was written down when a damaged log was set aside."""
+def _description(aside: Path) -> str:
+    """The description that was written when a damaged log was set aside."""
     try:
-        return (aside / _WHAT).read_text(encoding="utf-8")
+        return (aside / _DESCRIPTION).read_text(encoding="utf-8")
     except (OSError, ValueError):
         return f"a damaged log of the store is kept in {aside}"
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """What the marker says; nothing when it is not there or cannot be read."""
+def _read_json(path: Path) -> dict[str, Any]:
+    """The object in the file; empty if the file is missing or unreadable."""
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError):
@@ -228,7 +236,7 @@ def _read(path: Path) -> dict[str, Any]:
     return content if isinstance(content, dict) else {}
 
 
-def _any(folder: Path) -> bool:
+def _has_entries(folder: Path) -> bool:
     with suppress(OSError), os.scandir(folder) as entries:
         return any(entries)
     return False

@@ -1,4 +1,4 @@
-"""How statements reach SurrealDB: what a connection does, whichever way it goes."""
+"""The interface of a connection to SurrealDB, embedded or over the network."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Protocol
 NAMESPACE = "soulmem"
 DATABASE = "soulmem"
 
-Statement = Mapping[str, Any]  # one statement's answer: status, result, kind, ..
+Statement = Mapping[str, Any]  # the answer to one statement: status, result, kind, ..
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,8 @@ class Query:
     params: Mapping[str, Any]
 
 
-Work = (
-    Query | Callable[[], Query]
-)  # a function, to be called in a worker thread, for anything large
+# A query, or for large ones a function that builds it in a worker thread.
+Work = Query | Callable[[], Query]
 
 
 def bound(sql: str, **params: Any) -> Query:
@@ -33,31 +32,31 @@ def bound(sql: str, **params: Any) -> Query:
 class Link(Protocol):
     """One connection."""
 
-    place: str  # as shown to the user
+    place: str  # folder or address, as shown to the user
 
     async def open(self) -> None:
-        """Connect; raises StoreError."""
+        """Connect. Raises StoreError."""
 
     async def close(self) -> None:
-        """Disconnect; calling twice is fine."""
+        """Disconnect. May be called twice."""
 
     async def run(self, work: Work) -> list[Statement]:
-        """The statements' answers; StoreError when not even one could run."""
+        """The answers of the statements. Raises StoreError if none could run."""
 
     def written(self) -> int:
-        """Bytes sent so far, over all openings."""
+        """Bytes sent so far, also before the last reopening."""
 
     def held(self) -> int:
-        """Bytes read since it was opened, which an engine in this process holds on to; else 0."""
+        """Bytes read since opening, which an embedded engine keeps in memory; 0 for a server."""
 
-    def pass_over(self, amount: int) -> None:
-        """So many bytes were read beside what the answers hold: the engine holds on to those, too."""
+    def count_read(self, amount: int) -> None:
+        """Add bytes to `held` that were read beside those in the answers."""
 
     def is_in_place(self) -> bool:
-        """Whether what was opened is still there; asks the disk, so call it in a worker thread."""
+        """Whether the opened files still exist. Reads the disk: call it in a worker thread."""
 
     def log_size(self) -> int:
-        """Bytes of the write-ahead log on disk; reads the folder, so call it in a worker thread."""
+        """Bytes of the write-ahead log on disk. Reads the disk: call it in a worker thread."""
 
     def free(self) -> int:
-        """Bytes that are free on the disk; asks the disk, so call it in a worker thread."""
+        """Free bytes on the disk. Reads the disk: call it in a worker thread."""

@@ -1,12 +1,12 @@
-"""Is the engine's write-ahead log whole? Looked at before the engine, which cuts what it cannot read.
+"""Finds damage in the engine's write-ahead log, before the engine truncates what it cannot read.
 
 The log is a folder of numbered segments. A segment is a sequence of 32 KiB blocks of records. A record is the
 CRC-32 of kind and data (4 bytes, big-endian), the length of the data (2 bytes), its kind (1 byte: whole, or
-first, middle, last part) and the data. What is left of a block that has no room for a head is zero.
+first, middle, last part) and the data. The rest of a block that has no room for a head is zero.
 
-A record that was cut short at the very end is what a crash leaves, and no damage: nobody was told that it was
-stored. Damage is a record that cannot be read with good ones behind it, a segment that is shorter than it was
-seen to be, or one that is gone without a later one.
+An incomplete record at the very end is the result of a crash, not damage: it was never acknowledged. Damage is
+an unreadable record with good ones behind it, a segment that is shorter than before, or one that is missing
+without a later one.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ _SEGMENT = "*.wal"
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What is wrong with a log, in words, and how many good records stand behind the first bad one."""
+    """Damage of a log in words, and the number of good records behind the first unreadable one."""
 
     what: str
     behind: int = 0
 
 
 def damage_of(folder: Path, seen: Mapping[str, int]) -> Damage | None:
-    """What is wrong with the log in `folder`; None when nothing is.
+    """The damage of the log in `folder`, or None.
 
-    seen  bytes of each segment by its name, as they were when it was last looked at
+    seen  bytes of each segment by its name, as of the last check
     """
-    there = segments(folder)
-    latest = max(there, default="")
+    sizes = segments(folder)
+    latest = max(sizes, default="")
     for name, size in sorted(seen.items()):
-        if name not in there and latest <= name:
+        if name not in sizes and latest <= name:
             return Damage(f"its log {name} is gone")
-        if there.get(name, size) < size:
-            return Damage(f"its log {name} has {there[name]} bytes of {size}")
-    for name in sorted(there):
+        if sizes.get(name, size) < size:
+            return Damage(f"its log {name} has {sizes[name]} bytes of {size}")
+    for name in sorted(sizes):
         behind = _behind_damage((folder / name).read_bytes())
         if behind:
             return Damage(f"its log {name} cannot be read in the middle", behind)
@@ -63,7 +63,7 @@ def segments(folder: Path) -> dict[str, int]:
 
 
 def _behind_damage(data: bytes) -> int | None:
-    """How many good records stand behind the first one that cannot be read; None when all can be."""
+    """The number of good records behind the first unreadable one; None if all are readable."""
     position, first_bad, behind = 0, -1, 0
     while position < len(data):
         room = _BLOCK - position % _BLOCK
@@ -81,7 +81,7 @@ def _behind_damage(data: bytes) -> int | None:
 
 
 def _record(data: bytes, start: int, room: int) -> int:
-    """The bytes of the record that begins there with its head; 0 when it cannot be read."""
+    """Bytes of the record at `start`, head included; 0 if it cannot be read."""
     if start + _HEAD.size > len(data):
         return 0
     checksum, length, kind = _HEAD.unpack_from(data, start)
@@ -96,7 +96,7 @@ def _record(data: bytes, start: int, room: int) -> int:
 
 
 def _next_good(data: bytes, position: int) -> int:
-    """Where the next record begins that can be read; the end of the data when there is none."""
+    """Position of the next readable record; the end of the data if there is none."""
     while position < len(data):
         if _record(data, position, _BLOCK - position % _BLOCK):
             return position
@@ -105,19 +105,19 @@ def _next_good(data: bytes, position: int) -> int:
 
 
 class SeenLog:
-    """How long the segments of a store's log were when they were last looked at, kept in a file beside it.
+    """The last known length of each segment of a store's log, kept in a file beside the store.
 
-    It may lag behind: what is shorter than it says is damaged in any case. It is of one folder: another one
-    that took its place, from a backup, is not compared with it.
+    The file may lag behind; a segment that is shorter is damaged in any case. It belongs to one folder: a folder
+    that replaced it, from a backup, is not compared with it.
     """
 
     def __init__(self, file: Path, store: Path) -> None:
         self._file = file
         self._store = store
-        self._known: dict[str, int] = {}
+        self._written: dict[str, int] = {}  # content of the file
 
     def read(self) -> dict[str, int]:
-        """The bytes of each segment; empty when nothing is known of this folder."""
+        """Bytes of each segment by name; empty if the file is not about this folder."""
         try:
             content = json.loads(self._file.read_bytes())
             if content["folder"] != self._folder():
@@ -126,10 +126,10 @@ class SeenLog:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
 
-    def look(self) -> None:
-        """Note how long they are now. A file that cannot be written is left as it is."""
+    def update(self) -> None:
+        """Store the present lengths. If the file cannot be written, it stays as it is."""
         sizes = segments(self._store / "wal")
-        if sizes == self._known:
+        if sizes == self._written:
             return
         fresh = self._file.with_suffix(".new")
         with suppress(OSError):
@@ -138,11 +138,11 @@ class SeenLog:
                 encoding="utf-8",
             )
             fresh.replace(self._file)
-            self._known = sizes
+            self._written = sizes
 
     def forget(self) -> None:
-        """The store is being closed, which moves the log into tables: how long it was tells nothing now."""
-        self._known = {}
+        """Delete the lengths, because closing the store moves its log into tables."""
+        self._written = {}
         with suppress(OSError):
             self._file.unlink()
 

@@ -1,4 +1,4 @@
-"""Which marks must a commit take away? Those that are known to be there; where there are none it is free."""
+"""Keeps track of the snapshot marks in the store, so that a commit only deletes marks that exist."""
 
 from __future__ import annotations
 
@@ -14,39 +14,39 @@ Marked = tuple[Owner, SoulId]
 
 
 class Marks:
-    """The marks of a store that nobody else writes to, each with a number that tells it from a later one.
+    """The marks of a store that nobody else writes to. Each has a number, to tell it from a later one.
 
-    A mark counts as there from before it is written until a commit that took it away has been stored.
+    A mark counts as existing from before it is written until a commit that deletes it has been stored.
     """
 
     def __init__(self) -> None:
-        self._known: dict[Marked, int] = {}
-        self._number = count()
+        self._numbers: dict[Marked, int] = {}
+        self._next_number = count()
 
     def put(self, owner: Owner, soul: SoulId) -> None:
-        """A mark is about to be written, or was found."""
-        self._known[owner, soul] = next(self._number)
+        """Add a mark that is about to be written, or that was read from the store."""
+        self._numbers[owner, soul] = next(self._next_number)
 
     def touched(self, change: Change) -> Mapping[Marked, int]:
-        """Which ones the change takes away."""
-        if not self._known:
+        """The marks that the change makes invalid, with their numbers."""
+        if not self._numbers:
             return {}
         souls = change.souls_touched()
         return {
             mark: number
-            for mark, number in self._known.items()
+            for mark, number in self._numbers.items()
             if mark[0] == change.owner and (souls is None or mark[1] in souls)
         }
 
-    def gone(self, marks: Mapping[Marked, int]) -> None:
-        """These have been taken away, unless they were put anew meanwhile."""
+    def remove(self, marks: Mapping[Marked, int]) -> None:
+        """Remove these marks, except those that were put again meanwhile."""
         for mark, number in marks.items():
-            if self._known.get(mark) == number:
-                del self._known[mark]
+            if self._numbers.get(mark) == number:
+                del self._numbers[mark]
 
 
 async def stored_marks(run: Run) -> list[Marked]:
-    """All that are there; a store of an older schema has no table for them."""
+    """All marks in the store. A store of an older schema has no table for them."""
     (tables,) = await run(bound("RETURN (INFO FOR DB).tables.keys();"))
     if "image" not in tables:
         return []

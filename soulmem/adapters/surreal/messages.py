@@ -1,6 +1,6 @@
-"""What is said to SurrealDB and what it answers, as bytes: CBOR, made and read by the SDK.
+"""Encodes requests to SurrealDB and decodes its answers, with the SDK's CBOR functions.
 
-The SDK's own connections do this on the event loop, where a large change takes a second of Python.
+The SDK's own connections do this on the event loop, where a large change takes a second.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import Query, Work
 from soulmem.domain.errors import StoreError
 
-_SMALL = (
-    16 << 10
-)  # bytes of an answer that the loop may decode itself: a thread costs more than that
+_SMALL = 16 << 10  # bytes of an answer that is decoded faster than a thread is started
 
 
 async def query_message(work: Work, place: str) -> bytes:
-    """The request for a query; StoreError for a value that cannot be stored in `place`."""
+    """The request for a query. Raises StoreError for a value that cannot be stored in `place`."""
     try:
         if isinstance(work, Query):
             return _encode_query(work)
@@ -29,15 +27,14 @@ async def query_message(work: Work, place: str) -> bytes:
 
 def message(method: str, params: list[Any]) -> bytes:
     """The request for any other method."""
-    from surrealdb.data.cbor import (
-        encode,  # here, so that importing SoulMem stays quick
-    )
+    # Imported here, so that importing SoulMem stays fast.
+    from surrealdb.data.cbor import encode
 
     return encode({"id": "1", "method": method, "params": params})
 
 
 async def result(response: bytes, place: str) -> Any:
-    """What the engine made of a request as a whole; StoreError when it could make nothing of it."""
+    """The result of a request. Raises StoreError if the request as a whole failed."""
     if len(response) <= _SMALL:
         answer = _decode(response)
     else:
@@ -48,7 +45,7 @@ async def result(response: bytes, place: str) -> Any:
 
 
 def load() -> None:
-    """Import what the functions above need; in a worker thread, as it takes a while."""
+    """Import what the functions above need. Slow: call it in a worker thread."""
     import surrealdb.data.cbor  # noqa: F401
 
 

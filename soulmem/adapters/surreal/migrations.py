@@ -1,4 +1,4 @@
-"""Bringing a store to the schema of this SoulMem: each migration once, in one transaction with its mark."""
+"""Migrates a store to the present schema: each migration once, in one transaction with its record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from soulmem.domain.errors import StoreTooNew
 
 
 async def migrate(run: Run, place: str) -> None:
-    """Apply what is missing. Raises StoreTooNew before anything is written to a newer store."""
+    """Apply the missing migrations. Raises StoreTooNew for a newer store, before anything is written."""
     (tables,) = await run(bound("RETURN (INFO FOR DB).tables.keys();"))
     version = 0
     if "meta" in tables:

@@ -1,4 +1,4 @@
-"""How does a backup take the place of the store? What stood there is moved aside and stays as it is."""
+"""Replaces the store by a backup. The old files are moved aside and kept."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from soulmem.adapters.surreal.kept import is_locked
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.domain.errors import NotFound, StoreBroken, StoreError, StoreLocked
 
-_LETTING_GO = 10.0  # seconds the engine has to close its files after it was told to
-_LOOK = 0.1
+_CLOSE_SECONDS = 10.0  # for the engine to close its files
+_CHECK_SECONDS = 0.1  # between two checks whether it has
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was done. `passed_over` are newer backups that could not be read, with the reason."""
+    """Result of a restore. `passed_over`: newer backups that could not be read, with the reasons."""
 
     backup: Path
     souls: int
-    aside: Path | None  # where the files are that stood there; None: there were none
+    aside: Path | None  # folder with the old files; None: there were none
     passed_over: Sequence[tuple[Path, str]] = ()
 
 
 async def restore_store(
     data: Path, name: str, backups: BackupFolder, chosen: Path | None = None
 ) -> Restored:
-    """Let `chosen`, or the newest backup that can be read, be the store in `data / name`.
+    """Replace the store in `data / name` by `chosen`, or by the newest readable backup.
 
-    It is opened before it takes the place. Raises StoreLocked while a SoulMem has the store open, NotFound
-    without any backup, StoreBroken when none can be read, StoreFull or another StoreError.
+    The backup is opened as a test before it replaces the store. Raises StoreLocked while SoulMem has the store
+    open, NotFound without any backup, StoreBroken if none can be read, StoreFull or another StoreError.
     """
     store, fresh = data / name, data / f"{name}.new"
     if await asyncio.to_thread(is_locked, store):
@@ -64,12 +64,12 @@ async def restore_store(
 
 
 async def _prepared(backups: BackupFolder, backup: Path, fresh: Path) -> int:
-    """Unpack the backup and see whether it opens; how many souls it holds."""
+    """Unpack the backup and read all of it as a test. Returns its number of souls."""
     await asyncio.to_thread(shutil.rmtree, fresh, ignore_errors=True)
     await asyncio.to_thread(backups.unpack, backup, fresh)
     if not await asyncio.to_thread((fresh / "manifest").is_dir):
         raise StoreBroken(
-            f"the backup {backup} is damaged (it holds no store): choose another"
+            f"the backup {backup} is damaged (it contains no store): choose another"
         )
     store = SurrealStore(f"surrealkv://{fresh}")
     await store.open()
@@ -78,19 +78,19 @@ async def _prepared(backups: BackupFolder, backup: Path, fresh: Path) -> int:
         for owner in await store.owners():
             for soul in await store.souls(owner):
                 async for _ in store.memory_pages(owner, soul.id):
-                    pass  # every row can be read
+                    pass  # raises if a row cannot be read
                 souls += 1
     finally:
         await store.close()
-    for _ in range(int(_LETTING_GO / _LOOK)):
+    for _ in range(int(_CLOSE_SECONDS / _CHECK_SECONDS)):
         if not await asyncio.to_thread(is_locked, fresh):
             break
-        await asyncio.sleep(_LOOK)
+        await asyncio.sleep(_CHECK_SECONDS)
     return souls
 
 
 def _exchange(store: Path, fresh: Path) -> Path | None:
-    """Move the store aside, and `fresh` to its place; where the old one is now."""
+    """Move the store aside and `fresh` to its place. Returns where the old store is."""
     aside = None
     try:
         if store.exists():
@@ -102,6 +102,6 @@ def _exchange(store: Path, fresh: Path) -> Path | None:
         if aside is not None and not store.exists():
             aside.rename(store)
         raise StoreError(
-            f"{store} could not be exchanged: {error.strerror or error}"
+            f"{store} could not be replaced: {error.strerror or error}"
         ) from error
     return aside

@@ -1,7 +1,7 @@
-"""How domain values and rows of the database turn into each other.
+"""Converts domain values to rows of the database and back.
 
-Rows go in as objects (CBOR keeps datetimes and bytes) and come out as JSON arrays that the engine writes,
-one text a row: the id, then `Table.fields`. Reading those takes a third of the time of CBOR objects.
+Rows are written as objects (CBOR keeps datetimes and bytes) and read as JSON arrays made by the engine, one text
+for each row: the id, then `Table.fields`. That takes a third of the time of CBOR objects.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _MICROSECOND = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, the fields read from it, and which part of a row's id names it to the domain."""
+    """A table, the fields to read, and which part of a row's id is the domain's id."""
 
     name: str
     fields: tuple[str, ...]
     key: int = 1
-    relation: bool = False  # its rows are read with the keys of both ends last
+    relation: bool = False  # rows end with the keys of both ends
 
     def put(self, rows: str) -> str:
-        """The statement that stores the rows bound to `rows`, replacing those that exist.
+        """The statement that stores the rows bound to `rows` and replaces existing ones.
 
-        A loop: INSERT .. ON DUPLICATE KEY takes a savepoint per row, which makes large transactions slow.
+        It is a loop, because INSERT .. ON DUPLICATE KEY takes a savepoint for each row, which is slow.
         """
         row = f"type::record('{self.name}', $row.id)"
         if not self.relation:
@@ -355,10 +355,10 @@ def recall_of(line: str) -> RecallRecord:
 
 
 def moment(text: str | None) -> datetime | None:
-    """The moment that the engine wrote as ISO 8601 in UTC."""
+    """The moment in ISO 8601 and UTC, as the engine writes it; None stays None."""
     return None if text is None else instant(text)
 
 
 def instant(text: str) -> datetime:
-    """The same for one that is always there. Python 3.10 does not read a final Z."""
+    """The moment in ISO 8601 and UTC, as the engine writes it. Python 3.10 cannot parse a final Z."""
     return datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -1,12 +1,12 @@
-"""Which tables the store has, and how they came to be: named migrations, each applied once."""
+"""The tables of the store, as named migrations that are applied once each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 # Ids: soul, chat and memory [owner, id]; message [owner, chat, slot]; edge [owner, edge id];
-# vector [model, key]. Memories and edges have the parts of theirs as fields too: the index that finds the
-# graph of a soul, page by page, needs them.
+# vector [model, key]. Memories and edges repeat the parts of their ids as fields, for the index that reads a
+# soul's graph page by page.
 _FIRST = """
 DEFINE TABLE soul SCHEMAFULL;
 DEFINE FIELD name ON soul TYPE string;
@@ -80,13 +80,13 @@ DEFINE TABLE vector SCHEMAFULL;
 DEFINE FIELD data ON vector TYPE bytes;
 """
 
-# Older edges have no turn: the wall clock knows when they were touched, and an opened soul counts the
-# exchanges since. With 0 all would fade at once; the present turn would make them younger than they are.
+# Older edges have no turn. It is derived from the wall time of the last use when the soul is opened: with 0 all
+# of them would fade at once, with the present turn they would be too young.
 _TURNS = """
 DEFINE FIELD at_turn ON edge TYPE option<float>;
 """
 
-# usage [owner, memory id], recall [owner, trace]: apart from the memories, which a recall does not rewrite.
+# usage [owner, memory id], recall [owner, trace]: separate tables, so that a recall does not rewrite memories.
 _RECALLS = """
 DEFINE TABLE usage SCHEMAFULL;
 DEFINE FIELD owner ON usage TYPE string;
@@ -112,22 +112,22 @@ DEFINE FIELD trails ON recall TYPE array<array>;
 DEFINE INDEX recall_of ON recall FIELDS owner, soul, key;
 """
 
-# image [owner, soul]: what stands for a soul's memory as it is; whoever alters that deletes it.
+# image [owner, soul]: the token of the valid snapshot of a soul. A commit that changes the soul deletes it.
 _IMAGES = """
 DEFINE TABLE image SCHEMAFULL;
 DEFINE FIELD token ON image TYPE string;
 """
 
-# What a text is about, as JSON texts: thousands of small arrays in one transaction take long. Texts that were
-# stored before are read once the store is in use.
+# Terms and names of a text, as JSON texts, because thousands of small arrays in one transaction are slow. Older
+# texts are analysed once the store is in use.
 _TERMS = """
 DEFINE FIELD terms ON memory TYPE option<string>;
 DEFINE FIELD names ON memory TYPE option<string>;
 """
 
-# audit [owner, entry], deletion [owner, request], opinion [owner, memory]. Whatever statement tries, a memory
-# that is permanent or locked stays as it is unless the transaction is bound to the user's hand; what lies in
-# the bin may go. `state` counts only as being in the bin or not: a concept is stale while names change.
+# audit [owner, entry], deletion [owner, request], opinion [owner, memory]. No statement can change a permanent
+# or locked memory unless the transaction is the user's ($hand = 'user'); memories in the bin may be deleted. Of
+# `state` only being in the bin counts: a concept is stale while names change.
 _SOVEREIGNTY = """
 DEFINE TABLE audit SCHEMAFULL;
 DEFINE FIELD owner ON audit TYPE string;
@@ -185,7 +185,7 @@ DEFINE EVENT protected ON memory WHEN $hand != 'user' AND $before != NONE
 ) THEN { THROW 'soulmem-protected: memory ' + $before.key };
 """
 
-# derivation [owner, derivation]: what a language model read and what came of it, as one JSON text.
+# derivation [owner, derivation]: what a language model read and what was derived from it, as one JSON text.
 _DERIVATIONS = """
 DEFINE TABLE derivation SCHEMAFULL;
 DEFINE FIELD owner ON derivation TYPE string;
@@ -195,14 +195,14 @@ DEFINE FIELD told ON derivation TYPE string;
 DEFINE INDEX derivation_of ON derivation FIELDS owner, soul, key;
 """
 
-# books [owner, soul]: what language models cost, and what waits for one, as one JSON text.
+# books [owner, soul]: usage of language models and work that waits for one, as one JSON text.
 _BOOKS = """
 DEFINE TABLE books SCHEMAFULL;
 DEFINE FIELD told ON books TYPE string;
 """
 
-# A memory that was called wrong is in doubt as it is worded: `doubted` is the hash of that wording. Until now
-# `flagged` had no effect, and the advice was to put the text right: what was reworded since is not in doubt.
+# A memory that the user called wrong is in doubt in its present wording: `doubted` is the hash of that wording.
+# `flagged` had no effect before, and users were told to correct the text: what was reworded is not in doubt.
 _DOUBT = """
 DEFINE FIELD doubted ON opinion TYPE option<string>;
 LET $said = (SELECT id, owner, key, type::record('memory', [owner, key]).text AS text, (
@@ -224,7 +224,7 @@ UPDATE opinion UNSET flagged RETURN NONE;
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step of the schema; its place in `MIGRATIONS`, counted from 1, is the version it leads to."""
+    """One step of the schema. Its position in `MIGRATIONS`, counted from 1, is the resulting version."""
 
     name: str
     sql: str
@@ -242,7 +242,7 @@ MIGRATIONS = (
     Migration("0009_doubt", _DOUBT),
 )
 
-# The table that says which migrations a store has seen. It must be readable by every SoulMem to come.
+# The table of applied migrations. Every later SoulMem must be able to read it.
 META = """
 DEFINE TABLE IF NOT EXISTS meta SCHEMAFULL;
 DEFINE FIELD IF NOT EXISTS version ON meta TYPE int;

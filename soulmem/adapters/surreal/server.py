@@ -1,4 +1,4 @@
-"""SurrealDB as a server, spoken to over a websocket."""
+"""SurrealDB as a server, over a websocket."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.link import Statement, Work
 from soulmem.domain.errors import StoreError
 
-_PATIENCE = (
-    60.0  # seconds until an answer that does not come counts as a lost connection
-)
+_ANSWER_SECONDS = 60.0  # without an answer, after which the connection counts as lost
 
 
 class ServerLink:
-    """One websocket. A request is sent only when the one before it is answered."""
+    """One websocket. A request is only sent after the one before it was answered."""
 
     def __init__(
         self,
@@ -75,16 +73,15 @@ class ServerLink:
             raise StoreError(f"the store in {self.place} is closed")
         try:
             await self._socket.send_bytes(request)
-            response = await asyncio.wait_for(self._socket.receive_bytes(), _PATIENCE)
-        except (
-            OSError,
-            TypeError,
-            asyncio.TimeoutError,
-        ) as error:  # TypeError: it was a farewell
+            response = await asyncio.wait_for(
+                self._socket.receive_bytes(), _ANSWER_SECONDS
+            )
+        except (OSError, TypeError, asyncio.TimeoutError) as error:
+            # TypeError: the server closed the connection.
             await self.close()
             raise StoreError(
-                f"the SurrealDB server {self.place} went away: start it again, SoulMem goes on by itself; "
-                "whether the last change was stored is not known"
+                f"the SurrealDB server {self.place} does not answer any more: start it again, SoulMem continues "
+                "by itself. It is not known whether the last change was stored"
             ) from error
         return await messages.result(response, self.place)
 
@@ -94,14 +91,14 @@ class ServerLink:
     def held(self) -> int:
         return 0
 
-    def pass_over(self, amount: int) -> None:
+    def count_read(self, amount: int) -> None:
         pass
 
     def is_in_place(self) -> bool:
         return True
 
     def log_size(self) -> int:
-        return 0  # a server looks after its own log
+        return 0  # a server manages its own log
 
     def free(self) -> int:
         return sys.maxsize

@@ -1,4 +1,4 @@
-"""The store on SurrealDB: each change is one transaction, each read a few bulk queries."""
+"""The store on SurrealDB: each change is one transaction, each read consists of a few bulk queries."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from soulmem.ports.store import (
     StoreHealth,
 )
 
-_VECTOR = 1536  # bytes of one, as most models make them
-_SIGNS = "0123456789abcdef"  # that keys of vectors begin with, so that each has as many
-READ_ROWS = 2000  # a call: what one answer may hold
+_VECTOR_BYTES = 1536  # of a vector of most models
+_KEY_DIGITS = "0123456789abcdef"  # first characters of vector keys, equally frequent
+READ_ROWS = 2000  # rows in one answer
 READ_AROUND = 200  # memories whose edges are read in one call
-_SMALL = 16  # rows that the loop may encode itself: a thread costs more than that
+_SMALL = 16  # rows that are encoded faster than a thread is started
 
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
@@ -54,7 +54,7 @@ T = TypeVar("T")
 
 
 class SurrealStore:
-    """A `Store` at `mem://`, `surrealkv:///folder` or `ws://host:port`; the rest is for a server."""
+    """A `Store` at `mem://`, `surrealkv:///folder` or `ws://host:port`. The other arguments are for a server."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class SurrealStore:
         else:
             link = EmbeddedLink(url)
         self._connection = Connection(link)
-        # Of a server it is not known which marks others put: a commit takes away all that there may be.
+        # Other processes may put marks on a server, so there a commit deletes all marks of the owner.
         self._marks = Marks() if isinstance(link, EmbeddedLink) else None
 
     async def open(self) -> None:
@@ -99,7 +99,7 @@ class SurrealStore:
             make = partial(transaction, change, list(marks) if self._marks else None)
             await self._connection.write(make() if small else make)
             if self._marks:
-                self._marks.gone(marks)
+                self._marks.remove(marks)
 
     async def owners(self) -> list[Owner]:
         sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
@@ -126,9 +126,10 @@ class SurrealStore:
         return SoulGraph(memories, edges)
 
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
-        return [
-            memory async for page in self.memory_pages(owner, soul) for memory in page
-        ]
+        memories: list[Memory] = []
+        async for page in self.memory_pages(owner, soul):
+            memories += page
+        return memories
 
     def memory_pages(
         self, owner: Owner, soul: SoulId
@@ -148,7 +149,7 @@ class SurrealStore:
         )
 
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
-        # A range of ids is counted without reading its rows, an index is not.
+        # A range of ids is counted without reading the rows; an index is not.
         every = "edge:[$owner, '']..=[$owner, ..]"
         which = every if soul is None else "edge WHERE owner = $owner AND soul = $soul"
         sql = f"SELECT VALUE count FROM (SELECT count() FROM {which} GROUP ALL);"
@@ -166,17 +167,17 @@ class SurrealStore:
         leaving: bool = False,
     ) -> EdgePage:
         ends = "$memories.map(|$key| type::record('memory', [$owner, $key]))"
-        found = f"{ends}->edge" if leaving else f"({ends}<->edge).distinct()"
-        sql = f"SELECT VALUE {rows.EDGES.line} FROM {found} WHERE soul = $soul;"
+        edges = f"{ends}->edge" if leaving else f"({ends}<->edge).distinct()"
+        sql = f"SELECT VALUE {rows.EDGES.line} FROM {edges} WHERE soul = $soul;"
 
         async def load(run: Run) -> EdgePage:
-            found: dict[
-                str, None
-            ] = {}  # an edge between memories of two pieces comes with both
+            # Without repeats: an edge between memories of two pieces comes with both.
+            unique: dict[str, None] = {}
             for piece in pieces(memories, READ_AROUND):
                 (lines,) = await run(bound(sql, owner=owner, soul=soul, memories=piece))
-                found.update(dict.fromkeys(lines))
-            return await asyncio.to_thread(graph_rows.edge_page, f"[{','.join(found)}]")
+                unique.update(dict.fromkeys(lines))
+            text = f"[{','.join(unique)}]"
+            return await asyncio.to_thread(graph_rows.edge_page, text)
 
         return await self._connection.read(load)
 
@@ -294,13 +295,15 @@ class SurrealStore:
             await self._connection.write(partial(bound, sql, rows=new))
 
     async def vector_keys(self, model: str) -> AsyncIterator[Sequence[tuple[str, str]]]:
-        # Whole rows are read for their keys, to the end of a range whatever its LIMIT: so ranges are small.
-        bounds = ["[$model]", *(f"[$model, '{sign}']" for sign in _SIGNS), "[$after]"]
+        # The engine reads whole rows for their keys, and all rows of a range whatever its LIMIT. So the ranges
+        # are small.
+        starts = [f"[$model, '{digit}']" for digit in _KEY_DIGITS]
+        bounds = ["[$model]", *starts, "[$after]"]
         for first, last in pairwise(["", *bounds, ""]):
             sql = f"SELECT VALUE record::id(id) FROM vector:{first}..{last};"
             query = bound(sql, model=model, after=f"{model}\u0001")
-            (pairs,) = await self._connection.read(partial(_once, query))
-            self._connection.pass_over(_VECTOR * len(pairs))
+            (pairs,) = await self._connection.read(partial(_run_query, query))
+            self._connection.count_read(_VECTOR_BYTES * len(pairs))
             yield [(of, key) for of, key in pairs]
             await self.maintain()
 
@@ -310,7 +313,7 @@ class SurrealStore:
             await self._connection.write(bound(sql, ids=[list(pair) for pair in piece]))
 
     async def maintain(self) -> None:
-        await self._connection.look_round()
+        await self._connection.reopen_if_needed()
 
     async def _pages(
         self,
@@ -320,7 +323,7 @@ class SurrealStore:
         parse: Callable[[str], T],
         keys: Callable[[T], Sequence[str]],
     ) -> AsyncIterator[T]:
-        """A soul's rows; while one page is used the next is read."""
+        """A soul's rows, page by page. The next page is read while one is used."""
         sql = (
             f"RETURN encoding::json::encode((SELECT VALUE {table.array} FROM {table.name} "
             "WHERE owner = $owner AND soul = $soul AND key > $after ORDER BY key LIMIT $limit));"
@@ -349,14 +352,14 @@ class SurrealStore:
     async def _range(
         self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]
     ) -> list[T]:
-        """All rows whose id is `prefix` and a key."""
+        """All rows whose id consists of `prefix` and a key."""
         start = ", ".join(f"$prefix[{place}]" for place in range(len(prefix)))
         which = f"SELECT VALUE record::id(id)[{table.key}] FROM {table.name}:[{start}, '']..=[{start}, ..];"
         page = f"SELECT VALUE {table.line} FROM {table.name}:[{start}, $first]..=[{start}, $last];"
 
         async def load(run: Run) -> list[T]:
             values: list[T] = []
-            # The keys first: a range with a LIMIT is read to its end all the same.
+            # The keys come first, because a range with a LIMIT is read to its end all the same.
             (keys,) = await run(bound(which, prefix=prefix))
             for piece in pieces(keys, READ_ROWS):
                 (lines,) = await run(
@@ -368,7 +371,7 @@ class SurrealStore:
         return await self._connection.read(load)
 
 
-def _once(query: Query, run: Run) -> Awaitable[list[Any]]:
+def _run_query(query: Query, run: Run) -> Awaitable[list[Any]]:
     return run(query)
 
 

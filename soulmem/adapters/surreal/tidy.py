@@ -1,7 +1,7 @@
-"""What a process of its own does to a store before SoulMem opens it: `python tidy.py URL FOLDER`.
+"""Prepares a store in a process of its own before SoulMem opens it: `python tidy.py URL FOLDER`.
 
-Opening replays what the last run left in the log and merges tables. The engine does that while it holds
-Python's lock, which would stop the event loop for seconds; and on some damage it aborts its process.
+Opening replays the log of the last run and merges tables. The engine holds Python's lock meanwhile, which would
+block the event loop for seconds; and on some damage it aborts its process.
 """
 
 from __future__ import annotations
@@ -11,24 +11,22 @@ import sys
 
 from surrealdb_embedded import SyncEmbeddedDB
 
-_MERGED_AT = 4  # young tables that make the engine merge them when it opens
-_VISITS = 8
+_MERGED_AT = 4  # new tables at which the engine merges them on opening
+_MAX_OPENINGS = 8
 
 
 def tidy(url: str, folder: str) -> None:
-    """Open and close the store until the next to open it finds nothing to do."""
-    for _ in range(_VISITS):
+    """Open and close the store until there is nothing to merge at the next opening."""
+    for _ in range(_MAX_OPENINGS):
         before = _tables(folder)
-        _visit(url)
+        _open_and_close(url)
         after = _tables(folder)
-        merged = (
-            not before <= after
-        )  # and a merged level may overflow into the next one
+        merged = not before <= after  # a merged level may overflow into the next one
         if not merged and len(after) < _MERGED_AT:
             return
 
 
-def _visit(url: str) -> None:
+def _open_and_close(url: str) -> None:
     engine = SyncEmbeddedDB(url)
     engine.connect()
     engine.close()

@@ -1,24 +1,24 @@
-"""How is a change written down as one transaction?"""
+"""Writes a change as one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
 from soulmem.adapters.surreal import governed_rows, graph_rows, rows
 from soulmem.adapters.surreal.link import Query
 from soulmem.adapters.surreal.marks import Marked
-from soulmem.domain.ids import Owner
-from soulmem.ports.store import Change
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId
+from soulmem.ports.store import Change, RankedMessage
 
-WRITE_ROWS = 500  # a statement
+WRITE_ROWS = 500  # rows of a statement
 
 T = TypeVar("T")
 
 
 def size_of(change: Change) -> int:
-    """Rows that the change touches."""
+    """The number of rows that the change touches."""
     messages = sum(1 + len(chat.put) + len(chat.drop) for chat in change.chats)
     graph = (
         change.put_memories,
@@ -42,129 +42,134 @@ def size_of(change: Change) -> int:
 
 
 def transaction(change: Change, marks: list[Marked] | None) -> Query:
-    """The change as one transaction: what goes first, then what comes, edges after the memories they join.
+    """The change as one transaction: first what is deleted, then what is stored, edges after their memories.
 
-    `marks` are those it takes away; None: every one of the owner's.
+    marks  the snapshot marks to delete; None: all of the owner's
 
-    Nothing that is put is deleted before: the engine in memory does not see it again in the same transaction.
+    Nothing that is stored is deleted before: the in-memory engine would not see it again in this transaction.
     """
-    script = _Script({"hand": change.by.value})
-    owner = change.owner
-    usages = {usage.memory for usage in change.put_usages}
-    memories, edges = (
-        {memory.id for memory in change.put_memories},
-        {edge.id for edge in change.put_edges},
-    )
-    for chat in change.chats:
-        slots = {ranked.message.slot for ranked in chat.put}
-        script.drop(
-            rows.MESSAGES,
-            [[owner, chat.chat.id, slot] for slot in chat.drop if slot not in slots],
-        )
-    script.drop(
-        rows.EDGES, [[owner, edge] for edge in change.drop_edges if edge not in edges]
-    )
-    script.drop(
-        rows.MEMORIES,
-        [[owner, key] for key in change.drop_memories if key not in memories],
-    )
-    script.drop_edges_of(
-        [[owner, key] for key in change.drop_memories if key in memories], edges
-    )
-    gone = (
-        *change.drop_memories,
-        *change.drop_edges,
-    )  # a relation is recalled as a fact by the edge's id
-    script.drop(rows.USAGES, [[owner, key] for key in gone if key not in usages])
-    records = {record.trace for record in change.put_recalls}
-    script.drop(
-        rows.RECALLS,
-        [[owner, trace] for trace in change.drop_recalls if trace not in records],
-    )
-    script.put(rows.SOULS, [rows.soul_row(owner, soul) for soul in change.souls])
-    script.put(rows.CHATS, [rows.chat_row(owner, chat.chat) for chat in change.chats])
-    for chat in change.chats:
-        script.put(
-            rows.MESSAGES,
-            [rows.message_row(owner, chat.chat.id, ranked) for ranked in chat.put],
-        )
-    script.put(
-        rows.MEMORIES,
-        [graph_rows.memory_row(owner, memory) for memory in change.put_memories],
-    )
-    script.put(
-        rows.EDGES, [graph_rows.edge_row(owner, edge) for edge in change.put_edges]
-    )
-    script.put(
-        rows.USAGES, [rows.usage_row(owner, usage) for usage in change.put_usages]
-    )
-    script.put(
-        rows.RECALLS, [rows.recall_row(owner, record) for record in change.put_recalls]
-    )
-    script.purge_audit(owner, change.purge_audit)
-    script.put(
-        governed_rows.AUDIT,
-        [governed_rows.audit_row(owner, entry) for entry in change.audit],
-    )
-    asked = [governed_rows.deletion_row(owner, one) for one in change.put_deletions]
-    script.put(governed_rows.DELETIONS, asked)
-    script.put(
-        governed_rows.OPINIONS,
-        [governed_rows.opinion_row(owner, o) for o in change.put_opinions],
-    )
-    derived, table = change.put_derivations, governed_rows.DERIVATIONS
-    made = {one.id for one in derived}
-    script.drop(
-        table, [[owner, key] for key in change.drop_derivations if key not in made]
-    )
-    script.put(table, [governed_rows.derivation_row(owner, one) for one in derived])
+    script = _Script(change.owner, {"hand": change.by.value})
+    _drop_rows(script, change)
+    _put_rows(script, change)
+    _put_governed(script, change)
     if marks is None:
-        script.drop_all(rows.IMAGES, owner)
+        script.drop_all(rows.IMAGES)
     else:
         script.drop(rows.IMAGES, [list(mark) for mark in marks])
     return script.query()
 
 
-class _Script:
-    """A transaction in the making."""
+def _drop_rows(script: _Script, change: Change) -> None:
+    """Delete messages, edges, memories and what is stored about their recalls."""
+    for chat in change.chats:
+        slots = {ranked.message.slot for ranked in chat.put}
+        script.drop_messages(chat.chat.id, [s for s in chat.drop if s not in slots])
+    memories = {memory.id for memory in change.put_memories}
+    edges = {edge.id for edge in change.put_edges}
+    script.drop_keys(rows.EDGES, change.drop_edges, kept=edges)
+    script.drop_keys(rows.MEMORIES, change.drop_memories, kept=memories)
+    replaced = [key for key in change.drop_memories if key in memories]
+    script.drop_edges_of(replaced, kept=edges)
+    # Usages of relations, too: they are recalled as facts under the edge's id.
+    used = (*change.drop_memories, *change.drop_edges)
+    script.drop_keys(rows.USAGES, used, kept={u.memory for u in change.put_usages})
+    traces = {record.trace for record in change.put_recalls}
+    script.drop_keys(rows.RECALLS, change.drop_recalls, kept=traces)
 
-    def __init__(self, params: dict[str, Any]) -> None:
+
+def _put_rows(script: _Script, change: Change) -> None:
+    """Store souls, chats, messages, memories, edges, usages and recalls."""
+    script.put(rows.SOULS, rows.soul_row, change.souls)
+    script.put(rows.CHATS, rows.chat_row, [chat.chat for chat in change.chats])
+    for chat in change.chats:
+        script.put_messages(chat.chat.id, chat.put)
+    script.put(rows.MEMORIES, graph_rows.memory_row, change.put_memories)
+    script.put(rows.EDGES, graph_rows.edge_row, change.put_edges)
+    script.put(rows.USAGES, rows.usage_row, change.put_usages)
+    script.put(rows.RECALLS, rows.recall_row, change.put_recalls)
+
+
+def _put_governed(script: _Script, change: Change) -> None:
+    """Erase and store audit entries; store deletions and opinions; delete and store derivations."""
+    script.purge_audit(change.purge_audit)
+    script.put(governed_rows.AUDIT, governed_rows.audit_row, change.audit)
+    script.put(
+        governed_rows.DELETIONS, governed_rows.deletion_row, change.put_deletions
+    )
+    script.put(governed_rows.OPINIONS, governed_rows.opinion_row, change.put_opinions)
+    table, derived = governed_rows.DERIVATIONS, change.put_derivations
+    stored = {derivation.id for derivation in derived}
+    script.drop_keys(table, change.drop_derivations, kept=stored)
+    script.put(table, governed_rows.derivation_row, derived)
+
+
+class _Script:
+    """Collects the statements of one owner's transaction."""
+
+    def __init__(self, owner: Owner, params: dict[str, Any]) -> None:
+        self._owner = owner
         self._statements: list[str] = []
         self._params = params
 
     def drop(self, table: rows.Table, ids: list[list[str]]) -> None:
+        """Delete the rows with these ids."""
         for piece in pieces(ids, WRITE_ROWS):
             name = self._bind(piece)
             self._statements.append(
                 f"DELETE ${name}.map(|$id| type::record('{table.name}', $id)) RETURN NONE;"
             )
 
-    def drop_all(self, table: rows.Table, owner: Owner) -> None:
-        """Delete the owner's rows."""
-        name = self._bind(owner)
+    def drop_keys(
+        self, table: rows.Table, keys: Iterable[str], *, kept: Collection[str]
+    ) -> None:
+        """Delete the owner's rows with these keys, except those in `kept`."""
+        self.drop(table, [[self._owner, key] for key in keys if key not in kept])
+
+    def drop_messages(self, chat: ChatId, slots: Iterable[SlotId]) -> None:
+        """Delete messages of a chat."""
+        self.drop(rows.MESSAGES, [[self._owner, chat, slot] for slot in slots])
+
+    def drop_all(self, table: rows.Table) -> None:
+        """Delete all of the owner's rows."""
+        name = self._bind(self._owner)
         self._statements.append(
             f"DELETE {table.name}:[${name}, '']..=[${name}, ..] RETURN NONE;"
         )
 
-    def drop_edges_of(self, memories: list[list[str]], kept: Collection[str]) -> None:
-        """Delete what ends at these memories, but for the edges whose keys are `kept`."""
-        for piece in pieces(memories, WRITE_ROWS):
+    def drop_edges_of(self, memories: list[MemoryId], *, kept: Collection[str]) -> None:
+        """Delete the edges of these memories, except those whose keys are in `kept`."""
+        ids = [[self._owner, memory] for memory in memories]
+        for piece in pieces(ids, WRITE_ROWS):
             ends, keep = self._bind(piece), self._bind(list(kept))
             edges = f"(SELECT VALUE <->edge FROM ${ends}.map(|$id| type::record('memory', $id))).flatten()"
             dropped = f"{edges}.distinct().filter(|$edge| record::id($edge)[1] NOT IN ${keep})"
             self._statements.append(f"DELETE {dropped} RETURN NONE;")
 
-    def purge_audit(self, owner: Owner, targets: Collection[str]) -> None:
-        """Take the words out of entries about these targets, and the deletions that were asked for."""
+    def purge_audit(self, targets: Collection[str]) -> None:
+        """Erase the texts of entries about these targets, and the requested deletions of them."""
         for piece in pieces(targets, WRITE_ROWS):
-            whose, which = self._bind(owner), self._bind(piece)
+            whose, which = self._bind(self._owner), self._bind(piece)
             self._statements.append(
                 f"UPDATE audit SET before = NONE, after = NONE, reason = '' "
                 f"WHERE owner = ${whose} AND target IN ${which} RETURN NONE;"
                 f"DELETE deletion:[${whose}, '']..=[${whose}, ..] WHERE memory IN ${which} RETURN NONE;"
             )
 
-    def put(self, table: rows.Table, new: list[rows.Row]) -> None:
+    def put(
+        self,
+        table: rows.Table,
+        row_of: Callable[[Owner, T], rows.Row],
+        values: Iterable[T],
+    ) -> None:
+        """Store the values as rows."""
+        self._put(table, [row_of(self._owner, value) for value in values])
+
+    def put_messages(self, chat: ChatId, messages: Iterable[RankedMessage]) -> None:
+        """Store messages of a chat."""
+        new = [rows.message_row(self._owner, chat, message) for message in messages]
+        self._put(rows.MESSAGES, new)
+
+    def _put(self, table: rows.Table, new: list[rows.Row]) -> None:
         for piece in pieces(new, WRITE_ROWS):
             self._statements.append(table.put(self._bind(piece)))
 
@@ -180,5 +185,7 @@ class _Script:
 def pieces(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """The items in lists of at most `size`."""
     remaining = iter(items)
-    while piece := list(islice(remaining, size)):
+    piece = list(islice(remaining, size))
+    while piece:
         yield piece
+        piece = list(islice(remaining, size))

@@ -12,7 +12,7 @@ from soulmem.domain.ids import Owner
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.garbage import give_back, spare_the_collector
+from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.chat_delta import followed
@@ -21,6 +21,7 @@ from soulmem.engine.world.snapshots import ImageKeeper
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
+from soulmem.kernels.memory_release import release_free_memory
 from soulmem.ports.store import Store
 
 _MANY = 10_000  # memories; of a soul with more only what is asked for is kept as objects: 1 kB each
@@ -54,7 +55,7 @@ class Opener:
         if restored_mind is None:
             await self._fill(token, world, mind)
         await self._compute.run(spare_the_collector)
-        await self._compute.run(give_back)  # what reading took beside what came of it
+        await self._compute.run(release_free_memory)  # temporary memory of reading
         return restored_mind or mind
 
     async def _fill(self, token: WriteToken, world: World, mind: Mind) -> None:
