@@ -21,7 +21,22 @@ CODE = {".py", ".js", ".mjs"}
 COMPLEX = 12  # cyclomatic complexity, conditions in comprehensions counted
 # Words that name nothing: as a variable each of them can be anything.
 VAGUE = frozenset(
-    ["one", "found", "told", "known", "held", "said", "at", "gone", "left", "given", "both", "here", "now", "then"]
+    [
+        "one",
+        "found",
+        "told",
+        "known",
+        "held",
+        "said",
+        "at",
+        "gone",
+        "left",
+        "given",
+        "both",
+        "here",
+        "now",
+        "then",
+    ]
 )
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 BRANCHES = (
