@@ -22,7 +22,7 @@ from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.recaller import Recaller
-from soulmem.engine.runtime.compiling import Warming
+from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.jobs import Jobs
 from soulmem.engine.runtime.lifecycle import Lifecycle
@@ -30,11 +30,11 @@ from soulmem.engine.runtime.store_opening import StoreOpening
 from soulmem.engine.sync.chats import ChatService
 from soulmem.engine.sync.souls import SoulService
 from soulmem.engine.tools.dispatch import Tools
-from soulmem.engine.upkeep.backups import BackupKeeper
-from soulmem.engine.upkeep.bin_purge import Bin
+from soulmem.engine.upkeep.backups import BackupSchedule
+from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.services import Services
-from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.worlds import Worlds
 
 
@@ -63,14 +63,14 @@ class Engine:
     store_opening: StoreOpening
     lifecycle: Lifecycle
     idle: IdleWork
-    warming: Warming
+    warming: KernelCompilation
     embedding: EmbeddingService
     learner: Learner
     consolidator: Consolidator
     usage_persistence: UsagePersistence
-    bin: Bin
-    backups: BackupKeeper
-    snapshots: ImageKeeper
+    bin: BinPurge
+    backups: BackupSchedule
+    snapshots: SnapshotKeeper
     advance: Callable[[float, int], None] | None  # moves a clock that can be moved
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 

@@ -9,19 +9,19 @@ from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.persistence import UsagePersistence
-from soulmem.engine.runtime.compiling import Warming
+from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.jobs import Jobs
 from soulmem.engine.runtime.store_opening import StoreOpening
 from soulmem.engine.sync.chat_writer import ChatWriter
-from soulmem.engine.upkeep.backups import BackupKeeper
-from soulmem.engine.upkeep.bin_purge import Bin
-from soulmem.engine.upkeep.forgetting import Forgetter
+from soulmem.engine.upkeep.backups import BackupSchedule
+from soulmem.engine.upkeep.bin_purge import BinPurge
+from soulmem.engine.upkeep.forgetting import ForgettingWork
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.services import Services
-from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.worlds import Worlds
 
 
@@ -32,7 +32,7 @@ class Startup:
     services: Services
     worlds: Worlds
     usage_persistence: UsagePersistence
-    warming: Warming
+    warming: KernelCompilation
     learner: Learner
     jobs: Jobs
 
@@ -64,12 +64,12 @@ class IdleWork:
     writer: ChatWriter
     learner: Learner
     rereader: Rereader
-    forgetting: Forgetter
+    forgetting: ForgettingWork
     topics: Topics
-    bin: Bin
+    bin: BinPurge
     embedding: EmbeddingService
-    snapshots: ImageKeeper
-    backups: BackupKeeper
+    snapshots: SnapshotKeeper
+    backups: BackupSchedule
     consolidator: Consolidator
     settle_after: timedelta  # a last message that stood so long counts as settled
 

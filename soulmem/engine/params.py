@@ -11,7 +11,7 @@ from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.ranking import RankingParams
 from soulmem.engine.recall.walks import WalkingParams
 from soulmem.engine.world.edge_loader import LoadingParams
-from soulmem.engine.world.snapshots import ImageParams
+from soulmem.engine.world.snapshots import SnapshotParams
 from soulmem.governance.retention import BinParams
 
 
@@ -36,5 +36,5 @@ class EngineParams:
     learning: LearningParams = field(default_factory=LearningParams)
     loading: LoadingParams = field(default_factory=LoadingParams)
     bin: BinParams = field(default_factory=BinParams)
-    images: ImageParams = field(default_factory=ImageParams)
+    images: SnapshotParams = field(default_factory=SnapshotParams)
     consolidation: ConsolidationParams = field(default_factory=ConsolidationParams)

@@ -30,7 +30,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.recall.traces import Traces
-from soulmem.engine.runtime.compiling import Warming
+from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.jobs import JobKind, Jobs
 from soulmem.engine.runtime.lifecycle import Lifecycle
@@ -40,17 +40,17 @@ from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.sync.chats import ChatService
 from soulmem.engine.sync.souls import SoulService
 from soulmem.engine.tools.dispatch import Tools
-from soulmem.engine.upkeep.backups import BackupKeeper
-from soulmem.engine.upkeep.bin_purge import Bin
-from soulmem.engine.upkeep.forgetting import Forgetter
+from soulmem.engine.upkeep.backups import BackupSchedule
+from soulmem.engine.upkeep.bin_purge import BinPurge
+from soulmem.engine.upkeep.forgetting import ForgettingWork
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService, ModelSource
 from soulmem.engine.world.audit import Auditor
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.opening import Opener
 from soulmem.engine.world.services import Services
-from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
 from soulmem.engine.world.worlds import Worlds
 from soulmem.ports.backups import Backups
@@ -90,11 +90,13 @@ def wire_engine(ports: Ports) -> Engine:
     auditor = Auditor(
         store=store, compute=compute, clock=clock, events=events, traces=traces
     )
-    loader = Loader(store=store, compute=compute, clock=clock, params=params.loading)
+    loader = EdgeLoader(
+        store=store, compute=compute, clock=clock, params=params.loading
+    )
     embedding = EmbeddingService(
         store=store, compute=compute, wanted=ports.model, fallback=ports.fallback
     )
-    snapshots = ImageKeeper(
+    snapshots = SnapshotKeeper(
         images=ports.images, store=store, compute=compute, params=params.images
     )
     opener = Opener(store=store, compute=compute, loader=loader, images=snapshots)
@@ -116,7 +118,7 @@ def wire_engine(ports: Ports) -> Engine:
             soul_defaults=params.soul,
         )
 
-    warming = Warming(ports.warm)
+    warming = KernelCompilation(ports.warm)
     store_opening = StoreOpening(lambda: startup.open(), lambda: startup.begin())
     worlds = Worlds(ready=store_opening.ready, create=create_world)
     services = Services(
@@ -178,9 +180,11 @@ def wire_engine(ports: Ports) -> Engine:
         embedding=embedding,
     )
     topics = Topics(services)
-    forgetting = Forgetter(services)
-    purge = Bin(services, params=params.bin)
-    backups = BackupKeeper(services, backups=ports.backups, daily=params.daily_backups)
+    forgetting = ForgettingWork(services)
+    purge = BinPurge(services, params=params.bin)
+    backups = BackupSchedule(
+        services, backups=ports.backups, daily=params.daily_backups
+    )
     work_on_request = ConsolidationJobs(
         services,
         learner=learner,

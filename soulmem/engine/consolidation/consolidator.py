@@ -56,7 +56,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_retraction import orphaned_drafts
 from soulmem.engine.vectors.encoder import SituationEncoder as Reader
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
@@ -378,8 +378,8 @@ class Consolidator:
             if change is None or change == MindChange():
                 return 0
             change = change.with_source(task.source)
-            hand = Hand(Actor.ARCHIVIST, source=task.source, reason=task.work)
-            await self._auditor.carry_out(token, world, mind, change, hand)
+            author = ChangeAuthor(Actor.ARCHIVIST, source=task.source, reason=task.work)
+            await self._auditor.carry_out(token, world, mind, change, author)
         self._changes_written += 1
         nodes = len(change.put_memories)
         if nodes:

@@ -31,7 +31,7 @@ from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.jobs import JobKind, JobRun
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
@@ -110,8 +110,10 @@ class ReplayJob:
             )
             change = MindChange(put_edges=(*stronger, *new))
             if change != MindChange():
-                hand = Hand(Actor.ENGINE, source=run.record.job, reason="replay")
-                await self._auditor.carry_out(token, world, mind, change, hand)
+                author = ChangeAuthor(
+                    Actor.ENGINE, source=run.record.job, reason="replay"
+                )
+                await self._auditor.carry_out(token, world, mind, change, author)
         return {"strengthened": len(stronger), "linked": len(new)}
 
 

@@ -12,7 +12,7 @@ from soulmem.domain.errors import Conflict, NotFound
 from soulmem.domain.ids import Owner, SoulId, new_id
 from soulmem.domain.memories import Memory
 from soulmem.engine.editing.memory_editor import MemoryEditor
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
@@ -37,21 +37,21 @@ class DeletionRequests:
         self._memories = memories
         self._deciding = asyncio.Lock()
 
-    async def ask(self, world: World, memory: Memory, hand: Hand) -> Deletion:
+    async def ask(self, world: World, memory: Memory, author: ChangeAuthor) -> Deletion:
         """Ask the user. Raises Forbidden for a protected memory."""
         check_unprotected(memory)
         asked = Deletion(
             new_id("d"),
             memory.soul,
             memory.id,
-            hand.actor,
-            hand.reason,
+            author.actor,
+            author.reason,
             memory.text,
             self._clock.now(),
         )
-        source_hand = replace(hand, source=asked.id)
+        source_author = replace(author, source=asked.id)
         entry = await self._auditor.entry(
-            world.owner, memory.soul, source_hand, Action.ASK, memory.id
+            world.owner, memory.soul, source_author, Action.ASK, memory.id
         )
         await self._store.commit(
             Change(world.owner, put_deletions=[asked], audit=[entry])
@@ -97,7 +97,7 @@ class DeletionRequests:
                     f"deletion {request!r} is {asked.state.value} already",
                     field="request",
                 )
-            user = Hand(Actor.USER, source=request, reason=asked.reason)
+            user = ChangeAuthor(Actor.USER, source=request, reason=asked.reason)
             if confirmed:
                 view = await self._memories.get(owner, asked.memory)
                 check_unprotected(view.memory)

@@ -42,7 +42,7 @@ from soulmem.engine.propagation.tombstones import recreated_if_purged
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import with_doubt
 from soulmem.engine.views.provenance import source_places
-from soulmem.engine.world.audit import BY_USER, Hand
+from soulmem.engine.world.audit import BY_USER, ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
@@ -78,7 +78,7 @@ class MemoryEditor:
         self,
         owner: Owner,
         new: NewMemory,
-        hand: Hand = BY_USER,
+        author: ChangeAuthor = BY_USER,
         state: MemoryState = MemoryState.ACTIVE,
     ) -> MemoryView:
         """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
@@ -120,13 +120,17 @@ class MemoryEditor:
                 world,
                 mind,
                 MindChange(put_memories=(memory,), put_edges=edges),
-                hand,
+                author,
             )
         self._on_new_texts()
         return await self.view(world, mind, memory.id)
 
     async def patch(
-        self, owner: Owner, memory: MemoryId, patch: MemoryPatch, hand: Hand = BY_USER
+        self,
+        owner: Owner,
+        memory: MemoryId,
+        patch: MemoryPatch,
+        author: ChangeAuthor = BY_USER,
     ) -> MemoryView:
         """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable, and Forbidden for a
         protected one that is not in the user's own hand.
@@ -135,7 +139,7 @@ class MemoryEditor:
         mind = await self._mind_of(world, memory)
         async with world.writing as token:
             old = self._known(mind, memory)
-            if hand.actor is not Actor.USER:
+            if author.actor is not Actor.USER:
                 check_unprotected(old)
             if patch.revision is not None and patch.revision != old.revision:
                 raise Conflict(
@@ -151,7 +155,7 @@ class MemoryEditor:
                 await self._compute.run(check_topic, mind, new)
             if changes and _follows_a_source(old):
                 new = replace(new, origin=Origin.USER)
-            if hand.actor is Actor.USER and _takes_over(old, patch):
+            if author.actor is Actor.USER and _takes_over(old, patch):
                 place = next(iter(source_places(mind, old)), None)
                 new = replace(new, origin=Origin.USER, place=place)
             if _needs_a_place(new, patch):
@@ -168,7 +172,7 @@ class MemoryEditor:
             change = MindChange(
                 put_memories=(new,), put_edges=edges, put_opinions=opinions
             )
-            await self._commit(token, world, mind, change, hand)
+            await self._commit(token, world, mind, change, author)
         self._on_new_texts()
         return await self.view(world, mind, memory)
 
@@ -177,7 +181,7 @@ class MemoryEditor:
         owner: Owner,
         memory: MemoryId,
         confirm: str | None,
-        hand: Hand = BY_USER,
+        author: ChangeAuthor = BY_USER,
     ) -> None:
         """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired).
 
@@ -188,13 +192,13 @@ class MemoryEditor:
         mind = await self._mind_of(world, memory)
         async with world.writing as token:
             old = self._known(mind, memory)
-            if hand.actor is not Actor.USER:
+            if author.actor is not Actor.USER:
                 check_unprotected(old)
             if confirm == "purge":
                 await self._compute.run(_check_purgeable, mind, old)
                 purge = MindChange(drop_memories=(memory,), purge_audit=(memory,))
                 await self._commit(
-                    token, world, mind, purge, replace(hand, action=Action.PURGE)
+                    token, world, mind, purge, replace(author, action=Action.PURGE)
                 )
                 return
             if old.permanent and confirm != "permanent":
@@ -205,7 +209,7 @@ class MemoryEditor:
             if old.state is not MemoryState.BIN:
                 new = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
                 await self._commit(
-                    token, world, mind, MindChange(put_memories=(new,)), hand
+                    token, world, mind, MindChange(put_memories=(new,)), author
                 )
 
     async def restore(self, owner: Owner, memory: MemoryId) -> MemoryView:
@@ -360,9 +364,9 @@ class MemoryEditor:
         world: World,
         mind: Mind,
         change: MindChange,
-        hand: Hand,
+        author: ChangeAuthor,
     ) -> None:
-        await self._auditor.carry_out(token, world, mind, change, hand)
+        await self._auditor.carry_out(token, world, mind, change, author)
 
 
 def _follows_a_source(memory: Memory) -> bool:

@@ -17,7 +17,7 @@ from soulmem.engine.editing.memory_editor import read_again
 from soulmem.engine.editing.user_edges import check_fires
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.audit_values import (
@@ -91,10 +91,12 @@ class Undo:
                 world,
                 mind,
                 back,
-                Hand(Actor.USER, source=source, reason=reason, action=Action.UNDO),
+                ChangeAuthor(
+                    Actor.USER, source=source, reason=reason, action=Action.UNDO
+                ),
             )
             await self._take_back_opinions(
-                world, mind, plan, Hand(Actor.USER, source, reason)
+                world, mind, plan, ChangeAuthor(Actor.USER, source, reason)
             )
             return Undone(
                 changes=tuple(plan.undone),
@@ -104,7 +106,7 @@ class Undo:
             )
 
     async def _take_back_opinions(
-        self, world: World, mind: Mind, plan: Reversal, hand: Hand
+        self, world: World, mind: Mind, plan: Reversal, author: ChangeAuthor
     ) -> None:
         for key, values in plan.memories.items():
             if OPINION not in values:
@@ -116,7 +118,7 @@ class Undo:
             before = None if old is None else {OPINION: opinion_values(old)}
             after = {OPINION: opinion_values(new)}
             entry = await self._auditor.entry(
-                world.owner, mind.soul.id, hand, Action.UNDO, key, before, after
+                world.owner, mind.soul.id, author, Action.UNDO, key, before, after
             )
             await self._store.commit(
                 Change(world.owner, put_opinions=[new], audit=[entry], by=Actor.USER)

@@ -19,7 +19,7 @@ from soulmem.engine.exchange.bundle_renaming import bundle_for
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.vectors.embedder import EmbeddingService
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
 from soulmem.governance.audit_values import memory_values
@@ -103,11 +103,11 @@ class BundleImport:
 
     async def _entry(self, run: JobRun, memory: Memory) -> AuditEntry:
         """Audit entry of a memory that came with the bundle. Memories of chats have none."""
-        hand = Hand(Actor.IMPORT, source=run.record.job)
+        author = ChangeAuthor(Actor.IMPORT, source=run.record.job)
         return await self._auditor.entry(
             run.owner,
             run.soul,
-            hand,
+            author,
             Action.CREATE,
             memory.id,
             None,

@@ -24,7 +24,7 @@ from soulmem.engine.propagation.renaming import user_linked_concepts
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.sync.chat_writer import ChatWriter
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.transfer.lore import PROMPT_PARTS, Cast, Lore, Statement, is_source
@@ -195,7 +195,7 @@ class LoreImport:
     ) -> None:
         if change.put_memories or change.drop_memories:
             await self._auditor.carry_out(
-                token, world, mind, change, Hand(Actor.IMPORT, run.record.job)
+                token, world, mind, change, ChangeAuthor(Actor.IMPORT, run.record.job)
             )
 
 

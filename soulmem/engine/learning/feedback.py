@@ -17,7 +17,7 @@ from soulmem.engine.api.results import RecalledMemory, Trace
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.views.faded_edges import is_protected
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.governance.audit_values import (
     edge_difference,
@@ -104,9 +104,9 @@ class FeedbackService:
             new = opinion_after(old, verdict, text, chat, self._params.feedback)
             edges = await self._compute.run(self._ways, mind, brought, verdict)
             before, after = _told(old, new, edges)
-            hand = Hand(Actor.USER, source=trace.id, reason=verdict.value)
+            author = ChangeAuthor(Actor.USER, source=trace.id, reason=verdict.value)
             entry = await self._auditor.entry(
-                world.owner, soul, hand, Action.FEEDBACK, memory, before, after
+                world.owner, soul, author, Action.FEEDBACK, memory, before, after
             )
             changed = [edge for _, edge in edges]
             await self._store.commit(

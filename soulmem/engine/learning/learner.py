@@ -19,12 +19,12 @@ from soulmem.domain.soul import SoulState
 from soulmem.domain.usage import Trail
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled
-from soulmem.engine.learning import working_memory as attention
-from soulmem.engine.learning.plasticity_update import Learned, Noted, Reply, learn
-from soulmem.engine.learning.working_memory import AttentionParams
+from soulmem.engine.learning import working_memory
+from soulmem.engine.learning.plasticity_update import Lesson, NotedRecall, Reply, learn
+from soulmem.engine.learning.working_memory import WorkingMemoryParams
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.write_lock import WriteToken
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
 from soulmem.governance.audit_values import edge_difference
@@ -41,7 +41,7 @@ class LearningParams:
     """How use changes what is remembered."""
 
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
-    attention: AttentionParams = field(default_factory=AttentionParams)
+    working_memory: WorkingMemoryParams = field(default_factory=WorkingMemoryParams)
 
 
 class Learner:
@@ -61,7 +61,7 @@ class Learner:
         self._clock = services.clock
         self._auditor = services.auditor
         self._params = params or LearningParams()
-        self._pending: OrderedDict[Reply, Noted] = OrderedDict()
+        self._pending: OrderedDict[Reply, NotedRecall] = OrderedDict()
         self._telling: set[asyncio.Task[None]] = set()
         self._lessons: set[asyncio.Task[None]] = set()
         self._loading: asyncio.Task[None] | None = None
@@ -89,7 +89,7 @@ class Learner:
         for memory in answer.memories:
             via = tuple(step.id for step in memory.path[:-1])
             trails.append(Trail(memory.id, via, memory.edges))
-        self._pending[reply] = noted = Noted(
+        self._pending[reply] = noted = NotedRecall(
             trace=answer.trace,
             recalled_at=self._clock.now(),
             trails=tuple(trails),
@@ -105,7 +105,7 @@ class Learner:
             self._pending.popitem(last=False)
 
     async def _tell(
-        self, reply: Reply, noted: Noted, flows: Callable[[], Mapping[str, float]]
+        self, reply: Reply, noted: NotedRecall, flows: Callable[[], Mapping[str, float]]
     ) -> None:
         walked = await self._compute.run(flows)
         if self._pending.get(reply) is noted:
@@ -161,9 +161,9 @@ class Learner:
 
     def _look_round(self, mind: Mind) -> None:
         extra = self._clock.extra_turns
-        attention.wake(mind, self._params.attention)
-        attention.look_round(
-            mind, mind.lived_turns(extra), extra, self._params.attention
+        working_memory.wake(mind, self._params.working_memory)
+        working_memory.look_round(
+            mind, mind.lived_turns(extra), extra, self._params.working_memory
         )
 
     async def _teach_all(self, world: World, chat: ChatId) -> None:
@@ -181,7 +181,7 @@ class Learner:
                     )
                     self._pending.setdefault(reply, noted)
 
-    def _due(self, world: World, chat_log: ChatLog) -> list[tuple[Reply, Noted]]:
+    def _due(self, world: World, chat_log: ChatLog) -> list[tuple[Reply, NotedRecall]]:
         """Take out the recalls whose reply is settled; those for the swipe that was kept teach."""
         count = settled_count(chat_log.head, chat_log.messages)
         out = []
@@ -198,7 +198,7 @@ class Learner:
         return out
 
     async def _teach(
-        self, token: WriteToken, world: World, reply: Reply, noted: Noted
+        self, token: WriteToken, world: World, reply: Reply, noted: NotedRecall
     ) -> None:
         soul = world.souls.get(reply.soul)
         if soul is None or soul.state is not SoulState.ACTIVE:
@@ -208,9 +208,9 @@ class Learner:
         if learned is None:
             return
         audit_values = await self._compute.run(_told, mind, learned)
-        hand = Hand(Actor.ENGINE, source=reply.chat)
+        author = ChangeAuthor(Actor.ENGINE, source=reply.chat)
         entry = await self._auditor.entry(
-            world.owner, reply.soul, hand, Action.LEARN, noted.trace, *audit_values
+            world.owner, reply.soul, author, Action.LEARN, noted.trace, *audit_values
         )
         await self._store.commit(
             Change(
@@ -224,20 +224,20 @@ class Learner:
         )
         await self._compute.run(self._take, mind, learned)
 
-    def _learn(self, mind: Mind, reply: Reply, noted: Noted) -> Learned | None:
+    def _learn(self, mind: Mind, reply: Reply, noted: NotedRecall) -> Lesson | None:
         turn = mind.lived_turns(self._clock.extra_turns)
         return learn(
             mind, reply, noted, self._clock.now(), turn, self._params.plasticity
         )
 
-    def _take(self, mind: Mind, learned: Learned) -> None:
+    def _take(self, mind: Mind, learned: Lesson) -> None:
         """Take over what has been stored. Computes."""
         mind.put_edge_weights(learned.edges)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
-        attention.recalled(mind, learned.record, self._params.attention)
+        working_memory.recalled(mind, learned.record, self._params.working_memory)
 
 
-def _told(mind: Mind, learned: Learned) -> tuple[dict[str, Any], dict[str, Any]]:
+def _told(mind: Mind, learned: Lesson) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the lesson does to edges, as they were and as they become. Computes."""
     edge_pairs = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
     pairs = {

@@ -32,7 +32,7 @@ class Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class Noted:
+class NotedRecall:
     """A recall that may teach."""
 
     trace: str
@@ -45,7 +45,7 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class Lesson:
     """What is to be stored, then taken over."""
 
     record: RecallRecord
@@ -57,11 +57,11 @@ class Learned:
 def learn(
     mind: Mind,
     reply: Reply,
-    noted: Noted,
+    noted: NotedRecall,
     current_time: datetime,
     turn: int,
     params: PlasticityParams,
-) -> Learned | None:
+) -> Lesson | None:
     """What the recall teaches at `turn` of the soul's clock. Computes.
 
     None when a recall for that reply has taught already, or nothing is left of what came.
@@ -72,7 +72,7 @@ def learn(
     if not trails or mind.recalls.is_recorded((reply.chat, reply.slot, reply.swipe)):
         return None
     stamp = Stamp(noted.recalled_at, turn)
-    return Learned(
+    return Lesson(
         RecallRecord(
             noted.trace, reply.soul, reply.chat, reply.slot, reply.swipe, stamp, trails
         ),
@@ -92,7 +92,7 @@ def _usage(mind: Mind, memory: MemoryId, stamp: Stamp) -> Usage:
 def _edges(
     mind: Mind,
     trails: Sequence[Trail],
-    noted: Noted,
+    noted: NotedRecall,
     current_time: datetime,
     turn: int,
     params: PlasticityParams,

@@ -18,14 +18,14 @@ from soulmem.graph.working_memory import WorkingMemory, WorkingParams
 
 
 @dataclass(frozen=True, slots=True)
-class AttentionParams:
+class WorkingMemoryParams:
     """What becomes active, and what lasts."""
 
     working: WorkingParams = field(default_factory=WorkingParams)
     promotion: PromotionParams = field(default_factory=PromotionParams)
 
 
-def wake(mind: Mind, params: AttentionParams) -> None:
+def wake(mind: Mind, params: WorkingMemoryParams) -> None:
     """Give the mind a working memory of its records, unless it has one. Computes; loads the graph library."""
     if mind.recalls.working is None:
         mind.recalls.working = working = WorkingMemory(params.working)
@@ -33,7 +33,7 @@ def wake(mind: Mind, params: AttentionParams) -> None:
             working.add_recall(_ways(mind, record), record.stamp.turn)
 
 
-def recalled(mind: Mind, record: RecallRecord, params: AttentionParams) -> None:
+def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> None:
     """A recall has taught: what it led to is active, and what was said of late in its chat. Computes."""
     working, turn = mind.recalls.working, record.stamp.turn
     if working is None:
@@ -54,7 +54,7 @@ def recalled(mind: Mind, record: RecallRecord, params: AttentionParams) -> None:
     working.release(turn, _kept(mind, params))
 
 
-def look_round(mind: Mind, turn: int, extra: int, params: AttentionParams) -> None:
+def look_round(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -> None:
     """Every new memory comes in, what is cold goes out; for quiet moments, as it looks at every memory.
 
     `extra` turns of a moved clock are in `turn`. Computes.
@@ -94,7 +94,7 @@ def _sort(
     memories: Iterable[MemoryId],
     written: Mapping[MemoryId, int],
     together: Mapping[datetime, int],
-    params: AttentionParams,
+    params: WorkingMemoryParams,
 ) -> None:
     """Tell the working memory which of these are promoted, and which still have to be.
 
@@ -114,7 +114,7 @@ def _sort(
             working.add_new(memory, written[memory])
 
 
-def _kept(mind: Mind, params: AttentionParams) -> set[MemoryId]:
+def _kept(mind: Mind, params: WorkingMemoryParams) -> set[MemoryId]:
     """What of the active memories may not leave."""
     working = mind.recalls.working
     assert working is not None

@@ -12,7 +12,7 @@ log = logging.getLogger(__name__)
 _NEVER = 1_000_000  # rounds of the collector's middle generation before a full one
 
 
-class Warming:
+class KernelCompilation:
     """Runs `warm` once, on a thread of its own that nobody waits for."""
 
     def __init__(self, warm: Callable[[], object] | None) -> None:

@@ -12,7 +12,7 @@ from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.world.audit import BY_USER
 from soulmem.engine.world.fingerprint import fingerprint
 from soulmem.engine.world.services import Services
-from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
 from soulmem.ports.store import Change
 
@@ -25,7 +25,7 @@ class SoulService:
         services: Services,
         *,
         writer: ChatWriter,
-        images: ImageKeeper,
+        images: SnapshotKeeper,
         defaults: SoulSettings,
     ) -> None:
         self._world_of = services.world_of
@@ -64,7 +64,7 @@ class SoulService:
                 state=SoulState.ACTIVE,
             )
             if new != old:
-                await world.mending.catch_up(token, soul)
+                await world.pending_writes.catch_up(token, soul)
                 mind = world.minds.get(soul)
                 if mind is None:
                     entries = []

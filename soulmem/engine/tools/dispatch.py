@@ -26,7 +26,7 @@ from soulmem.engine.llm.usage import DIGEST
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.tools import definitions as wanted
 from soulmem.engine.tools.definitions import Arguments, arguments_of
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
@@ -113,7 +113,7 @@ class Tools:
         )
         state = MemoryState.BIN if self._review else MemoryState.ACTIVE
         view = await self._memories.create(
-            world.owner, new, Hand(actor, reason=asked.reason), state
+            world.owner, new, ChangeAuthor(actor, reason=asked.reason), state
         )
         result: Result = {"memory": view.memory.id, "permanent": True}
         return result | {"status": "awaiting_confirmation"} if self._review else result
@@ -152,7 +152,7 @@ class Tools:
         entry = await self._auditor.entry(
             world.owner,
             soul.id,
-            Hand(actor, source=recalled.trace),
+            ChangeAuthor(actor, source=recalled.trace),
             Action.READ,
             soul.id,
             None,
@@ -189,7 +189,7 @@ class Tools:
         await self._memory(world, soul, asked.memory_id)
         patch = MemoryPatch(text=asked.new_content)
         view = await self._memories.patch(
-            world.owner, MemoryId(asked.memory_id), patch, Hand(actor)
+            world.owner, MemoryId(asked.memory_id), patch, ChangeAuthor(actor)
         )
         return {
             "memory": view.memory.id,
@@ -202,7 +202,7 @@ class Tools:
     ) -> Result:
         memory = await self._memory(world, soul, asked.memory_id)
         request = await self._deletions.ask(
-            world, memory, Hand(actor, reason=asked.reason)
+            world, memory, ChangeAuthor(actor, reason=asked.reason)
         )
         return {"request": request.id, "status": request.state.value}
 

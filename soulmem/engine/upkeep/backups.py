@@ -17,7 +17,7 @@ _EVERY = timedelta(days=1)
 _NONE = "this store keeps no backups: a server's own tools do, and a file of each soul can be exported"
 
 
-class BackupKeeper:
+class BackupSchedule:
     """Makes backups. One that cannot be made is a note for the user and never a failure of anything else."""
 
     def __init__(

@@ -15,8 +15,8 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import recreated_if_purged
 from soulmem.engine.runtime.jobs import JobKind, JobRun
-from soulmem.engine.upkeep.soul_purge import SoulBin
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.upkeep.soul_purge import SoulPurge
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.retention import (
@@ -28,10 +28,10 @@ from soulmem.ports.store import Change
 
 _BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
 _PIECE = 200  # memories that go in one transaction
-_PURGE = Hand(Actor.ENGINE, action=Action.PURGE)
+_PURGE = ChangeAuthor(Actor.ENGINE, action=Action.PURGE)
 
 
-class Bin:
+class BinPurge:
     """The bins of all owners. Whoever asks does not hold `World.writing`."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Bin:
         self._auditor = services.auditor
         self._params = params or BinParams()
         self.days = self._params.days  # how long anything lies in the bin
-        self._souls = SoulBin(services, params=self._params)
+        self._souls = SoulPurge(services, params=self._params)
         self._since: dict[tuple[Owner, MemoryId], datetime] = {}
 
     def job_kinds(self) -> tuple[JobKind, ...]:
@@ -100,12 +100,12 @@ class Bin:
         world = await self._world_of(run.owner)
         mind = await world.mind(run.soul)
         purged = [memory.id for memory in await self._compute.run(_binned, mind)]
-        hand = Hand(Actor.USER, action=Action.PURGE, source=run.record.job)
+        author = ChangeAuthor(Actor.USER, action=Action.PURGE, source=run.record.job)
         count = 0
         for start in range(0, len(purged), _PIECE):
             run.tell(start, len(purged), "memories")
             count += await self._purge(
-                world, mind, purged[start : start + _PIECE], hand
+                world, mind, purged[start : start + _PIECE], author
             )
         return {"purged": count}
 
@@ -122,11 +122,11 @@ class Bin:
 
     async def _noted(self, world: World, memory: Memory) -> datetime:
         """It went there with its chat, or before anybody kept an audit: its time begins now."""
-        hand = Hand(Actor.ENGINE, reason="found in the bin")
+        author = ChangeAuthor(Actor.ENGINE, reason="found in the bin")
         entry = await self._auditor.entry(
             world.owner,
             memory.soul,
-            hand,
+            author,
             Action.BIN,
             memory.id,
             None,
@@ -136,7 +136,7 @@ class Bin:
         return entry.moment
 
     async def _purge(
-        self, world: World, mind: Mind, keys: list[MemoryId], hand: Hand
+        self, world: World, mind: Mind, keys: list[MemoryId], author: ChangeAuthor
     ) -> int:
         async with world.writing as token:
             if mind is not world.minds.get(mind.soul.id):
@@ -145,7 +145,7 @@ class Bin:
             purged = tuple(key for key in keys if key in remaining)
             if purged:
                 change = MindChange(drop_memories=purged, purge_audit=purged)
-                await self._auditor.carry_out(token, world, mind, change, hand)
+                await self._auditor.carry_out(token, world, mind, change, author)
             return len(purged)
 
 

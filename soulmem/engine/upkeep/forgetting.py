@@ -25,7 +25,7 @@ from soulmem.engine.views.concept_activation import (
     turns_since_recall,
 )
 from soulmem.engine.views.faded_edges import remaining_strengths
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
@@ -41,7 +41,9 @@ _TEXTS = [
     MEMORY_KINDS.index(kind)
     for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 ]
-_HAND = Hand(Actor.ENGINE, "forget", "it says little, and was not recalled for long")
+_AUTHOR = ChangeAuthor(
+    Actor.ENGINE, "forget", "it says little, and was not recalled for long"
+)
 _PIECE = 200  # memories looked at in one go: some 20 ms
 
 
@@ -55,7 +57,7 @@ class ForgettingParams:
     promotion: PromotionParams = field(default_factory=PromotionParams)
 
 
-class Forgetter:
+class ForgettingWork:
     """Puts away what holds on to nothing any more. Whoever asks does not hold `World.writing`."""
 
     def __init__(
@@ -114,7 +116,7 @@ class Forgetter:
                         for m in due
                     )
                     await self._auditor.carry_out(
-                        token, world, mind, MindChange(put_memories=put), _HAND
+                        token, world, mind, MindChange(put_memories=put), _AUTHOR
                     )
                     count += len(due)
         return count

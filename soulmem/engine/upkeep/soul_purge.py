@@ -10,17 +10,17 @@ from soulmem.domain.books import SoulBooks
 from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.retention import BinParams
 from soulmem.ports.store import Change, ChatChange
 
 _PIECE = 500  # memories or messages that go in one transaction
-_PURGE = Hand(Actor.ENGINE)
+_PURGE = ChangeAuthor(Actor.ENGINE)
 
 
-class SoulBin:
+class SoulPurge:
     """Souls in the bin. Whoever asks does not hold `World.writing`."""
 
     def __init__(
@@ -46,11 +46,11 @@ class SoulBin:
         binned_at = await self._auditor.since_binned(world.owner, soul.id)
         if binned_at is not None:
             return binned_at
-        hand = Hand(Actor.ENGINE, reason="found in the bin")
+        author = ChangeAuthor(Actor.ENGINE, reason="found in the bin")
         entry = await self._auditor.entry(
             world.owner,
             soul.id,
-            hand,
+            author,
             Action.BIN,
             soul.id,
             None,

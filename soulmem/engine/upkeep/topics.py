@@ -20,7 +20,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.views.provenance import concepts_named, rows_in_use
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.cooccurrence import associates
@@ -108,8 +108,10 @@ class Topics:
                     "topics": len(change.put_memories),
                     "gone": len(change.drop_memories),
                 }
-                hand = Hand(Actor.ENGINE, source="" if run is None else run.record.job)
-                where = world.owner, mind.soul.id, hand, Action.RENEW, mind.soul.id
+                author = ChangeAuthor(
+                    Actor.ENGINE, source="" if run is None else run.record.job
+                )
+                where = world.owner, mind.soul.id, author, Action.RENEW, mind.soul.id
                 entry = await self._auditor.entry(*where, None, audit_values)
                 await world.carry_out(
                     token, mind, Steps([replace(change, audit=(entry,))])

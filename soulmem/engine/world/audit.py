@@ -33,7 +33,7 @@ from soulmem.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True)
-class Hand:
+class ChangeAuthor:
     """Who does something, and what for."""
 
     actor: Actor
@@ -42,7 +42,7 @@ class Hand:
     action: Action | None = None  # None: as the change itself shows
 
 
-BY_USER = Hand(Actor.USER)
+BY_USER = ChangeAuthor(Actor.USER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +91,20 @@ class Auditor:
         world: World,
         mind: Mind,
         change: MindChange,
-        hand: Hand,
+        author: ChangeAuthor,
     ) -> tuple[AuditEntry, ...]:
         """Store and take over the change with what follows from it, and its entries, which are returned.
 
         Raises Protected where the hand may not.
         """
-        entries = await self.entries(world.owner, mind, change, hand)
+        entries = await self.entries(world.owner, mind, change, author)
         purged = {
             key: mind.memories[key].text
             for key in change.drop_memories
             if key in change.purge_audit
         }
         steps = await world.linker.steps(token, mind, change)
-        await world.carry_out(token, mind, signed(steps, hand.actor, entries))
+        await world.carry_out(token, mind, with_author(steps, author.actor, entries))
         if purged:
             await self.traces.forget(world.owner, mind.soul.id, purged)
         touched = list(dict.fromkeys(entry.target for entry in entries))
@@ -114,23 +114,23 @@ class Auditor:
                 world.owner,
                 soul=mind.soul.id,
                 memories=touched,
-                actor=hand.actor.value,
+                actor=author.actor.value,
             )
         return entries
 
     async def entries(
-        self, owner: Owner, mind: Mind, change: MindChange, hand: Hand
+        self, owner: Owner, mind: Mind, change: MindChange, author: ChangeAuthor
     ) -> tuple[AuditEntry, ...]:
         """What the change, which is not taken over yet, does to memories and edges."""
         changes = await self._compute.run(_told_changes, mind, change)
         made = []
         for changed in changes:
-            action = hand.action or changed.action
+            action = author.action or changed.action
             made.append(
                 await self.entry(
                     owner,
                     mind.soul.id,
-                    hand,
+                    author,
                     action,
                     changed.target,
                     changed.before,
@@ -143,7 +143,7 @@ class Auditor:
         self,
         owner: Owner,
         soul: SoulId,
-        hand: Hand,
+        author: ChangeAuthor,
         action: Action,
         target: str,
         before: Mapping[str, Any] | None = None,
@@ -158,13 +158,13 @@ class Auditor:
             key,
             soul,
             current_time,
-            hand.actor,
+            author.actor,
             action,
             target,
             before,
             after,
-            hand.source,
-            hand.reason,
+            author.source,
+            author.reason,
         )
 
     async def page(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
@@ -213,7 +213,7 @@ class Auditor:
         return self._last.get(owner, newest)
 
 
-def signed(steps: Steps, actor: Actor, entries: Sequence[AuditEntry]) -> Steps:
+def with_author(steps: Steps, actor: Actor, entries: Sequence[AuditEntry]) -> Steps:
     """The steps as that hand's, the first with the entries."""
     changes = [replace(change, by=actor) for change in steps.changes]
     if changes:

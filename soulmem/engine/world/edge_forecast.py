@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class EdgeForecast:
     """What of a walk waits at boundary nodes: rows int64[b] and how much at each, float64[b]."""
 
     rows: Ints
@@ -33,16 +33,16 @@ class Waiting:
         return self.rows[order][: int(np.count_nonzero(remaining > l1 / 4)) + 1]
 
 
-def waiting(walk: Walk, l1: float) -> Waiting | None:
+def waiting(walk: Walk, l1: float) -> EdgeForecast | None:
     """What must go on before the walk's error is at most `l1`; None when it is."""
     if walk.error <= l1 or not walk.stuck.size:
         return None
-    return Waiting(walk.stuck_rows.astype(np.int64), walk.stuck)
+    return EdgeForecast(walk.stuck_rows.astype(np.int64), walk.stuck)
 
 
 def sent_on(
-    mind: Mind, before: Waiting, read: Ints, params: WalkParams
-) -> Waiting | None:
+    mind: Mind, before: EdgeForecast, read: Ints, params: WalkParams
+) -> EdgeForecast | None:
     """What waits after the rows `read` have sent on what waited there; None when it is little. Computes."""
     n = mind.size
     boundary = mind.residency.boundary(n)
@@ -65,7 +65,7 @@ def sent_on(
     mass[before.rows[~goes]] = before.mass[~goes]
     mass[walk.stuck_rows] += total * walk.stuck
     rows = np.flatnonzero(boundary & (mass > 0))
-    return Waiting(rows, mass[rows]) if mass[rows].sum() > params.l1 / 2 else None
+    return EdgeForecast(rows, mass[rows]) if mass[rows].sum() > params.l1 / 2 else None
 
 
 def _pick(edges: EdgeArrays, which: Ints) -> EdgeArrays:

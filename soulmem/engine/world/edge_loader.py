@@ -26,7 +26,7 @@ from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.world.edge_forecast import Waiting, sent_on, waiting
+from soulmem.engine.world.edge_forecast import EdgeForecast, sent_on, waiting
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.residency import LINKS
 from soulmem.kernels.walk_result import Walk, WalkParams
@@ -73,7 +73,7 @@ class Followed:
     complete: bool  # False: time ran out, and `walk.error` is larger than was asked for
 
 
-class Loader:
+class EdgeLoader:
     """Reads and releases edges of minds that are not whole. Used on the event loop."""
 
     def __init__(
@@ -120,7 +120,7 @@ class Loader:
         """
         end = time.perf_counter() + seconds
         walk: Walk | None = None
-        waits: Waiting | None = None
+        waits: EdgeForecast | None = None
         walks = read = 0
         wanted = list(first)
         while True:
@@ -336,7 +336,7 @@ class Loader:
 
     def _walk(
         self, mind: Mind, attempt: Attempt, params: WalkParams
-    ) -> tuple[Walk | None, list[MemoryId], Waiting | None]:
+    ) -> tuple[Walk | None, list[MemoryId], EdgeForecast | None]:
         """A walk, what of it waits to go on, and the memories to be read for that. Computes."""
         walk = attempt()
         if walk is None:
@@ -375,14 +375,14 @@ class Loader:
 
 
 def _foresee(
-    mind: Mind, waits: Waiting, read: Sequence[MemoryId], params: WalkParams
-) -> tuple[list[MemoryId], Waiting | None]:
+    mind: Mind, waits: EdgeForecast, read: Sequence[MemoryId], params: WalkParams
+) -> tuple[list[MemoryId], EdgeForecast | None]:
     """What will probably wait after those memories were read, and which to read next for it. Computes."""
     after = sent_on(mind, waits, np.asarray(_rows(mind, read), np.int64), params)
     return _most(mind, after, params), after
 
 
-def _most(mind: Mind, waits: Waiting | None, params: WalkParams) -> list[MemoryId]:
+def _most(mind: Mind, waits: EdgeForecast | None, params: WalkParams) -> list[MemoryId]:
     return (
         []
         if waits is None

@@ -38,7 +38,7 @@ class ChatLog:
         )
 
 
-class Drafts:
+class EpisodeMessages:
     """Finds the message behind an episode, and the episode of a message."""
 
     def __init__(

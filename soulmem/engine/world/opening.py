@@ -16,8 +16,8 @@ from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.chat_delta import followed
-from soulmem.engine.world.edge_loader import Loader, of_kinds
-from soulmem.engine.world.snapshots import ImageKeeper
+from soulmem.engine.world.edge_loader import EdgeLoader, of_kinds
+from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
@@ -37,8 +37,8 @@ class Opener:
         *,
         store: Store,
         compute: Worker,
-        loader: Loader,
-        images: ImageKeeper,
+        loader: EdgeLoader,
+        images: SnapshotKeeper,
     ) -> None:
         self._store = store
         self._compute = compute

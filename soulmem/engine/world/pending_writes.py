@@ -12,7 +12,7 @@ from soulmem.ports.store import Change, Store
 log = logging.getLogger(__name__)
 
 
-class Mending:
+class PendingWrites:
     """Changes that wait for room, by soul, in their order."""
 
     def __init__(self, store: Store) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from soulmem.domain.ids import Owner
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.audit import Auditor
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
@@ -22,5 +22,5 @@ class Services:
     compute: Worker
     clock: Clock
     auditor: Auditor
-    loader: Loader
+    loader: EdgeLoader
     world_of: Callable[[Owner], Awaitable[World]]  # waits until the store is open

@@ -37,7 +37,7 @@ _CUTS_WORDS = "simplemma"  # what words are brought to their base form by: anoth
 
 
 @dataclass(frozen=True, slots=True)
-class ImageParams:
+class SnapshotParams:
     """Which minds are worth an image, and how often."""
 
     least: int = 20_000  # memories and edges; with fewer a soul is open half a second after the start
@@ -56,7 +56,7 @@ class _Kept:
     written_at: float  # monotonic seconds
 
 
-class ImageKeeper:
+class SnapshotKeeper:
     """Writes and reads images of minds. Used on the event loop."""
 
     def __init__(
@@ -65,12 +65,12 @@ class ImageKeeper:
         images: SnapshotStore | None,
         store: Store,
         compute: Worker,
-        params: ImageParams | None = None,
+        params: SnapshotParams | None = None,
     ) -> None:
         self._images = images
         self._store = store
         self._compute = compute
-        self._params = params or ImageParams()
+        self._params = params or SnapshotParams()
         self._kept: WeakKeyDictionary[Mind, _Kept] = WeakKeyDictionary()
 
     async def open(self, world: World, soul: Soul, most_edges: int) -> Mind | None:
@@ -129,7 +129,7 @@ class ImageKeeper:
         return mind
 
     def _is_worth_it(self, world: World, mind: Mind) -> bool:
-        if not mind.residency.whole or mind.soul.id in world.mending:
+        if not mind.residency.whole or mind.soul.id in world.pending_writes:
             return False
         return len(mind.memories) + len(mind.edges) >= self._params.least
 

@@ -30,10 +30,10 @@ from soulmem.engine.propagation.linker import Linker, Steps
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteLock, WriteToken
 from soulmem.engine.world.chat_delta import compare, mended
-from soulmem.engine.world.edge_loader import Loader
+from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.message_log import ChatLog as ChatLog
-from soulmem.engine.world.message_log import Drafts
-from soulmem.engine.world.pending_writes import Mending
+from soulmem.engine.world.message_log import EpisodeMessages
+from soulmem.engine.world.pending_writes import PendingWrites
 from soulmem.graph.branches import Branch
 from soulmem.graph.names import Glance
 from soulmem.ports.clock import Clock
@@ -71,7 +71,7 @@ class World:
         store: Store,
         compute: Worker,
         clock: Clock,
-        loader: Loader,
+        loader: EdgeLoader,
         open_mind: OpenMind,
         on_new_mind: Callable[[Mind], Awaitable[None]],
         on_mind_gone: Callable[[Mind], None],
@@ -92,7 +92,7 @@ class World:
             compute=compute, clock=clock, complete=partial(loader.complete, owner)
         )
         self._loader = loader
-        self.mending = Mending(store)
+        self.pending_writes = PendingWrites(store)
         self._open_mind = open_mind
         self._logs: dict[ChatId, ChatLog] = {}
         self._store = store
@@ -182,9 +182,9 @@ class World:
                     await (
                         self._store.maintain()
                     )  # what it read to open a soul it need not hold
-                if soul.id in self.mending:
+                if soul.id in self.pending_writes:
                     async with self.writing as token:
-                        await self.mending.catch_up(token, soul.id)
+                        await self.pending_writes.catch_up(token, soul.id)
             except SoulMemError as error:
                 log.error(
                     "soul %s could not be opened or mended: %s", soul.id, error.message
@@ -229,11 +229,11 @@ class World:
 
     def branch_of(
         self, mind: Mind, log: ChatLog, family: ChatId
-    ) -> tuple[Branch, Drafts]:
+    ) -> tuple[Branch, EpisodeMessages]:
         """The chat as the soul lived it, with the message behind each episode. Computes: worker only."""
         soul = mind.soul
         if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
-            return Branch(log.head.id, family, ()), Drafts((), ())
+            return Branch(log.head.id, family, ()), EpisodeMessages((), ())
         keys = self._episode_keys(soul, log, family)
         count = settled_count(log.head, log.messages)
         hold = log.head.quarantine
@@ -246,7 +246,9 @@ class World:
                 if key is not None and m.slot in hold.vanished
             )
         order = tuple(key for key in keys[:count] if key is not None)
-        return Branch(log.head.id, family, order, held_ids), Drafts(keys, log.messages)
+        return Branch(log.head.id, family, order, held_ids), EpisodeMessages(
+            keys, log.messages
+        )
 
     def compare(
         self,
@@ -274,7 +276,11 @@ class World:
         )
 
     def _draft(
-        self, mind: Mind, drafts: Drafts, family: ChatId, current_time: datetime
+        self,
+        mind: Mind,
+        drafts: EpisodeMessages,
+        family: ChatId,
+        current_time: datetime,
     ) -> Callable[[MemoryId], Memory]:
         soul = mind.soul
 
@@ -325,7 +331,7 @@ class World:
         Raises StoreError while what the soul was mended with cannot be stored.
         """
         mind = await self._opened(token, soul)
-        await self.mending.catch_up(token, soul)
+        await self.pending_writes.catch_up(token, soul)
         return mind
 
     async def _opened(self, token: WriteToken, soul: SoulId) -> Mind:
@@ -366,9 +372,9 @@ class World:
 
     async def _commit(self, token: WriteToken, mind: Mind, change: Change) -> None:
         if mind.soul.id in self.opening:
-            await self.mending.commit(token, mind.soul.id, change)
+            await self.pending_writes.commit(token, mind.soul.id, change)
         else:
-            await self.mending.catch_up(token, mind.soul.id)
+            await self.pending_writes.catch_up(token, mind.soul.id)
             await self._store.commit(change)
 
     async def _take_soul(self, token: WriteToken, mind: Mind, soul: Soul) -> None:
@@ -386,7 +392,7 @@ class World:
 
     def let_go(self, soul: SoulId) -> None:
         """Forget the soul's loaded memory; the store has it."""
-        self.mending.forget(soul)
+        self.pending_writes.forget(soul)
         mind = self.minds.pop(soul, None)
         if mind is not None:
             self._on_mind_gone(mind)

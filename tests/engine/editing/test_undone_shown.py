@@ -7,7 +7,7 @@ from datetime import datetime
 from soulmem.domain.audit import Actor
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.engine.api.requests import MemoryPatch
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.governance.undoing import is_undoable
 from tests.engine.stage import ME, Stage
 
@@ -17,8 +17,8 @@ SOUL = SoulId("s1")
 async def by_engine(stage: Stage, key: str, text: str, source: str) -> None:
     """Reword a memory as quiet work does."""
     stage.clock.advance(1.0)
-    hand = Hand(Actor.ARCHIVIST, source=source, reason="consolidation")
-    await stage.engine.memories.patch(ME, MemoryId(key), MemoryPatch(text=text), hand)
+    author = ChangeAuthor(Actor.ARCHIVIST, source=source, reason="consolidation")
+    await stage.engine.memories.patch(ME, MemoryId(key), MemoryPatch(text=text), author)
 
 
 async def told(stage: Stage) -> tuple[int, set[str]]:

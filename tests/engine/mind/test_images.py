@@ -22,7 +22,7 @@ from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import MemoryPatch, NewEdge
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
-from soulmem.engine.world.snapshots import ImageParams
+from soulmem.engine.world.snapshots import SnapshotParams
 from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Change
 from tests.engine.picture import Picture, picture, stray_vectors
@@ -31,7 +31,7 @@ from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.images import FakeImages
 
 SOUL = SoulId("s1")
-PARAMS = EngineParams(rest_by_itself=False, images=ImageParams(least=0, pause=0.0))
+PARAMS = EngineParams(rest_by_itself=False, images=SnapshotParams(least=0, pause=0.0))
 
 
 async def told(

@@ -26,7 +26,7 @@ from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.params import EngineParams
 from soulmem.engine.runtime import worker
-from soulmem.engine.world.snapshots import ImageParams
+from soulmem.engine.world.snapshots import SnapshotParams
 from tests.engine.namer import PICK, SOULS
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture, stray_vectors
@@ -55,7 +55,7 @@ class Player(Sovereign, Reteller):
         self.embedder = FakeEmbedder(dim=16)
         self.images = FakeImages()
         params = EngineParams(
-            rest_by_itself=False, images=ImageParams(least=0, pause=0.0)
+            rest_by_itself=False, images=SnapshotParams(least=0, pause=0.0)
         )
         self.stage = Stage(
             self.store, model=self.embedder.source(), params=params, images=self.images

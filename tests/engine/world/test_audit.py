@@ -16,12 +16,12 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import MemoryPatch, NewEdge
-from soulmem.engine.world.audit import Hand
+from soulmem.engine.world.audit import ChangeAuthor
 from tests.engine.picture import picture
 from tests.engine.stage import ME, Stage, line, lines
 from tests.fakes.store import FakeStore
 
-TOOL = Hand(Actor.ARCHIVIST, source="j1", reason="asked")
+TOOL = ChangeAuthor(Actor.ARCHIVIST, source="j1", reason="asked")
 
 
 async def entries(stage: Stage) -> list[AuditEntry]:
@@ -30,8 +30,10 @@ async def entries(stage: Stage) -> list[AuditEntry]:
     return list(page.entries)[::-1]
 
 
-async def reword(stage: Stage, memory: MemoryId, text: str, hand: Hand = TOOL) -> None:
-    await stage.engine.memories.patch(ME, memory, MemoryPatch(text=text), hand)
+async def reword(
+    stage: Stage, memory: MemoryId, text: str, author: ChangeAuthor = TOOL
+) -> None:
+    await stage.engine.memories.patch(ME, memory, MemoryPatch(text=text), author)
 
 
 async def patch(stage: Stage, memory: MemoryId, **fields: object) -> None:
@@ -196,7 +198,7 @@ async def test_undo_of_one_change_and_of_a_job(stage: Stage) -> None:
     await stage.soul()
     a, b = [(await stage.note(t)).memory.id for t in ("rain a", "rain b")]
     await reword(stage, a, "tool a")
-    await reword(stage, b, "tool b", Hand(Actor.ARCHIVIST, source="j2"))
+    await reword(stage, b, "tool b", ChangeAuthor(Actor.ARCHIVIST, source="j2"))
     change = (await entries(stage))[-2]
     assert change.source == "j1"
 

@@ -213,7 +213,7 @@ async def test_what_waits_for_room_is_stored_in_a_quiet_moment(
     await stage.engine.idle.run()
 
     world = await stage.world()
-    assert SoulId("s1") not in world.mending
+    assert SoulId("s1") not in world.pending_writes
     stored = {m.id for m in await store.memories(ME, SoulId("s1"))}
     assert stored == set((await stage.mind()).memories)
 

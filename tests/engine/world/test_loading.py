@@ -20,7 +20,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.world.edge_loader import Followed, Loader, LoadingParams
+from soulmem.engine.world.edge_loader import EdgeLoader, Followed, LoadingParams
 from soulmem.kernels.walk import Walk, WalkParams
 from soulmem.ports.store import Change, Store
 from tests.engine.stage import Stage
@@ -60,7 +60,7 @@ class Reader:
 
     def __init__(self, store: Store, params: LoadingParams) -> None:
         self.compute = Worker("test")
-        self.loader = Loader(
+        self.loader = EdgeLoader(
             store=store, compute=self.compute, clock=StillClock(), params=params
         )
         self.mind = Mind(Soul(SOUL, "Mira"))
