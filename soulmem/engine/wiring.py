@@ -164,7 +164,7 @@ def wire_engine(ports: Ports) -> Engine:
         is_busy=lifecycle.is_generating,
         on_written=embedding.wake,
         params=params.consolidation,
-        reading=embedding.encoder,
+        encoder=embedding.encoder,
     )
     usage_persistence = UsagePersistence(
         store=store, usage=consolidator.usage, deferrals=consolidator.deferrals

@@ -55,7 +55,7 @@ from soulmem.engine.llm.usage import (
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_retraction import orphaned_drafts
-from soulmem.engine.vectors.encoder import SituationEncoder as Reader
+from soulmem.engine.vectors.encoder import SituationEncoder
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -102,9 +102,9 @@ class Consolidator:
         is_busy: Callable[[], bool],
         on_written: Callable[[], None],
         params: ConsolidationParams | None = None,
-        reading: Reader | None = None,
+        encoder: SituationEncoder | None = None,
     ) -> None:
-        """`reading` compares wordings of habits by meaning; without it they are compared by words."""
+        """`encoder` compares wordings of habits by meaning; without it they are compared by words."""
         self._llms = llms
         self._world_of = services.world_of
         self._compute = services.compute
@@ -115,7 +115,7 @@ class Consolidator:
         self.usage = UsageLedger(self._params.limits)
         self.deferrals = Deferrals(self._params.retry)
         self._swept: WeakKeyDictionary[Mind, bool] = WeakKeyDictionary()
-        self._reader = reading
+        self._encoder = encoder
         self._habit_drafts: WeakKeyDictionary[Mind, dict[ChatId, tuple[str, ...]]] = (
             WeakKeyDictionary()
         )  # derivations that the habits of a chat were last formed from
@@ -134,7 +134,7 @@ class Consolidator:
             llms=llms,
             compute=services.compute,
             clock=services.clock,
-            reader=reading,
+            encoder=encoder,
             write=self._write,
         )
 
@@ -264,13 +264,13 @@ class Consolidator:
         drafts = tuple(report.derivation.id for report in reports)
         if self._habit_drafts.setdefault(mind, {}).get(chat, ()) == drafts:
             return
-        read = None
-        if self._reader is not None:
-            read = await self._reader.encode(texts_to_compare(reports))
+        encoded = None
+        if self._encoder is not None:
+            encoded = await self._encoder.encode(texts_to_compare(reports))
         make = partial(
             habit_change,
             chat=chat,
-            read=read,
+            encoded=encoded,
             clock=self._clock,
             params=self._params.habits,
         )

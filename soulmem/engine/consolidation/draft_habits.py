@@ -101,23 +101,23 @@ def texts_to_compare(reports: Iterable[HabitReport]) -> list[str]:
 def habit_change(
     mind: Mind,
     chat: ChatId,
-    read: EncodedTexts | None,
+    encoded: EncodedTexts | None,
     clock: Clock,
     params: HabitParams | None = None,
 ) -> MindChange:
     """Stores the habits of a chat that enough scenes support, as far as they are not there yet.
 
-    read  vectors of `texts_to_compare`; without them wordings are compared by their words
+    encoded  vectors of `texts_to_compare`; without them wordings are compared by their words
     """
     p = params or HabitParams()
     branch = mind.branches.branch(chat)
     reports = habit_reports(mind, chat)
     if branch is None or not reports:
         return MindChange()
-    evidence = [_evidence(report, read, p) for report in reports]
+    evidence = [_evidence(report, encoded, p) for report in reports]
     builder = DraftBuilder(mind, clock.now(), mind.lived_turns(clock.extra_turns))
     converter = _HabitConverter(mind, branch, builder, p)
-    for group in wording_groups(_same_habit(mind, reports, read, p), p):
+    for group in wording_groups(_same_habit(mind, reports, encoded, p), p):
         shown: list[MemoryId] = []
         for index in group:
             shown += evidence[index]
@@ -307,16 +307,16 @@ class _HabitConverter:
 def _same_habit(
     mind: Mind,
     reports: Sequence[HabitReport],
-    read: EncodedTexts | None,
+    encoded: EncodedTexts | None,
     params: HabitParams,
 ) -> Bools:
     """Which of the reports mean the same habit, shape (n, n)."""
     situations = [report.habit.when for report in reports]
     actions = [report.habit.action for report in reports]
-    if read is not None:
-        between = read.calibration.between
-        same = between(read.rows(situations)) >= params.situation
-        return np.asarray(same & (between(read.rows(actions)) >= params.reaction))
+    if encoded is not None:
+        between = encoded.calibration.between
+        same = between(encoded.rows(situations)) >= params.situation
+        return np.asarray(same & (between(encoded.rows(actions)) >= params.reaction))
     tokens = mind.tokeniser.tokens
     by_situation = word_overlap([tokens(text) for text in situations])
     by_action = word_overlap([tokens(text) for text in actions])
@@ -324,20 +324,20 @@ def _same_habit(
 
 
 def _evidence(
-    report: HabitReport, read: EncodedTexts | None, params: HabitParams
+    report: HabitReport, encoded: EncodedTexts | None, params: HabitParams
 ) -> list[MemoryId]:
     """The messages in which the reaction shows, by its words or by meaning.
 
     Without vectors all cited messages count if none shares words with it.
     """
-    if read is None:
+    if encoded is None:
         return list(report.shown) or [key for key, _ in report.unclear]
-    action = read.rows([report.habit.action])
+    action = encoded.rows([report.habit.action])
     shown = list(report.shown)
     for key, texts in report.unclear:
         if not texts:
             continue
-        fit = read.calibration.fit(read.rows(texts), action)
+        fit = encoded.calibration.fit(encoded.rows(texts), action)
         if fit.max() >= params.shown:
             shown.append(key)
     return shown

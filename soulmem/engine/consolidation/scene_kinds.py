@@ -37,8 +37,7 @@ from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.vectors.encoder import EncodedTexts
-from soulmem.engine.vectors.encoder import SituationEncoder as Reader
+from soulmem.engine.vectors.encoder import EncodedTexts, SituationEncoder
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
 from soulmem.prompts import kinds
@@ -61,7 +60,7 @@ class SceneKinds:
         llms: LlmAccess,
         compute: Worker,
         clock: Clock,
-        reader: Reader | None,
+        encoder: SituationEncoder | None,
         write: Write,
         params: SceneClusterParams | None = None,
     ) -> None:
@@ -69,7 +68,7 @@ class SceneKinds:
         self._llms = llms
         self._compute = compute
         self._clock = clock
-        self._reader = reader
+        self._encoder = encoder
         self._write = write
         self._params = params or SceneClusterParams()
         self._done: WeakKeyDictionary[Mind, dict[ChatId, frozenset[str]]] = (
@@ -95,13 +94,13 @@ class SceneKinds:
         if region is None:
             self._done.setdefault(mind, {})[chat] = state
             return
-        read = None
-        if self._reader is not None:
-            read = await self._reader.encode(region.texts)
-        if read is None:
+        encoded = None
+        if self._encoder is not None:
+            encoded = await self._encoder.encode(region.texts)
+        if encoded is None:
             return
-        if await self._name_clusters(world, mind, region, read, task, within):
-            await self._add_instances(world, mind, region, read, task)
+        if await self._name_clusters(world, mind, region, encoded, task, within):
+            await self._add_instances(world, mind, region, encoded, task)
             state = await self._compute.run(region_state, mind, chat)
             self._done.setdefault(mind, {})[chat] = state
 
@@ -110,7 +109,7 @@ class SceneKinds:
         world: World,
         mind: Mind,
         region: SceneRegion,
-        read: EncodedTexts,
+        encoded: EncodedTexts,
         task: LlmTask,
         within: Set[MemoryId] | None,
     ) -> bool:
@@ -119,7 +118,7 @@ class SceneKinds:
             return True
         if self._is_deferred(task, region):
             return False
-        vectors = read.rows(region.texts)
+        vectors = encoded.rows(region.texts)
         clustered = await asyncio.to_thread(
             scene_clusters, vectors, region.places, region.worth, self._params.clusters
         )
@@ -132,7 +131,7 @@ class SceneKinds:
         for number, call in enumerate(calls):
             task.calls_expected = task.calls_made + len(calls) - number
             task.report_progress()
-            if not await self._carry_out(world, mind, call, region, read, task):
+            if not await self._carry_out(world, mind, call, region, encoded, task):
                 return False
         return True
 
@@ -141,18 +140,18 @@ class SceneKinds:
         world: World,
         mind: Mind,
         region: SceneRegion,
-        read: EncodedTexts,
+        encoded: EncodedTexts,
         task: LlmTask,
     ) -> None:
         """Link further scenes to their kinds, without a model."""
         named = await self._compute.run(named_kinds, mind, region)
-        if not named or self._reader is None:
+        if not named or self._encoder is None:
             return
-        words = await self._reader.encode([kind.text for kind in named])
+        words = await self._encoder.encode([kind.text for kind in named])
         if words is None:
             return
         for kind in named:
-            scenes = await self._further_scenes(kind, region, read, words)
+            scenes = await self._further_scenes(kind, region, encoded, words)
             if scenes:
                 make = partial(
                     instance_change,
@@ -167,13 +166,13 @@ class SceneKinds:
         self,
         kind: NamedKind,
         region: SceneRegion,
-        read: EncodedTexts,
+        encoded: EncodedTexts,
         words: EncodedTexts,
     ) -> list[MemoryId]:
         indices = await asyncio.to_thread(
             further_scenes,
             words.rows([kind.text])[0],
-            read.rows(region.texts),
+            encoded.rows(region.texts),
             region.places,
             kind.places,
             self._params,
@@ -191,7 +190,7 @@ class SceneKinds:
         mind: Mind,
         call: PlannedCall,
         region: SceneRegion,
-        read: EncodedTexts,
+        encoded: EncodedTexts,
         task: LlmTask,
     ) -> bool:
         """Have a cluster named; False if the answer was unreadable, so that the chat is deferred."""
@@ -217,22 +216,26 @@ class SceneKinds:
             deferrals.defer(key, failure.message, len(region.keys), self._clock.now())
             return False
         deferrals.clear(key)
-        fitting = await self._fitting(drafts, call, region, read)
+        fitting = await self._fitting(drafts, call, region, encoded)
         make = partial(self._change, call, passage, fitting, task.model)
         task.memories_written += await self._write(world, mind, make, task)
         return True
 
     async def _fitting(
-        self, drafts: Drafts, call: PlannedCall, region: SceneRegion, read: EncodedTexts
+        self,
+        drafts: Drafts,
+        call: PlannedCall,
+        region: SceneRegion,
+        encoded: EncodedTexts,
     ) -> Drafts:
         """The drafted kinds with those of their scenes that they fit; without kinds that do not fit."""
-        if self._reader is None:
+        if self._encoder is None:
             return Drafts()
         indices = {key: index for index, key in enumerate(region.keys)}
-        vectors = read.rows(region.texts)
+        vectors = encoded.rows(region.texts)
         fitting = []
         for draft in drafts.abstracts:
-            words = await self._reader.encode([draft.text])
+            words = await self._encoder.encode([draft.text])
             if words is None:
                 continue
             cited = {indices[call.read[line - 1]]: line for line in draft.lines}

@@ -51,7 +51,7 @@ async def take_in(stage: Stage, data: bytes, soul: str = "s1", **more: Any) -> A
     return view.result
 
 
-async def told_soul(stage: Stage) -> None:
+async def full_soul(stage: Stage) -> None:
     """A soul with chats, a branch, a group, things made by hand, names and recalls."""
     await stage.start()
     await stage.soul(forgetting=0.5, remember_hidden=False)
@@ -156,7 +156,7 @@ def test_a_soul_in_any_state_is_the_same_after_a_journey() -> None:
 
 async def test_a_bundle_brings_everything_into_an_empty_place() -> None:
     origin, other = Stage(), Stage()
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     data = await exported(origin)
@@ -182,7 +182,7 @@ async def test_a_bundle_brings_everything_into_an_empty_place() -> None:
 
 async def test_a_dry_run_says_the_same_and_changes_nothing() -> None:
     origin, other = Stage(), Stage()
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     data, before = await exported(origin), await everything(other)
@@ -196,7 +196,7 @@ async def test_a_dry_run_says_the_same_and_changes_nothing() -> None:
 async def test_what_is_there_is_never_overwritten() -> None:
     """Neither a memory that was changed since, nor one in the bin, nor a chat that went on, nor settings."""
     stage = Stage()
-    await told_soul(stage)
+    await full_soul(stage)
     data = await exported(stage)
     await stage.engine.memories.patch(
         ME, await stage.find("by hand"), MemoryPatch(text="changed")
@@ -217,7 +217,7 @@ async def test_what_is_there_is_never_overwritten() -> None:
 
 async def test_a_chat_in_the_bin_comes_back() -> None:
     stage = Stage()
-    await told_soul(stage)
+    await full_soul(stage)
     data, before = await exported(stage), await picture(stage, "s1")
     await stage.engine.chats.delete(ME, ChatId("c2"))
     assert (await picture(stage, "s1"))["fingerprint"] != before["fingerprint"]
@@ -236,7 +236,7 @@ def texts_of(seen: Picture) -> list[str]:
 async def test_another_soul_gets_a_copy_of_its_own() -> None:
     """In a place where the first one lives, too: nothing is shared, nothing of the first one changes."""
     stage = Stage()
-    await told_soul(stage)
+    await full_soul(stage)
     await stage.soul("s9", "Mira")
     before = await everything(stage)
     result = await take_in(stage, await exported(stage), "s9")
@@ -256,7 +256,7 @@ async def test_another_soul_gets_a_copy_of_its_own() -> None:
 
 async def test_a_memory_of_another_soul_is_not_overwritten_by_its_id() -> None:
     origin, other = Stage(), Stage()
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     await other.soul("s3", "Eve")
@@ -278,7 +278,7 @@ async def test_a_broken_off_import_goes_on_after_a_restart(
     monkeypatch.setattr(bundle_plan, "_PIECE", 5)
     store = PickyStore()
     origin, other = Stage(), Stage(store)
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     data = await exported(origin)
@@ -301,7 +301,7 @@ async def test_a_broken_off_import_goes_on_after_a_restart(
 async def test_a_full_disk_fails_the_job_in_words_and_nothing_else() -> None:
     store = PickyStore()
     origin, other = Stage(), Stage(store)
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     store.refuses = StoreFull("the disk is full")
@@ -316,7 +316,7 @@ async def test_a_full_disk_fails_the_job_in_words_and_nothing_else() -> None:
 
 async def test_broken_lines_are_told_by_number_and_the_rest_is_taken() -> None:
     origin, other = Stage(), Stage()
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     rows = (await exported(origin)).splitlines(keepends=True)
@@ -339,7 +339,7 @@ async def test_a_file_that_ends_too_early_says_so_and_what_is_there_is_sound(
     part: float,
 ) -> None:
     origin, other = Stage(), Stage()
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     data = await exported(origin)
@@ -355,7 +355,7 @@ async def test_a_file_that_ends_too_early_says_so_and_what_is_there_is_sound(
 async def test_chats_are_told_anew_to_a_soul_that_knows_other_names() -> None:
     """The memory is that of a soul who lived them here."""
     origin, other, lived = Stage(), Stage(), Stage()
-    await told_soul(origin)
+    await full_soul(origin)
     for stage in (other, lived):
         await stage.start()
         await stage.soul(remember_hidden=False)
@@ -392,7 +392,7 @@ async def test_chats_are_told_anew_to_a_soul_that_knows_other_names() -> None:
 )
 async def test_what_is_no_bundle_changes_nothing(data: bytes, words: str) -> None:
     stage = Stage()
-    await told_soul(stage)
+    await full_soul(stage)
     before = await everything(stage)
     view = await ended(stage, await begin(stage, data))
     assert view.state is JobState.FAILED
@@ -425,7 +425,7 @@ def harmful(row: dict[str, Any]) -> list[dict[str, Any]]:
 
 async def test_lines_of_a_hand_that_means_harm_are_refused() -> None:
     origin, other = Stage(), Stage()
-    await told_soul(origin)
+    await full_soul(origin)
     await other.start()
     await other.soul()
     rows = [json.loads(row) for row in (await exported(origin)).splitlines()]

@@ -41,7 +41,7 @@ def drafts(language: str) -> str:
     return json.dumps({**none, "episodes": [_DRAFTED[language]]})
 
 
-async def told_by(stage: Stage, language: str) -> dict[str, object]:
+async def result_of(stage: Stage, language: str) -> dict[str, object]:
     """The result of the job."""
     job = await stage.engine.jobs.ask(
         ME, "model_test", SoulId("s1"), {"language": language}
@@ -65,7 +65,7 @@ async def test_a_good_model_sums_up_what_it_is_told(language: str) -> None:
     stage = await model_stage(
         json.dumps({"summary": _SUMMED_UP[language]}), drafts(language)
     )
-    result = await told_by(stage, language)
+    result = await result_of(stage, language)
     assert result == {
         "state": "ok",
         "answer": _SUMMED_UP[language],
@@ -77,9 +77,9 @@ async def test_a_good_model_sums_up_what_it_is_told(language: str) -> None:
     await stage.stop()
 
 
-async def test_one_that_babbles_is_told_apart() -> None:
+async def test_one_that_babbles_is_recognised() -> None:
     stage = await model_stage("{", '{"summary": "Bodo stole the moon from Cleopatra."}')
-    result = await told_by(stage, "en")
+    result = await result_of(stage, "en")
     assert (result["state"], "answer" in result) == ("unreadable", False)
     assert len(stage.llm.asked) == 2
     await stage.stop()
@@ -95,7 +95,7 @@ async def test_one_that_refuses_does_not_pass(language: str, refusal: str) -> No
         (json.dumps({"summary": _SUMMED_UP[language]}), refusal, refusal),
     ):
         stage = await model_stage(*replies)
-        result = await told_by(stage, language)
+        result = await result_of(stage, language)
         assert result["state"] == "unreadable"
         assert result["reason"]
         await stage.stop()
@@ -105,7 +105,7 @@ async def test_one_that_is_away_is_told_with_the_reason() -> None:
     stage = await model_stage(
         LlmFailed(Failure.UNREACHABLE, "the model fake cannot be reached")
     )
-    result = await told_by(stage, "en")
+    result = await result_of(stage, "en")
     assert (result["state"], result["reason"]) == (
         "failed",
         "the model fake cannot be reached",
@@ -117,7 +117,7 @@ async def test_none_is_none() -> None:
     stage = Stage()
     await stage.start()
     await stage.soul()
-    assert await told_by(stage, "en") == {"state": "off", "model": None}
+    assert await result_of(stage, "en") == {"state": "off", "model": None}
     await stage.stop()
 
 
