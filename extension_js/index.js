@@ -2,11 +2,11 @@
 
 import { createApp } from './src/app.js';
 import { registerCommands } from './src/commands.js';
-import { mountDot } from './src/drawer/health_dot.js';
-import { offerFarewell } from './src/drawer/delete_chat_dialog.js';
+import { mountHealthDot } from './src/drawer/health_dot.js';
+import { offerToForget } from './src/drawer/delete_chat_dialog.js';
 import { createHost } from './src/tavern/host.js';
-import { mountPanel } from './src/drawer/settings_panel.js';
-import { mountRecalled } from './src/pages/recalled_view.js';
+import { mountSettingsPanel } from './src/drawer/settings_panel.js';
+import { mountRecallIcons } from './src/pages/recalled_view.js';
 import { createSay } from './src/base/strings.js';
 
 const host = createHost(() => globalThis.SillyTavern.getContext());
@@ -17,13 +17,13 @@ Object.assign(globalThis, { soulmemInterceptor: app.recaller.intercept, soulmem:
 host.on('APP_READY', () => {
     const say = createSay(host.translate);
     registerCommands(app, say);
-    offerFarewell(app, say);
-    mountDot(app, say);
-    const browser = mountPanel(app, say).catch(error => {
+    offerToForget(app, say);
+    mountHealthDot(app, say);
+    const browser = mountSettingsPanel(app, say).catch(error => {
         console.error('[SoulMem] the settings drawer could not be built', error);
         return null;
     });
-    mountRecalled(app, say, async (memory, soul) =>
+    mountRecallIcons(app, say, async (memory, soul) =>
         (await browser)?.open('memories', memory, soul),
     );
     void app.start();

@@ -1,199 +1,131 @@
-// How do the parts work together? Listens to SillyTavern, and wires connection, keeper, recaller and UI.
+// The extension as a whole: creates its parts, connects them, and passes SillyTavern's events on.
 
-import { createApi } from './link/api.js';
-import { createKeeper } from './chat/chat_sync.js';
-import { createLink } from './link/link.js';
-import { createLlm } from './link/llm_calls.js';
-import { createPeople } from './chat/people.js';
-import { createRecaller } from './recall/recaller.js';
 import { repair } from './base/settings.js';
+import { createChatSync } from './chat/chat_sync.js';
+import { createPeople } from './chat/people.js';
+import { createApi } from './link/api.js';
+import { createLink } from './link/link.js';
+import { createLlmCalls } from './link/llm_calls.js';
+import { createPromptCheck } from './recall/prompt_check.js';
+import { createRecaller } from './recall/recaller.js';
 
 /** @typedef {import('./tavern/host.js').Host} Host */
 /** @typedef {import('./tavern/host.js').EventName} EventName */
+/** @typedef {import('./link/link.js').LinkState} LinkState */
 
 const TOKEN_KEY = 'soulmem_token'; // in this browser only: settings.json is readable by every extension
-const WATCH = 20_000; // ms; /hide and some edits fire no event
+const SYNC_EVERY = 20_000; // ms; /hide and some edits fire no event
+const SYNC_EVENTS = /** @type {EventName[]} */ ([
+    'MESSAGE_SENT',
+    'MESSAGE_EDITED',
+    'MESSAGE_UPDATED',
+    'MESSAGE_DELETED',
+    'MESSAGE_SWIPED',
+    'MESSAGE_SWIPE_DELETED',
+    'GROUP_UPDATED',
+]);
 
-/** @param {Host} host */
-export function createApp(host) {
-    const settings = () => repair(host.stored());
-    const token = {
-        get: () => localStorage.getItem(TOKEN_KEY) ?? '',
-        set: (/** @type {string} */ value) =>
-            value ? localStorage.setItem(TOKEN_KEY, value) : localStorage.removeItem(TOKEN_KEY),
-    };
+/** The token of the direct route, in this browser's storage. */
+const token = {
+    get: () => localStorage.getItem(TOKEN_KEY) ?? '',
+    /** @param {string} value empty removes it */
+    set(value) {
+        if (value) localStorage.setItem(TOKEN_KEY, value);
+        else localStorage.removeItem(TOKEN_KEY);
+    },
+};
+
+/** Listeners that want to draw the state anew. */
+function createListeners() {
     const listeners = /** @type {Set<() => void>} */ (new Set());
-    const changed = () => listeners.forEach(listener => listener());
-    let missing = false; // our text was not in the last prompt
-    let awaited = ''; // a piece of it, to be looked for
-
-    const api = createApi(host.headers);
-    const link = createLink(
-        api,
-        () => ({ mode: settings().route, url: settings().url, token: token.get() }),
-        () => ({
-            enabled: settings().enabled,
-            page: host.page(),
-            held: keeper.state.held !== null,
-            vectors: host.vectorsRecall(),
-            missing,
-            readOnly: settings().read_only,
-            chatOff: Boolean(host.record()?.off),
-        }),
-        (now, before) => {
-            if (now.via && !before.via) {
-                keeper.reset();
-                keeper.enqueue(200);
-            }
-            changed();
-        },
-    );
-    const people = createPeople(host, settings, link.ask);
-    const keeper = createKeeper(
-        host,
-        people,
-        link.ask,
-        api.chatNames,
-        () => link.update(),
-        () => settings().read_only,
-    );
-    const recaller = createRecaller(
-        host,
-        keeper,
-        link.ask,
-        settings,
-        {
-            ready: link.ready,
-            report: link.report,
-            minor: () => link.state().health?.api.minor ?? 0,
-        },
-        record => {
-            const text = record.sent.length ? recaller.text() : '';
-            awaited = text.split('\n').at(-1)?.trim() ?? '';
-        },
-    );
-
-    const llm = createLlm(link.state, link.ask, host, () => settings().enabled);
-
-    /** Keeps the sidecar's background work out of the way of the open chat. @param {'generating' | 'typing' | 'idle' | 'closed'} state */
-    function tell(state) {
-        const { chat } = keeper.state;
-        if (state === 'closed' && settings().read_only) return; // it settles the last message, which is writing
-        if (keeper.known() && link.state().via && settings().enabled)
-            link.ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(
-                () => undefined,
-            );
-    }
-
-    /** @param {string} prompt */
-    function checkPrompt(prompt) {
-        if (!awaited) return;
-        const lost = !prompt.includes(awaited);
-        if (settings().position === 'macro') {
-            if (lost) recaller.placedNowhere();
-        } else missing = lost;
-        awaited = '';
-        link.update();
-    }
-
-    const sync = () => {
-        if (settings().enabled && link.state().via) keeper.enqueue();
-    };
-
-    /** Words spoken now were heard by who is in the scene now: stamp them before somebody is muted or joins. */
-    const heard = () => {
-        if (settings().enabled && link.state().via)
-            keeper
-                .identify()
-                .catch(error => console.debug('[SoulMem] the chat has no identity:', error));
-    };
-
-    function listen() {
-        host.on('MESSAGE_SENT', heard);
-        for (const event of /** @type {EventName[]} */ ([
-            'MESSAGE_SENT',
-            'MESSAGE_EDITED',
-            'MESSAGE_UPDATED',
-            'MESSAGE_DELETED',
-            'MESSAGE_SWIPED',
-            'MESSAGE_SWIPE_DELETED',
-            'GROUP_UPDATED',
-        ]))
-            host.on(event, sync);
-        host.on('MESSAGE_RECEIVED', (index, type) => {
-            recaller.promptMade();
-            keeper.received(Number(index), String(type));
-            sync();
-            changed();
-        });
-        host.on('CHAT_CHANGED', () => {
-            recaller.forget();
-            if (host.record()?.chat !== keeper.state.chat) {
-                // SillyTavern also says so when it reloads the same chat
-                tell('closed');
-                keeper.leave();
-            }
-            sync();
-            link.update();
-        });
-        host.on('CHAT_RENAMED', ({ oldFileName, newFileName }) =>
-            keeper.renamed(String(oldFileName), String(newFileName)),
-        );
-        host.on('CHARACTER_RENAMED', (from, to) => people.renamed(from, to));
-        host.on('CHARACTER_DELETED', ({ character }) => people.deleted(character?.avatar));
-        host.on('GENERATION_STARTED', (_type, _options, dryRun) => {
-            if (!dryRun) tell('generating');
-        });
-        host.on('GENERATION_STOPPED', recaller.stop);
-        host.on('WORLD_INFO_ACTIVATED', recaller.loreAwoke);
-        host.on('GENERATION_ENDED', () => {
-            tell('idle');
-            sync();
-        });
-        host.on('CHAT_COMPLETION_PROMPT_READY', ({ chat, dryRun }) => {
-            if (!dryRun)
-                checkPrompt(
-                    chat
-                        .map((/** @type {any} */ message) =>
-                            typeof message.content === 'string'
-                                ? message.content
-                                : JSON.stringify(message.content),
-                        )
-                        .join('\n'),
-                );
-        });
-        host.on('GENERATE_AFTER_COMBINE_PROMPTS', ({ prompt, dryRun }) => {
-            if (!dryRun && typeof prompt === 'string' && prompt) checkPrompt(prompt);
-        });
-        window.addEventListener('pagehide', llm.leave); // into the back/forward cache too: nothing runs there
-        setInterval(() => {
-            if (!document.hidden && !keeper.state.error) sync();
-        }, WATCH);
-    }
-
     return {
-        host,
-        settings,
-        token,
-        api,
-        link,
-        people,
-        keeper,
-        recaller,
-        llm,
-        changed,
-        tell,
+        notify: () => listeners.forEach(listener => listener()),
         /** @param {() => void} listener @returns {() => void} unsubscribe */
         subscribe(listener) {
             listeners.add(listener);
             return () => listeners.delete(listener);
         },
+    };
+}
+
+/** @param {Host} host */
+export function createApp(host) {
+    const settings = () => repair(host.stored());
+    const { notify, subscribe } = createListeners();
+    const promptCheck = createPromptCheck(() => settings().position);
+    const api = createApi(host.headers);
+
+    const circumstances = () => ({
+        enabled: settings().enabled,
+        page: host.page(),
+        quarantined: chatSync.state.quarantine !== null,
+        vectors: host.vectorsRecall(),
+        notInPrompt: promptCheck.isMissing(),
+        readOnly: settings().read_only,
+        chatOff: Boolean(host.record()?.off),
+    });
+    /** @param {LinkState} state @param {LinkState} before */
+    function linkChanged(state, before) {
+        if (state.via && !before.via) {
+            chatSync.reset();
+            chatSync.scheduleSync(200);
+        }
+        notify();
+    }
+    const address = () => ({ mode: settings().route, url: settings().url, token: token.get() });
+    const link = createLink(api, address, circumstances, linkChanged);
+    const { ask } = link;
+    const people = createPeople(host, settings, ask);
+    const chatSync = createChatSync({
+        host,
+        people,
+        ask,
+        chatNames: api.chatNames,
+        changed: () => link.update(),
+        readOnly: () => settings().read_only,
+    });
+    const recaller = createRecaller({
+        host,
+        chatSync,
+        ask,
+        settings,
+        ready: link.ready,
+        report: link.report,
+        minor: () => link.state().health?.api.minor ?? 0,
+        recalled: record => promptCheck.expect(record.sent.length ? recaller.text() : ''),
+    });
+    const llmCalls = createLlmCalls(link.state, ask, host, () => settings().enabled);
+    const isActive = () => settings().enabled && Boolean(link.state().via);
+
+    /** Tells the sidecar what happens in the open chat, so that its background work gives way.
+     * @param {'generating' | 'typing' | 'idle' | 'closed'} state */
+    function reportActivity(state) {
+        const { chat } = chatSync.state;
+        // "closed" stores the last message for good, which read-only must not
+        if (state === 'closed' && settings().read_only) return;
+        if (!chatSync.isStored() || !isActive()) return;
+        ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(() => undefined);
+    }
+
+    /** @param {string} prompt as it is sent to the model */
+    function checkPrompt(prompt) {
+        const isChecked = promptCheck.check(prompt, recaller.placedNowhere);
+        if (isChecked) link.update();
+    }
+
+    const parts = { host, link, people, chatSync, recaller, llmCalls };
+    return {
+        ...parts,
+        settings,
+        token,
+        notify,
+        subscribe,
         start() {
-            listen();
-            llm.start();
-            return link.look();
+            listen({ ...parts, isActive, reportActivity, checkPrompt, notify });
+            llmCalls.start();
+            return link.check();
         },
-        /** For tests and the curious: globalThis.soulmem. */
+        /** What tests and the browser's console see as globalThis.soulmem. */
         handle: {
             lastRecall: () => recaller.last(),
             state: () => ({
@@ -201,16 +133,89 @@ export function createApp(host) {
                 status: link.state().state,
                 step: link.state().step,
                 route: link.state().via,
-                syncing: keeper.state.syncing,
-                held: keeper.state.held,
-                chat: keeper.state.chat,
-                reading: keeper.state.reading,
+                syncing: chatSync.state.syncing,
+                held: chatSync.state.quarantine,
+                chat: chatSync.state.chat,
+                reading: chatSync.state.reading,
                 soul: settings().souls[host.members()[0]?.avatar] ?? null,
-                error: link.state().error ?? keeper.state.error,
+                error: link.state().error ?? chatSync.state.error,
             }),
-            syncNow: () => keeper.syncNow(),
+            syncNow: () => chatSync.syncNow(),
         },
     };
 }
 
 /** @typedef {ReturnType<typeof createApp>} App */
+
+/** What the events of SillyTavern are passed on to.
+ * @typedef {object} Receivers
+ * @property {() => boolean} isActive memory is switched on and the sidecar can be reached
+ * @property {(state: 'generating' | 'typing' | 'idle' | 'closed') => void} reportActivity
+ * @property {(prompt: string) => void} checkPrompt
+ * @property {() => void} notify
+ */
+
+/** @param {Pick<App, 'host' | 'link' | 'people' | 'chatSync' | 'recaller' | 'llmCalls'> & Receivers} app */
+function listen(app) {
+    const { host, people, chatSync, recaller } = app;
+    const sync = () => {
+        if (app.isActive()) chatSync.scheduleSync();
+    };
+
+    // New messages are stamped at once with who is present, before somebody is muted or joins.
+    host.on('MESSAGE_SENT', () => {
+        if (!app.isActive()) return;
+        const failed = (/** @type {unknown} */ error) =>
+            console.debug('[SoulMem] the chat has no identity:', error);
+        chatSync.identify().catch(failed);
+    });
+    for (const event of SYNC_EVENTS) host.on(event, sync);
+    host.on('MESSAGE_RECEIVED', (index, type) => {
+        recaller.promptMade();
+        chatSync.replyArrived(Number(index), String(type));
+        sync();
+        app.notify();
+    });
+    host.on('CHAT_CHANGED', () => {
+        recaller.chatClosed();
+        // SillyTavern sends this event also when it reloads the same chat
+        if (host.record()?.chat !== chatSync.state.chat) {
+            app.reportActivity('closed');
+            chatSync.chatClosed();
+        }
+        sync();
+        app.link.update();
+    });
+    host.on('CHAT_RENAMED', ({ oldFileName, newFileName }) =>
+        chatSync.chatRenamed(String(oldFileName), String(newFileName)),
+    );
+    host.on('CHARACTER_RENAMED', (from, to) => people.avatarRenamed(from, to));
+    host.on('CHARACTER_DELETED', ({ character }) => people.avatarDeleted(character?.avatar));
+    listenToGeneration(app, sync);
+    // Fired also when the page enters the back/forward cache, where nothing runs
+    window.addEventListener('pagehide', app.llmCalls.giveBack);
+    setInterval(() => {
+        if (!document.hidden && !chatSync.state.error) sync();
+    }, SYNC_EVERY);
+}
+
+/** @param {Pick<App, 'host' | 'recaller'> & Receivers} app @param {() => void} sync */
+function listenToGeneration({ host, recaller, reportActivity, checkPrompt }, sync) {
+    host.on('GENERATION_STARTED', (_type, _options, dryRun) => {
+        if (!dryRun) reportActivity('generating');
+    });
+    host.on('GENERATION_STOPPED', recaller.stop);
+    host.on('WORLD_INFO_ACTIVATED', recaller.loreActivated);
+    host.on('GENERATION_ENDED', () => {
+        reportActivity('idle');
+        sync();
+    });
+    const textOf = (/** @type {{content?: unknown}} */ { content }) =>
+        typeof content === 'string' ? content : JSON.stringify(content);
+    host.on('CHAT_COMPLETION_PROMPT_READY', ({ chat, dryRun }) => {
+        if (!dryRun) checkPrompt(chat.map(textOf).join('\n'));
+    });
+    host.on('GENERATE_AFTER_COMBINE_PROMPTS', ({ prompt, dryRun }) => {
+        if (!dryRun && typeof prompt === 'string' && prompt) checkPrompt(prompt);
+    });
+}

@@ -1,49 +1,49 @@
-// What can be typed: the {{soulmem}} macro and /soulmem-recall.
+// The macro {{soulmem}} and the slash command /soulmem-recall.
 
 import { neutralise } from './recall/inject.js';
-import { lastWords } from './recall/recaller.js';
+import { lastWords } from './recall/recall_request.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./base/strings.js').Say} Say */
-/** @typedef {import('./base/types.js').Memory} Memory */
+/** @typedef {import('./base/types.js').RecallAnswer} RecallAnswer */
+
+const TIMEOUT = 15_000; // ms
 
 /** @param {App} app @param {Say} say */
 export function registerCommands(app, say) {
-    app.host.registerMacro('soulmem', () => app.recaller.text(), say('macro_help'));
-    app.host.registerCommand(
-        'soulmem-recall',
-        async text => {
-            const open = await app.keeper.identify();
-            if (!open) {
-                app.host.toast('info', say('no_chat'));
-                return '';
-            }
-            const avatar = app.host.speaker()?.avatar;
-            const person = open.people.find(one => one.avatar === avatar) ?? open.people[0];
-            try {
-                const answer = await app.link.ask(
-                    'POST',
-                    '/recall',
-                    {
-                        soul: person.soul,
-                        chat: open.record.chat,
-                        query: text.trim() || lastWords(app.host.chat()),
-                        type: 'quiet',
-                        budget_tokens: app.settings().budget,
-                        max_items: app.settings().max_items,
-                        context_from: null,
-                    },
-                    { timeout: 15_000 },
-                );
-                return neutralise(
-                    answer.memories.map((/** @type {Memory} */ memory) => memory.text).join('\n'),
-                );
-            } catch (error) {
-                app.host.toast('warning', /** @type {Error} */ (error).message);
-                return '';
-            }
-        },
-        say('command_help'),
-        say('command_argument'),
-    );
+    const { host } = app;
+
+    /** Memories for a query, without a change in memory. @param {string} query empty: the last messages
+     * @returns {Promise<string>} */
+    async function recall(query) {
+        const open = await app.chatSync.identify();
+        if (!open) {
+            host.toast('info', say('no_chat'));
+            return '';
+        }
+        const avatar = host.speaker()?.avatar;
+        const person = open.people.find(other => other.avatar === avatar) ?? open.people[0];
+        const { budget, max_items } = app.settings();
+        const question = {
+            soul: person.soul,
+            chat: open.record.chat,
+            query: query.trim() || lastWords(host.chat()),
+            type: 'quiet',
+            budget_tokens: budget,
+            max_items,
+            context_from: null,
+        };
+        try {
+            const asked = app.link.ask('POST', '/recall', question, { timeout: TIMEOUT });
+            const { memories } = /** @type {RecallAnswer} */ (await asked);
+            return neutralise(memories.map(memory => memory.text).join('\n'));
+        } catch (error) {
+            host.toast('warning', /** @type {Error} */ (error).message);
+            return '';
+        }
+    }
+
+    const { recaller } = app;
+    host.registerMacro('soulmem', () => recaller.text(), say('macro_help'));
+    host.registerCommand('soulmem-recall', recall, say('command_help'), say('command_argument'));
 }

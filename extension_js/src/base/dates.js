@@ -1,4 +1,4 @@
-// When was a message sent? SillyTavern has written four formats over the years; the sidecar wants ISO 8601 with a zone.
+// Dates of messages and of the story. SillyTavern has used four formats; the sidecar wants ISO 8601 with a zone.
 
 const MONTHS = [
     'january',
@@ -24,8 +24,8 @@ const iso = date => {
     return Number.isFinite(year) && year >= 1 && year <= 9999 ? date.toISOString() : null;
 };
 
-/** A send_date as ISO 8601 in UTC, or null when it cannot be read. A date without a zone is the browser's local time,
- * except the "@14h 56m 50s" form, which SillyTavern wrote, and reads, as UTC.
+/** A send_date as ISO 8601 in UTC, or null when it cannot be read. A date without a zone is in the browser's
+ * time, except the form "@14h 56m 50s", which SillyTavern writes and reads as UTC.
  * @param {unknown} value @returns {string | null} */
 export function isoDate(value) {
     if (value instanceof Date) return iso(value);
@@ -62,55 +62,55 @@ const MONTH_FIRST =
 const DAY_FIRST =
     /^(?:[A-Za-z]{3,9}day,? )?(\d{1,2})(?:st|nd|rd|th)? (?:of )?([A-Za-z]{3,9})\.?,? (\d{3,4})(?!\d)/;
 const HOUR = /^[^\d\n]{0,12}(\d{1,2}):(\d{2})(?!\d)/;
-const EDGE = 3; // lines at the beginning and at the end of a message where a date line or a tracker stands
-const LINE = 160; // characters of such a line that are read
+const EDGE_LINES = 3; // lines at the beginning and at the end of a message that may state a date
+const LINE_CHARACTERS = 160; // that are read of such a line
 
-/** The date of the story that a message tells in a line of its own ("Date: 812-05-03", "【日期】812年5月3日", "[May 3rd, 1924, 18:30]") as ISO 8601,
- * or null. Without a word for it, the date stands in brackets. The last of the message counts: that is where the story has come to.
- * @param {string} text @returns {string | null} */
+/** The date in the story, where a message states it in a line of its own ("Date: 812-05-03",
+ * "【日期】812年5月3日", "[May 3rd, 1924, 18:30]"). A line without a label counts when the date is in brackets.
+ * The last line counts.
+ * @param {string} text @returns {string | null} ISO 8601 */
 export function storyDate(text) {
     const lines = text.split('\n').filter(line => line.trim());
-    const seen = new Set([...lines.slice(0, EDGE), ...lines.slice(-EDGE)]);
-    let found = /** @type {string | null} */ (null);
-    for (const line of seen) found = dateOf(line.slice(0, LINE)) ?? found;
-    return found;
+    const candidates = new Set([...lines.slice(0, EDGE_LINES), ...lines.slice(-EDGE_LINES)]);
+    let date = /** @type {string | null} */ (null);
+    for (const line of candidates) date = lineDate(line.slice(0, LINE_CHARACTERS)) ?? date;
+    return date;
 }
 
-/** @param {string} line @returns {string | null} */
-function dateOf(line) {
+/** @param {string} line @returns {string | null} ISO 8601 */
+function lineDate(line) {
     const start = line.search(/[^\s>*_#`~|-]/);
     const bracket = /^[[({【〔「<]/.test(line.slice(start));
     const bare = line.slice(bracket ? start + 1 : start).replace(/^[\s*_`]+/, '');
     const label = LABEL.exec(bare);
     if (start < 0 || (!bracket && !label?.[0].match(/[:：\]】]/))) return null;
     const rest = bare.slice(label?.[0].length ?? 0).replace(/^[\s*_`[({【]+/, '');
-    const [year, month, day, length] = partsOf(rest);
+    const { year, month, day, length } = dateParts(rest);
     if (!length || month < 1 || month > 12 || day < 1 || day > 31) return null;
-    const hour = HOUR.exec(rest.slice(length));
-    return iso(
-        new Date(
-            Date.UTC(
-                year,
-                month - 1,
-                day,
-                ...(hour && Number(hour[1]) < 24 ? [Number(hour[1]), Number(hour[2])] : []),
-            ),
-        ),
-    );
+    const time = HOUR.exec(rest.slice(length));
+    const hour = Number(time?.[1] ?? 0);
+    const [hours, minutes] = hour < 24 ? [hour, Number(time?.[2] ?? 0)] : [0, 0];
+    return iso(new Date(Date.UTC(year, month - 1, day, hours, minutes)));
 }
 
-/** @param {string} text @returns {[number, number, number, number]} year, month from 1, day, and how long it is; zeros where there is no date */
-function partsOf(text) {
+/** The date at the beginning of a text. `month` counts from 1, `length` is in characters.
+ * @param {string} text @returns {{year: number, month: number, day: number, length: number}} zeros when there is none */
+function dateParts(text) {
     const numbers = NUMBERS.exec(text);
-    if (numbers)
-        return [Number(numbers[1]), Number(numbers[2]), Number(numbers[3]), numbers[0].length];
-    const first = MONTH_FIRST.exec(text);
-    if (first) return [Number(first[3]), monthOf(first[1]), Number(first[2]), first[0].length];
-    const second = DAY_FIRST.exec(text);
-    return second
-        ? [Number(second[3]), monthOf(second[2]), Number(second[1]), second[0].length]
-        : [0, 0, 0, 0];
+    if (numbers) {
+        const [year, month, day] = numbers.slice(1).map(Number);
+        return { year, month, day, length: numbers[0].length };
+    }
+    const monthFirst = MONTH_FIRST.exec(text);
+    if (monthFirst) {
+        const [all, month, day, year] = monthFirst;
+        return { year: Number(year), month: monthOf(month), day: Number(day), length: all.length };
+    }
+    const dayFirst = DAY_FIRST.exec(text);
+    if (!dayFirst) return { year: 0, month: 0, day: 0, length: 0 };
+    const [all, day, month, year] = dayFirst;
+    return { year: Number(year), month: monthOf(month), day: Number(day), length: all.length };
 }
 
-/** @param {string} name or its first three letters at least @returns {number} 1 to 12, 0 for none */
+/** @param {string} name of a month, or its first letters @returns {number} 1 to 12, 0 for none */
 const monthOf = name => MONTHS.findIndex(month => month.startsWith(name.toLowerCase())) + 1;

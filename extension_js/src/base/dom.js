@@ -1,6 +1,9 @@
-// How are elements made? Text always enters as text: memories and names may hold anything.
+// DOM elements. Texts are set as text, never as HTML: memories and names may hold anything.
 
-/** @param {string} tag @param {{class?: string, text?: string, title?: string, id?: string, data?: Record<string, string>, [attribute: string]: unknown}} [about]
+/** `data` is the dataset; attributes that are undefined are left out.
+ * @typedef {{class?: string, text?: string, title?: string, id?: string, data?: Record<string, string>, [attribute: string]: unknown}} Attributes */
+
+/** @param {string} tag @param {Attributes} [about]
  * @param {readonly (Node | string | null | undefined)[]} [children] @returns {HTMLElement} */
 export function el(tag, { class: className, text, data, ...attributes } = {}, children = []) {
     const element = document.createElement(tag);
@@ -13,10 +16,11 @@ export function el(tag, { class: className, text, data, ...attributes } = {}, ch
     return element;
 }
 
-/** @template {HTMLElement} [T=HTMLElement] @param {string} id @returns {T} an element of our own drawer */
+/** @template {HTMLElement} [T=HTMLElement] @param {string} id @returns {T} an element of the settings drawer */
 export const byId = id => /** @type {T} */ (document.getElementById(id));
 
-/** Runs on click, and on Enter or Space, as ST's div buttons do not. @param {HTMLElement} element @param {() => unknown} run */
+/** Runs on click, and on Enter or Space, which SillyTavern's div buttons do not.
+ * @param {HTMLElement} element @param {() => unknown} run */
 export function onPress(element, run) {
     element.addEventListener('click', run);
     element.addEventListener('keydown', event => {
@@ -26,8 +30,8 @@ export function onPress(element, run) {
     });
 }
 
-/** A button in SillyTavern's looks that does one thing at a time.
- * @param {string} icon @param {string} text @param {() => unknown} run @param {Parameters<typeof el>[1]} [about] */
+/** A button in SillyTavern's style. Presses while `run` is under way are ignored.
+ * @param {string} icon @param {string} text @param {() => unknown} run @param {Attributes} [about] */
 export function button(icon, text, run, about = {}) {
     const element = el(
         'div',

@@ -1,4 +1,4 @@
-// Which version of a text is this? SHA-256 in plain JS: crypto.subtle is absent on http pages that are not loopback.
+// SHA-256 in plain JS, and what is made of it. crypto.subtle is missing on http pages that are not loopback.
 
 // prettier-ignore
 const K = new Uint32Array([
@@ -11,6 +11,7 @@ const K = new Uint32Array([
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
 ]);
+const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';
 const utf8 = new TextEncoder();
 
 /** @param {Uint8Array} bytes @returns {Uint8Array} length + 1 + zeros + 8, a multiple of 64 */
@@ -72,12 +73,12 @@ export function sha256(text) {
     return [...h].map(word => word.toString(16).padStart(8, '0')).join('');
 }
 
-/** The text without lone surrogates (a reply cut inside an emoji has one; JSON and UTF-8 cannot carry it).
+/** The text with U+FFFD for lone surrogates, which JSON and UTF-8 cannot hold. A reply that was cut inside
+ * an emoji has one.
  * @param {unknown} text @returns {string} */
 export function wellFormed(text) {
-    return String(text ?? '').replace(/[\uD800-\uDBFF][\uDC00-\uDFFF]|[\uD800-\uDFFF]/g, found =>
-        found.length === 2 ? found : '\uFFFD',
-    );
+    const surrogates = /[\uD800-\uDBFF][\uDC00-\uDFFF]|[\uD800-\uDFFF]/g;
+    return String(text ?? '').replace(surrogates, match => (match.length === 2 ? match : '\uFFFD'));
 }
 
 /** @param {string} text @returns {string} first 16 hex digits of its SHA-256 */
@@ -85,22 +86,17 @@ export const textHash = text => sha256(text).slice(0, 16);
 
 /** @typedef {{slot: string, hash: string, hidden: boolean}} Version */
 
-/** One line of a digest. @param {Version} message @returns {string} */
+/** The line of a message in a digest. @param {Version} message @returns {string} */
 export const digestLine = ({ slot, hash, hidden }) => `${slot}:${hash}:${hidden ? 1 : 0}\n`;
 
 /** The contract's digest of a chat's first messages. @param {readonly Version[]} messages @returns {string} */
 export const digestOf = messages => sha256(messages.map(digestLine).join(''));
 
-/** The id that the same parts always give, as the sidecar makes it: 128 bits of their SHA-256 in base 32.
+/** An id that depends only on the parts, as the sidecar derives it: 128 bits of their SHA-256 in base 32.
  * @param {string} prefix @param {readonly string[]} parts @returns {string} */
 export function derivedId(prefix, parts) {
-    const bits = [...sha256(parts.map(wellFormed).join('\x1f')).slice(0, 32)]
-        .map(digit => parseInt(digit, 16).toString(2).padStart(4, '0'))
-        .join('');
-    return (
-        prefix +
-        (bits.match(/.{1,5}/g) ?? [])
-            .map(five => 'abcdefghijklmnopqrstuvwxyz234567'[parseInt(five.padEnd(5, '0'), 2)])
-            .join('')
-    );
+    const hex = sha256(parts.map(wellFormed).join('\x1f')).slice(0, 32);
+    const bits = [...hex].map(digit => parseInt(digit, 16).toString(2).padStart(4, '0')).join('');
+    const groups = bits.match(/.{1,5}/g) ?? [];
+    return prefix + groups.map(group => BASE32[parseInt(group.padEnd(5, '0'), 2)]).join('');
 }

@@ -1,10 +1,10 @@
-// What can the user set? Defaults, bounds, and what a stored value that makes no sense becomes.
+// The user's settings: defaults, bounds, and the repair of stored values.
 
-/** @typedef {import('../recall/inject.js').Position} Position */
+/** @typedef {import('./types.js').Position} Position */
 /** @typedef {object} Settings
  * @property {boolean} enabled
  * @property {'auto' | 'plugin' | 'direct'} route
- * @property {string} url of the sidecar, for the direct way
+ * @property {string} url of the sidecar, for the direct route
  * @property {number} budget tokens for memories, at most
  * @property {number} max_items memories per reply, at most
  * @property {Position} position
@@ -14,9 +14,9 @@
  * @property {boolean} quiet recall for background prompts too (/gen, Summarize, image prompts)
  * @property {number} forgetting 0 elephant .. 2 goldfish, for characters without their own
  * @property {'character' | 'chat'} scope
- * @property {string} llm_profile id of the connection profile for the sidecar's calls of a language model; empty: the current one
+ * @property {string} llm_profile id of the connection profile for the sidecar's language model calls; empty: the current one
  * @property {Record<string, string>} souls avatar file to soul
- * @property {Record<string, string>} kept soul to the newest change by a model that the user looked at and kept
+ * @property {Record<string, string>} kept soul to the newest change by a model that the user has kept
  */
 
 /** @type {Settings} */
@@ -62,14 +62,15 @@ export function bounded(key, value) {
     return key === 'forgetting' ? clipped : Math.round(clipped);
 }
 
-/** An address as it can be used: without a scheme it is http. @param {unknown} text @returns {string | null} null for what is no address */
+/** A typed address with its scheme, http when it has none.
+ * @param {unknown} text @returns {string | null} null when it is not an address */
 export function addressOf(text) {
     const typed = typeof text === 'string' ? text.trim() : '';
     const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(typed);
     const whole = hasScheme ? typed : `http://${typed}`;
     try {
         const url = new URL(whole);
-        const isHost = hasScheme || url.hostname === 'localhost' || /[.\]]/.test(url.hostname); // a bare word may be anything
+        const isHost = hasScheme || url.hostname === 'localhost' || /[.\]]/.test(url.hostname); // a single word may be anything
         const usable =
             isHost &&
             /^https?:$/.test(url.protocol) &&
@@ -83,7 +84,7 @@ export function addressOf(text) {
     }
 }
 
-/** The stored settings made whole, in place, so that SillyTavern saves what is used.
+/** Fills in and corrects the stored settings, in place, so that SillyTavern saves what is used.
  * @param {Partial<Settings> & Record<string, unknown>} stored @returns {Settings} */
 export function repair(stored) {
     const settings = /** @type {Settings} */ (

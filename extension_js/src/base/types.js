@@ -1,6 +1,6 @@
-// What the modules hand to each other. Types only.
+// Types that several modules share. No code.
 
-/** A message as SillyTavern keeps it (the fields read here).
+/** A message as SillyTavern keeps it, with the fields that are read here.
  * @typedef {object} StMessage
  * @property {string} [name]
  * @property {boolean} [is_user]
@@ -16,24 +16,49 @@
 
 /** @typedef {{type?: string, tool_invocations?: unknown, soulmem?: Stamp} & Record<string, any>} StExtra */
 
-/** What we keep on a message: `id` is its slot; `present` the souls that witnessed it when not all of the founding cast did;
- * `trace` and `n` the recall behind the reply and how many memories it sent.
- * @typedef {{id?: string, present?: string[], trace?: string, n?: number}} Stamp */
+/** What the extension writes on a message.
+ * @typedef {object} Stamp
+ * @property {string} [id] the message's slot
+ * @property {string[]} [present] souls that witnessed it, when not all of the founding cast did
+ * @property {string} [trace] the recall behind a reply
+ * @property {number} [n] how many memories that recall sent
+ */
 
-/** What we keep in the chat's metadata: `chat` is its uuid, `name` the file it was minted for, `owner` the soul or group;
- * `off` the user had it forgotten, and it is remembered no more.
- * @typedef {{chat: string, name: string, owner: string, parent?: Fork, souls?: string[], cast?: string[], off?: boolean}} ChatRecord */
+/** What the extension writes into the metadata of a chat.
+ * @typedef {object} ChatRecord
+ * @property {string} chat id
+ * @property {string} name chat file for which the id was minted
+ * @property {string} owner soul of the character, or `group:<id>`
+ * @property {Fork} [parent] the chat it was branched from
+ * @property {string[]} [souls] of everybody who was ever in the chat
+ * @property {string[]} [cast] souls of the founding members
+ * @property {boolean} [off] the user had the chat forgotten; it is not stored
+ */
 
 /** @typedef {{chat: string, fork_slot: string}} Fork */
 
-/** One message of a snapshot, as `PUT /v1/chats` takes it, text included.
+/** The open chat, as far as it is known.
+ * @typedef {object} ChatState
+ * @property {string | null} chat id; null when none is open or it is not identified yet
+ * @property {Quarantine | null} quarantine messages that vanished together and are kept until the user decides
+ * @property {boolean} syncing
+ * @property {{done: number, total: number} | null} reading messages stored, of all, while some are missing
+ * @property {boolean} paused the user stopped the reading of this chat
+ * @property {string | null} error of the last sync
+ */
+
+/** Sends a request to the sidecar. `timeout` in ms; a request with `keepalive` outlives the page.
+ * @typedef {{signal?: AbortSignal, timeout?: number, keepalive?: boolean}} AskOptions */
+/** @typedef {(method: string, path: string, body?: unknown, options?: AskOptions) => Promise<any>} Ask */
+
+/** One message of a chat as `PUT /v1/chats` takes it, with its text.
  * @typedef {object} Entry
  * @property {string} slot
  * @property {string} hash
  * @property {'user' | 'character' | 'narrator' | 'system'} role
  * @property {string} speaker
  * @property {string} sent_at
- * @property {string} [story_at] what time it is in the story, where the message tells it
+ * @property {string} [story_at] time in the story, where the message states it
  * @property {boolean} hidden
  * @property {number} swipe
  * @property {string[] | null} present
@@ -41,12 +66,20 @@
  */
 
 /** A chat as it should be on the sidecar.
- * @typedef {{chat: string, souls: string[], title: string, persona: string, parent: Fork | null, entries: Entry[]}} Target */
+ * @typedef {object} Target
+ * @property {string} chat id
+ * @property {string[]} souls
+ * @property {string} title
+ * @property {string} persona
+ * @property {Fork | null} parent
+ * @property {Entry[]} entries
+ */
 
-/** @typedef {{reason: string, count: number}} Held */
-/** @typedef {{needs_text: string[], applied: boolean, added: number, changed: number, removed: number, held: Held | null}} SyncAnswer */
+/** A removal that waits for the user. @typedef {{reason: string, count: number}} Quarantine */
+/** @typedef {{needs_text: string[], applied: boolean, added: number, changed: number, removed: number, held: Quarantine | null}} SyncAnswer */
 
-/** @typedef {object} Memory
+/** A recalled memory.
+ * @typedef {object} Memory
  * @property {string} id
  * @property {string} kind
  * @property {string} text
@@ -55,39 +88,117 @@
  * @property {boolean} permanent
  * @property {string} why
  * @property {{id: string, label: string, edge: string | null}[]} path
- * @property {{chat: string, slot: string}[]} sources
+ * @property {Source[]} sources
  * @property {number} age_turns
  * @property {number} visibility
  */
 
-/** @typedef {{chat: string, slot: string}} Source */
-/** A memory in a list. @typedef {{id: string, kind: string, text: string, tags: string[], importance: number, permanent: boolean, locked: boolean,
- *   timelines: 'this' | 'all', state: string, revision: number, sources: Source[]}} Listed */
-/** A memory with what belongs to it (the fields shown).
- * @typedef {Listed & {origin: 'chat' | 'user' | 'card' | 'model', in_doubt: boolean, created: string, strength: number, uses: number, last_used: string | null}} Whole */
+/** A message that a memory rests on. @typedef {{chat: string, slot: string}} Source */
 
-/** @typedef {Record<string, any> | null} Told the fields of a memory that a change touched */
-/** @typedef {{id: string, at: string, actor: 'user' | 'lead' | 'archivist' | 'engine' | 'import', action: string, target: string, before: Told, after: Told,
- *   source: string, reason: string, undone?: boolean}} AuditEntry */
-/** @typedef {{changes: string[], memories: string[], edges: number, skipped: {target: string, field: string}[]}} Undone */
-/** @typedef {{request: string, soul: string, memory: string, actor: string, reason: string, quote: string, at: string, state: string}} Deletion */
-/** @typedef {{id: string, title: string, count: number, held: Held | null}} ChatHead */
+/** A memory in a list.
+ * @typedef {object} ListedMemory
+ * @property {string} id
+ * @property {string} kind
+ * @property {string} text
+ * @property {string[]} tags
+ * @property {number} importance
+ * @property {boolean} permanent
+ * @property {boolean} locked
+ * @property {'this' | 'all'} timelines
+ * @property {string} state
+ * @property {number} revision
+ * @property {Source[]} sources
+ */
 
-/** @typedef {{job: string, kind: string, soul: string, at: string, state: 'queued' | 'running' | 'done' | 'failed' | 'cancelled',
- *   progress: {done: number, total: number, unit: string}, result: any, error: string | null}} Job */
-/** @typedef {{calls: number, failed: number, prompt_tokens: number, answer_tokens: number, seconds: number, memories: number}} Spent */
-/** @typedef {{chat: string, work: string, reason: string, attempts: number, again: string}} Parked */
-/** @typedef {{totals: Record<string, Spent>, this_hour: Spent, most_an_hour: {calls: number, tokens: number, memories: number, minutes: number},
- *   due: {calls: number, minutes: number | null}, parked: Parked[], down: string | null}} Ledger */
+/** A memory with what belongs to it, as far as it is shown.
+ * @typedef {object} MemoryDetail
+ * @property {'chat' | 'user' | 'card' | 'model'} origin
+ * @property {boolean} in_doubt
+ * @property {string} created
+ * @property {number} strength
+ * @property {number} uses
+ * @property {string | null} last_used
+ */
+/** @typedef {ListedMemory & MemoryDetail} WholeMemory */
+
+/** The fields of a memory that a change touched. @typedef {Record<string, any> | null} ChangedFields */
+
+/** @typedef {object} AuditEntry
+ * @property {string} id
+ * @property {string} at
+ * @property {'user' | 'lead' | 'archivist' | 'engine' | 'import'} actor
+ * @property {string} action
+ * @property {string} target
+ * @property {ChangedFields} before
+ * @property {ChangedFields} after
+ * @property {string} source
+ * @property {string} reason
+ * @property {boolean} [undone]
+ */
+
+/** @typedef {{changes: string[], memories: string[], edges: number, skipped: {target: string, field: string}[]}} UndoResult */
+/** A deletion that a language model asks for.
+ * @typedef {{request: string, soul: string, memory: string, actor: string, reason: string, quote: string, at: string, state: string}} DeletionRequest */
+/** @typedef {{id: string, title: string, count: number, held: Quarantine | null}} ChatHead */
+
+/** @typedef {object} Job
+ * @property {string} job id
+ * @property {string} kind
+ * @property {string} soul
+ * @property {string} at
+ * @property {'queued' | 'running' | 'done' | 'failed' | 'cancelled'} state
+ * @property {{done: number, total: number, unit: string}} progress
+ * @property {any} result
+ * @property {string | null} error
+ */
+
+/** What language model calls cost. `failed`: calls without use.
+ * @typedef {object} Usage
+ * @property {number} calls
+ * @property {number} failed
+ * @property {number} prompt_tokens
+ * @property {number} answer_tokens
+ * @property {number} seconds
+ * @property {number} memories written
+ */
+/** Work that is put off after failures. `again`: the latest time of the next try.
+ * @typedef {{chat: string, work: string, reason: string, attempts: number, again: string}} DeferredWork */
+/** @typedef {object} UsageLedger
+ * @property {Record<string, Usage>} totals by kind of work
+ * @property {Usage} this_hour
+ * @property {{calls: number, tokens: number, memories: number, minutes: number}} most_an_hour
+ * @property {{calls: number, minutes: number | null}} due
+ * @property {DeferredWork[]} parked
+ * @property {string | null} down why the model could not be reached
+ */
 
 /** @typedef {{memory: string, text: string, tokens: number}} BlockItem */
-/** @typedef {{section: string, position: 'in_prompt' | 'in_chat', depth: number | null, role: string, text: string, tokens: number, items: BlockItem[]}} Block */
-/** @typedef {{trace: string, memories: Memory[], blocks: Block[], tokens: number, timed_out: boolean, took_ms: Record<string, number>}} RecallAnswer */
+/** A part of the prompt.
+ * @typedef {object} Block
+ * @property {string} section
+ * @property {'in_prompt' | 'in_chat'} position
+ * @property {number | null} depth
+ * @property {string} role
+ * @property {string} text
+ * @property {number} tokens
+ * @property {BlockItem[]} items
+ */
+/** @typedef {object} RecallAnswer
+ * @property {string} trace
+ * @property {Memory[]} memories
+ * @property {Block[]} blocks
+ * @property {number} tokens
+ * @property {boolean} timed_out
+ * @property {Record<string, number>} took_ms
+ */
 
-/** One text to hand to SillyTavern. `position`: -1 nowhere (macro only), 0 in the prompt, 1 in the chat, 2 before the prompt.
+/** A text to hand to SillyTavern. `position`: -1 nowhere (macro only), 0 in the prompt, 1 in the chat, 2 before the prompt.
  * @typedef {{key: string, text: string, position: number, depth: number, role: number}} Injection */
 
-/** What a recall came to, kept for the view.
+/** Where the user wants memories. `auto` follows the sidecar: what is stable high up, what changes at a low depth.
+ * @typedef {'auto' | 'in_chat' | 'in_prompt' | 'before_prompt' | 'macro'} Position */
+
+/** One recall, kept for the view of recalled memories.
  * @typedef {object} RecallRecord
  * @property {string} trace
  * @property {string} type
@@ -99,9 +210,9 @@
  * @property {Memory[]} memories
  * @property {Block[]} blocks
  * @property {string[]} sent ids of the memories that went into the prompt
- * @property {string[]} trimmed ids of those that did not fit
- * @property {boolean} [nowhere] the user places them by a macro that the prompt did not hold
- * @property {Record<string, number>} item_tokens tokens by memory id, by SillyTavern's own count where it was needed
+ * @property {string[]} trimmed ids of the memories that did not fit
+ * @property {boolean} [nowhere] the user places memories by a macro that the prompt did not hold
+ * @property {Record<string, number>} item_tokens tokens by memory id; SillyTavern's own count where it was needed
  * @property {number} tokens
  * @property {number | null} budget null when it is not known any more
  * @property {boolean} timed_out
@@ -116,8 +227,8 @@
  * @property {{state: string, model: string, dim: number, fallback: boolean}} [embedder]
  * @property {{state: string, detail?: string | null}} [store]
  * @property {{state: string, model: string | null, calls_this_hour?: number, tokens_this_hour?: number}} [llm]
- * @property {{soul: string, memory: string}[]} [core_left_out] permanent memories that the last recall had no room for
- * @property {number} [pending]
+ * @property {{soul: string, memory: string}[]} [core_left_out] permanent memories that the last prompt had no room for
+ * @property {number} [pending] messages and memories that are not searchable by meaning yet
  * @property {number} [bin_days]
  * @property {string[]} [notes]
  */

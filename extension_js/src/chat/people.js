@@ -1,168 +1,106 @@
-// Which soul does each character of the chat have, and does the sidecar know it?
+// The characters of the open chat: their souls, and which of them the sidecar was told about.
 
-import { soulIdentity } from '../tavern/identity.js';
-import { newId } from '../base/ids.js';
+import { createSoulCards } from './soul_cards.js';
 
 /** @typedef {import('../tavern/host.js').Host} Host */
 /** @typedef {import('../tavern/host.js').Member} Member */
 /** @typedef {import('../tavern/identity.js').CardConfig} CardConfig */
 /** @typedef {import('../base/settings.js').Settings} Settings */
+/** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {Member & {soul: string, config: CardConfig}} Person */
-/** @typedef {(method: string, path: string, body?: unknown, options?: {signal?: AbortSignal, timeout?: number, keepalive?: boolean}) => Promise<any>} Ask */
+/** @typedef {{id: string, name: string}} Soul */
 
 /** @param {Pick<Host, 'members' | 'cardField' | 'writeCard' | 'avatars' | 'saveSettings' | 'persona'>} host
  * @param {() => Settings} settings
  * @param {Ask} ask the sidecar */
 export function createPeople(host, settings, ask) {
-    const pushed = /** @type {Map<string, string>} */ (new Map()); // soul to what was last told of it
-    let gone = /** @type {Map<string, string> | null} */ (null); // souls in the sidecar's bin, with their names; null: to be asked
-    const writes = /** @type {Map<string, Promise<void>>} */ (new Map());
-
-    /** @param {string} avatar @param {import('../tavern/identity.js').CardField} field */
-    function write(avatar, field) {
-        const queued = (writes.get(avatar) ?? Promise.resolve()).then(() =>
-            host.writeCard(avatar, field),
-        );
-        writes.set(
-            avatar,
-            queued.catch(error =>
-                console.warn('[SoulMem] the card could not be written', avatar, error),
-            ),
-        );
-    }
-
-    /** @param {string} avatar @param {string} soul */
-    function register(avatar, soul) {
-        if (settings().souls[avatar] === soul) return;
-        settings().souls[avatar] = soul;
-        host.saveSettings();
-    }
+    const cards = createSoulCards(host, settings);
+    const pushed = /** @type {Map<string, string>} */ (new Map()); // soul to the JSON that was sent last
+    /** Souls in the sidecar's bin, with their names. Null until they are asked for. */
+    let forgotten = /** @type {Map<string, string> | null} */ (null);
 
     /** @param {Member} member @returns {Promise<Person>} */
     async function personOf(member) {
-        const field = await host.cardField(member.avatar);
-        const { soul, write: stale } = soulIdentity(
-            field,
-            member.avatar,
-            settings().souls,
-            host.avatars(),
-            () => newId('s'),
-        );
-        register(member.avatar, soul);
-        const config = gone?.has(soul)
-            ? { ...field?.config, enabled: false }
-            : (field?.config ?? {});
-        if (stale)
-            write(member.avatar, { soul, avatar: member.avatar, config: field?.config ?? {} });
-        return { ...member, soul, config };
+        const { soul, config } = await cards.read(member.avatar);
+        const isForgotten = forgotten?.has(soul);
+        return { ...member, soul, config: isForgotten ? { ...config, enabled: false } : config };
     }
 
-    /** Everybody in the open chat, souls made where they were missing. @returns {Promise<Person[]>} */
-    const present = () => Promise.all(host.members().map(personOf));
-
-    /** Which souls the user has had forgotten: telling the sidecar of one would bring it back. Asked once. @param {AbortSignal} [signal] */
-    async function look(signal) {
-        if (gone) return;
+    /** Asks, once, which souls were forgotten: sending such a soul would bring it back.
+     * @param {AbortSignal} [signal] @returns {Promise<Map<string, string>>} */
+    async function loadForgotten(signal) {
+        if (forgotten) return forgotten;
         const { souls } = await ask('GET', '/souls?state=bin', undefined, { signal });
-        gone = new Map(
-            souls.map((/** @type {{id: string, name: string}} */ one) => [one.id, one.name]),
-        );
+        forgotten = new Map(souls.map((/** @type {Soul} */ soul) => [soul.id, soul.name]));
+        return forgotten;
     }
 
-    /** Switches remembering on or off in every card of a soul. @param {string} soul @param {boolean} on */
-    async function remember(soul, on) {
-        for (const [avatar, known] of Object.entries(settings().souls)) {
-            if (known !== soul || !host.avatars().has(avatar)) continue;
-            const { enabled: _enabled, ...config } = (await host.cardField(avatar))?.config ?? {};
-            write(avatar, { soul, avatar, config: on ? config : { ...config, enabled: false } });
-            await writes.get(avatar);
-        }
+    /** What the sidecar has to know of a soul. @param {Person} person @param {readonly string[]} names of everybody */
+    function bodyOf(person, names) {
+        const { forgetting, scope } = person.config;
+        return {
+            name: person.name || person.avatar,
+            names: names.map(name => ({ name, aliases: [] })),
+            config: {
+                forgetting: forgetting ?? settings().forgetting,
+                scope: scope ?? settings().scope,
+            },
+        };
     }
 
-    /** Tells the sidecar of souls that are new or changed, but of none that was forgotten.
-     * @param {readonly Person[]} people @param {AbortSignal} [signal] @param {(person: Person) => boolean} [whom] the others lend their names only */
-    async function push(people, signal, whom = () => true) {
-        await look(signal);
-        const names = [...new Set([...people.map(person => person.name), host.persona()])].filter(
-            Boolean,
-        );
+    /** Sends souls that are new or changed, except forgotten ones.
+     * @param {readonly Person[]} people @param {AbortSignal} [signal]
+     * @param {(person: Person) => boolean} [isWanted] of the others only the names are sent */
+    async function push(people, signal, isWanted = () => true) {
+        const inBin = await loadForgotten(signal);
+        const all = [...people.map(person => person.name), host.persona()];
+        const names = [...new Set(all)].filter(Boolean);
+        const wanted = people.filter(person => !inBin.has(person.soul) && isWanted(person));
         await Promise.all(
-            people
-                .filter(person => !gone?.has(person.soul) && whom(person))
-                .map(async person => {
-                    const body = {
-                        name: person.name || person.avatar,
-                        names: names.map(name => ({ name, aliases: [] })),
-                        config: {
-                            forgetting: person.config.forgetting ?? settings().forgetting,
-                            scope: person.config.scope ?? settings().scope,
-                        },
-                    };
-                    const told = JSON.stringify(body);
-                    if (pushed.get(person.soul) === told) return;
-                    await ask('PUT', `/souls/${person.soul}`, body, { signal });
-                    pushed.set(person.soul, told);
-                }),
+            wanted.map(async person => {
+                const body = bodyOf(person, names);
+                const json = JSON.stringify(body);
+                if (pushed.get(person.soul) === json) return;
+                await ask('PUT', `/souls/${person.soul}`, body, { signal });
+                pushed.set(person.soul, json);
+            }),
         );
-    }
-
-    /** Saves a card's own settings. @param {Person} person @param {CardConfig} config */
-    async function configure(person, config) {
-        const kept = Object.fromEntries(
-            Object.entries(config).filter(([, value]) => value !== undefined),
-        );
-        write(person.avatar, { soul: person.soul, avatar: person.avatar, config: kept });
-        await writes.get(person.avatar);
     }
 
     return {
-        present,
         push,
-        configure,
-        look,
-        /** @param {string} soul */
-        isGone: soul => gone?.has(soul) ?? false,
-        /** The forgotten ones that can still be had back. @returns {Promise<{id: string, name: string}[]>} */
-        async forgotten() {
-            gone = null;
-            await look();
-            return [.../** @type {Map<string, string>} */ (/** @type {unknown} */ (gone))].map(
-                ([id, name]) => ({ id, name }),
-            );
+        loadForgotten,
+        /** Everybody in the open chat, with souls made where they were missing. @returns {Promise<Person[]>} */
+        inChat: () => Promise.all(host.members().map(personOf)),
+        configure: cards.configure,
+        avatarRenamed: cards.renamed,
+        avatarDeleted: cards.deleted,
+        /** @param {string} soul @returns {boolean} false also when it was not asked yet */
+        isForgotten: soul => forgotten?.has(soul) ?? false,
+        /** The forgotten souls that can still be restored. @returns {Promise<Soul[]>} */
+        async listForgotten() {
+            forgotten = null;
+            return [...(await loadForgotten())].map(([id, name]) => ({ id, name }));
         },
-        /** Puts a whole soul into the sidecar's bin; its cards remember nothing more, also when the bin is emptied.
-         * @param {{id: string, name: string}} soul */
+        /** Moves a whole soul to the sidecar's bin. Its cards stop remembering, also after the bin is emptied.
+         * @param {Soul} soul */
         async forget({ id, name }) {
             await ask('DELETE', `/souls/${id}?confirm=${encodeURIComponent(name)}`);
             pushed.delete(id);
-            gone?.set(id, name);
-            await remember(id, false);
+            forgotten?.set(id, name);
+            await cards.setRemembering(id, false);
         },
-        /** Brings it back. @param {{id: string, name: string}} soul */
+        /** Restores a forgotten soul. @param {Soul} soul */
         async revive({ id, name }) {
             await ask('PUT', `/souls/${id}`, { name });
             pushed.delete(id);
-            gone?.delete(id);
-            await remember(id, true);
+            forgotten?.delete(id);
+            await cards.setRemembering(id, true);
         },
-        /** The sidecar may have forgotten (another data folder): tell everything again. */
-        forgetPushed() {
+        /** The sidecar may have lost everything (another data folder): the next push sends all again. */
+        resetPushed() {
             pushed.clear();
-            gone = null;
-        },
-        /** @param {string} from avatar @param {string} to avatar */
-        renamed(from, to) {
-            const { souls } = settings();
-            if (souls[from]) {
-                souls[to] = souls[from];
-                delete souls[from];
-                host.saveSettings();
-            }
-        },
-        /** @param {string} avatar */
-        deleted(avatar) {
-            delete settings().souls[avatar];
-            host.saveSettings();
+            forgotten = null;
         },
     };
 }

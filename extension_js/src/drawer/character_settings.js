@@ -1,67 +1,79 @@
-// What can be set for one character, in its card?
+// The settings of one character, kept in its card.
 
 import { byId, el } from '../base/dom.js';
 import { bounded } from '../base/settings.js';
-import { troubleOf } from '../widgets/error_text.js';
+import { errorTextOf } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
+/** @typedef {import('../chat/people.js').Person} Person */
 
-/** The card's own settings; in a group, of the member chosen.
- * @param {App} app @param {Say} say */
+/** @param {App} app @param {Say} say */
 export function bindCharacter(app, say) {
-    const select = /** @type {HTMLSelectElement} */ (byId('soulmem_member'));
+    const select = /** @type {HTMLSelectElement} */ (byId('soulmem_member')); // in a group: whose settings
     const enabled = /** @type {HTMLInputElement} */ (byId('soulmem_card_enabled'));
     const general = /** @type {HTMLInputElement} */ (byId('soulmem_card_general'));
     const dial = /** @type {HTMLInputElement} */ (byId('soulmem_card_forgetting'));
     const scope = /** @type {HTMLSelectElement} */ (byId('soulmem_card_scope'));
 
-    const chosen = () =>
-        app.host.members().find(member => member.avatar === select.value) ?? app.host.members()[0];
+    /** @returns {import('../tavern/host.js').Member | undefined} the member whose settings are shown */
+    function chosen() {
+        const members = app.host.members();
+        return members.find(member => member.avatar === select.value) ?? members[0];
+    }
+
+    // A sidecar that is away is asked again when it is back
+    const loadForgotten = () => app.people.loadForgotten().catch(() => undefined);
 
     async function show() {
         const member = chosen();
-        await app.people.look().catch(() => undefined); // no way there: it is looked again when there is one
+        await loadForgotten();
         const config = member ? ((await app.host.cardField(member.avatar))?.config ?? {}) : {};
-        const isGone =
-            member !== undefined && app.people.isGone(app.settings().souls[member.avatar]);
-        enabled.checked = config.enabled !== false && !isGone;
-        byId('soulmem_card_gone').textContent = isGone ? say('soul_is_gone') : '';
+        const { souls, forgetting } = app.settings();
+        const isForgotten = member !== undefined && app.people.isForgotten(souls[member.avatar]);
+        enabled.checked = config.enabled !== false && !isForgotten;
+        byId('soulmem_card_gone').textContent = isForgotten ? say('soul_is_gone') : '';
         general.checked = config.forgetting === undefined;
         dial.disabled = general.checked;
-        dial.value = String(config.forgetting ?? app.settings().forgetting);
+        dial.value = String(config.forgetting ?? forgetting);
         scope.value = config.scope ?? '';
+    }
+
+    /** Restores a forgotten character. @param {Person} person */
+    async function revive({ soul, name }) {
+        await app.people.revive({ id: soul, name }).then(
+            () => app.chatSync.reset(),
+            error => app.host.toast('error', errorTextOf(app, error, say)),
+        );
     }
 
     async function save() {
         const member = chosen();
-        await app.people.look().catch(() => undefined);
-        const person = (await app.people.present()).find(one => one.avatar === member?.avatar);
+        await loadForgotten();
+        const people = await app.people.inChat();
+        const person = people.find(other => other.avatar === member?.avatar);
         if (!person) return;
-        if (enabled.checked && app.people.isGone(person.soul)) {
-            await app.people.revive({ id: person.soul, name: person.name }).then(
-                () => app.keeper.reset(),
-                error => app.host.toast('error', troubleOf(app, error, say)),
-            );
-        }
+        if (enabled.checked && app.people.isForgotten(person.soul)) await revive(person);
+        const { value } = scope;
         await app.people.configure(person, {
             enabled: enabled.checked ? undefined : false,
             forgetting: general.checked ? undefined : bounded('forgetting', dial.value),
-            scope: scope.value === 'chat' || scope.value === 'character' ? scope.value : undefined,
+            scope: value === 'chat' || value === 'character' ? value : undefined,
         });
-        app.keeper.enqueue();
+        app.chatSync.scheduleSync();
         await show();
     }
 
-    for (const input of [enabled, general, dial, scope])
+    for (const input of [enabled, general, dial, scope]) {
         input.addEventListener('change', () => void save());
+    }
     select.addEventListener('change', () => void show());
 
-    let via = app.link.state().via;
+    let isConnected = app.link.state().via !== null;
     app.subscribe(() => {
-        const before = via;
-        via = app.link.state().via;
-        if (via && !before) void show();
+        const wasConnected = isConnected;
+        isConnected = app.link.state().via !== null;
+        if (isConnected && !wasConnected) void show();
     });
 
     return {
@@ -69,11 +81,11 @@ export function bindCharacter(app, say) {
         async draw() {
             const members = app.host.members();
             byId('soulmem_character').hidden = members.length === 0;
-            byId('soulmem_character_name').textContent =
-                members.length === 1 ? members[0].name : '';
+            const single = members.length === 1 ? members[0].name : '';
+            byId('soulmem_character_name').textContent = single;
             select.hidden = members.length < 2;
             select.replaceChildren(
-                ...members.map(member => el('option', { value: member.avatar, text: member.name })),
+                ...members.map(({ avatar, name }) => el('option', { value: avatar, text: name })),
             );
             await show();
         },

@@ -1,101 +1,109 @@
-// A chat or a character was deleted: should what was remembered of it be forgotten as well? The user says.
+// After a chat or a character was deleted: asks whether what was remembered of it is to be forgotten as well.
 
-import { troubleOf } from '../widgets/error_text.js';
+import { errorTextOf } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
-/** @typedef {{id: string, title: string}} ChatHead */
+/** @typedef {import('../base/types.js').ChatHead} ChatHead */
 
-const GATHER = 1000; // ms; deleting a character deletes its chats one by one
-const OFFER = 20_000; // ms that the question stays
+/** The texts of a dialog. @typedef {{offer: string, question: string, done: string}} DialogTexts */
+
+const DELAY = 1000; // ms; SillyTavern deletes the chats of a character one after another
+const OFFER_TIME = 20_000; // ms that the offer is shown
 
 /** @param {App} app @param {Say} say */
-export function offerFarewell(app, say) {
-    const names = /** @type {Set<string>} */ (new Set());
-    const souls = /** @type {Set<string>} */ (new Set());
+export function offerToForget(app, say) {
+    const deletedNames = /** @type {Set<string>} */ (new Set());
+    const souls = /** @type {Set<string>} */ (new Set()); // of the open chat when it was deleted
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     /** @returns {Promise<ChatHead[]>} the deleted chats that the sidecar remembers */
-    async function remembered() {
+    async function rememberedChats() {
         const lists = await Promise.all(
             [...souls].map(soul =>
                 app.link.ask('GET', `/chats?soul=${soul}`).catch(() => ({ chats: [] })),
             ),
         );
-        const heads = /** @type {ChatHead[]} */ (lists.flatMap(list => list.chats));
-        return [
-            ...new Map(
-                heads.filter(head => names.has(head.title)).map(head => [head.id, head]),
-            ).values(),
-        ];
+        const chats = /** @type {Map<string, ChatHead>} */ (new Map()); // by id
+        for (const chat of /** @type {ChatHead[]} */ (lists.flatMap(list => list.chats))) {
+            if (deletedNames.has(chat.title)) chats.set(chat.id, chat);
+        }
+        return [...chats.values()];
     }
 
-    /** A question that stays for a while. @param {string} offered @param {string} question @param {() => Promise<unknown>} forget @param {string} forgotten */
-    function ask(offered, question, forget, forgotten) {
-        app.host.toast('info', offered, {
-            timeOut: OFFER,
-            extendedTimeOut: OFFER,
-            onclick: async () => {
-                if (!(await app.host.confirm(question))) return;
-                await forget().then(
-                    () => app.host.toast('success', forgotten),
-                    error => app.host.toast('error', troubleOf(app, error, say)),
-                );
-            },
+    /** Shows an offer for a while; a press asks the question and forgets.
+     * @param {DialogTexts} texts @param {() => Promise<unknown>} forget */
+    function show({ offer, question, done }, forget) {
+        const onclick = async () => {
+            if (!(await app.host.confirm(question))) return;
+            await forget().then(
+                () => app.host.toast('success', done),
+                error => app.host.toast('error', errorTextOf(app, error, say)),
+            );
+        };
+        app.host.toast('info', offer, {
+            timeOut: OFFER_TIME,
+            extendedTimeOut: OFFER_TIME,
+            onclick,
         });
     }
 
     async function offerChats() {
-        const chats = await remembered();
-        names.clear();
+        const chats = await rememberedChats();
+        deletedNames.clear();
         souls.clear();
         if (chats.length === 0) return;
-        const about = { names: chats.map(chat => chat.title).join(', ') };
+        const values = { names: chats.map(chat => chat.title).join(', ') };
         const forget = () =>
             Promise.all(chats.map(chat => app.link.ask('DELETE', `/chats/${chat.id}`)));
-        ask(
-            say('chat_deleted', about),
-            say('chat_forget_question', about),
-            forget,
-            say('chat_forgotten', about),
-        );
+        const texts = {
+            offer: say('chat_deleted', values),
+            question: say('chat_forget_question', values),
+            done: say('chat_forgotten', values),
+        };
+        show(texts, forget);
     }
 
     /** @param {string} id of a soul that no card has any more */
     async function offerSoul(id) {
-        const { souls: known } = await app.link.ask('GET', '/souls').catch(() => ({ souls: [] }));
-        const soul = known.find((/** @type {{id: string, name: string}} */ one) => one.id === id);
+        const answer = await app.link.ask('GET', '/souls').catch(() => ({ souls: [] }));
+        const remembered = /** @type {{id: string, name: string}[]} */ (answer.souls);
+        const soul = remembered.find(other => other.id === id);
         if (!soul) return;
-        const about = { name: soul.name };
-        ask(
-            say('character_deleted', about),
-            say('character_forget_question', about),
-            () => app.people.forget(soul),
-            say('character_forgotten', about),
-        );
+        const values = { name: soul.name };
+        const texts = {
+            offer: say('character_deleted', values),
+            question: say('character_forget_question', values),
+            done: say('character_forgotten', values),
+        };
+        show(texts, () => app.people.forget(soul));
     }
 
-    const listens = () => app.settings().enabled && Boolean(app.link.state().via);
+    const isActive = () => app.settings().enabled && Boolean(app.link.state().via);
 
-    const deleted = (/** @type {string} */ name) => {
-        if (!listens()) return;
-        names.add(String(name));
+    /** @param {string} name */
+    function chatDeleted(name) {
+        if (!isActive()) return;
+        deletedNames.add(String(name));
+        const registry = app.settings().souls;
         for (const member of app.host.members()) {
-            const soul = app.settings().souls[member.avatar];
-            if (soul) souls.add(soul);
+            if (registry[member.avatar]) souls.add(registry[member.avatar]);
         }
         clearTimeout(timer);
-        timer = setTimeout(() => void offerChats(), GATHER);
-    };
-    app.host.on('CHAT_DELETED', deleted);
-    app.host.on('GROUP_CHAT_DELETED', deleted);
-    // SillyTavern closes the chat of a character before it deletes both: nobody is in it when its chats are said to be gone.
+        timer = setTimeout(() => void offerChats(), DELAY);
+    }
+
+    app.host.on('CHAT_DELETED', chatDeleted);
+    app.host.on('GROUP_CHAT_DELETED', chatDeleted);
+    // SillyTavern closes the chat of a character before it deletes both: the chat has no members when its
+    // deletion is reported, so only the character is asked about.
     app.host.on('CHARACTER_DELETED', ({ character }) => {
         const avatar = String(character?.avatar);
-        const all = app.settings().souls;
-        const shared = Object.entries(all).some(
-            ([other, soul]) => other !== avatar && soul === all[avatar],
+        const registry = app.settings().souls;
+        const soul = registry[avatar];
+        const isShared = Object.entries(registry).some(
+            ([other, otherSoul]) => other !== avatar && otherSoul === soul,
         );
-        if (listens() && all[avatar] && !shared) void offerSoul(all[avatar]);
+        if (isActive() && soul && !isShared) void offerSoul(soul);
     });
 }

@@ -1,7 +1,7 @@
-// "Forget this chat", and remember it again.
+// The buttons "Forget this chat" and "Remember it again".
 
 import { byId, onPress } from '../base/dom.js';
-import { troubleOf } from '../widgets/error_text.js';
+import { errorTextOf } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -11,33 +11,33 @@ export function bindForgetting(app, say) {
     const forget = byId('soulmem_forget_chat');
     const remember = byId('soulmem_remember_chat');
 
+    /** Runs work, shows its result, and updates the state of the connection.
+     * @param {() => Promise<unknown>} work @param {() => string} doneText */
+    async function run(work, doneText) {
+        await work().then(
+            () => app.host.toast('success', doneText()),
+            error => app.host.toast('error', errorTextOf(app, error, say)),
+        );
+        app.link.update();
+    }
+
     onPress(forget, async () => {
         if (!app.host.chatName()) return app.host.toast('info', say('no_chat'));
         if (!(await app.host.confirm(say('forget_question')))) return;
-        await app.keeper.forgetChat().then(
-            () => app.host.toast('success', say('forget_done')),
-            error => app.host.toast('error', troubleOf(app, error, say)),
-        );
-        app.link.update();
+        await run(app.chatSync.forgetChat, () => say('forget_done'));
     });
-    onPress(remember, async () => {
-        await app.keeper.rememberChat().then(
-            () =>
-                app.host.toast(
-                    'success',
-                    say(app.settings().read_only ? 'step_read_only' : 'remember_done'),
-                ),
-            error => app.host.toast('error', troubleOf(app, error, say)),
-        );
-        app.link.update();
-    });
+    onPress(remember, () =>
+        run(app.chatSync.rememberChat, () =>
+            say(app.settings().read_only ? 'step_read_only' : 'remember_done'),
+        ),
+    );
 
     return {
         draw() {
-            const off = Boolean(app.host.record()?.off);
-            forget.hidden = off;
-            remember.hidden = !off;
-            byId('soulmem_chat_off').textContent = off ? say('step_chat_off') : '';
+            const isOff = Boolean(app.host.record()?.off);
+            forget.hidden = isOff;
+            remember.hidden = !isOff;
+            byId('soulmem_chat_off').textContent = isOff ? say('step_chat_off') : '';
         },
     };
 }

@@ -1,28 +1,41 @@
-// How does the health dot at the send form look, and what does a click on it do?
+// The health dot at the send form: its state, its tooltip, and a press that opens the settings drawer.
 
-import { stepText } from '../link/health_checks.js';
 import { el, onPress } from '../base/dom.js';
-import { facts } from '../widgets/error_text.js';
+import { stepText } from '../link/health_checks.js';
+import { stepFacts } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 
-/** Opens the extensions panel at our drawer. */
+const SCROLL_DELAY = 300; // ms until SillyTavern has opened its panel
+
+/** @param {Element | null | undefined} element */
+const click = element => /** @type {HTMLElement | null | undefined} */ (element)?.click();
+
+/** Opens SillyTavern's extensions panel at our drawer. */
 function openDrawer() {
     const panel = document.getElementById('rm_extensions_block');
-    if (panel && !panel.classList.contains('openDrawer'))
-        /** @type {HTMLElement | null} */ (
-            document.querySelector('#extensions-settings-button .drawer-toggle')
-        )?.click();
+    if (panel && !panel.classList.contains('openDrawer')) {
+        click(document.querySelector('#extensions-settings-button .drawer-toggle'));
+    }
     const drawer = document.getElementById('soulmem_drawer');
     const icon = drawer?.querySelector('.inline-drawer-icon');
-    if (icon?.classList.contains('down'))
-        /** @type {HTMLElement | null} */ (drawer?.querySelector('.inline-drawer-toggle'))?.click();
-    setTimeout(() => drawer?.scrollIntoView({ block: 'start', behavior: 'smooth' }), 300);
+    if (icon?.classList.contains('down')) click(drawer?.querySelector('.inline-drawer-toggle'));
+    const scroll = () => drawer?.scrollIntoView({ block: 'start', behavior: 'smooth' });
+    setTimeout(scroll, SCROLL_DELAY);
+}
+
+/** @param {App} app @param {Say} say @returns {string} the last recall in words; empty when there was none */
+function lastRecallText(app, say) {
+    const record = app.recaller.last();
+    if (!record) return '';
+    if (record.error) return say('recalled_failed', { error: record.error });
+    const ms = Math.round(record.took_ms.total ?? 0);
+    return say('recalled_last', { n: record.sent.length, tokens: record.tokens, ms });
 }
 
 /** @param {App} app @param {Say} say */
-export function mountDot(app, say) {
+export function mountHealthDot(app, say) {
     const dot = el('div', {
         id: 'soulmem_dot',
         class: 'fa-solid fa-brain interactable',
@@ -34,23 +47,15 @@ export function mountDot(app, say) {
 
     function draw() {
         const link = app.link.state();
-        const last = app.recaller.last();
+        const { reading, syncing } = app.chatSync.state;
         dot.dataset.state = link.state;
         dot.dataset.step = link.step;
-        dot.classList.toggle(
-            'soulmem_busy',
-            app.keeper.state.reading !== null && app.keeper.state.syncing,
-        );
-        const lines = [`SoulMem: ${say(`state_${link.state}`)}`, stepText(link, facts(app), say)];
-        if (last?.error) lines.push(say('recalled_failed', { error: last.error }));
-        else if (last)
-            lines.push(
-                say('recalled_last', {
-                    n: last.sent.length,
-                    tokens: last.tokens,
-                    ms: Math.round(last.took_ms.total ?? 0),
-                }),
-            );
+        dot.classList.toggle('soulmem_busy', reading !== null && syncing);
+        const lines = [
+            `SoulMem: ${say(`state_${link.state}`)}`,
+            stepText(link, stepFacts(app), say),
+            lastRecallText(app, say),
+        ];
         dot.title = lines.filter(Boolean).join('\n');
         dot.setAttribute('aria-label', dot.title);
     }

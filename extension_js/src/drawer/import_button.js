@@ -1,4 +1,5 @@
-// "Import everything of this character": asks what there is and what it costs, takes it in, can be stopped and goes on later.
+// The button "Import everything of this character": shows what there is and what it costs, then imports it. It can
+// be stopped and continued.
 
 import { byId, el, onPress } from '../base/dom.js';
 import { createImporter } from '../chat/importer.js';
@@ -8,8 +9,10 @@ import { createTavernFiles } from '../tavern/tavern_files.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../chat/importer.js').Quote} Quote */
 /** @typedef {import('../chat/importer.js').Step} Step */
+/** @typedef {import('../chat/people.js').Person} Person */
 
-/** @param {App} app @param {Say} say @param {() => {avatar: string, name: string} | undefined} chosen whose memory is meant */
+/** @param {App} app @param {Say} say
+ * @param {() => {avatar: string, name: string} | undefined} chosen the character to import */
 export function bindImport(app, say, chosen) {
     const importer = createImporter(createTavernFiles(app.host), app.link.ask);
     const start = byId('soulmem_import');
@@ -17,122 +20,112 @@ export function bindImport(app, say, chosen) {
     const bar = /** @type {HTMLProgressElement} */ (byId('soulmem_import_progress'));
     const text = byId('soulmem_import_text');
     const stopped = /** @type {Set<string>} */ (new Set()); // avatars whose import was stopped
-    let going = /** @type {AbortController | null} */ (null);
-    let about = ''; // whose import the words on the screen tell of
+    let running = /** @type {AbortController | null} */ (null);
+    let shownFor = ''; // avatar to which the text on the page belongs
 
     /** @param {string} words */
-    const tell = words => {
+    const showText = words => {
         text.textContent = words;
     };
 
     /** @param {Step} step */
-    function show(step) {
+    function showStep(step) {
         bar.max = step.files;
         bar.value = step.file - 1 + (step.total ? step.done / step.total : 0);
-        tell(say(step.total ? 'import_step' : 'import_look', { ...step }));
+        showText(say(step.total ? 'import_step' : 'import_look', { ...step }));
     }
 
-    async function go() {
+    /** @param {Person} person @param {AbortSignal} signal
+     * @returns {Promise<string>} the result in words; empty when the user did not want it */
+    async function importAll(person, signal) {
+        await app.people.push([person], signal);
+        const openChat = app.host.group() ? null : app.host.chatName();
+        const { soul, avatar, name } = person;
+        const target = { soul, avatar, persona: app.host.persona(), leaveOut: openChat };
+        const { sources, quote } = await importer.preflight(target, showStep, signal);
+        const question = quoteView(quote, name, say);
+        const isSure = await app.host.ask(question, say('import_go'), say('import_not_now'));
+        if (!isSure) return '';
+        const imported = await importer.run(sources, target, showStep, signal);
+        if (openChat !== null && openChat === app.host.chatName()) await app.chatSync.readAll();
+        const { messages, memories, failed } = imported;
+        const done = say('import_done', { messages, memories, name });
+        return [done, failedText(failed, say)].join(' ').trim();
+    }
+
+    /** @returns {Promise<Person | undefined>} the chosen character; undefined when it cannot be imported */
+    async function findPerson() {
         const member = chosen();
-        if (!member) return app.host.toast('info', say('no_chat'));
-        if (!app.link.state().via) await app.link.look();
-        const person = (await app.people.present()).find(one => one.avatar === member.avatar);
-        if (!person) return app.host.toast('info', say('no_chat'));
-        if (app.people.isGone(person.soul)) return app.host.toast('info', say('soul_is_gone'));
-        going = new AbortController();
-        const { signal } = going;
-        stopped.delete(member.avatar);
+        if (member && !app.link.state().via) await app.link.check();
+        const people = member ? await app.people.inChat() : [];
+        const person = people.find(other => other.avatar === member?.avatar);
+        if (!person) app.host.toast('info', say('no_chat'));
+        else if (app.people.isForgotten(person.soul)) app.host.toast('info', say('soul_is_gone'));
+        else return person;
+    }
+
+    async function run() {
+        const person = await findPerson();
+        if (!person) return;
+        running = new AbortController();
+        const { signal } = running;
+        stopped.delete(person.avatar);
         draw();
         try {
-            await app.people.push([person], signal);
-            const open = app.host.group() ? null : app.host.chatName();
-            const about = {
-                soul: person.soul,
-                avatar: member.avatar,
-                persona: app.host.persona(),
-                leaveOut: open,
-            };
-            const { sources, quote } = await importer.preflight(about, show, signal);
-            if (
-                !(await app.host.ask(
-                    quoteView(quote, member.name, say),
-                    say('import_go'),
-                    say('import_not_now'),
-                ))
-            )
-                return tell('');
-            const done = await importer.run(sources, about, show, signal);
-            if (open !== null && open === app.host.chatName()) await app.keeper.readAll();
-            const { messages, memories, failed } = done;
-            tell(
-                [
-                    say('import_done', { messages, memories, name: member.name }),
-                    failedWords(failed, say),
-                ]
-                    .join(' ')
-                    .trim(),
-            );
+            showText(await importAll(person, signal));
         } catch (error) {
-            if (signal.aborted) stopped.add(member.avatar);
-            tell(
-                signal.aborted
-                    ? say('import_stopped')
-                    : say('import_failed', { error: /** @type {Error} */ (error).message }),
+            const { message } = /** @type {Error} */ (error);
+            if (signal.aborted) stopped.add(person.avatar);
+            showText(
+                signal.aborted ? say('import_stopped') : say('import_failed', { error: message }),
             );
         } finally {
-            going = null;
+            running = null;
             draw();
-            void app.link.look();
+            void app.link.check();
         }
     }
 
-    onPress(start, () => void go());
-    onPress(cancel, () => going?.abort());
+    onPress(start, () => void run());
+    onPress(cancel, () => running?.abort());
 
     function draw() {
-        const avatar = chosen()?.avatar;
-        if (going === null && avatar !== about) tell('');
-        if (going === null) about = avatar ?? '';
-        start.hidden = going !== null;
-        cancel.hidden = bar.hidden = going === null;
-        byId('soulmem_import_label').textContent = say(
-            avatar && stopped.has(avatar) ? 'import_resume' : 'import_all',
-        );
+        const avatar = chosen()?.avatar ?? '';
+        const isRunning = running !== null;
+        if (!isRunning && avatar !== shownFor) {
+            showText('');
+            shownFor = avatar;
+        }
+        start.hidden = isRunning;
+        cancel.hidden = bar.hidden = !isRunning;
+        const label = say(stopped.has(avatar) ? 'import_resume' : 'import_all');
+        byId('soulmem_import_label').textContent = label;
     }
     return { draw };
 }
 
-/** What there is and what it costs. @param {Quote} quote @param {string} name @param {Say} say @returns {HTMLElement} */
+/** What there is to import and what it costs. @param {Quote} quote @param {string} name @param {Say} say
+ * @returns {HTMLElement} */
 export function quoteView(quote, name, say) {
-    const minutes =
-        quote.minutes < 1
-            ? say('import_under_a_minute')
-            : say('import_minutes', { n: Math.ceil(quote.minutes) });
+    const { chats, messages, added, changed, memories, worlds, names, failed } = quote;
+    const minutes = Math.ceil(quote.minutes);
     const rows = [
-        say('import_quote_chats', {
-            chats: quote.chats,
-            messages: quote.messages,
-            added: quote.added + quote.changed,
-        }),
-        say('import_quote_lore', {
-            memories: quote.memories,
-            worlds: quote.worlds,
-            names: quote.names,
-        }),
-        minutes,
+        say('import_quote_chats', { chats, messages, added: added + changed }),
+        say('import_quote_lore', { memories, worlds, names }),
+        quote.minutes < 1 ? say('import_under_a_minute') : say('import_minutes', { n: minutes }),
         say('import_quote_safe'),
-        failedWords(quote.failed, say),
+        failedText(failed, say),
     ];
     return el('div', { class: 'soulmem_quote', id: 'soulmem_quote' }, [
         el('h3', { text: say('import_question', { name }) }),
         el(
             'ul',
             {},
-            rows.filter(Boolean).map(row => el('li', { text: row })),
+            rows.filter(Boolean).map(text => el('li', { text })),
         ),
     ]);
 }
 
-/** @param {readonly string[]} failed @param {Say} say @returns {string} */
-const failedWords = (failed, say) =>
+/** @param {readonly string[]} failed names of files @param {Say} say @returns {string} */
+const failedText = (failed, say) =>
     failed.length ? say('import_left_out', { names: failed.join(', ') }) : '';

@@ -1,94 +1,109 @@
-// "Read this chat": how far is it, and can it be stopped and gone on with?
+// The button "Read this chat": sends what is not stored yet and waits until it is searchable. It can be stopped.
 
 import { byId, onPress } from '../base/dom.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 
-/** "Read this chat": sends what is not read yet, then waits until it is searchable.
- * @param {App} app @param {Say} say */
+const POLL = 1000; // ms between looks while messages become searchable
+
+/** @param {App} app @param {Say} say */
 export function bindReading(app, say) {
     const read = byId('soulmem_read_chat');
     const cancel = byId('soulmem_read_cancel');
     const bar = /** @type {HTMLProgressElement} */ (byId('soulmem_read_progress'));
     const text = byId('soulmem_read_text');
-    let asked = false; // by the button, so its end is worth a word
-    let words = '';
-    let indexing = 0; // messages to make searchable when the wait began
+    let isAsked = false; // the user pressed the button: the end of the reading is reported
+    let result = ''; // of the last reading, in words
+    let indexing = 0; // messages to make searchable when the wait began; 0 while not waiting
 
-    async function untilSearchable() {
-        for (indexing = 0; asked;) {
-            await app.link.look();
-            const pending = app.link.state().health?.pending ?? 0;
+    const pendingCount = () => app.link.state().health?.pending ?? 0;
+
+    async function waitUntilSearchable() {
+        indexing = 0;
+        while (isAsked) {
+            await app.link.check();
+            const pending = pendingCount();
             if (pending === 0) break;
             indexing = Math.max(indexing, pending);
             draw();
-            await new Promise(resolve => setTimeout(resolve, 1000));
+            await new Promise(resolve => setTimeout(resolve, POLL));
         }
         indexing = 0;
     }
 
+    /** @returns {Promise<string>} the result in words; empty when the reading was stopped */
+    async function readAll() {
+        try {
+            const sent = await app.chatSync.readAll();
+            if (!sent?.complete) return result;
+            await waitUntilSearchable();
+            return isAsked ? say('read_done', { n: app.host.chat().length }) : result;
+        } catch (error) {
+            if (app.chatSync.state.paused) return result;
+            return say('read_failed', { error: /** @type {Error} */ (error).message });
+        }
+    }
+
     onPress(read, async () => {
-        words = '';
+        result = '';
         if (!app.host.chatName()) {
             app.host.toast('info', say('no_chat'));
             return;
         }
-        if (!app.keeper.writes()) {
-            app.host.toast(
-                'info',
-                say(app.host.record()?.off ? 'step_chat_off' : 'step_read_only'),
-            );
+        if (!app.chatSync.mayStore()) {
+            const isOff = app.host.record()?.off;
+            app.host.toast('info', say(isOff ? 'step_chat_off' : 'step_read_only'));
             return;
         }
-        if (!app.link.state().via) await app.link.look();
-        asked = true;
-        try {
-            const result = await app.keeper.readAll();
-            if (result?.complete) {
-                await untilSearchable();
-                if (asked) words = say('read_done', { n: app.host.chat().length });
-            }
-        } catch (error) {
-            if (!app.keeper.state.paused)
-                words = say('read_failed', { error: /** @type {Error} */ (error).message });
-        }
-        asked = false;
+        if (!app.link.state().via) await app.link.check();
+        isAsked = true;
+        result = await readAll();
+        isAsked = false;
         draw();
     });
     onPress(cancel, () => {
-        asked = false;
-        app.keeper.cancelReading();
+        isAsked = false;
+        app.chatSync.cancelReading();
     });
     app.host.on('CHAT_CHANGED', () => {
-        asked = false;
-        words = '';
+        isAsked = false;
+        result = '';
     });
 
-    function draw() {
-        const { reading, paused, syncing } = app.keeper.state;
-        const pending = app.link.state().health?.pending ?? 0;
-        const going = syncing && (reading !== null || asked);
-        const waiting = asked && indexing > 0;
-        read.hidden = going || waiting || Boolean(app.host.record()?.off);
-        cancel.hidden = !going;
-        byId('soulmem_read_label').textContent =
-            paused && reading ? say('read_resume') : say('read_chat');
-        bar.hidden = !(going || waiting || (paused && reading));
-        if (waiting) {
+    /** @param {boolean} isRunning @returns {string} */
+    function statusText(isRunning) {
+        const { reading, paused } = app.chatSync.state;
+        if (isAsked && indexing > 0) return say('reading_index', { n: pendingCount() });
+        if (!reading) return result;
+        return say(paused && !isRunning ? 'read_stopped' : 'reading', reading);
+    }
+
+    /** @param {boolean} isIndexing */
+    function drawBar(isIndexing) {
+        const { reading } = app.chatSync.state;
+        if (isIndexing) {
             bar.max = indexing;
-            bar.value = indexing - pending;
+            bar.value = indexing - pendingCount();
         } else if (reading) {
             bar.max = reading.total;
             bar.value = reading.done;
         } else {
             bar.removeAttribute('value');
         }
-        text.textContent = waiting
-            ? say('reading_index', { n: pending })
-            : reading
-              ? say(going ? 'reading' : paused ? 'read_stopped' : 'reading', reading)
-              : words;
+    }
+
+    function draw() {
+        const { reading, paused, syncing } = app.chatSync.state;
+        const isRunning = syncing && (reading !== null || isAsked);
+        const isIndexing = isAsked && indexing > 0;
+        const isStopped = paused && reading !== null;
+        read.hidden = isRunning || isIndexing || Boolean(app.host.record()?.off);
+        cancel.hidden = !isRunning;
+        byId('soulmem_read_label').textContent = say(isStopped ? 'read_resume' : 'read_chat');
+        bar.hidden = !(isRunning || isIndexing || isStopped);
+        drawBar(isIndexing);
+        text.textContent = statusText(isRunning);
     }
     return { draw };
 }

@@ -1,67 +1,55 @@
-// What does the settings drawer show and change?
+// The settings drawer: the health of memory, the buttons of the open chat, and all settings.
 
-import { checklist, stepText } from '../link/health_checks.js';
-import { mountBrowser } from '../pages/memory_browser.js';
-import { bindCharacter } from './character_settings.js';
 import { byId, el, onPress } from '../base/dom.js';
-import { bindForgetting } from './forget_button.js';
+import { addressOf, BOUNDS, bounded } from '../base/settings.js';
+import { checklist, stepText } from '../link/health_checks.js';
+import { mountMemoryBrowser } from '../pages/memory_browser.js';
 import { confirmRemoval } from '../pages/quarantine_notice.js';
+import { watchDeletionRequests } from '../pages/waiting_requests.js';
+import { stepFacts } from '../widgets/error_text.js';
+import { bindCharacter } from './character_settings.js';
+import { bindForgetting } from './forget_button.js';
 import { bindImport } from './import_button.js';
 import { bindReading } from './read_button.js';
-import { BOUNDS, addressOf, bounded } from '../base/settings.js';
-import { facts } from '../widgets/error_text.js';
-import { watchWaiting } from '../pages/waiting_requests.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/settings.js').Settings} Settings */
+/** @typedef {HTMLInputElement | HTMLSelectElement} Input */
 
-const SIGNS = {
+const ICONS = {
     yes: 'fa-circle-check',
     no: 'fa-circle-xmark',
     wait: 'fa-hourglass-half',
     warn: 'fa-triangle-exclamation',
 };
-/** Changing these means looking for the sidecar anew. */
-const WAY = ['enabled', 'route', 'url', 'read_only'];
+/** A change of these settings is followed by a check of the connection. */
+const CONNECTION_SETTINGS = ['enabled', 'route', 'url', 'read_only'];
 
-/** @param {App} app @param {Say} say @returns {Promise<ReturnType<typeof mountBrowser> | null>} the window of all memories */
-export async function mountPanel(app, say) {
+/** @param {App} app @param {Say} say
+ * @returns {Promise<ReturnType<typeof mountMemoryBrowser> | null>} the memory window; null without a place for
+ *   the drawer */
+export async function mountSettingsPanel(app, say) {
     const place = document.getElementById('extensions_settings2');
     if (!place) return null;
     place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
     bindSettings(app, say);
+    bindToken(app);
     const profiles = bindProfiles(app, say);
     const character = bindCharacter(app, say);
     const reading = bindReading(app, say);
     const importing = bindImport(app, say, character.chosen);
     const forgetting = bindForgetting(app, say);
-    const browser = mountBrowser(app, say, character.chosen);
-    watchWaiting(app, say, () => browser.open('waiting'));
+    const browser = mountMemoryBrowser(app, say, character.chosen);
+    watchDeletionRequests(app, say, () => browser.open('waiting'));
 
-    onPress(byId('soulmem_look'), () => app.link.look());
+    onPress(byId('soulmem_look'), () => app.link.check());
     onPress(byId('soulmem_held_review'), () => browser.open('waiting'));
     onPress(byId('soulmem_held_confirm'), () => confirmRemoval(app, say));
 
     function draw() {
-        const link = app.link.state();
-        for (const light of document.querySelectorAll('.soulmem_light, #soulmem_health'))
-            /** @type {HTMLElement} */ (light).dataset.state = link.state;
-        byId('soulmem_state').textContent = say(`state_${link.state}`);
-        byId('soulmem_step').textContent = stepText(link, facts(app), say);
-        byId('soulmem_checks').replaceChildren(
-            ...checklist(link, app.keeper.state, app.settings().url, say).map(({ sign, text }) =>
-                el('li', { class: `soulmem_${sign}` }, [
-                    el('i', { class: `fa-solid fa-fw ${SIGNS[sign]}` }),
-                    el('span', { text }),
-                ]),
-            ),
-        );
-        byId('soulmem_held').hidden = app.keeper.state.held === null;
-        profiles.draw();
-        reading.draw();
-        importing.draw();
-        forgetting.draw();
+        drawHealth(app, say);
+        for (const part of [profiles, reading, importing, forgetting]) part.draw();
     }
 
     app.subscribe(draw);
@@ -73,82 +61,115 @@ export async function mountPanel(app, say) {
 }
 
 /** @param {App} app @param {Say} say */
-function bindSettings(app, say) {
-    for (const input of /** @type {NodeListOf<HTMLInputElement | HTMLSelectElement>} */ (
-        document.querySelectorAll('#soulmem_drawer [data-setting]')
-    )) {
-        const key = /** @type {keyof Settings} */ (input.dataset.setting);
-        const box = input instanceof HTMLInputElement && input.type === 'checkbox' ? input : null;
-        const bounds = key in BOUNDS ? BOUNDS[/** @type {keyof typeof BOUNDS} */ (key)] : null;
-        if (bounds) {
-            input.setAttribute('min', String(bounds[0]));
-            input.setAttribute('max', String(bounds[1]));
-        }
-        const show = () => {
-            const value = app.settings()[key];
-            if (box) box.checked = Boolean(value);
-            else input.value = String(value);
-        };
-        input.addEventListener('change', () => {
-            if (key === 'url' && addressOf(input.value) === null) {
-                app.host.toast(
-                    'warning',
-                    say('url_refused', { url: input.value.trim(), kept: app.settings().url }),
-                );
-                return show();
-            }
-            const raw = box
-                ? box.checked
-                : bounds
-                  ? bounded(/** @type {keyof typeof BOUNDS} */ (key), input.value)
-                  : input.value.trim();
-            Object.assign(app.host.stored(), { [key]: raw });
-            show(); // as repaired
-            app.host.saveSettings();
-            if (WAY.includes(key)) void app.link.look();
-            if (key === 'read_only') app.keeper.enqueue(0); // what was said meanwhile
-            if (key === 'forgetting' || key === 'scope') app.keeper.enqueue();
-        });
-        show();
-    }
-    const token = byId('soulmem_token');
-    if (token instanceof HTMLInputElement) {
-        token.value = app.token.get();
-        token.addEventListener('change', () => {
-            app.token.set(token.value.trim());
-            void app.link.look();
-        });
-    }
+function drawHealth(app, say) {
+    const link = app.link.state();
+    const lights = /** @type {NodeListOf<HTMLElement>} */ (
+        document.querySelectorAll('.soulmem_light, #soulmem_health')
+    );
+    for (const light of lights) light.dataset.state = link.state;
+    byId('soulmem_state').textContent = say(`state_${link.state}`);
+    byId('soulmem_step').textContent = stepText(link, stepFacts(app), say);
+    const checks = checklist(link, app.chatSync.state, app.settings().url, say);
+    const items = checks.map(({ sign, text }) =>
+        el('li', { class: `soulmem_${sign}` }, [
+            el('i', { class: `fa-solid fa-fw ${ICONS[sign]}` }),
+            el('span', { text }),
+        ]),
+    );
+    byId('soulmem_checks').replaceChildren(...items);
+    byId('soulmem_held').hidden = app.chatSync.state.quarantine === null;
 }
 
-/** Which connection the sidecar's work at rest runs on; shown when the sidecar is set to use SillyTavern's.
+/** @param {App} app @param {Say} say */
+function bindSettings(app, say) {
+    const inputs = /** @type {NodeListOf<Input>} */ (
+        document.querySelectorAll('#soulmem_drawer [data-setting]')
+    );
+    for (const input of inputs) bindSetting(app, say, input);
+}
+
+/** @param {App} app @param {Say} say @param {Input} input whose `data-setting` names the setting */
+function bindSetting(app, say, input) {
+    const key = /** @type {keyof Settings} */ (input.dataset.setting);
+    const isBox = input instanceof HTMLInputElement && input.type === 'checkbox';
+    const numberKey = key in BOUNDS ? /** @type {keyof typeof BOUNDS} */ (key) : null;
+    if (numberKey) {
+        const [least, most] = BOUNDS[numberKey];
+        input.setAttribute('min', String(least));
+        input.setAttribute('max', String(most));
+    }
+
+    function show() {
+        const value = app.settings()[key];
+        if (isBox) input.checked = Boolean(value);
+        else input.value = String(value);
+    }
+
+    function valueOf() {
+        if (isBox) return input.checked;
+        return numberKey ? bounded(numberKey, input.value) : input.value.trim();
+    }
+
+    function save() {
+        if (key === 'url' && addressOf(input.value) === null) {
+            const values = { url: input.value.trim(), kept: app.settings().url };
+            app.host.toast('warning', say('url_refused', values));
+            show();
+            return;
+        }
+        Object.assign(app.host.stored(), { [key]: valueOf() });
+        show(); // as it was corrected
+        app.host.saveSettings();
+        if (CONNECTION_SETTINGS.includes(key)) void app.link.check();
+        if (key === 'read_only') app.chatSync.scheduleSync(0); // what was said while it was on
+        if (key === 'forgetting' || key === 'scope') app.chatSync.scheduleSync();
+    }
+
+    input.addEventListener('change', save);
+    show();
+}
+
+/** @param {App} app */
+function bindToken(app) {
+    const input = byId('soulmem_token');
+    if (!(input instanceof HTMLInputElement)) return;
+    input.value = app.token.get();
+    input.addEventListener('change', () => {
+        app.token.set(input.value.trim());
+        void app.link.check();
+    });
+}
+
+/** The connection profile for background work; shown only when the sidecar uses SillyTavern's connection.
  * @param {App} app @param {Say} say */
 function bindProfiles(app, say) {
     const select = /** @type {HTMLSelectElement} */ (byId('soulmem_llm_profile'));
+    const parts = /** @type {NodeListOf<HTMLElement>} */ (
+        document.querySelectorAll('#soulmem_drawer .soulmem_llm')
+    );
     select.addEventListener('change', () => {
         app.host.stored().llm_profile = select.value;
         app.host.saveSettings();
     });
-    let shown = '';
+    let shown = ''; // profiles as JSON
+
     return {
         draw() {
-            const wanted = app.link.state().health?.llm?.model === 'client';
-            for (const part of /** @type {NodeListOf<HTMLElement>} */ (
-                document.querySelectorAll('#soulmem_drawer .soulmem_llm')
-            ))
-                part.hidden = !wanted;
-            const profiles = wanted ? app.host.profiles() : [];
-            if (JSON.stringify(profiles) !== shown) {
-                // an open list is not drawn anew
-                shown = JSON.stringify(profiles);
-                select.replaceChildren(
-                    el('option', { value: '', text: say('llm_profile_current') }),
-                    ...profiles.map(one => el('option', { value: one.id, text: one.name })),
+            const isWanted = app.link.state().health?.llm?.model === 'client';
+            for (const part of parts) part.hidden = !isWanted;
+            const profiles = isWanted ? app.host.profiles() : [];
+            const json = JSON.stringify(profiles);
+            // A list that is the same is left alone: the user may have it open
+            if (json !== shown) {
+                shown = json;
+                const current = el('option', { value: '', text: say('llm_profile_current') });
+                const options = profiles.map(({ id, name }) =>
+                    el('option', { value: id, text: name }),
                 );
+                select.replaceChildren(current, ...options);
             }
-            select.value = profiles.some(one => one.id === app.settings().llm_profile)
-                ? app.settings().llm_profile
-                : '';
+            const chosen = app.settings().llm_profile;
+            select.value = profiles.some(profile => profile.id === chosen) ? chosen : '';
         },
     };
 }

@@ -1,12 +1,12 @@
-// How is the sidecar asked?
+// Requests to the sidecar, by the server plugin or directly.
 
 /** @typedef {{kind: 'plugin'} | {kind: 'direct', url: string, token: string}} Route */
-/** @typedef {'http' | 'network' | 'timeout' | 'aborted'} Trouble */
+/** @typedef {'http' | 'network' | 'timeout' | 'aborted'} FailureKind */
 
-/** Why a call brought no answer. `code` is the contract's for an answer of the sidecar, else the kind of trouble. */
+/** Why a request failed. `code` is the contract's code when the sidecar answered, else the kind of failure. */
 export class ApiError extends Error {
     /** @param {string} message
-     * @param {{kind: Trouble, status?: number, code?: string, field?: string}} detail */
+     * @param {{kind: FailureKind, status?: number, code?: string, field?: string}} detail */
     constructor(message, { kind, status = 0, code = kind, field }) {
         super(message);
         this.name = 'ApiError';
@@ -19,7 +19,7 @@ export class ApiError extends Error {
 
 const PLUGIN = '/api/plugins/soulmem';
 
-/** @param {string} url @returns {string} without what people paste along: trailing slashes and the version */
+/** @param {string} url @returns {string} without trailing slashes and the version, which people paste along */
 export const baseUrl = url => url.trim().replace(/\/+$/, '').replace(/\/v1$/, '');
 
 /** @param {Response} response @returns {Promise<any>} null when it is not JSON */
@@ -31,27 +31,43 @@ async function json(response) {
     }
 }
 
-/** @param {() => Record<string, string>} pluginHeaders SillyTavern's request headers (they hold the CSRF token)
+/** The error for an answer that is no success, or no JSON.
+ * @param {Response} response @param {any} answer @param {string} request method and path, for the message */
+function errorOf(response, answer, request) {
+    const { status } = response;
+    if (response.ok) {
+        return new ApiError(`${request}: the answer is not JSON`, {
+            kind: 'http',
+            status,
+            code: 'no_json',
+        });
+    }
+    return new ApiError(answer?.message ?? `${request}: ${status}`, {
+        kind: 'http',
+        status,
+        code: answer?.error ?? `http_${status}`,
+        field: answer?.field ?? undefined,
+    });
+}
+
+/** @param {() => Record<string, string>} pluginHeaders SillyTavern's request headers, with the CSRF token
  * @param {typeof fetch} [doFetch] */
 export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch(...args)) {
-    /** @param {Route} route @param {string} method @param {string} path below /v1 @param {unknown} [body]
-     * @param {{signal?: AbortSignal, timeout?: number, keepalive?: boolean}} [options] timeout in ms; a call kept alive outlives the page
-     * @returns {Promise<any>} the answer's JSON, null for one without content. Raises ApiError */
-    async function call(
-        route,
-        method,
-        path,
-        body,
-        { signal, timeout = 60_000, keepalive = false } = {},
-    ) {
+    /** Sends a request. Raises ApiError.
+     * @param {Route} route @param {string} method @param {string} path below /v1 @param {unknown} [body]
+     * @param {import('../base/types.js').AskOptions} [options]
+     * @returns {Promise<any>} the answer's JSON; null for an answer without content */
+    async function call(route, method, path, body, options = {}) {
+        const { signal, timeout = 60_000, keepalive = false } = options;
         const own = new AbortController();
         const timer = setTimeout(() => own.abort('timeout'), timeout);
         const stop = () => own.abort('aborted');
         if (signal?.aborted) stop();
         signal?.addEventListener('abort', stop, { once: true });
+        const isPlugin = route.kind === 'plugin';
         try {
             const response = await doFetch(
-                route.kind === 'plugin' ? PLUGIN + path : `${baseUrl(route.url)}/v1${path}`,
+                isPlugin ? PLUGIN + path : `${baseUrl(route.url)}/v1${path}`,
                 {
                     method,
                     headers: headers(route, body !== undefined),
@@ -59,33 +75,19 @@ export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch
                     signal: own.signal,
                     keepalive,
                     cache: 'no-store',
-                    credentials: route.kind === 'plugin' ? 'same-origin' : 'omit',
+                    credentials: isPlugin ? 'same-origin' : 'omit',
                 },
             );
             if (response.status === 204) return null;
             const answer = await json(response);
             if (answer === null) own.signal.throwIfAborted(); // in the middle of the answer
             if (response.ok && answer !== null) return answer;
-            if (response.ok)
-                throw new ApiError(`${method} ${path}: the answer is not JSON`, {
-                    kind: 'http',
-                    status: response.status,
-                    code: 'no_json',
-                });
-            throw new ApiError(answer?.message ?? `${method} ${path}: ${response.status}`, {
-                kind: 'http',
-                status: response.status,
-                code: answer?.error ?? `http_${response.status}`,
-                field: answer?.field ?? undefined,
-            });
+            throw errorOf(response, answer, `${method} ${path}`);
         } catch (error) {
             if (error instanceof ApiError) throw error;
-            const kind = own.signal.aborted
-                ? /** @type {Trouble} */ (own.signal.reason)
-                : 'network';
-            throw new ApiError(kind === 'network' ? String(error) : `${method} ${path}: ${kind}`, {
-                kind,
-            });
+            if (!own.signal.aborted) throw new ApiError(String(error), { kind: 'network' });
+            const kind = /** @type {FailureKind} */ (own.signal.reason);
+            throw new ApiError(`${method} ${path}: ${kind}`, { kind });
         } finally {
             clearTimeout(timer);
             signal?.removeEventListener('abort', stop);
@@ -101,7 +103,8 @@ export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch
         };
     }
 
-    /** Does anything listen there, even if it refuses our origin? @param {string} url @param {number} timeout ms */
+    /** Whether anything accepts connections there, even if it refuses our origin.
+     * @param {string} url @param {number} timeout ms @returns {Promise<boolean>} */
     async function listens(url, timeout) {
         try {
             await doFetch(`${baseUrl(url)}/v1/health`, {

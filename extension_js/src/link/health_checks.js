@@ -1,95 +1,103 @@
-// What does the health checklist say?
+// The health checklist and the next step, in words.
 
 /** @typedef {import('./link.js').LinkState} LinkState */
-/** @typedef {import('../chat/chat_sync.js').KeeperState} KeeperState */
+/** @typedef {import('../base/types.js').ChatState} ChatState */
+/** @typedef {import('../base/types.js').Health} Health */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
-/** @typedef {{sign: 'yes' | 'no' | 'wait' | 'warn', text: string}} Check */
+/** @typedef {'yes' | 'no' | 'wait' | 'warn'} Sign */
+/** @typedef {{sign: Sign, text: string}} Check */
+/** What the words of a step may need. `quarantined`: messages that vanished at once.
+ * @typedef {{folder: string, origin: string, url: string, quarantined: number, notes?: string[]}} StepFacts */
 
 /** The next step in words; empty when there is none.
- * @param {LinkState} link @param {{folder: string, origin: string, url: string, held: number, notes?: string[]}} facts @param {Say} say */
+ * @param {LinkState} link @param {StepFacts} facts @param {Say} say */
 export function stepText(link, facts, say) {
     if (!link.step) return '';
     return say(/** @type {Key} */ (`step_${link.step}`), {
         folder: facts.folder,
         origin: facts.origin,
         url: facts.url,
-        count: facts.held,
+        count: facts.quarantined,
         version: link.health?.version ?? '',
         detail: link.health?.store?.detail ?? '',
         notes: (facts.notes ?? []).join(' '),
     });
 }
 
-/** A model given as a folder goes by the folder's name. @param {string} model */
-const modelName = model =>
-    /^(?:[/\\~]|[A-Za-z]:)/.test(model)
-        ? (model.split(/[/\\]/).filter(Boolean).at(-1) ?? model)
-        : model;
+/** A model given as a folder is named by the folder's last part. @param {string} model */
+function modelName(model) {
+    const isFolder = /^(?:[/\\~]|[A-Za-z]:)/.test(model);
+    return isFolder ? (model.split(/[/\\]/).filter(Boolean).at(-1) ?? model) : model;
+}
 
-/** @param {LinkState} link @param {Pick<KeeperState, 'chat' | 'reading' | 'error' | 'held'>} keeper @param {string} url @param {Say} say
+/** @param {LinkState} link @param {string} url @param {Say} say @returns {Check[]} */
+function connectionChecks({ via, step, health }, url, say) {
+    const text = via === 'plugin' ? say('check_way_plugin') : say('check_way_direct', { url });
+    const checks = /** @type {Check[]} */ ([{ sign: 'yes', text }]);
+    if (step === 'read_only') checks.push({ sign: 'warn', text: say('check_read_only') });
+    const isWrongVersion = step === 'sidecar_old' || step === 'sidecar_new';
+    const version = say('check_version', { version: health?.version ?? '' });
+    checks.push({ sign: isWrongVersion ? 'no' : 'yes', text: version });
+    return checks;
+}
+
+/** @param {Health} health @param {LinkState['step']} step @param {Say} say @returns {Check[]} */
+function partChecks({ store, embedder, llm, core_left_out: leftOut }, step, say) {
+    const checks = /** @type {Check[]} */ ([]);
+    /** @param {Sign} sign @param {string} text */
+    const add = (sign, text) => checks.push({ sign, text });
+    if (store) {
+        const sign = step === 'store_read_only' ? 'warn' : 'yes';
+        const text = [say('check_store'), store.detail].filter(Boolean).join(': ');
+        add(store.state === 'ok' ? sign : 'no', text);
+    }
+    if (embedder?.state === 'loading') add('wait', say('check_model_loading'));
+    else if (embedder) {
+        const sign = embedder.fallback ? 'warn' : 'yes';
+        const text = say('check_model', { model: modelName(embedder.model) });
+        add(embedder.state === 'ok' ? sign : 'no', text);
+    }
+    if (llm && llm.state !== 'off') {
+        const key = llm.model === 'client' ? 'check_llm_own' : 'check_llm';
+        const text = say(key, { model: modelName(llm.model ?? '') });
+        add(llm.state === 'ok' ? 'yes' : 'warn', text);
+    }
+    if (llm?.calls_this_hour) {
+        const tokens = (llm.tokens_this_hour ?? 0).toLocaleString();
+        add('yes', say('check_hour', { n: llm.calls_this_hour, tokens }));
+    }
+    if (leftOut?.length) add('warn', say('check_left_out', { n: leftOut.length }));
+    return checks;
+}
+
+/** @param {LinkState['step']} step @param {Omit<ChatState, 'syncing' | 'paused'>} state @param {Say} say
+ * @returns {Check} */
+function chatCheck(step, { reading, quarantine, chat, error }, say) {
+    if (reading) return { sign: 'wait', text: say('check_chat_reading', reading) };
+    if (quarantine) return { sign: 'warn', text: say('held_title', { count: quarantine.count }) };
+    if (step === 'chat_off') return { sign: 'no', text: say('check_chat_off') };
+    if (chat) return { sign: error ? 'warn' : 'yes', text: say('check_chat') };
+    return { sign: 'wait', text: say('check_chat_none') };
+}
+
+/** @param {LinkState} link @param {Omit<ChatState, 'syncing' | 'paused'>} chatState @param {string} url @param {Say} say
  * @returns {Check[]} in the order in which things have to work */
-export function checklist(link, keeper, url, say) {
-    const { health, via } = link;
+export function checklist(link, chatState, url, say) {
+    const { health, step } = link;
     if (link.state === 'off') return [{ sign: 'no', text: say('check_on') }];
-    const checks = /** @type {Check[]} */ ([{ sign: 'yes', text: say('check_on') }]);
-    if (!health) return [...checks, { sign: 'no', text: say('check_way') }];
-    checks.push({
-        sign: 'yes',
-        text: via === 'plugin' ? say('check_way_plugin') : say('check_way_direct', { url }),
-    });
-    if (link.step === 'read_only') checks.push({ sign: 'warn', text: say('check_read_only') });
-    checks.push({
-        sign: link.step === 'sidecar_old' || link.step === 'sidecar_new' ? 'no' : 'yes',
-        text: say('check_version', { version: health.version }),
-    });
-    if (health.store)
-        checks.push({
-            sign:
-                health.store.state !== 'ok'
-                    ? 'no'
-                    : link.step === 'store_read_only'
-                      ? 'warn'
-                      : 'yes',
-            text: [say('check_store'), health.store.detail].filter(Boolean).join(': '),
-        });
-    const embedder = health.embedder;
-    if (embedder?.state === 'loading')
-        checks.push({ sign: 'wait', text: say('check_model_loading') });
-    else if (embedder)
-        checks.push({
-            sign: embedder.state !== 'ok' ? 'no' : embedder.fallback ? 'warn' : 'yes',
-            text: say('check_model', { model: modelName(embedder.model) }),
-        });
-    const llm = health.llm;
-    if (llm && llm.state !== 'off')
-        checks.push({
-            sign: llm.state === 'ok' ? 'yes' : 'warn',
-            text: say(llm.model === 'client' ? 'check_llm_own' : 'check_llm', {
-                model: modelName(llm.model ?? ''),
-            }),
-        });
-    if (llm?.calls_this_hour)
-        checks.push({
-            sign: 'yes',
-            text: say('check_hour', {
-                n: llm.calls_this_hour,
-                tokens: (llm.tokens_this_hour ?? 0).toLocaleString(),
-            }),
-        });
-    const left = health.core_left_out?.length ?? 0;
-    if (left) checks.push({ sign: 'warn', text: say('check_left_out', { n: left }) });
-    if (keeper.reading)
-        checks.push({ sign: 'wait', text: say('check_chat_reading', keeper.reading) });
-    else if (keeper.held)
-        checks.push({ sign: 'warn', text: say('held_title', { count: keeper.held.count }) });
-    else if (link.step === 'chat_off') checks.push({ sign: 'no', text: say('check_chat_off') });
-    else if (keeper.chat)
-        checks.push({ sign: keeper.error ? 'warn' : 'yes', text: say('check_chat') });
-    else checks.push({ sign: 'wait', text: say('check_chat_none') });
-    if (health.pending)
+    const switchedOn = /** @type {Check} */ ({ sign: 'yes', text: say('check_on') });
+    if (!health) return [switchedOn, { sign: 'no', text: say('check_way') }];
+    const checks = [
+        switchedOn,
+        ...connectionChecks(link, url, say),
+        ...partChecks(health, step, say),
+        chatCheck(step, chatState, say),
+    ];
+    if (health.pending) {
         checks.push({ sign: 'wait', text: say('check_searchable', { n: health.pending }) });
-    const error = link.error ?? keeper.error;
+    }
+    const error = link.error ?? chatState.error;
     if (error) checks.push({ sign: 'warn', text: say('check_error', { error }) });
     return checks;
 }

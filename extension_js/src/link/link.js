@@ -1,31 +1,30 @@
-// What is the state of the connection now, and when do we look again?
+// The connection to the sidecar: its state now, when it is checked again, and requests through it.
 
 import { ApiError } from './api.js';
 import { createProbe, judge } from './connection.js';
 
 /** @typedef {import('./api.js').Api} Api */
 /** @typedef {import('./api.js').Route} Route */
-/** @typedef {import('./connection.js').Finding} Finding */
-/** @typedef {import('./connection.js').Circumstances} Circumstances */
-/** @typedef {ReturnType<typeof judge> & {error: string | null}} LinkState */
+/** @typedef {import('./connection.js').Probed} Probed */
+/** @typedef {import('./connection.js').RouteSettings} RouteSettings */
+/** @typedef {import('./connection.js').PageState} PageState */
+/** @typedef {import('./connection.js').Judgement} Judgement */
+/** @typedef {Judgement & {error: string | null}} LinkState */
 
-/** ms between looks, by state; a page in the background is not looked after. */
+/** ms between checks, by state. A page in the background is not checked. */
 const PAUSE = { ok: 60_000, degraded: 20_000, starting: 3_000, down: 8_000, off: 60_000 };
-const COUNTING = 5_000; // ms at most between looks while some messages are not searchable yet: their count is shown
-const FRESH = 3_000; // ms for which a failed look is believed
-const SLOW_MEMORY = 15_000; // ms after which a healthy look clears the note that a recall was late
-const SLOW_LIMIT = 3; // recalls in a row that ran out of time before replies stop waiting for the next
+const PENDING_PAUSE = 5_000; // ms at most between checks while messages become searchable: their count is shown
+const FRESH = 3_000; // ms during which a failed check is not repeated
+const SLOW_MEMORY = 15_000; // ms after which a good check clears the note that a recall was late
+const SLOW_LIMIT = 3; // late recalls in a row after which replies no longer wait for recalls
 
 /** @param {Api} api
- * @param {() => {mode: 'auto' | 'plugin' | 'direct', url: string, token: string}} way
- * @param {() => Pick<Circumstances, 'enabled' | 'page' | 'held' | 'vectors' | 'missing' | 'readOnly' | 'chatOff'>} circumstances
+ * @param {() => RouteSettings} routeSettings
+ * @param {() => PageState} pageState what else decides the state
  * @param {(state: LinkState, before: LinkState) => void} changed */
-export function createLink(api, way, circumstances, changed) {
-    const probe = createProbe(api, way);
-    let found = /** @type {{plugin: Finding | null, direct: Finding | null}} */ ({
-        plugin: null,
-        direct: null,
-    });
+export function createLink(api, routeSettings, pageState, changed) {
+    const probe = createProbe(api, routeSettings);
+    let probed = /** @type {Probed} */ ({ plugin: null, direct: null });
     let state = /** @type {LinkState} */ ({
         state: 'off',
         step: 'turned_off',
@@ -33,82 +32,82 @@ export function createLink(api, way, circumstances, changed) {
         health: null,
         error: null,
     });
-    let looking = /** @type {Promise<void> | null} */ (null);
-    let lookedAt = 0;
-    let slow = 0;
-    let slowAt = 0;
-    let refusal = /** @type {string | null} */ (null);
+    let checking = /** @type {Promise<void> | null} */ (null);
+    let checkedAt = 0; // ms since the epoch
+    let lateRecalls = 0; // in a row
+    let lateAt = 0; // ms since the epoch
+    let refusal = /** @type {string | null} */ (null); // message of the last refused recall
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
+    /** Decides the state anew from what is known. */
     function update() {
         const before = state;
-        state = {
-            ...judge({ ...circumstances(), mode: way().mode, ...found, slow: slow > 0 }),
-            error: refusal,
-        };
-        if (!state.via) state.error = refusal = null; // the missing step says more than what was refused before
+        const { mode } = routeSettings();
+        const circumstances = { ...pageState(), ...probed, mode, slow: lateRecalls > 0 };
+        state = { ...judge(circumstances), error: refusal };
+        if (!state.via) state.error = refusal = null; // the next step says more than an old refusal
         changed(state, before);
     }
 
     function schedule() {
         clearTimeout(timer);
-        timer = setTimeout(
-            () => (document.hidden ? schedule() : void look()),
-            state.health?.pending ? Math.min(COUNTING, PAUSE[state.state]) : PAUSE[state.state],
-        );
+        const pause = PAUSE[state.state];
+        const delay = state.health?.pending ? Math.min(PENDING_PAUSE, pause) : pause;
+        timer = setTimeout(() => (document.hidden ? schedule() : void check()), delay);
     }
 
-    /** Asks for the sidecar's health. @returns {Promise<void>} */
-    function look() {
-        looking ??= (async () => {
-            if (circumstances().enabled) found = await probe();
-            lookedAt = Date.now();
-        })().finally(() => {
-            looking = null;
-            if (Date.now() - slowAt > SLOW_MEMORY) slow = 0;
+    async function probeNow() {
+        if (pageState().enabled) probed = await probe();
+        checkedAt = Date.now();
+    }
+
+    /** Asks for the sidecar's health. Calls during a check wait for that check. @returns {Promise<void>} */
+    function check() {
+        checking ??= probeNow().finally(() => {
+            checking = null;
+            if (Date.now() - lateAt > SLOW_MEMORY) lateRecalls = 0;
             update();
             schedule();
         });
-        return looking;
+        return checking;
     }
 
     /** @returns {Route | null} */
-    const route = () =>
-        state.via === 'plugin'
-            ? { kind: 'plugin' }
-            : state.via === 'direct'
-              ? { kind: 'direct', url: way().url, token: way().token }
-              : null;
+    function route() {
+        if (state.via === null) return null;
+        const { url, token } = routeSettings();
+        return state.via === 'plugin' ? { kind: 'plugin' } : { kind: 'direct', url, token };
+    }
 
     return {
         state: () => state,
-        look,
+        check,
         update,
-        /** Is there a way? A reply waits for one look when the last was long ago, but not for a sidecar known to hang.
-         * @returns {Promise<boolean>} */
+        /** Whether a reply may wait for the sidecar. Checks once when the last check is old, but not for a
+         * sidecar that is known to hang. @returns {Promise<boolean>} */
         async ready() {
-            if (slow >= SLOW_LIMIT || (!route() && state.step === 'sidecar_slow')) {
-                void look();
+            if (lateRecalls >= SLOW_LIMIT || (!route() && state.step === 'sidecar_slow')) {
+                void check();
                 return false;
             }
-            if (!route() && Date.now() - lookedAt > FRESH) await look();
+            if (!route() && Date.now() - checkedAt > FRESH) await check();
             return route() !== null && state.step !== 'sidecar_old' && state.step !== 'sidecar_new';
         },
-        /** @type {import('../chat/people.js').Ask} */
+        /** @type {import('../base/types.js').Ask} */
         ask(method, path, body, options) {
             const by = route();
-            if (!by)
-                return Promise.reject(new ApiError('no way to the sidecar', { kind: 'network' }));
-            return api.call(by, method, path, body, options);
+            if (by) return api.call(by, method, path, body, options);
+            return Promise.reject(new ApiError('no way to the sidecar', { kind: 'network' }));
         },
-        /** How an attempt ended. @param {unknown} error null when well */
+        /** Notes how a recall ended. @param {unknown} error null after success */
         report(error) {
-            const trouble = error instanceof ApiError ? error : null;
-            slow = trouble?.kind === 'timeout' ? slow + 1 : trouble ? slow : 0;
-            slowAt = Date.now();
-            refusal = trouble?.kind === 'http' ? trouble.message : null;
+            const failure = error instanceof ApiError ? error : null;
+            if (!failure) lateRecalls = 0;
+            else if (failure.kind === 'timeout') lateRecalls++;
+            lateAt = Date.now();
+            refusal = failure?.kind === 'http' ? failure.message : null;
             update();
-            if (trouble && (trouble.kind !== 'http' || trouble.status >= 500)) void look();
+            if (failure && (failure.kind !== 'http' || failure.status >= 500)) void check();
         },
     };
 }

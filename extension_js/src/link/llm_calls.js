@@ -1,26 +1,26 @@
-// Does the sidecar want a language model asked through SillyTavern's own connection? Looks, asks, and brings the answer.
+// The sidecar's calls to a language model, run on SillyTavern's own connection: fetched, answered, given back.
 
 /** @typedef {{request: string, system: string, user: string, max_tokens: number}} LlmCall */
 
-const PAUSE = 5_000; // ms between looks while the sidecar is set to our connection
-const SOON = 500; // ms, when a call was just brought back: the next follows from its answer
-const SOONER = 6; // such looks
-const REST = 20_000; // ms between looks at whether it is
-const LOOK = 10_000; // ms that a look may take
-const REASON = 200; // characters of an error that are told
+const PAUSE = 5_000; // ms between looks while the sidecar uses our connection
+const SOON = 500; // ms until the next look when another call is likely
+const SOON_LOOKS = 6; // looks after a call or a request of the user that come that soon
+const IDLE_PAUSE = 20_000; // ms between looks while the sidecar does not use our connection
+const TIMEOUT = 10_000; // ms
+const MAX_REASON = 200; // characters of an error that are sent
 
 /** @param {() => {via: unknown, health: any}} state of the link
- * @param {import('../chat/people.js').Ask} ask
+ * @param {import('../base/types.js').Ask} ask
  * @param {{busy: () => boolean, complete: (call: LlmCall) => Promise<string>}} host
  * @param {() => boolean} enabled */
-export function createLlm(state, ask, host, enabled) {
+export function createLlmCalls(state, ask, host, enabled) {
     let looking = false;
-    let hot = 0; // looks that may find the next call
-    let held = /** @type {string | null} */ (null); // the call that runs here now
+    let soonLooks = 0; // left
+    let currentId = /** @type {string | null} */ (null); // of the call that runs here
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
-    /** The sidecar calls its model "client" when it means the connection of whoever uses it. */
-    const wanted = () =>
+    /** Whether the sidecar uses the connection of its client: it calls that model "client". */
+    const isWanted = () =>
         enabled() && state().via !== null && state().health?.llm?.model === 'client';
 
     /** @param {LlmCall} call @returns {Promise<{text: string} | {error: string}>} */
@@ -28,52 +28,57 @@ export function createLlm(state, ask, host, enabled) {
         try {
             return { text: await host.complete(call) };
         } catch (error) {
-            return {
-                error: String(error instanceof Error ? error.message : error).slice(0, REASON),
-            };
+            const reason = String(error instanceof Error ? error.message : error);
+            return { error: reason.slice(0, MAX_REASON) };
         }
     }
 
-    /** One call, if one waits and no reply is being made. @returns {Promise<boolean>} whether there was one */
-    async function turn() {
-        if (!wanted() || host.busy()) return false;
-        const call = await ask('GET', '/llm/next', undefined, { timeout: LOOK });
+    /** Runs one call, when one waits and no reply is being generated.
+     * @returns {Promise<boolean>} whether one was answered */
+    async function runNext() {
+        if (!isWanted() || host.busy()) return false;
+        const call = await ask('GET', '/llm/next', undefined, { timeout: TIMEOUT });
         if (!call) return false;
-        held = call.request;
+        currentId = call.request;
         const answer = await run(call);
-        if (held === null) return false; // given back
-        held = null;
-        await ask('POST', `/llm/${call.request}`, answer, { timeout: LOOK });
+        if (currentId === null) return false; // it was given back
+        currentId = null;
+        await ask('POST', `/llm/${call.request}`, answer, { timeout: TIMEOUT });
         return true;
+    }
+
+    function nextPause() {
+        if (soonLooks) return SOON;
+        return isWanted() ? PAUSE : IDLE_PAUSE;
     }
 
     async function look() {
         looking = true;
-        hot = Math.max(0, hot - 1);
+        soonLooks = Math.max(0, soonLooks - 1);
         try {
-            if (await turn()) hot = SOONER;
+            if (await runNext()) soonLooks = SOON_LOOKS;
         } catch (error) {
-            console.debug('[SoulMem] no call could be taken or brought back:', error); // the sidecar waits no longer for it, or is gone
+            // the sidecar no longer waits for the answer, or is away
+            console.debug('[SoulMem] no call could be taken or brought back:', error);
         }
         looking = false;
-        timer = setTimeout(look, hot ? SOON : wanted() ? PAUSE : REST);
+        timer = setTimeout(look, nextPause());
     }
 
     return {
         start() {
             timer ??= setTimeout(look, PAUSE);
         },
-        /** The page goes, and with it the connection: the sidecar need not wait until it takes us for dead. */
-        leave() {
-            if (held === null) return;
-            ask('DELETE', `/llm/${held}`, undefined, { timeout: LOOK, keepalive: true }).catch(
-                () => undefined,
-            );
-            held = null;
+        /** The page is closed: gives the running call back, so that the sidecar does not wait for it. */
+        giveBack() {
+            if (currentId === null) return;
+            const options = { timeout: TIMEOUT, keepalive: true };
+            ask('DELETE', `/llm/${currentId}`, undefined, options).catch(() => undefined);
+            currentId = null;
         },
-        /** The user has just asked for work. */
+        /** The user has just asked for work: looks soon. */
         soon() {
-            hot = SOONER;
+            soonLooks = SOON_LOOKS;
             if (looking || timer === undefined) return;
             clearTimeout(timer);
             timer = setTimeout(look, SOON);

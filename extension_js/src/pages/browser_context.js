@@ -1,142 +1,152 @@
-// What do the pages of the memory window share: whose memories, how a failure is shown, where a message is?
+// What the pages of the memory window share: whose memories, messages to the user, jumps to the chat.
 
 import { button, el } from '../base/dom.js';
-import { createMemories } from '../link/memory_api.js';
-import { when } from '../widgets/memory_badges.js';
+import { createMemoryApi } from '../link/memory_api.js';
 import { slotOf } from '../tavern/slots.js';
-import { troubleOf } from '../widgets/error_text.js';
+import { errorTextOf } from '../widgets/error_text.js';
+import { localTime } from '../widgets/memory_badges.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/types.js').ChatHead} ChatHead */
 /** @typedef {import('../base/types.js').Source} Source */
 /** @typedef {'memories' | 'work' | 'bin' | 'changes' | 'waiting'} Page */
+/** @typedef {'permanent_question' | 'purge_question' | 'bin_empty_question' | 'soul_question'} WordQuestion */
 
-const SAID = 5000; // ms
+const STATUS_TIME = 5000; // ms that a message stays
+const DEFAULT_BIN_DAYS = 7;
 
-/** @param {App} app @param {Say} say @param {HTMLElement} content the whole window @param {string} soul @param {() => unknown} close the window */
-export function createDesk(app, say, content, soul, close) {
-    const memories = createMemories(app.link.ask);
+/** The lines above the page: a failure with a button that tries again, and a message that goes by itself.
+ * @param {App} app @param {Say} say @param {HTMLElement} content the whole window */
+function createMessages(app, say, content) {
     const notice = el('div', { class: 'soulmem_notice', role: 'alert' });
-    const said = el('div', { role: 'status' });
-    let heads = /** @type {{soul: string, chats: Promise<ChatHead[]>} | null} */ (null);
+    const status = el('div', { role: 'status' });
 
-    const desk = {
+    /** Runs work. A failure is shown and can be tried again.
+     * @param {() => Promise<unknown> | unknown} work @returns {Promise<boolean>} whether it succeeded */
+    async function attempt(work) {
+        notice.replaceChildren();
+        content.classList.add('soulmem_working');
+        try {
+            await work();
+            return true;
+        } catch (error) {
+            notice.replaceChildren(
+                el('i', { class: 'fa-solid fa-triangle-exclamation' }),
+                el('span', { text: errorTextOf(app, error, say) }),
+                button('fa-rotate', say('try_again'), () => attempt(work)),
+            );
+            notice.scrollIntoView({ block: 'nearest' });
+            return false;
+        } finally {
+            content.classList.remove('soulmem_working');
+        }
+    }
+
+    /** Shows a message for a while. @param {string} text @param {boolean} [isDone] whether anything was done */
+    function showStatus(text, isDone = true) {
+        const icon = isDone ? 'fa-circle-check' : 'fa-circle-info';
+        const style = isDone ? 'soulmem_said' : 'soulmem_said soulmem_not_done';
+        const line = el('span', { class: style }, [el('i', { class: `fa-solid ${icon}` }), text]);
+        status.replaceChildren(line);
+        setTimeout(() => line.remove(), STATUS_TIME);
+    }
+
+    return { notice, status, attempt, showStatus };
+}
+
+/** @param {App} app @param {Say} say @param {HTMLElement} content the whole window
+ * @param {string} soul whose memories are shown first @param {() => unknown} close the window */
+export function createBrowserContext(app, say, content, soul, close) {
+    const memoryApi = createMemoryApi(app.link.ask);
+    const messages = createMessages(app, say, content);
+    let cachedChats = /** @type {{soul: string, chats: Promise<ChatHead[]>} | null} */ (null);
+
+    const context = {
+        ...messages,
         app,
         say,
-        memories,
-        notice,
-        said,
+        memoryApi,
         soul,
         /** Shows a page, or one memory on it; set by the window. @type {(page: Page, memory?: string) => Promise<void>} */
         show: async () => {},
-        /** Draws the whole window anew, when other souls are there than before. @type {() => Promise<void>} */
-        again: async () => {},
-        /** Whether what is being written may be left; asks the user when it would be lost. @type {() => Promise<boolean>} */
+        /** Draws the whole window anew, after souls came or went; set by the window. @type {() => Promise<void>} */
+        redraw: async () => {},
+        /** Whether the page may be left; asks the user when unsaved words would be lost. @type {() => Promise<boolean>} */
         mayLeave: async () => true,
-        /** Ids of permanent memories that the last prompt had no room for. */
-        leftOut: () =>
-            new Set((app.link.state().health?.core_left_out ?? []).map(one => one.memory)),
-        /** How long anything lies in the bin. */
-        days: () => app.link.state().health?.bin_days ?? 7,
-        /** @type {(waiting: number) => void} */
-        counted: () => {},
-
-        /** Does something; a failure is told in words with what helps, and can be tried again.
-         * @param {() => Promise<unknown> | unknown} work @returns {Promise<boolean>} whether it went well */
-        async attempt(work) {
-            notice.replaceChildren();
-            content.classList.add('soulmem_working');
-            try {
-                await work();
-                return true;
-            } catch (error) {
-                notice.replaceChildren(
-                    el('i', { class: 'fa-solid fa-triangle-exclamation' }),
-                    el('span', { text: troubleOf(app, error, say) }),
-                    button('fa-rotate', say('try_again'), () => desk.attempt(work)),
-                );
-                notice.scrollIntoView({ block: 'nearest' });
-                return false;
-            } finally {
-                content.classList.remove('soulmem_working');
-            }
+        /** Shows how many things wait for the user; set by the window. @type {(count: number) => void} */
+        showWaitingCount: () => {},
+        /** @returns {Set<string>} ids of permanent memories that the last prompt had no room for */
+        leftOut() {
+            const { health } = app.link.state();
+            return new Set((health?.core_left_out ?? []).map(entry => entry.memory));
         },
+        /** @returns {number} days that anything stays in the bin */
+        binDays: () => app.link.state().health?.bin_days ?? DEFAULT_BIN_DAYS,
 
         /** @param {string} iso @returns {string} */
-        when: iso => when(iso, app.host.locale()),
+        localTime: iso => localTime(iso, app.host.locale()),
 
-        /** What came of it, for a while. @param {string} words @param {boolean} [done] whether anything was done */
-        tell(words, done = true) {
-            const line = el(
-                'span',
-                { class: done ? 'soulmem_said' : 'soulmem_said soulmem_not_done' },
-                [
-                    el('i', { class: `fa-solid ${done ? 'fa-circle-check' : 'fa-circle-info'}` }),
-                    words,
-                ],
-            );
-            said.replaceChildren(line);
-            setTimeout(() => line.remove(), SAID);
-        },
-
-        /** Has the user typed the word? @param {string} word @param {'permanent_question' | 'purge_question' | 'bin_empty_question' | 'soul_question'} question @param {string} yes on the button
-         * @returns {Promise<boolean>} */
-        async typed(word, question, yes) {
+        /** Asks the user to type a word. @param {string} word @param {WordQuestion} question
+         * @param {string} yes label of the button @returns {Promise<boolean>} whether it was typed */
+        async confirmTyped(word, question, yes) {
             const answer = await app.host.prompt(say(question, { word }), yes);
             if (answer === null) return false;
-            const same = answer.trim().toLowerCase() === word.toLowerCase();
-            if (!same) desk.tell(say('word_wrong', { word }), false);
-            return same;
+            const isSame = answer.trim().toLowerCase() === word.toLowerCase();
+            if (!isSame) messages.showStatus(say('word_wrong', { word }), false);
+            return isSame;
         },
 
-        /** Counts what waits for the user's word. */
-        async count() {
-            const [deletions, chats] = await Promise.all([
-                memories.deletions(desk.soul),
-                desk.chats(true),
-            ]);
-            desk.counted(deletions.length + chats.filter(chat => chat.held).length);
+        /** Counts what waits for the user. */
+        async countWaiting() {
+            const requests = memoryApi.deletionRequests(context.soul);
+            const [deletions, chats] = await Promise.all([requests, context.chats(true)]);
+            const quarantined = chats.filter(chat => chat.held);
+            context.showWaitingCount(deletions.length + quarantined.length);
         },
 
-        /** The chats that the soul remembers. @param {boolean} [anew] @returns {Promise<ChatHead[]>} */
+        /** The chats that the soul remembers. @param {boolean} [anew] do not use the cached list
+         * @returns {Promise<ChatHead[]>} */
         chats(anew = false) {
-            if (anew || heads?.soul !== desk.soul)
-                heads = { soul: desk.soul, chats: memories.chats(desk.soul) };
-            heads.chats.catch(() => {
-                heads = null;
+            if (anew || cachedChats?.soul !== context.soul) {
+                cachedChats = { soul: context.soul, chats: memoryApi.chats(context.soul) };
+            }
+            cachedChats.chats.catch(() => {
+                cachedChats = null;
             });
-            return heads.chats;
+            return cachedChats.chats;
         },
 
-        /** Where in the open chat a source is; -1 when it is not there. @param {Source} source */
+        /** @param {Source} source @returns {number} index of its message in the open chat; -1 when it is not there */
         indexOf: source => app.host.chat().findIndex(message => slotOf(message) === source.slot),
 
-        /** Closes the window and shows the message. @param {Source} source @param {string} [chat] its name, to open it first */
+        /** Closes the window and shows a message. @param {Source} source
+         * @param {string} [chat] name of its chat, which is opened first */
         async jump(source, chat) {
             close();
             closeDrawer();
             if (chat !== undefined && chat !== app.host.chatName()) await app.host.openChat(chat);
-            const index = desk.indexOf(source);
+            const index = context.indexOf(source);
             if (index < 0) app.host.toast('info', say('jump_gone'));
             else await app.host.showMessage(index);
         },
 
-        /** Is it one of the characters of the open chat, and no group? Then their other chats can be opened from here. */
-        isOpenCharacter: () =>
-            !app.host.group() &&
-            app.host.members().some(member => app.settings().souls[member.avatar] === desk.soul),
+        /** Whether the soul is the character of the open chat, which is no group: its other chats can be opened. */
+        isOpenCharacter() {
+            if (app.host.group()) return false;
+            const { souls } = app.settings();
+            return app.host.members().some(member => souls[member.avatar] === context.soul);
+        },
     };
-    return desk;
+    return context;
 }
 
-/** SillyTavern's settings lie over the chat on a phone. */
+/** Closes SillyTavern's settings, which cover the chat on a phone. */
 function closeDrawer() {
-    if (document.getElementById('rm_extensions_block')?.classList.contains('openDrawer')) {
-        /** @type {HTMLElement | null} */ (
-            document.querySelector('#extensions-settings-button .drawer-toggle')
-        )?.click();
-    }
+    const settings = document.getElementById('rm_extensions_block');
+    if (!settings?.classList.contains('openDrawer')) return;
+    const toggle = document.querySelector('#extensions-settings-button .drawer-toggle');
+    /** @type {HTMLElement | null} */ (toggle)?.click();
 }
 
-/** @typedef {ReturnType<typeof createDesk>} Desk */
+/** @typedef {ReturnType<typeof createBrowserContext>} BrowserContext */

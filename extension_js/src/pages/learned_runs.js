@@ -1,20 +1,29 @@
-// What did a language model make of the chats, run by run, and what does the user say to it?
+// What a language model learned from the chats, run by run, to be kept or undone.
 
 import { button, el } from '../base/dom.js';
-import { kindFace } from '../widgets/memory_badges.js';
-import { takeBack } from '../widgets/audit_entry.js';
-import { difference, RUN } from '../widgets/audit_text.js';
+import { differenceView, undoChanges } from '../widgets/audit_entry.js';
+import { RUN_ID } from '../widgets/audit_text.js';
+import { kindLabel } from '../widgets/memory_badges.js';
 
-/** @typedef {import('./browser_context.js').Desk} Desk */
+/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').AuditEntry} AuditEntry */
 /** @typedef {import('../base/strings.js').Key} Key */
-/** `memory` is what is shown for it: a fact is an edge, and its subject is shown. `ends` are a fact's subject, verb and object.
- * @typedef {{id: string, memory: string, kind: string, before: string | null, text: string, ends?: [string, string, string]}} Learned */
-/** `newest` is the last of its changes, by which it is kept. @typedef {{id: string, at: string, newest: string, items: Learned[]}} Run */
+/** @typedef {import('../base/strings.js').Say} Say */
 
-const LOOKED_AT = 1000; // entries of the audit
-const SHOWN = 6; // memories of a run; the others at a press
-const ORDER = [
+/** Something that a run wrote or changed.
+ * @typedef {object} Learned
+ * @property {string} id of the memory; of the edge for a fact
+ * @property {string} memory that is opened for it: for a fact its subject
+ * @property {string} kind
+ * @property {string | null} before the earlier text; null for something new
+ * @property {string} text
+ * @property {[string, string, string]} [ends] of a fact: id of the subject, verb, id of the object
+ */
+/** `newest`: the last of its changes. @typedef {{id: string, at: string, newest: string, items: Learned[]}} Run */
+
+const MAX_ENTRIES = 1000; // of the audit that are looked through
+const SHOWN = 6; // memories of a run; the others after a press
+const KIND_ORDER = [
     'episode',
     'abstract_episode',
     'fact',
@@ -26,44 +35,54 @@ const ORDER = [
     'note',
 ];
 
-const drawn = /** @type {WeakMap<HTMLElement, string>} */ (new WeakMap());
+/** What was drawn into an element, as JSON. */
+const drawnRuns = /** @type {WeakMap<HTMLElement, string>} */ (new WeakMap());
 
-/** What still stands of what runs made or changed, the newest run first. What was taken back is left out.
- * @param {readonly AuditEntry[]} audit the newest first @returns {Run[]} */
+/** What runs wrote or changed, without what was undone or deleted since.
+ * @param {readonly AuditEntry[]} audit the newest first @returns {Run[]} the newest first */
 export function runsOf(audit) {
     const runs = /** @type {Map<string, Run>} */ (new Map());
-    const settled = /** @type {Set<string>} */ (new Set()); // targets about which something newer is known
+    const removed = /** @type {Set<string>} */ (new Set()); // targets that a newer entry undid or deleted
     for (const entry of audit) {
-        if (entry.action === 'undo' || entry.action === 'purge') settled.add(entry.target);
-        if (entry.actor !== 'archivist' || !RUN.test(entry.source) || settled.has(entry.target))
-            continue;
-        for (const item of learned(entry)) {
-            const run = runs.get(entry.source) ?? {
-                id: entry.source,
+        const { action, actor, target, source } = entry;
+        if (action === 'undo' || action === 'purge') removed.add(target);
+        if (actor !== 'archivist' || !RUN_ID.test(source) || removed.has(target)) continue;
+        for (const item of learnedIn(entry)) {
+            const run = runs.get(source) ?? {
+                id: source,
                 at: entry.at,
                 newest: entry.id,
                 items: [],
             };
-            runs.set(entry.source, run);
-            const same = run.items.find(one => one.id === item.id);
-            if (!same) run.items.push(item);
-            else {
-                same.before = item.before; // an older change of the same run
-                same.kind ||= item.kind;
-            }
+            runs.set(source, run);
+            addItem(run, item);
         }
     }
-    for (const run of runs.values())
-        run.items.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind));
+    const order = (/** @type {Learned} */ item) => KIND_ORDER.indexOf(item.kind);
+    for (const run of runs.values()) run.items.sort((a, b) => order(a) - order(b));
     return [...runs.values()];
 }
 
-/** What a reader can judge of a change; links other than facts are not. @param {AuditEntry} entry @returns {Learned[]} */
-function learned({ action, target, before, after }) {
-    const out = /** @type {Learned[]} */ ([]);
+/** @param {Run} run @param {Learned} item older than the items of the run */
+function addItem(run, item) {
+    const newer = run.items.find(other => other.id === item.id);
+    if (!newer) {
+        run.items.push(item);
+        return;
+    }
+    newer.before = item.before;
+    newer.kind ||= item.kind;
+}
+
+/** What a reader can judge of a change: texts and facts. Other links are left out.
+ * @param {AuditEntry} entry @returns {Learned[]} */
+function learnedIn({ action, target, before, after }) {
+    const items = /** @type {Learned[]} */ ([]);
     const isNew = action === 'create' && after?.text;
-    if (isNew || (action === 'change' && before?.text !== undefined && after?.text !== undefined)) {
-        out.push({
+    const isReworded =
+        action === 'change' && before?.text !== undefined && after?.text !== undefined;
+    if (isNew || isReworded) {
+        items.push({
             id: target,
             memory: target,
             kind: String(after?.kind ?? ''),
@@ -71,206 +90,183 @@ function learned({ action, target, before, after }) {
             text: String(after?.text),
         });
     }
-    for (const [id, edge] of Object.entries(
-        /** @type {Record<string, any>} */ (after?.edges ?? {}),
-    )) {
-        if (edge?.kind !== 'relates' || !edge.source || !edge.target || before?.edges?.[id])
-            continue;
-        out.push({
-            id,
-            memory: edge.source,
-            kind: 'fact',
-            before: null,
-            text: '',
-            ends: [edge.source, String(edge.verb ?? ''), edge.target],
-        });
+    const edges = /** @type {Record<string, any>} */ (after?.edges ?? {});
+    for (const [id, edge] of Object.entries(edges)) {
+        const isFact = edge?.kind === 'relates' && edge.source && edge.target;
+        if (!isFact || before?.edges?.[id]) continue;
+        const ends = /** @type {Learned['ends']} */ ([
+            edge.source,
+            String(edge.verb ?? ''),
+            edge.target,
+        ]);
+        items.push({ id, memory: edge.source, kind: 'fact', before: null, text: '', ends });
     }
-    return out;
+    return items;
 }
 
-/** Facts in words, by the names of their ends; one whose end is gone is left out.
- * @param {Run[]} runs @param {(memory: string) => Promise<string | null>} nameOf @returns {Promise<Run[]>} those with anything left */
-export async function worded(runs, nameOf) {
+/** Gives facts a text, made of the names of their ends. A fact without one of its ends is left out.
+ * @param {readonly Run[]} runs @param {(memory: string) => Promise<string | null>} readName
+ * @returns {Promise<Run[]>} runs with any items */
+export async function withFactTexts(runs, readName) {
     const names = /** @type {Map<string, Promise<string | null>>} */ (new Map());
-    for (const { items } of runs)
-        for (const one of items) if (!one.ends) names.set(one.id, Promise.resolve(one.text));
-    /** @param {string} memory */
-    const name = memory => {
-        const known = names.get(memory) ?? nameOf(memory);
-        names.set(memory, known);
-        return known;
-    };
-    return (
-        await Promise.all(
-            runs.map(async run => ({
-                ...run,
-                items: (
-                    await Promise.all(
-                        run.items.map(async one => {
-                            if (!one.ends) return one;
-                            const [subject, verb, object] = [
-                                await name(one.ends[0]),
-                                one.ends[1],
-                                await name(one.ends[2]),
-                            ];
-                            return subject && object
-                                ? { ...one, text: [subject, verb, object].join(' ') }
-                                : null;
-                        }),
-                    )
-                ).filter(one => one !== null),
-            })),
-        )
-    ).filter(run => run.items.length > 0);
+    for (const item of runs.flatMap(run => run.items)) {
+        if (!item.ends) names.set(item.id, Promise.resolve(item.text));
+    }
+
+    /** @param {string} memory id */
+    function nameOf(memory) {
+        const name = names.get(memory) ?? readName(memory);
+        names.set(memory, name);
+        return name;
+    }
+
+    /** @param {Learned} item @returns {Promise<Learned | null>} */
+    async function withText(item) {
+        if (!item.ends) return item;
+        const [subjectId, verb, objectId] = item.ends;
+        const subject = await nameOf(subjectId);
+        const object = await nameOf(objectId);
+        if (!subject || !object) return null;
+        return { ...item, text: [subject, verb, object].join(' ') };
+    }
+
+    /** @param {Run} run @returns {Promise<Run>} */
+    async function withTexts(run) {
+        const items = await Promise.all(run.items.map(withText));
+        return { ...run, items: items.filter(item => item !== null) };
+    }
+
+    const complete = await Promise.all(runs.map(withTexts));
+    return complete.filter(run => run.items.length > 0);
 }
 
-/** @param {readonly Run[]} runs @param {string | undefined} kept @returns {{fresh: Run[], earlier: Run[]}} ids of changes sort by their order */
-export const parted = (runs, kept) => ({
+/** Parts runs that are new from those the user has kept. Ids of changes sort in the order of time.
+ * @param {readonly Run[]} runs @param {string | undefined} kept the newest change that was kept
+ * @returns {{fresh: Run[], earlier: Run[]}} */
+export const splitByKept = (runs, kept) => ({
     fresh: runs.filter(run => !kept || run.newest > kept),
     earlier: runs.filter(run => kept && run.newest <= kept),
 });
 
-/** @param {readonly Learned[]} items @param {import('../base/strings.js').Say} say @returns {string} such as "scene 3, concept 2" */
-export function counts(items, say) {
-    const kinds = ORDER.filter(kind => items.some(item => item.kind === kind));
-    return kinds
-        .map(
-            kind =>
-                `${say(/** @type {Key} */ (`kind_${kind}`))} ${items.filter(item => item.kind === kind).length}`,
-        )
-        .join(' · ');
+/** @param {readonly Learned[]} items @param {Say} say @returns {string} such as "scene 3 · concept 2" */
+export function kindCounts(items, say) {
+    const parts = [];
+    for (const kind of KIND_ORDER) {
+        const count = items.filter(item => item.kind === kind).length;
+        if (count) parts.push(`${say(/** @type {Key} */ (`kind_${kind}`))} ${count}`);
+    }
+    return parts.join(' · ');
 }
 
-/** @param {Desk} desk @param {HTMLElement} place what did not change is not drawn anew under the user's finger */
-export async function drawLearned(desk, place) {
-    const { say, app, memories } = desk;
-    const { audit } = await memories.audit(desk.soul, null, undefined, LOOKED_AT);
-    const runs = await worded(runsOf(audit), memory =>
-        memories.whole(memory).then(
+/** Draws the runs, unless they are drawn already.
+ * @param {BrowserContext} context @param {HTMLElement} place */
+export async function drawRuns(context, place) {
+    const { app, memoryApi } = context;
+    const { audit } = await memoryApi.audit(context.soul, null, undefined, MAX_ENTRIES);
+    const readName = (/** @type {string} */ memory) =>
+        memoryApi.read(memory).then(
             whole => whole.text,
             () => null,
-        ),
-    );
-    const { fresh, earlier } = parted(runs, app.settings().kept[desk.soul]);
-    const shown = JSON.stringify([fresh, earlier]);
-    if (drawn.get(place) === shown) return;
-    drawn.set(place, shown);
-    const again = () => drawLearned(desk, place);
+        );
+    const runs = await withFactTexts(runsOf(audit), readName);
+    const { fresh, earlier } = splitByKept(runs, app.settings().kept[context.soul]);
+    const json = JSON.stringify([fresh, earlier]);
+    if (drawnRuns.get(place) === json) return;
+    drawnRuns.set(place, json);
+    place.replaceChildren(...runsView(context, fresh, earlier, () => drawRuns(context, place)));
+}
+
+/** @param {BrowserContext} context @param {readonly Run[]} fresh @param {readonly Run[]} earlier
+ * @param {() => Promise<void>} redraw @returns {HTMLElement[]} */
+function runsView(context, fresh, earlier, redraw) {
+    const { say, app } = context;
 
     async function keepAll() {
-        app.settings().kept[desk.soul] = fresh[0].newest;
+        app.settings().kept[context.soul] = fresh[0].newest;
         app.host.saveSettings();
-        desk.tell(say('learned_kept'));
-        await again();
+        context.showStatus(say('learned_kept'));
+        await redraw();
     }
 
-    /** @param {Run} run @param {boolean} isFresh */
-    const draw = (run, isFresh) => runView(desk, run, isFresh, again);
-    const total = fresh.reduce((sum, run) => sum + run.items.length, 0);
-    place.replaceChildren(
-        el('div', { class: 'soulmem_recalled_head' }, [
-            el('h4', { class: 'margin0', text: say('learned_title') }),
-            fresh.length
-                ? button(
-                      'fa-check-double',
-                      say('learned_keep', { n: total }),
-                      () => desk.attempt(keepAll),
-                      { id: 'soulmem_keep_all' },
-                  )
-                : null,
-        ]),
-        el('small', {
-            class: 'soulmem_hint',
-            text: say(
-                fresh.length
-                    ? 'learned_hint'
-                    : earlier.length
-                      ? 'learned_none_new'
-                      : 'learned_none',
-            ),
-        }),
+    /** @param {readonly Run[]} runs @param {boolean} isFresh */
+    const listOf = (runs, isFresh) =>
         el(
             'ol',
             { class: 'soulmem_list' },
-            fresh.map(run => draw(run, true)),
-        ),
-        ...(earlier.length
-            ? [
-                  el('details', { class: 'soulmem_earlier' }, [
-                      el('summary', { text: say('learned_earlier', { n: earlier.length }) }),
-                      el(
-                          'ol',
-                          { class: 'soulmem_list' },
-                          earlier.map(run => draw(run, false)),
-                      ),
-                  ]),
-              ]
-            : []),
+            runs.map(run => runView(context, run, isFresh, redraw)),
+        );
+    const total = fresh.reduce((sum, run) => sum + run.items.length, 0);
+    const keep = button(
+        'fa-check-double',
+        say('learned_keep', { n: total }),
+        () => context.attempt(keepAll),
+        { id: 'soulmem_keep_all' },
     );
+    const nothing = earlier.length ? 'learned_none_new' : 'learned_none';
+    const hint = say(fresh.length ? 'learned_hint' : nothing);
+    const views = [
+        el('div', { class: 'soulmem_recalled_head' }, [
+            el('h4', { class: 'margin0', text: say('learned_title') }),
+            fresh.length ? keep : null,
+        ]),
+        el('small', { class: 'soulmem_hint', text: hint }),
+        listOf(fresh, true),
+    ];
+    if (earlier.length) {
+        const summary = el('summary', { text: say('learned_earlier', { n: earlier.length }) });
+        const details = [summary, listOf(earlier, false)];
+        views.push(el('details', { class: 'soulmem_earlier' }, details));
+    }
+    return views;
 }
 
-/** @param {Desk} desk @param {Run} run @param {boolean} isFresh @param {() => unknown} undone */
-function runView(desk, run, isFresh, undone) {
-    const { say } = desk;
+/** @param {BrowserContext} context @param {Run} run @param {boolean} isFresh @param {() => unknown} undone */
+function runView(context, run, isFresh, undone) {
+    const { say } = context;
     const list = el('ul', { class: 'soulmem_learned_list' });
     /** @param {readonly Learned[]} items */
-    const show = items => list.append(...items.map(item => itemView(desk, item)));
-    show(run.items.slice(0, SHOWN));
+    const show = items => list.append(...items.map(item => itemView(context, item)));
     const rest = run.items.slice(SHOWN);
-    const more = rest.length
-        ? button(
-              'fa-angles-down',
-              say('learned_more', { n: rest.length }),
-              () => {
-                  show(rest);
-                  more?.remove();
-              },
-              { class: 'soulmem_more' },
-          )
-        : null;
-    return el(
-        'li',
-        { class: 'soulmem_entry soulmem_run', data: { run: run.id, fresh: String(isFresh) } },
-        [
-            el('div', { class: 'soulmem_recalled_head' }, [
-                el('b', { text: counts(run.items, say) }),
-                el('small', { class: 'soulmem_recalled_facts', text: desk.when(run.at) }),
-            ]),
-            list,
-            el('div', { class: 'soulmem_row' }, [
-                more,
-                button(
-                    'fa-clock-rotate-left',
-                    say('undo_job'),
-                    () => takeBack(desk, { job: run.id }, say('undo_job_question'), undone),
-                    { class: 'soulmem_undo_job' },
-                ),
-            ]),
-        ],
-    );
+    show(run.items.slice(0, SHOWN));
+
+    function showRest() {
+        show(rest);
+        more.remove();
+    }
+
+    const more = button('fa-angles-down', say('learned_more', { n: rest.length }), showRest, {
+        class: 'soulmem_more',
+    });
+    const undoRun = () => undoChanges(context, { job: run.id }, say('undo_job_question'), undone);
+    const undo = button('fa-clock-rotate-left', say('undo_job'), undoRun, {
+        class: 'soulmem_undo_job',
+    });
+    const data = { run: run.id, fresh: String(isFresh) };
+    return el('li', { class: 'soulmem_entry soulmem_run', data }, [
+        el('div', { class: 'soulmem_recalled_head' }, [
+            el('b', { text: kindCounts(run.items, say) }),
+            el('small', { class: 'soulmem_recalled_facts', text: context.localTime(run.at) }),
+        ]),
+        list,
+        el('div', { class: 'soulmem_row' }, [rest.length ? more : null, undo]),
+    ]);
 }
 
-/** @param {Desk} desk @param {Learned} item */
-function itemView(desk, item) {
-    const { say } = desk;
-    const text = el('span', { class: 'soulmem_wording' });
-    if (item.before === null) text.append(item.text);
-    else {
-        const { start, gone, come, end } = difference(item.before, item.text);
-        text.append(
-            start,
-            ...(gone ? [el('del', { text: gone })] : []),
-            ...(come ? [el('ins', { text: come })] : []),
-            end,
-        );
-    }
-    return el('li', { class: 'soulmem_learned', data: { memory: item.id, kind: item.kind } }, [
-        el('div', {}, [item.kind ? kindFace(item.kind, say) : null, ' ', text]),
-        button(
-            'fa-magnifying-glass',
-            say('show_memory'),
-            () => desk.show('memories', item.memory),
-            { class: 'soulmem_show', title: say('show_memory') },
-        ),
+/** @param {BrowserContext} context @param {Learned} item */
+function itemView(context, item) {
+    const { say } = context;
+    const { id, kind, before, memory } = item;
+    const wording = before === null ? [item.text] : differenceView(before, item.text);
+    const show = () => context.show('memories', memory);
+    return el('li', { class: 'soulmem_learned', data: { memory: id, kind } }, [
+        el('div', {}, [
+            kind ? kindLabel(kind, say) : null,
+            ' ',
+            el('span', { class: 'soulmem_wording' }, wording),
+        ]),
+        button('fa-magnifying-glass', say('show_memory'), show, {
+            class: 'soulmem_show',
+            title: say('show_memory'),
+        }),
     ]);
 }

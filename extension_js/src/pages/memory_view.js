@@ -1,51 +1,65 @@
-// What is known of one memory, and what can the user do with it?
+// One memory: its text and what the user can do with it, its sources and its history.
 
 import { button, el } from '../base/dom.js';
-import { entryItem } from '../widgets/audit_entry.js';
-import { badges, kindFace } from '../widgets/memory_badges.js';
-import { paged } from '../widgets/paging.js';
+import { auditItem } from '../widgets/audit_entry.js';
+import { kindLabel, memoryBadges } from '../widgets/memory_badges.js';
 import { sourcesView } from '../widgets/memory_sources.js';
+import { paged } from '../widgets/paging.js';
 
-/** @typedef {import('./browser_context.js').Desk} Desk */
-/** @typedef {import('../base/types.js').Whole} Whole */
+/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('../base/types.js').WholeMemory} WholeMemory */
+/** @typedef {import('../base/strings.js').Say} Say */
+/** @typedef {import('../base/strings.js').Key} Key */
 
-const PERCENT = 100;
-const BINNED = ['bin', 'retracted', 'forgotten']; // by the user, with its messages, by time
+/** States of a memory that is not recalled: moved to the bin by the user, gone with its messages, faded. */
+const REMOVED_STATES = ['bin', 'retracted', 'forgotten'];
 
-/** @param {Desk} desk @param {string} id @param {(changed: boolean) => void} leave back to the list
- * @returns {Promise<HTMLElement>} */
-export async function memoryView(desk, id, leave) {
-    const { say, memories } = desk;
+/** @param {number} share 0..1 */
+const percent = share => Math.round(share * 100);
+
+/** @param {BrowserContext} context @param {WholeMemory} memory @returns {string} a line about it */
+function factsText({ say, localTime }, memory) {
+    const { uses, last_used: lastUsed } = memory;
+    return [
+        say('fact_importance', { n: percent(memory.importance) }),
+        say('fact_strength', { n: percent(memory.strength) }),
+        uses && lastUsed
+            ? say('fact_uses', { n: uses, when: localTime(lastUsed) })
+            : say('fact_never_used'),
+        say('fact_created', { when: localTime(memory.created) }),
+        say(/** @type {Key} */ (`origin_${memory.origin}`)),
+    ].join(' · ');
+}
+
+/** @param {WholeMemory} memory @param {Say} say @returns {string} who may change it */
+function protectionText({ permanent, locked, origin }, say) {
+    if (permanent || locked) return say('hint_protected');
+    return say(origin === 'chat' || origin === 'model' ? 'hint_derived' : 'hint_yours');
+}
+
+/** @param {BrowserContext} context @param {string} id
+ * @param {(changed: boolean) => void} leave goes back to the list @returns {Promise<HTMLElement>} */
+export async function memoryView(context, id, leave) {
+    const { say, memoryApi } = context;
     let changed = false;
-    let unsaved = () => false;
-    desk.mayLeave = async () => !unsaved() || desk.app.host.confirm(say('unsaved_question'));
+    let isUnsaved = () => false;
+    context.mayLeave = async () =>
+        !isUnsaved() || context.app.host.confirm(say('unsaved_question'));
     const view = el('div', { class: 'soulmem_memory', data: { memory: id } });
 
     /** @param {string | null} [draft] words the user has not saved yet */
     async function draw(draft = null) {
-        const memory = await memories.whole(id);
-        const [sources, history] = await Promise.all([
-            sourcesView(desk, memory),
-            paged({
-                fetch: cursor =>
-                    memories
-                        .history(id, cursor)
-                        .then(answer => ({ rows: answer.audit, cursor: answer.cursor })),
-                draw: entry =>
-                    entryItem(desk, entry, { undone: () => redraw(), reuse: text => redraw(text) }),
-                more: say('more'),
-                none: say('history_none'),
-                attempt: desk.attempt,
-            }),
-        ]);
+        const memory = await memoryApi.read(id);
+        const [sources, history] = await Promise.all([sourcesView(context, memory), historyView()]);
+        const isRemoved = REMOVED_STATES.includes(memory.state);
         view.replaceChildren(
             el('div', { class: 'soulmem_row' }, [
                 button('fa-arrow-left', say('back'), goBack, { id: 'soulmem_back' }),
-                kindFace(memory.kind, say),
-                ...badges(memory, say, desk.leftOut()),
+                kindLabel(memory.kind, say),
+                ...memoryBadges(memory, say, context.leftOut()),
             ]),
-            ...(BINNED.includes(memory.state) ? [restoring(memory)] : editing(memory, draft)),
-            el('small', { class: 'soulmem_hint', text: factsOf(memory) }),
+            ...(isRemoved ? [removedView(memory)] : editor(memory, draft)),
+            el('small', { class: 'soulmem_hint', text: factsText(context, memory) }),
             el('h4', { text: say('sources') }),
             sources,
             el('h4', { text: say('history') }),
@@ -53,31 +67,32 @@ export async function memoryView(desk, id, leave) {
         );
     }
 
+    const historyView = () =>
+        paged({
+            fetch: async cursor => {
+                const answer = await memoryApi.history(id, cursor);
+                return { rows: answer.audit, cursor: answer.cursor };
+            },
+            draw: entry =>
+                auditItem(context, entry, { undone: () => redraw(), reuse: text => redraw(text) }),
+            more: say('more'),
+            none: say('history_none'),
+            attempt: context.attempt,
+        });
+
     async function goBack() {
-        if (await desk.mayLeave()) leave(changed);
+        if (await context.mayLeave()) leave(changed);
     }
 
-    /** @param {string | null} [draft] */
-    const redraw = draft => {
+    /** Draws the memory after a change. @param {string | null} [draft] words the user has not saved yet */
+    function redraw(draft) {
         changed = true;
         return draw(draft);
-    };
-
-    /** @param {Whole} memory */
-    function factsOf(memory) {
-        return [
-            say('fact_importance', { n: Math.round(memory.importance * PERCENT) }),
-            say('fact_strength', { n: Math.round(memory.strength * PERCENT) }),
-            memory.uses && memory.last_used
-                ? say('fact_uses', { n: memory.uses, when: desk.when(memory.last_used) })
-                : say('fact_never_used'),
-            say('fact_created', { when: desk.when(memory.created) }),
-            say(/** @type {import('../base/strings.js').Key} */ (`origin_${memory.origin}`)),
-        ].join(' · ');
     }
 
-    /** @param {Whole} memory @param {string | null} draft @returns {HTMLElement[]} */
-    function editing(memory, draft) {
+    /** The text as a field, the buttons, and who may change it.
+     * @param {WholeMemory} memory @param {string | null} draft @returns {HTMLElement[]} */
+    function editor(memory, draft) {
         const text = /** @type {HTMLTextAreaElement} */ (
             el('textarea', {
                 id: 'soulmem_text',
@@ -87,117 +102,102 @@ export async function memoryView(desk, id, leave) {
             })
         );
         text.value = draft ?? memory.text;
-        unsaved = () => text.value.trim() !== memory.text;
-        const save = button(
-            'fa-floppy-disk',
-            say('save'),
-            () => change({ text: text.value.trim() }),
-            { id: 'soulmem_save' },
-        );
-        const offer = () => {
-            save.hidden = text.value.trim() === memory.text || !text.value.trim();
-        };
-        text.addEventListener('input', offer);
-        offer();
+        isUnsaved = () => text.value.trim() !== memory.text;
 
-        /** What was changed elsewhere meanwhile is shown; words being written stay. @param {Record<string, unknown>} what */
-        async function change(what) {
-            const mine = text.value.trim() === memory.text ? null : text.value;
-            await desk.attempt(async () => {
+        /** Saves changes. When the memory was changed elsewhere, its new state is shown. Unsaved words stay.
+         * @param {Record<string, unknown>} changes */
+        async function change(changes) {
+            const unsaved = isUnsaved() ? text.value : null;
+            await context.attempt(async () => {
                 try {
-                    await memories.change(memory, what);
+                    await memoryApi.change(memory, changes);
                 } catch (error) {
-                    if (/** @type {{code?: string}} */ (error).code !== 'conflict') throw error;
-                    await redraw(mine);
+                    const { code } = /** @type {{code?: string}} */ (error);
+                    if (code === 'conflict') await redraw(unsaved);
                     throw error;
                 }
-                desk.tell(say('saved'));
-                await redraw('text' in what ? null : mine);
+                context.showStatus(say('saved'));
+                await redraw('text' in changes ? null : unsaved);
             });
         }
 
-        const spot = memory.sources[0];
+        const saveText = () => change({ text: text.value.trim() });
+        const save = button('fa-floppy-disk', say('save'), saveText, { id: 'soulmem_save' });
+        const showSave = () => {
+            save.hidden = !isUnsaved() || !text.value.trim();
+        };
+        text.addEventListener('input', showSave);
+        showSave();
+        const hints = [protectionText(memory, say)];
+        if (memory.in_doubt) hints.unshift(say('hint_doubt'));
         return [
             text,
-            el('div', { class: 'soulmem_row' }, [
-                save,
-                button(
-                    'fa-thumbtack',
-                    say(memory.permanent ? 'permanent_off' : 'permanent_on'),
-                    () => change({ permanent: !memory.permanent }),
-                    { id: 'soulmem_permanent', 'aria-pressed': memory.permanent },
-                ),
-                button(
-                    memory.locked ? 'fa-lock-open' : 'fa-lock',
-                    say(memory.locked ? 'lock_off' : 'lock_on'),
-                    () => change({ locked: !memory.locked }),
-                    { id: 'soulmem_lock', 'aria-pressed': memory.locked },
-                ),
-                memory.timelines === 'this'
-                    ? button('fa-globe', say('timelines_all'), () => change({ timelines: 'all' }), {
-                          id: 'soulmem_timelines',
-                      })
-                    : spot && memory.origin === 'user'
-                      ? button(
-                            'fa-code-branch',
-                            say('timelines_this'),
-                            () => change({ timelines: 'this', ...spot }),
-                            { id: 'soulmem_timelines' },
-                        )
-                      : null,
-                memory.in_doubt
-                    ? button('fa-check', say('doubt_off'), () => change({ in_doubt: false }), {
-                          id: 'soulmem_doubt',
-                      })
-                    : null,
-                button('fa-trash-can', say('to_bin'), () => bin(memory), { id: 'soulmem_to_bin' }),
-            ]),
-            memory.in_doubt
-                ? el('small', { class: 'soulmem_hint', text: say('hint_doubt') })
-                : null,
-            el('small', {
-                class: 'soulmem_hint',
-                text: say(
-                    memory.permanent || memory.locked
-                        ? 'hint_protected'
-                        : memory.origin === 'chat' || memory.origin === 'model'
-                          ? 'hint_derived'
-                          : 'hint_yours',
-                ),
-            }),
-        ].filter(part => part !== null);
+            el('div', { class: 'soulmem_row' }, [save, ...actions(memory, change)]),
+            ...hints.map(hint => el('small', { class: 'soulmem_hint', text: hint })),
+        ];
     }
 
-    /** @param {Whole} memory */
-    function restoring(memory) {
+    /** @param {WholeMemory} memory @param {(changes: Record<string, unknown>) => Promise<void>} change
+     * @returns {HTMLElement[]} */
+    function actions(memory, change) {
+        const { permanent, locked } = memory;
+        const buttons = [
+            button(
+                'fa-thumbtack',
+                say(permanent ? 'permanent_off' : 'permanent_on'),
+                () => change({ permanent: !permanent }),
+                { id: 'soulmem_permanent', 'aria-pressed': permanent },
+            ),
+            button(
+                locked ? 'fa-lock-open' : 'fa-lock',
+                say(locked ? 'lock_off' : 'lock_on'),
+                () => change({ locked: !locked }),
+                { id: 'soulmem_lock', 'aria-pressed': locked },
+            ),
+        ];
+        const source = memory.sources[0];
+        const about = { id: 'soulmem_timelines' };
+        if (memory.timelines === 'this') {
+            const widen = () => change({ timelines: 'all' });
+            buttons.push(button('fa-globe', say('timelines_all'), widen, about));
+        } else if (source && memory.origin === 'user') {
+            const narrow = () => change({ timelines: 'this', ...source });
+            buttons.push(button('fa-code-branch', say('timelines_this'), narrow, about));
+        }
+        if (memory.in_doubt) {
+            const clear = () => change({ in_doubt: false });
+            buttons.push(button('fa-check', say('doubt_off'), clear, { id: 'soulmem_doubt' }));
+        }
+        const bin = button('fa-trash-can', say('to_bin'), () => moveToBin(memory), {
+            id: 'soulmem_to_bin',
+        });
+        return [...buttons, bin];
+    }
+
+    /** @param {WholeMemory} memory */
+    function removedView(memory) {
+        const restore = () =>
+            context.attempt(async () => {
+                await memoryApi.restore(id);
+                await redraw();
+            });
         return el('div', {}, [
             el('div', { class: 'soulmem_item_text', text: memory.text }),
             el('div', { class: 'soulmem_row' }, [
-                button(
-                    'fa-trash-arrow-up',
-                    say('restore'),
-                    () =>
-                        desk.attempt(async () => {
-                            await memories.restore(id);
-                            await redraw();
-                        }),
-                    { class: 'soulmem_restore' },
-                ),
+                button('fa-trash-arrow-up', say('restore'), restore, { class: 'soulmem_restore' }),
             ]),
         ]);
     }
 
-    /** A permanent memory goes only when its protection is named. @param {Whole} memory */
-    async function bin(memory) {
-        if (
-            memory.permanent &&
-            !(await desk.typed(say('permanent_word'), 'permanent_question', say('to_bin')))
-        )
-            return;
-        if (await desk.attempt(() => memories.bin(memory))) {
-            desk.tell(say('binned', { days: desk.days() }));
-            leave(true);
-        }
+    /** A permanent memory goes only after the user typed the word for it. @param {WholeMemory} memory */
+    async function moveToBin(memory) {
+        const word = say('permanent_word');
+        const isSure =
+            !memory.permanent ||
+            (await context.confirmTyped(word, 'permanent_question', say('to_bin')));
+        if (!isSure || !(await context.attempt(() => memoryApi.moveToBin(memory)))) return;
+        context.showStatus(say('binned', { days: context.binDays() }));
+        leave(true);
     }
 
     await draw();

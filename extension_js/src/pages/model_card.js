@@ -1,195 +1,201 @@
-// Which language model works at rest, does it answer, what did that cost, and what would the next run cost?
+// The language model for background work: its state, a test, its cost so far and the price of the next run.
 
 import { button, el } from '../base/dom.js';
+import { isUnfinished } from '../widgets/job_list.js';
 
-/** @typedef {import('./browser_context.js').Desk} Desk */
+/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').Job} Job */
-/** @typedef {import('../base/types.js').Ledger} Ledger */
-/** @typedef {import('../base/types.js').Spent} Spent */
+/** @typedef {import('../base/types.js').UsageLedger} UsageLedger */
+/** @typedef {import('../base/types.js').Usage} Usage */
 /** @typedef {import('../base/strings.js').Say} Say */
+/** @typedef {{sign: 'yes' | 'no' | 'warn', text: string, answer?: string}} TestVerdict */
 
-const LOOK = 500; // ms between looks at a test
+const POLL = 500; // ms between looks at a test
+const TEST_ICONS = {
+    yes: 'fa-circle-check',
+    no: 'fa-circle-xmark',
+    warn: 'fa-triangle-exclamation',
+};
 
-/** What the due calls would cost, going by the calls so far. @param {Ledger} ledger
- * @returns {{calls: number, minutes: number | null, tokens: number | null}} null where no call was made to tell by */
+/** What the calls that are due would cost, by the calls so far. Null where no call was made yet.
+ * @param {UsageLedger} ledger @returns {{calls: number, minutes: number | null, tokens: number | null}} */
 export function priceOf({ due, totals }) {
-    const spent = totals.consolidation;
-    const tokens = spent?.calls
-        ? Math.round(
-              (due.calls * (spent.prompt_tokens + spent.answer_tokens)) / spent.calls / 100,
-          ) * 100
-        : null;
-    return { calls: due.calls, minutes: due.minutes, tokens };
+    const { calls, minutes } = due;
+    const usage = totals.consolidation;
+    if (!usage?.calls) return { calls, minutes, tokens: null };
+    const perCall = (usage.prompt_tokens + usage.answer_tokens) / usage.calls;
+    return { calls, minutes, tokens: Math.round((calls * perCall) / 100) * 100 };
 }
 
-/** @param {number | null} minutes @param {Say} say @returns {string} */
-export const minutesWords = (minutes, say) =>
-    minutes === null
-        ? say('price_unknown')
-        : minutes < 1
-          ? say('import_under_a_minute')
-          : say('import_minutes', { n: Math.ceil(minutes) });
+/** @param {number | null} minutes null when they are not known @param {Say} say @returns {string} */
+export function durationText(minutes, say) {
+    if (minutes === null) return say('price_unknown');
+    if (minutes < 1) return say('import_under_a_minute');
+    return say('import_minutes', { n: Math.ceil(minutes) });
+}
 
-/** @param {Ledger} ledger @returns {Spent} of all work together */
-export const spentInAll = ({ totals }) =>
-    Object.values(totals).reduce(
-        (sum, one) => ({
-            calls: sum.calls + one.calls,
-            failed: sum.failed + one.failed,
-            prompt_tokens: sum.prompt_tokens + one.prompt_tokens,
-            answer_tokens: sum.answer_tokens + one.answer_tokens,
-            seconds: sum.seconds + one.seconds,
-            memories: sum.memories + one.memories,
-        }),
-        { calls: 0, failed: 0, prompt_tokens: 0, answer_tokens: 0, seconds: 0, memories: 0 },
-    );
+/** @param {UsageLedger} ledger @returns {Usage} of all kinds of work together */
+export function totalUsage({ totals }) {
+    const sum = {
+        calls: 0,
+        failed: 0,
+        prompt_tokens: 0,
+        answer_tokens: 0,
+        seconds: 0,
+        memories: 0,
+    };
+    const names = /** @type {(keyof Usage)[]} */ (Object.keys(sum));
+    for (const usage of Object.values(totals)) {
+        for (const name of names) sum[name] += usage[name];
+    }
+    return sum;
+}
 
-/** What a test of the model found, in words. @param {Job} job @param {Say} say @returns {{sign: 'yes' | 'no' | 'warn', text: string, answer?: string}} */
-export function verdictOn({ state, error, result }, say) {
+/** The result of a test of the model in words. @param {Job} job @param {Say} say @returns {TestVerdict} */
+export function testVerdict({ state, error, result }, say) {
     if (state !== 'done') return { sign: 'no', text: say('test_broke', { reason: error ?? '' }) };
-    const about = { seconds: result.seconds ?? 0, reason: result.reason ?? '' };
-    if (result.state === 'ok')
-        return { sign: 'yes', text: say('test_ok', about), answer: result.answer };
-    if (result.state === 'unreadable') return { sign: 'warn', text: say('test_unreadable', about) };
-    return { sign: 'no', text: say(result.state === 'off' ? 'model_off' : 'test_failed', about) };
+    const values = { seconds: result.seconds ?? 0, reason: result.reason ?? '' };
+    switch (result.state) {
+        case 'ok':
+            return { sign: 'yes', text: say('test_ok', values), answer: result.answer };
+        case 'unreadable':
+            return { sign: 'warn', text: say('test_unreadable', values) };
+        case 'off':
+            return { sign: 'no', text: say('model_off', values) };
+        default:
+            return { sign: 'no', text: say('test_failed', values) };
+    }
 }
 
-/** @param {Desk} desk @param {() => unknown} started a job was begun
- * @returns {{element: HTMLElement, draw: (ledger: Ledger, jobs: readonly Job[]) => void}} */
-export function modelCard(desk, started) {
-    const { say, app, memories } = desk;
+/** @param {BrowserContext} context @param {() => unknown} started called after a run was started
+ * @returns {{element: HTMLElement, draw: (ledger: UsageLedger, jobs: readonly Job[]) => void}} */
+export function modelCard(context, started) {
+    const { say, app, memoryApi } = context;
     const light = el('span', { class: 'soulmem_light' });
     const name = el('b', { class: 'flex1' });
     const facts = el('ul', { class: 'soulmem_facts' });
-    const found = el('div', { id: 'soulmem_test_result', role: 'status' });
-    const test = button('fa-stethoscope', say('test_model'), () => desk.attempt(testModel), {
+    const result = el('div', { id: 'soulmem_test_result', role: 'status' });
+    const test = button('fa-stethoscope', say('test_model'), () => context.attempt(testModel), {
         id: 'soulmem_test_model',
     });
-    const run = button('fa-play', say('run_now'), () => desk.attempt(runNow), {
+    const run = button('fa-play', say('run_now'), () => context.attempt(runNow), {
         id: 'soulmem_run_now',
     });
     const element = el('div', { class: 'soulmem_card', id: 'soulmem_model' }, [
         el('div', { class: 'soulmem_row' }, [light, name]),
         facts,
         el('div', { class: 'soulmem_row' }, [run, test]),
-        found,
+        result,
     ]);
-    let ledger = /** @type {Ledger | null} */ (null);
+    let ledger = /** @type {UsageLedger | null} */ (null);
+
+    /** @param {'test_going' | 'stand_queued'} key */
+    const showWait = key =>
+        result.replaceChildren(el('i', { class: 'fa-solid fa-hourglass-half' }), ` ${say(key)}`);
 
     async function testModel() {
-        const wait = (/** @type {'test_going' | 'stand_queued'} */ key) =>
-            found.replaceChildren(el('i', { class: 'fa-solid fa-hourglass-half' }), ` ${say(key)}`);
-        wait('test_going');
+        showWait('test_going');
         const language = app.host.locale().startsWith('zh') ? 'zh' : 'en';
-        const id = await memories.startJob(desk.soul, 'model_test', { language }).catch(error => {
-            found.replaceChildren();
+        const starting = memoryApi.startJob(context.soul, 'model_test', { language });
+        const id = await starting.catch(error => {
+            result.replaceChildren();
             throw error;
         });
-        app.llm.soon();
-        let job = await memories.job(id);
-        while (element.isConnected && (job.state === 'queued' || job.state === 'running')) {
-            await new Promise(resolve => setTimeout(resolve, LOOK));
-            job = await memories.job(id);
-            wait(job.state === 'queued' ? 'stand_queued' : 'test_going');
+        app.llmCalls.soon();
+        let job = await memoryApi.job(id);
+        while (element.isConnected && isUnfinished(job)) {
+            await new Promise(resolve => setTimeout(resolve, POLL));
+            job = await memoryApi.job(id);
+            showWait(job.state === 'queued' ? 'stand_queued' : 'test_going');
         }
-        const { sign, text, answer } = verdictOn(job, say);
-        const icon = {
-            yes: 'fa-circle-check',
-            no: 'fa-circle-xmark',
-            warn: 'fa-triangle-exclamation',
-        }[sign];
-        found.replaceChildren(
-            el('div', { class: `soulmem_verdict soulmem_${sign}`, data: { sign } }, [
-                el('i', { class: `fa-solid ${icon}` }),
-                el('span', { text }),
-            ]),
-            ...(answer ? [el('q', { text: answer })] : []),
-        );
-        void app.link.look();
+        result.replaceChildren(...verdictView(testVerdict(job, say)));
+        void app.link.check();
     }
 
     async function runNow() {
         if (!ledger) return;
-        if (!(await app.host.ask(quote(desk, ledger), say('run_go'), say('import_not_now'))))
-            return;
-        await memories.startJob(desk.soul, 'consolidate');
-        app.llm.soon();
+        const isSure = await app.host.ask(
+            priceView(context, ledger),
+            say('run_go'),
+            say('import_not_now'),
+        );
+        if (!isSure) return;
+        await memoryApi.startJob(context.soul, 'consolidate');
+        app.llmCalls.soon();
         await started();
     }
 
     return {
         element,
-        draw(now, jobs) {
-            ledger = now;
+        draw(current, jobs) {
+            ledger = current;
             const llm = app.link.state().health?.llm;
-            const off = !llm || llm.state === 'off';
-            const profile = app.host.profiles().find(one => one.id === app.settings().llm_profile);
-            light.dataset.state = off
-                ? 'off'
-                : llm.state === 'ok' && now.down === null
-                  ? 'ok'
-                  : 'degraded';
-            name.textContent = off
-                ? say('model_none')
-                : llm.model !== 'client'
-                  ? say('check_llm', { model: llm.model ?? '' })
-                  : profile
-                    ? say('model_profile', { name: profile.name })
-                    : say('check_llm_own');
-            test.hidden = run.hidden = off;
-            const going = jobs.some(
-                job =>
-                    job.kind === 'consolidate' &&
-                    (job.state === 'running' || job.state === 'queued'),
-            );
-            run.classList.toggle('disabled', now.due.calls === 0 || going);
-            run.hidden ||= now.due.calls === 0 || going;
-            facts.replaceChildren(
-                ...(off ? [say('model_off')] : factsOf(desk, now)).map(text => el('li', { text })),
-            );
+            const isOff = !llm || llm.state === 'off';
+            const isWell = llm?.state === 'ok' && current.down === null;
+            if (isOff) light.dataset.state = 'off';
+            else light.dataset.state = isWell ? 'ok' : 'degraded';
+            name.textContent = modelName(context);
+            const isRunning = jobs.some(job => job.kind === 'consolidate' && isUnfinished(job));
+            const nothingToRun = current.due.calls === 0 || isRunning;
+            test.hidden = isOff;
+            run.hidden = isOff || nothingToRun;
+            run.classList.toggle('disabled', nothingToRun);
+            const texts = isOff ? [say('model_off')] : factTexts(context, current);
+            facts.replaceChildren(...texts.map(text => el('li', { text })));
         },
     };
 }
 
-/** @param {Desk} desk @param {Ledger} ledger @returns {string[]} */
-function factsOf({ say, when }, ledger) {
-    const { calls, minutes } = priceOf(ledger);
-    const all = spentInAll(ledger);
-    return [
-        calls ? say('due', { n: calls, time: minutesWords(minutes, say) }) : say('due_none'),
-        ledger.down ? say('model_down', { reason: ledger.down }) : '',
-        ...ledger.parked.map(one =>
-            say('parked', { reason: one.reason, n: one.attempts, when: when(one.again) }),
-        ),
-        all.calls
-            ? say('spent', {
-                  calls: all.calls,
-                  failed: all.failed,
-                  tokens: (all.prompt_tokens + all.answer_tokens).toLocaleString(),
-                  memories: all.memories,
-              })
-            : '',
-        all.calls
-            ? say('spent_hour', { calls: ledger.this_hour.calls, most: ledger.most_an_hour.calls })
-            : '',
-    ].filter(Boolean);
+/** @param {TestVerdict} verdict @returns {HTMLElement[]} */
+function verdictView({ sign, text, answer }) {
+    const line = el('div', { class: `soulmem_verdict soulmem_${sign}`, data: { sign } }, [
+        el('i', { class: `fa-solid ${TEST_ICONS[sign]}` }),
+        el('span', { text }),
+    ]);
+    return answer ? [line, el('q', { text: answer })] : [line];
 }
 
-/** The price, before a run. @param {Desk} desk @param {Ledger} ledger */
-function quote({ say }, ledger) {
+/** @param {BrowserContext} context @returns {string} the model that is used, in words */
+function modelName({ say, app }) {
+    const llm = app.link.state().health?.llm;
+    if (!llm || llm.state === 'off') return say('model_none');
+    if (llm.model !== 'client') return say('check_llm', { model: llm.model ?? '' });
+    const chosen = app.settings().llm_profile;
+    const profile = app.host.profiles().find(other => other.id === chosen);
+    return profile ? say('model_profile', { name: profile.name }) : say('check_llm_own');
+}
+
+/** @param {BrowserContext} context @param {UsageLedger} ledger @returns {string[]} */
+function factTexts({ say, localTime }, ledger) {
+    const { calls, minutes } = priceOf(ledger);
+    const due = { n: calls, time: durationText(minutes, say) };
+    const texts = [calls ? say('due', due) : say('due_none')];
+    if (ledger.down) texts.push(say('model_down', { reason: ledger.down }));
+    for (const { reason, attempts, again } of ledger.parked) {
+        texts.push(say('parked', { reason, n: attempts, when: localTime(again) }));
+    }
+    const usage = totalUsage(ledger);
+    if (usage.calls) {
+        const tokens = (usage.prompt_tokens + usage.answer_tokens).toLocaleString();
+        texts.push(say('spent', { ...usage, tokens }));
+        const most = ledger.most_an_hour.calls;
+        texts.push(say('spent_hour', { calls: ledger.this_hour.calls, most }));
+    }
+    return texts;
+}
+
+/** The question before a run, with its price. @param {BrowserContext} context @param {UsageLedger} ledger */
+function priceView({ say }, ledger) {
     const { calls, minutes, tokens } = priceOf(ledger);
-    const rows = [
-        say('price_calls', { n: calls }),
-        minutesWords(minutes, say),
-        tokens === null ? '' : say('price_tokens', { n: tokens.toLocaleString() }),
-        say('price_safe'),
-    ];
+    const rows = [say('price_calls', { n: calls }), durationText(minutes, say)];
+    if (tokens !== null) rows.push(say('price_tokens', { n: tokens.toLocaleString() }));
+    rows.push(say('price_safe'));
     return el('div', { class: 'soulmem_quote', id: 'soulmem_price' }, [
         el('h3', { text: say('run_question') }),
         el(
             'ul',
             {},
-            rows.filter(Boolean).map(text => el('li', { text })),
+            rows.map(text => el('li', { text })),
         ),
     ]);
 }

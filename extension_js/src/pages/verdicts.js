@@ -1,68 +1,67 @@
-// What does the user say to a memory that was recalled, and how is that taken back?
+// The user's verdicts on a recalled memory, and how to take one back.
 
 import { button, el } from '../base/dom.js';
-import { createMemories } from '../link/memory_api.js';
-import { troubleOf } from '../widgets/error_text.js';
+import { createMemoryApi } from '../link/memory_api.js';
+import { errorTextOf } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
 
-const VERDICTS = /** @type {const} */ ({
+const ICONS = /** @type {const} */ ({
     stronger: 'fa-arrow-up',
     not_now: 'fa-clock',
     never_here: 'fa-ban',
     wrong: 'fa-xmark',
 });
 
-/** The buttons, and after a press the words of what came of it. @param {App} app @param {Say} say
- * @param {{trace: string, soul: string}} recall @param {string} memory */
-export function verdicts(app, say, recall, memory) {
-    const memories = createMemories(app.link.ask);
+/** The buttons; after a press, what it means and a button that takes it back.
+ * @param {App} app @param {Say} say @param {{trace: string, soul: string}} recall @param {string} memory id */
+export function verdictButtons(app, say, recall, memory) {
+    const memoryApi = createMemoryApi(app.link.ask);
     const place = el('div', { class: 'soulmem_row soulmem_verdicts' });
 
     /** @param {() => Promise<unknown>} work */
     const attempt = work =>
-        work().catch(error => app.host.toast('warning', troubleOf(app, error, say)));
+        work().catch(error => app.host.toast('warning', errorTextOf(app, error, say)));
+    /** @param {string} verdict */
+    const helpOf = verdict => say(/** @type {Key} */ (`verdict_help_${verdict}`));
 
-    const offer = () =>
-        place.replaceChildren(
-            ...Object.entries(VERDICTS).map(([verdict, icon]) =>
-                button(
-                    icon,
-                    say(/** @type {Key} */ (`verdict_${verdict}`)),
-                    () =>
-                        attempt(async () => {
-                            const { change } = await memories.judge(recall.trace, memory, verdict);
-                            told(verdict, change);
-                        }),
-                    {
-                        class: `soulmem_verdict_${verdict}`,
-                        title: say(/** @type {Key} */ (`verdict_help_${verdict}`)),
-                    },
-                ),
-            ),
+    /** @param {string} verdict @param {string} icon */
+    function verdictButton(verdict, icon) {
+        const label = say(/** @type {Key} */ (`verdict_${verdict}`));
+        const judge = async () => {
+            const { change } = await memoryApi.judge(recall.trace, memory, verdict);
+            showVerdict(verdict, change);
+        };
+        const about = { class: `soulmem_verdict_${verdict}`, title: helpOf(verdict) };
+        return button(icon, label, () => attempt(judge), about);
+    }
+
+    function showButtons() {
+        const buttons = Object.entries(ICONS).map(([verdict, icon]) =>
+            verdictButton(verdict, icon),
         );
+        place.replaceChildren(...buttons);
+    }
 
-    /** @param {string} verdict @param {string} change by which it is taken back */
-    const told = (verdict, change) =>
+    /** @param {string} verdict @param {string} change id of the change that is undone to take it back */
+    function showVerdict(verdict, change) {
+        const undo = async () => {
+            await memoryApi.undo(recall.soul, { change });
+            showButtons();
+        };
         place.replaceChildren(
             el('small', { class: 'soulmem_said' }, [
                 el('i', { class: 'fa-solid fa-circle-check' }),
-                say(/** @type {Key} */ (`verdict_help_${verdict}`)),
+                helpOf(verdict),
             ]),
-            button(
-                'fa-rotate-left',
-                say('undo'),
-                () =>
-                    attempt(async () => {
-                        await memories.undo(recall.soul, { change });
-                        offer();
-                    }),
-                { class: 'soulmem_verdict_undo' },
-            ),
+            button('fa-rotate-left', say('undo'), () => attempt(undo), {
+                class: 'soulmem_verdict_undo',
+            }),
         );
+    }
 
-    offer();
+    showButtons();
     return place;
 }

@@ -1,55 +1,53 @@
-// Does a language model ask to delete something? The drawer says so, and a word is said once.
+// The button in the drawer for deletions that a language model asks for, and a toast for each new request.
 
 import { byId } from '../base/dom.js';
-import { createMemories } from '../link/memory_api.js';
+import { createMemoryApi } from '../link/memory_api.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 
-const GATHER = 1500; // ms after a reply or a change of chat
+const DELAY = 1500; // ms after a reply or a change of the chat
+const TOAST_TIME = 15_000; // ms
 
-/** @param {App} app @param {Say} say @param {() => unknown} open the page of what waits */
-export function watchWaiting(app, say, open) {
-    const memories = createMemories(app.link.ask);
-    const told = /** @type {Set<string>} */ (new Set()); // requests that were spoken of
+/** @param {App} app @param {Say} say @param {() => unknown} open shows the page with the requests */
+export function watchDeletionRequests(app, say, open) {
+    const memoryApi = createMemoryApi(app.link.ask);
+    const announced = /** @type {Set<string>} */ (new Set()); // requests that had a toast
     let waiting = 0;
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     async function look() {
-        const souls = app.host
-            .members()
-            .map(member => app.settings().souls[member.avatar])
-            .filter(Boolean);
+        const { souls } = app.settings();
+        const present = app.host.members().map(member => souls[member.avatar]);
+        // An unknown soul has no requests; a sidecar that is away is shown by the health dot
         const lists = await Promise.all(
-            souls.map(soul => memories.deletions(soul).catch(() => [])),
-        ); // a soul it has not met, or no way there: the dot says so
-        const requests = lists.flat();
+            present.filter(Boolean).map(soul => memoryApi.deletionRequests(soul).catch(() => [])),
+        );
+        const requests = lists.flat().map(request => request.request);
+        const fresh = requests.filter(id => !announced.has(id));
         waiting = requests.length;
-        const fresh = requests.filter(request => !told.has(request.request));
-        fresh.forEach(request => told.add(request.request));
-        if (fresh.length)
-            app.host.toast('info', say('waiting_toast', { n: fresh.length }), {
-                timeOut: 15_000,
-                onclick: open,
-            });
+        for (const id of fresh) announced.add(id);
+        if (fresh.length) {
+            const text = say('waiting_toast', { n: fresh.length });
+            app.host.toast('info', text, { timeOut: TOAST_TIME, onclick: open });
+        }
         draw();
     }
 
-    const plan = () => {
+    function schedule() {
         clearTimeout(timer);
         timer = setTimeout(() => {
             if (app.settings().enabled && app.link.state().via) void look();
-        }, GATHER);
-    };
-    app.host.on('CHAT_CHANGED', plan);
-    app.host.on('MESSAGE_RECEIVED', plan);
+        }, DELAY);
+    }
 
     function draw() {
-        const button = byId('soulmem_waiting');
-        button.hidden = waiting === 0;
+        byId('soulmem_waiting').hidden = waiting === 0;
         byId('soulmem_waiting_text').textContent = say('waiting_button', { n: waiting });
     }
+
+    app.host.on('CHAT_CHANGED', schedule);
+    app.host.on('MESSAGE_RECEIVED', schedule);
     draw();
-    plan();
-    return { look };
+    schedule();
 }

@@ -1,55 +1,63 @@
-// What does SoulMem learn at rest: with which model, at what price, how far is it, and what came of it?
+// The page of background work: the model and its price, jobs, and what was learned.
 
 import { el } from '../base/dom.js';
-import { isGoing, jobList } from '../widgets/job_list.js';
-import { drawLearned } from './learned_runs.js';
+import { isUnfinished, jobList } from '../widgets/job_list.js';
+import { drawRuns } from './learned_runs.js';
 import { modelCard } from './model_card.js';
 
-/** @typedef {import('./browser_context.js').Desk} Desk */
+/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('../base/types.js').Job} Job */
+/** @typedef {import('../base/types.js').UsageLedger} UsageLedger */
 
-const GOING = 1000; // ms between looks while work goes on
-const RESTING = 10_000;
+const BUSY_PAUSE = 1000; // ms between looks while a job is unfinished
+const IDLE_PAUSE = 10_000; // ms
 
-/** @param {Desk} desk @param {HTMLElement} page */
-export async function workPage(desk, page) {
-    const { memories, soul } = desk;
-    const jobs = el('div', {});
-    const learned = el('div', { id: 'soulmem_learned' });
-    const card = modelCard(desk, look);
-    page.append(card.element, jobs, learned);
-    let shown = ''; // of the jobs: what did not change is not drawn anew under the user's finger
-    let known = ''; // how much was written when what was learned was drawn
+/** Changes when something new may have been learned. @param {readonly Job[]} jobs @param {UsageLedger} ledger */
+function learnedKey(jobs, ledger) {
+    const ended = jobs.filter(job => !isUnfinished(job)).map(job => job.job);
+    const written = Object.values(ledger.totals).map(usage => usage.memories);
+    return JSON.stringify([ended, written]);
+}
+
+/** Draws only what has changed, so that nothing moves while the user presses a button.
+ * @param {BrowserContext} context @param {HTMLElement} page */
+export async function workPage(context, page) {
+    const { memoryApi, soul } = context;
+    const jobsPlace = el('div', {});
+    const runsPlace = el('div', { id: 'soulmem_learned' });
+    const card = modelCard(context, refresh);
+    page.append(card.element, jobsPlace, runsPlace);
+    let drawnJobs = ''; // as JSON
+    let drawnRuns = ''; // their key
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
-    async function look() {
-        const [all, ledger] = await Promise.all([memories.jobs(soul), memories.ledger(soul)]);
-        card.draw(ledger, all);
-        if (JSON.stringify(all) !== shown) jobs.replaceChildren(jobList(desk, all, look));
-        shown = JSON.stringify(all);
-        const now = JSON.stringify([
-            all.filter(job => !isGoing(job)).map(job => job.job),
-            Object.values(ledger.totals).map(one => one.memories),
-        ]);
-        if (now !== known) await drawLearned(desk, learned);
-        known = now;
-        plan(all.some(isGoing) ? GOING : RESTING);
+    async function refresh() {
+        const [jobs, ledger] = await Promise.all([memoryApi.jobs(soul), memoryApi.ledger(soul)]);
+        card.draw(ledger, jobs);
+        const json = JSON.stringify(jobs);
+        if (json !== drawnJobs) jobsPlace.replaceChildren(jobList(context, jobs, refresh));
+        drawnJobs = json;
+        const key = learnedKey(jobs, ledger);
+        if (key !== drawnRuns) await drawRuns(context, runsPlace);
+        drawnRuns = key;
+        schedule(jobs.some(isUnfinished) ? BUSY_PAUSE : IDLE_PAUSE);
     }
 
     /** @param {number} pause ms */
-    function plan(pause) {
+    function schedule(pause) {
         clearTimeout(timer);
-        timer = setTimeout(() => void again(), pause);
+        timer = setTimeout(() => void refreshLater(), pause);
     }
 
-    /** As long as the page is open; a look that fails is followed by the next. */
-    async function again() {
+    /** Goes on while the page is shown, also after a failure. */
+    async function refreshLater() {
         if (!page.isConnected) return;
-        plan(RESTING);
-        if (!document.hidden)
-            await look().catch(error =>
-                console.debug('[SoulMem] the work at rest cannot be seen:', error.message),
-            );
+        schedule(IDLE_PAUSE);
+        if (document.hidden) return;
+        await refresh().catch(error =>
+            console.debug('[SoulMem] the background work cannot be seen:', error.message),
+        );
     }
 
-    await look();
+    await refresh();
 }

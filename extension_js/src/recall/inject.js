@@ -1,93 +1,106 @@
-// What exactly goes into the prompt? Whole memories within a hard budget, with no macro left alive.
+// What goes into the prompt: whole memories within a token budget, with no macro that SillyTavern would run.
 
 /** @typedef {import('../base/types.js').Block} Block */
+/** @typedef {import('../base/types.js').BlockItem} BlockItem */
 /** @typedef {import('../base/types.js').Memory} Memory */
 /** @typedef {import('../base/types.js').Injection} Injection */
+/** @typedef {import('../base/types.js').Position} Position */
 /** @typedef {(text: string) => Promise<number>} CountTokens */
+
+/** Blocks that fit. `texts`: in the order of the blocks, neutralised, null where nothing is left;
+ * `trimmed`: ids of the memories that were dropped; `itemTokens`: tokens by memory id.
+ * @typedef {{texts: (string | null)[], tokens: number, trimmed: string[], itemTokens: Record<string, number>}} Fitted */
 
 /** Share of the context that memories may take at most. */
 export const CONTEXT_SHARE = 0.12;
 const KEY = 'soulmem_';
-/** Prompts of one depth are sorted by key, so the number keeps the order: what happened, what is known, what she would do. */
+/** SillyTavern sorts prompts of one depth by key, so the number in the key keeps this order. */
 const SECTIONS = ['permanent', 'self', 'summary', 'episodes', 'facts', 'impulses'];
 const ROLES = ['system', 'user', 'assistant'];
+const POSITIONS = { in_chat: 1, in_prompt: 0, before_prompt: 2, macro: -1 }; // SillyTavern's numbers
 
-/** The keys of all prompts we may ever have set. */
+/** The keys of all prompts that the extension may have set. */
 export const PROMPT_KEYS = SECTIONS.map((section, index) => `${KEY}${index + 1}_${section}`);
 
-/** Takes the life out of what SillyTavern would run inside a memory: `{{...}}`, also with backslashes between, which it takes away in one pass
- * and runs in the next; its old macros in angle brackets; and what the popular template extension would run, `<%...%>`.
+/** Breaks what SillyTavern would run inside a memory: `{{...}}`, also with backslashes between the braces, which
+ * it removes in one pass and runs in the next; macros in angle brackets; and `<%...%>` of the template extension.
  * @param {string} text @returns {string} */
 export const neutralise = text =>
     text
         .replace(/\{(?=\\*\{)/g, '{ ')
         .replace(/<(?=%|(?:user|bot|char|group|charifnotgroup)>)/gi, '< ');
 
-/** @param {number} setting tokens @param {number} contextSize tokens @returns {number} */
-export const budgetFor = (setting, contextSize) =>
-    Math.max(
-        0,
-        Math.floor(Math.min(setting, contextSize > 0 ? contextSize * CONTEXT_SHARE : setting)),
-    );
-
-/** A block without some of its items; null when nothing is left, or when its text is not its items and cannot be cut.
- * @param {Block} block @param {ReadonlySet<string>} dropped memory ids @returns {string | null} */
-export function without(block, dropped) {
-    const kept = block.items.filter(item => !dropped.has(item.memory));
-    if (kept.length === 0) return null;
-    if (kept.length === block.items.length) return block.text;
-    const starts = [];
-    let from = 0;
-    for (const item of block.items) {
-        const at = block.text.indexOf(item.text, from);
-        if (at < 0) return null;
-        starts.push(at);
-        from = at + item.text.length;
-    }
-    const header = block.text.slice(0, starts[0]);
-    const joint = block.text.slice(starts[0] + block.items[0].text.length, starts[1]);
-    return header + kept.map(item => item.text).join(joint) + block.text.slice(from);
+/** @param {number} setting tokens @param {number} contextSize tokens; 0 when it is not known
+ * @returns {number} tokens */
+export function budgetFor(setting, contextSize) {
+    const most = contextSize > 0 ? Math.min(setting, contextSize * CONTEXT_SHARE) : setting;
+    return Math.max(0, Math.floor(most));
 }
 
-/** Drops the lowest ranked memories until the blocks fit, counted with SillyTavern's tokenizer; permanent ones go last.
- * @param {readonly Block[]} blocks @param {readonly Memory[]} memories best first
- * @param {number} budget tokens @param {CountTokens} count
- * @returns {Promise<{texts: (string | null)[], tokens: number, trimmed: string[], itemTokens: Record<string, number>}>}
- *   `texts` in the order of `blocks`, neutralised; null where nothing is left */
-export async function retrim(blocks, memories, budget, count) {
+/** A block without some of its items. Null when nothing is left, or when its text does not hold its items and
+ * cannot be cut.
+ * @param {Block} block @param {ReadonlySet<string>} dropped memory ids @returns {string | null} */
+export function without(block, dropped) {
+    const remaining = block.items.filter(item => !dropped.has(item.memory));
+    if (remaining.length === 0) return null;
+    if (remaining.length === block.items.length) return block.text;
+    const starts = [];
+    let end = 0; // of the last item
+    for (const item of block.items) {
+        const start = block.text.indexOf(item.text, end);
+        if (start < 0) return null;
+        starts.push(start);
+        end = start + item.text.length;
+    }
+    const header = block.text.slice(0, starts[0]);
+    const separator = block.text.slice(starts[0] + block.items[0].text.length, starts[1]);
+    return header + remaining.map(item => item.text).join(separator) + block.text.slice(end);
+}
+
+/** @param {readonly BlockItem[]} items @param {readonly Memory[]} memories best first
+ * @returns {string[]} memory ids, the first to drop first: the lowest ranked, permanent ones last */
+function dropOrder(items, memories) {
     const rank = new Map(
         memories.map((memory, index) => [memory.id, (memory.permanent ? 0 : 1e6) + index]),
     );
-    const ids = [...new Set(blocks.flatMap(block => block.items.map(item => item.memory)))];
-    const worstFirst = ids.sort((a, b) => (rank.get(b) ?? 1e9) - (rank.get(a) ?? 1e9));
+    const rankOf = (/** @type {string} */ id) => rank.get(id) ?? 1e9;
+    return [...new Set(items.map(item => item.memory))].sort((a, b) => rankOf(b) - rankOf(a));
+}
+
+/** Drops memories until the blocks fit, counted with SillyTavern's tokenizer.
+ * @param {readonly Block[]} blocks @param {readonly Memory[]} memories best first
+ * @param {number} budget tokens @param {CountTokens} count @returns {Promise<Fitted>} */
+export async function retrim(blocks, memories, budget, count) {
+    const items = blocks.flatMap(block => block.items);
+    const ids = dropOrder(items, memories);
     const dropped = /** @type {Set<string>} */ (new Set());
     const itemTokens = /** @type {Record<string, number>} */ ({});
-    for (const item of blocks.flatMap(block => block.items)) itemTokens[item.memory] = item.tokens;
+    for (const item of items) itemTokens[item.memory] = item.tokens;
 
-    const render = () =>
-        blocks.map(block => {
-            const text = without(block, dropped);
-            return text === null ? null : neutralise(text);
-        });
-    const measure = async (/** @type {(string | null)[]} */ texts) =>
-        (await Promise.all(texts.map(text => (text ? count(text) : 0)))).reduce(
-            (sum, tokens) => sum + tokens,
-            0,
-        );
+    function render() {
+        const rest = blocks.map(block => without(block, dropped));
+        return rest.map(text => (text === null ? null : neutralise(text)));
+    }
+    /** @param {(string | null)[]} texts @returns {Promise<number>} tokens */
+    async function measure(texts) {
+        const counts = await Promise.all(texts.map(text => (text ? count(text) : 0)));
+        return counts.reduce((sum, tokens) => sum + tokens, 0);
+    }
+    /** Drops memories of at least so many tokens. @param {number} excess */
+    async function drop(excess) {
+        for (const id of ids) {
+            if (dropped.has(id)) continue;
+            if (excess <= 0) break;
+            dropped.add(id);
+            itemTokens[id] = await count(items.find(item => item.memory === id)?.text ?? '');
+            excess -= itemTokens[id];
+        }
+    }
 
     let texts = render();
     let tokens = await measure(texts);
     while (tokens > budget && dropped.size < ids.length) {
-        let excess = tokens - budget;
-        for (const id of worstFirst) {
-            if (dropped.has(id)) continue;
-            if (excess <= 0) break;
-            dropped.add(id);
-            itemTokens[id] = await count(
-                blocks.flatMap(block => block.items).find(item => item.memory === id)?.text ?? '',
-            );
-            excess -= itemTokens[id];
-        }
+        await drop(tokens - budget);
         texts = render();
         tokens = await measure(texts);
     }
@@ -97,45 +110,31 @@ export async function retrim(blocks, memories, budget, count) {
         tokens = 0;
         for (const id of ids) dropped.add(id);
     }
-    const shown = new Set(
-        blocks.flatMap((block, index) =>
-            texts[index] === null ? [] : block.items.map(item => item.memory),
-        ),
-    );
-    return {
-        texts,
-        tokens,
-        trimmed: ids.filter(id => dropped.has(id) || !shown.has(id)),
-        itemTokens,
-    };
+    const shownBlocks = blocks.filter((_block, index) => texts[index] !== null);
+    const shown = new Set(shownBlocks.flatMap(block => block.items).map(item => item.memory));
+    const trimmed = ids.filter(id => dropped.has(id) || !shown.has(id));
+    return { texts, tokens, trimmed, itemTokens };
 }
 
-/** Where the user wants memories. `auto` follows the sidecar: what is stable high up, what changes at a low depth.
- * @typedef {'auto' | 'in_chat' | 'in_prompt' | 'before_prompt' | 'macro'} Position */
-
-/** @param {readonly Block[]} blocks @param {readonly (string | null)[]} texts
- * @param {{position: Position, depth: number}} where @returns {Injection[]} */
+/** The texts by section, as SillyTavern takes them. Blocks of an unknown section go to the facts.
+ * @param {readonly Block[]} blocks @param {readonly (string | null)[]} texts of the blocks
+ * @param {{position: Position, depth: number}} where @returns {Injection[]} sorted by key */
 export function injections(blocks, texts, { position, depth }) {
-    const fixed = { in_chat: 1, in_prompt: 0, before_prompt: 2, macro: -1 };
-    const bySection = /** @type {Map<string, Injection>} */ (new Map());
-    blocks.forEach((block, index) => {
+    const byKey = /** @type {Map<string, Injection>} */ (new Map());
+    for (const [index, block] of blocks.entries()) {
         const text = texts[index];
-        if (!text) return;
+        if (!text) continue;
         const section = SECTIONS.includes(block.section) ? block.section : 'facts';
         const key = PROMPT_KEYS[SECTIONS.indexOf(section)];
-        const earlier = bySection.get(key);
+        const earlier = byKey.get(key);
         if (earlier) {
             earlier.text += `\n${text}`;
-            return;
+            continue;
         }
-        const at = position === 'auto' ? (block.position === 'in_prompt' ? 0 : 1) : fixed[position];
-        bySection.set(key, {
-            key,
-            text,
-            position: at,
-            depth,
-            role: Math.max(0, ROLES.indexOf(block.role)),
-        });
-    });
-    return [...bySection.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
+        const automatic = block.position === 'in_prompt' ? 'in_prompt' : 'in_chat';
+        const chosen = position === 'auto' ? automatic : position;
+        const role = Math.max(0, ROLES.indexOf(block.role));
+        byKey.set(key, { key, text, position: POSITIONS[chosen], depth, role });
+    }
+    return [...byKey.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }

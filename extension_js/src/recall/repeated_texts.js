@@ -1,56 +1,55 @@
-// What stands in the prompt beside the chat, and what of a memory says the same? The sidecar leaves out what it is told of; lore that only
-// this generation awakes is known when the sidecar has answered.
+// Texts in the prompt beside the chat: as many as the contract takes, and which memories repeat them. The sidecar
+// leaves out what repeats the texts it is sent; lore that is activated later is compared here.
 
-/** Of the contract: so many texts, and so many characters of them together. */
-const MOST_TEXTS = 64;
-const MOST_CHARACTERS = 200_000;
-/** A sentence from so many words, or signs of scripts without spaces, on is somebody's own; the sidecar counts alike. */
-const WORDS = 8;
-const SIGNS = 12;
+const MAX_TEXTS = 64; // the contract's limit
+const MAX_CHARACTERS = 200_000; // of all texts together; the contract's limit
+/** A sentence of at least so many words, or so many characters of scripts without spaces, counts as repeated on
+ * its own. The sidecar counts in the same way. */
+const MIN_WORDS = 8;
+const MIN_CHARACTERS = 12;
 const UNIT =
     /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\P{L}]+|\p{N}+/gu;
-const SIGN = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}/u;
+const CHARACTER_UNIT = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}/u;
+const SENTENCE_END =
+    /[.!?\u2026]+(?=[^\p{L}\p{N}]*(?:\s|$))|\*+(?=\s)|[\u3002\uff01\uff1f\n]|^[^:\uff1a\n]{1,60}[:\uff1a]/u;
 
-/** As much of the texts as the contract takes, each once; what comes first matters most. @param {readonly unknown[]} texts @returns {string[]} */
+/** As many of the texts as the contract takes, each only once. @param {readonly unknown[]} texts the most
+ *   important first @returns {string[]} */
 export function bounded(texts) {
     const out = /** @type {string[]} */ ([]);
-    let room = MOST_CHARACTERS;
+    let room = MAX_CHARACTERS;
     for (const text of new Set(texts)) {
-        if (typeof text !== 'string' || !text.trim() || out.length === MOST_TEXTS || room <= 0)
-            continue;
+        if (out.length === MAX_TEXTS || room <= 0) break;
+        if (typeof text !== 'string' || !text.trim()) continue;
         out.push(text.slice(0, room));
         room -= text.length;
     }
     return out;
 }
 
-/** @param {string} text @returns {string[]} words and signs without case, punctuation and markup */
-const unitsOf = text =>
-    text
-        .normalize('NFKC')
-        .toLowerCase()
-        .replace(/['\u2019\u02bc]/g, '')
-        .match(UNIT) ?? [];
+/** @param {string} text @returns {string[]} words, and single characters of scripts without spaces, without
+ *   case, punctuation and markup */
+function unitsOf(text) {
+    const folded = text.normalize('NFKC').toLowerCase();
+    return folded.replace(/['\u2019\u02bc]/g, '').match(UNIT) ?? [];
+}
 
-/** @param {readonly string[]} units */
-const isSentence = units => {
-    const signs = units.filter(unit => SIGN.test(unit)).length;
-    return (units.length - signs) / WORDS + signs / SIGNS >= 1;
-};
+/** Whether the units are enough to be compared on their own. @param {readonly string[]} units */
+function isLongEnough(units) {
+    const characters = units.filter(unit => CHARACTER_UNIT.test(unit)).length;
+    return (units.length - characters) / MIN_WORDS + characters / MIN_CHARACTERS >= 1;
+}
 
-/** Which texts say what stands in others? @param {readonly string[]} standing
- * @returns {(text: string, whole?: boolean) => boolean} whether the text stands there, or a sentence of it unless it must be the `whole` */
-export function repeating(standing) {
-    const there = standing.map(text => ` ${unitsOf(text).join(' ')} `);
-    const has = (/** @type {readonly string[]} */ units) =>
-        units.length > 0 && there.some(text => text.includes(` ${units.join(' ')} `));
-    return (text, whole = false) =>
-        has(unitsOf(text)) ||
-        (!whole &&
-            text
-                .split(
-                    /[.!?\u2026]+(?=[^\p{L}\p{N}]*(?:\s|$))|\*+(?=\s)|[\u3002\uff01\uff1f\n]|^[^:\uff1a\n]{1,60}[:\uff1a]/u,
-                )
-                .map(unitsOf)
-                .some(units => isSentence(units) && has(units)));
+/** @param {readonly string[]} texts in the prompt
+ * @returns {(text: string, whole?: boolean) => boolean} whether the texts hold a text or, unless it is compared
+ *   as a `whole`, a long enough sentence of it */
+export function repeating(texts) {
+    const folded = texts.map(text => ` ${unitsOf(text).join(' ')} `);
+    const holds = (/** @type {readonly string[]} */ units) =>
+        units.length > 0 && folded.some(text => text.includes(` ${units.join(' ')} `));
+    return (text, whole = false) => {
+        if (holds(unitsOf(text))) return true;
+        const sentences = whole ? [] : text.split(SENTENCE_END).map(unitsOf);
+        return sentences.some(units => isLongEnough(units) && holds(units));
+    };
 }

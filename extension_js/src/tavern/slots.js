@@ -1,4 +1,4 @@
-// Which message is this? Every message carries a slot id in `extra.soulmem.id`, minted when it has none.
+// The slot of a message: its id, kept in `extra.soulmem.id` and minted when it has none.
 
 import { sha256 } from '../base/hash.js';
 import { isId } from '../base/ids.js';
@@ -6,16 +6,16 @@ import { isId } from '../base/ids.js';
 /** @typedef {import('../base/types.js').StMessage} StMessage */
 /** @typedef {import('../base/types.js').Stamp} Stamp */
 
-/** @param {StMessage} message @returns {Stamp} what we wrote on it, or an empty stamp */
+/** @param {StMessage} message @returns {Stamp} what the extension wrote on it; empty when nothing */
 export const stampOf = message => message.extra?.soulmem ?? {};
 
-/** The slot of a message, or null when it has none yet. @param {StMessage | undefined} message @returns {string | null} */
+/** @param {StMessage | undefined} message @returns {string | null} its slot; null when it has none yet */
 export function slotOf(message) {
     const id = message && stampOf(message).id;
     return isId(id) ? id : null;
 }
 
-/** Writes our stamp on a message and on the swipe it shows, for SillyTavern restores `extra` from there.
+/** Writes a stamp on a message, and on the swipe it shows: SillyTavern restores `extra` from there.
  * @param {StMessage} message @param {Partial<Stamp>} stamp undefined values are removed */
 export function writeStamp(message, stamp) {
     const next = { ...stampOf(message), ...stamp };
@@ -30,7 +30,7 @@ export function writeStamp(message, stamp) {
     }
 }
 
-/** The slot that another swipe of this message already carries. @param {StMessage} message @returns {string | null} */
+/** @param {StMessage} message @returns {string | null} the slot on any of its swipes */
 function slotOfSwipes(message) {
     for (const swipe of message.swipe_info ?? []) {
         const id = swipe?.extra?.soulmem?.id;
@@ -49,41 +49,42 @@ function stampAllSwipes(message, slot) {
     }
 }
 
-/** Gives every message of a chat a slot of its own and returns how many were minted.
+/** Gives every message of a chat a slot of its own.
  *
- * A minted slot follows from who spoke and when, so a chat whose ids were never saved gets the same ones again.
+ * A minted slot depends only on speaker and time, so a chat whose ids were never saved gets the same ones again.
  * Of two messages with the same slot (a duplicated message) the first keeps it.
  * @param {readonly StMessage[]} chat
  * @param {(message: StMessage) => Partial<Stamp>} [more] what else to write on a message that had no slot
- * @returns {number} */
+ * @returns {number} how many were minted */
 export function mintSlots(chat, more = () => ({})) {
     const taken = new Set();
-    const homeless = [];
+    const unassigned = [];
     for (const message of chat) {
         const slot = slotOf(message) ?? slotOfSwipes(message);
         if (slot === null || taken.has(slot)) {
-            homeless.push(message);
+            unassigned.push(message);
         } else {
             taken.add(slot);
             if (slotOf(message) === null) stampAllSwipes(message, slot);
         }
     }
-    for (const message of homeless) {
-        const seed = `${message.is_user ? 'u' : 'c'}\n${message.name ?? ''}\n${String(message.send_date ?? '')}`;
+    for (const message of unassigned) {
+        const { is_user, name, send_date } = message;
+        const seed = `${is_user ? 'u' : 'c'}\n${name ?? ''}\n${String(send_date ?? '')}`;
         let round = 0;
         let slot = '';
         do slot = 'm' + sha256(`${seed}\n${round++}`).slice(0, 20);
         while (taken.has(slot));
         taken.add(slot);
-        const repeated = slotOf(message) !== null;
+        const isDuplicate = slotOf(message) !== null;
         stampAllSwipes(message, slot);
-        writeStamp(message, repeated ? { trace: undefined, n: undefined } : more(message));
+        writeStamp(message, isDuplicate ? { trace: undefined, n: undefined } : more(message));
     }
-    return homeless.length;
+    return unassigned.length;
 }
 
-/** The last message that already has a slot: in a fresh branch, the last one shared with the parent.
- * @param {readonly StMessage[]} chat @returns {string | null} */
+/** @param {readonly StMessage[]} chat @returns {string | null} slot of the last message that has one; in a new
+ *   branch, that is the last message shared with the parent */
 export function lastSlot(chat) {
     for (let i = chat.length - 1; i >= 0; i--) {
         const slot = slotOf(chat[i]);

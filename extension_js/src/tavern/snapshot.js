@@ -1,4 +1,4 @@
-// What does the chat say right now, in the sidecar's words?
+// The messages of the open chat as the sidecar's contract has them.
 
 import { isoDate, storyDate } from '../base/dates.js';
 import { textHash, wellFormed } from '../base/hash.js';
@@ -7,7 +7,7 @@ import { slotOf, stampOf } from './slots.js';
 /** @typedef {import('../base/types.js').StMessage} StMessage */
 /** @typedef {import('../base/types.js').Entry} Entry */
 
-/** SillyTavern's own notices (help pages, /comment, tool calls) flag themselves as system messages by type. */
+/** Types of SillyTavern's own notices (help pages, /comment), which are no part of the story. */
 const NOTICES = new Set([
     'help',
     'welcome',
@@ -25,42 +25,41 @@ const NOTICES = new Set([
 /** @param {StMessage} message @returns {Entry['role']} */
 export function roleOf(message) {
     const type = message.extra?.type;
-    if (Array.isArray(message.extra?.tool_invocations) || (type && NOTICES.has(type)))
-        return 'system';
+    const isToolCall = Array.isArray(message.extra?.tool_invocations);
+    if (isToolCall || (type && NOTICES.has(type))) return 'system';
     if (type === 'narrator') return 'narrator';
     return message.is_user ? 'user' : 'character';
 }
 
-/** Hidden from the model by the user ("/hide"), as opposed to a notice of SillyTavern.
+/** Whether the user hid a message from the model ("/hide"). SillyTavern's notices do not count as hidden.
  * @param {StMessage} message @returns {boolean} */
 export const isHidden = message => Boolean(message.is_system) && roleOf(message) !== 'system';
 
-/** Hashes by message object, so that an unchanged chat of thousands costs nothing. */
-const hashes =
-    /** @type {WeakMap<StMessage, {mes: string | undefined, text: string, hash: string, story: string | null}>} */ (
-        new WeakMap()
-    );
+/** What is computed from a text. @typedef {{mes: string | undefined, text: string, hash: string, story: string | null}} Version */
 
-/** @param {StMessage} message */
+/** By message object, so that an unchanged chat is not hashed again. */
+const versions = /** @type {WeakMap<StMessage, Version>} */ (new WeakMap());
+
+/** @param {StMessage} message @returns {Version} */
 function versionOf(message) {
-    const known = hashes.get(message);
-    if (known && known.mes === message.mes) return known;
+    const cached = versions.get(message);
+    if (cached && cached.mes === message.mes) return cached;
     const text = wellFormed(message.mes);
     const version = { mes: message.mes, text, hash: textHash(text), story: storyDate(text) };
-    hashes.set(message, version);
+    versions.set(message, version);
     return version;
 }
 
-/** Who witnessed a message, as the contract wants it: null when all souls of the chat did.
+/** The souls that witnessed a message; null when all souls of the chat did.
  * @param {StMessage} message @param {readonly string[]} souls @param {readonly string[]} cast the founding members
  * @returns {string[] | null} */
 export function presentAt(message, souls, cast) {
-    const there = new Set(stampOf(message).present ?? cast);
-    const present = souls.filter(soul => there.has(soul));
+    const witnesses = new Set(stampOf(message).present ?? cast);
+    const present = souls.filter(soul => witnesses.has(soul));
     return present.length === souls.length ? null : present;
 }
 
-/** The messages of a chat; those without a slot are left out, so mint first.
+/** The messages of a chat. Messages without a slot are left out: mint slots first.
  * @param {readonly StMessage[]} chat
  * @param {{souls: readonly string[], cast: readonly string[]}} people
  * @returns {Entry[]} */

@@ -1,4 +1,4 @@
-// Which files does SillyTavern keep of a character: past chats, the card, its worlds?
+// SillyTavern's files of a character: past chats, the card, its worlds.
 
 /** @typedef {import('./host.js').Host} Host */
 
@@ -18,38 +18,36 @@ export function createTavernFiles(host, doFetch = (...args) => globalThis.fetch(
     }
 
     return {
-        /** Names of the character's chats, without ending. @param {string} avatar @returns {Promise<string[]>} */
+        /** Names of a character's chats, without ending. @param {string} avatar @returns {Promise<string[]>} */
         async chats(avatar) {
-            const files = await (
-                await post('/api/characters/chats', { avatar_url: avatar, simple: true })
-            ).json();
-            return Array.isArray(files)
-                ? files
-                      .map(file => String(file.file_name ?? '').replace(/\.jsonl$/, ''))
-                      .filter(Boolean)
-                : [];
+            const body = { avatar_url: avatar, simple: true };
+            const files = await (await post('/api/characters/chats', body)).json();
+            if (!Array.isArray(files)) return [];
+            const names = files.map(file => String(file.file_name ?? '').replace(/\.jsonl$/, ''));
+            return names.filter(Boolean);
         },
-        /** A chat file as it is. @param {string} avatar @param {string} name @param {AbortSignal} [signal] @returns {Promise<string>} */
+        /** A chat file. @param {string} avatar @param {string} name @param {AbortSignal} [signal]
+         * @returns {Promise<string>} JSON lines */
         async chat(avatar, name, signal) {
-            const about = {
+            const file = `${name}.jsonl`;
+            const body = {
                 avatar_url: avatar,
                 is_group: false,
-                file: `${name}.jsonl`,
-                exportfilename: `${name}.jsonl`,
+                file,
+                exportfilename: file,
                 format: 'jsonl',
             };
-            return String(
-                (await (await post('/api/chats/export', about, signal)).json()).result ?? '',
-            );
+            const answer = await (await post('/api/chats/export', body, signal)).json();
+            return String(answer.result ?? '');
         },
-        /** The card as JSON. @param {string} avatar @param {AbortSignal} [signal] @returns {Promise<string>} */
-        card: async (avatar, signal) =>
-            (
-                await post('/api/characters/export', { avatar_url: avatar, format: 'json' }, signal)
-            ).text(),
-        /** Names of the worlds linked to the character. @param {string} avatar @returns {Promise<string[]>} */
+        /** A card. @param {string} avatar @param {AbortSignal} [signal] @returns {Promise<string>} JSON */
+        async card(avatar, signal) {
+            const body = { avatar_url: avatar, format: 'json' };
+            return (await post('/api/characters/export', body, signal)).text();
+        },
+        /** Names of the worlds linked to a character. @param {string} avatar @returns {Promise<string[]>} */
         worlds: avatar => host.worldsOf(avatar),
-        /** A world as JSON. @param {string} name @param {AbortSignal} [signal] @returns {Promise<string>} */
+        /** A world. @param {string} name @param {AbortSignal} [signal] @returns {Promise<string>} JSON */
         world: async (name, signal) => (await post('/api/worldinfo/get', { name }, signal)).text(),
     };
 }

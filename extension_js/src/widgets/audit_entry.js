@@ -1,106 +1,108 @@
-// How does one entry of the audit look, and how is it taken back?
+// An entry of the audit on the page, with its buttons.
 
 import { button, el } from '../base/dom.js';
-import { deed, difference, fieldWords, isUndoable, jobOf, textIn } from './audit_text.js';
+import { actionText, fieldTexts, isUndoable, jobOf, textDifference, textOf } from './audit_text.js';
 
-/** @typedef {import('../pages/browser_context.js').Desk} Desk */
+/** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').AuditEntry} AuditEntry */
-/** @typedef {import('../link/memory_api.js').What} What */
+/** @typedef {import('../link/memory_api.js').UndoScope} UndoScope */
 
-/** @param {Desk} desk @param {AuditEntry} entry
- * @param {{undone: () => unknown, reuse?: (text: string) => unknown, open?: () => unknown, jobs?: Set<string>}} about
- * `reuse` takes an earlier wording over; `open` shows the memory; `jobs` that have their button already */
-export function entryItem(desk, entry, { undone, reuse, open, jobs }) {
-    const { say } = desk;
-    const before = entry.before?.text,
-        after = entry.after?.text;
-    const job = jobOf(entry);
-    const isFirst = job !== null && jobs !== undefined && !jobs.has(job);
-    if (isFirst) jobs.add(job);
-    const actions = [
-        isUndoable(entry)
-            ? button(
-                  'fa-rotate-left',
-                  say('undo'),
-                  () => takeBack(desk, { change: entry.id }, say('undo_question'), undone),
-                  { class: 'soulmem_undo' },
-              )
-            : null,
-        isFirst && isUndoable(entry)
-            ? button(
-                  'fa-clock-rotate-left',
-                  say('undo_job'),
-                  () => takeBack(desk, { job }, say('undo_job_question'), undone),
-                  { class: 'soulmem_undo_job' },
-              )
-            : null,
-        reuse && before !== undefined && after !== undefined
-            ? button('fa-pen', say('reuse'), () => desk.attempt(() => reuse(before)), {
-                  class: 'soulmem_reuse',
-              })
-            : null,
-        open
-            ? button('fa-magnifying-glass', say('show_memory'), open, { class: 'soulmem_show' })
-            : null,
-    ].filter(one => one !== null);
+/** @typedef {object} EntryOptions
+ * @property {() => unknown} undone called after an undo
+ * @property {(text: string) => unknown} [reuse] takes an earlier wording over
+ * @property {() => unknown} [open] shows the memory
+ * @property {Set<string>} [jobs] jobs that have their button already; the entry adds its own
+ */
+
+/** @param {BrowserContext} context @param {AuditEntry} entry @param {EntryOptions} options */
+export function auditItem(context, entry, options) {
+    const { say } = context;
+    const actions = actionsOf(context, entry, options);
+    const data = { entry: entry.id, action: entry.action, actor: entry.actor };
+    const facts = [entry.undone ? say('entry_undone') : '', context.localTime(entry.at)];
+    const reason = entry.reason && entry.action !== 'undo' ? entry.reason : '';
     return el(
         'li',
-        {
-            class: entry.undone ? 'soulmem_entry soulmem_entry_undone' : 'soulmem_entry',
-            data: { entry: entry.id, action: entry.action, actor: entry.actor },
-        },
+        { class: `soulmem_entry${entry.undone ? ' soulmem_entry_undone' : ''}`, data },
         [
             el('div', { class: 'soulmem_recalled_head' }, [
-                el('b', { text: deed(entry, say) }),
+                el('b', { text: actionText(entry, say) }),
                 el('small', {
                     class: 'soulmem_recalled_facts',
-                    text: [entry.undone ? say('entry_undone') : '', desk.when(entry.at)]
-                        .filter(Boolean)
-                        .join(' · '),
+                    text: facts.filter(Boolean).join(' · '),
                 }),
             ]),
-            before !== undefined && after !== undefined
-                ? wording(before, after)
-                : textIn(entry) !== null && !reuse
-                  ? el('div', { class: 'soulmem_item_text', text: textIn(entry) ?? '' })
-                  : null,
-            ...fieldWords(entry, say).map(text => el('div', { text })),
-            entry.reason && entry.action !== 'undo'
-                ? el('div', {
-                      class: 'soulmem_hint',
-                      text: say('reason', { reason: entry.reason }),
-                  })
-                : null,
+            textView(entry, Boolean(options.reuse)),
+            ...fieldTexts(entry, say).map(text => el('div', { text })),
+            reason ? el('div', { class: 'soulmem_hint', text: say('reason', { reason }) }) : null,
             actions.length ? el('div', { class: 'soulmem_row' }, actions) : null,
         ],
     );
 }
 
-/** @param {string} before @param {string} after */
-function wording(before, after) {
-    const { start, gone, come, end } = difference(before, after);
-    return el('div', { class: 'soulmem_item_text soulmem_wording' }, [
-        start,
-        gone ? el('del', { text: gone }) : null,
-        come ? el('ins', { text: come }) : null,
-        end,
-    ]);
+/** The buttons of an entry. The first entry of a job has one for the whole job.
+ * @param {BrowserContext} context @param {AuditEntry} entry @param {EntryOptions} options @returns {HTMLElement[]} */
+function actionsOf(context, entry, { undone, reuse, open, jobs }) {
+    const { say } = context;
+    const buttons = [];
+    const job = jobOf(entry);
+    const isFirst = job !== null && jobs !== undefined && !jobs.has(job);
+    if (isFirst) jobs.add(job);
+    if (isUndoable(entry)) {
+        const undo = () => undoChanges(context, { change: entry.id }, say('undo_question'), undone);
+        buttons.push(button('fa-rotate-left', say('undo'), undo, { class: 'soulmem_undo' }));
+    }
+    if (isFirst && isUndoable(entry)) {
+        const undo = () => undoChanges(context, { job }, say('undo_job_question'), undone);
+        const about = { class: 'soulmem_undo_job' };
+        buttons.push(button('fa-clock-rotate-left', say('undo_job'), undo, about));
+    }
+    const wording = entry.before?.text;
+    if (reuse && wording !== undefined && entry.after?.text !== undefined) {
+        const take = () => context.attempt(() => reuse(wording));
+        buttons.push(button('fa-pen', say('reuse'), take, { class: 'soulmem_reuse' }));
+    }
+    if (open) {
+        const about = { class: 'soulmem_show' };
+        buttons.push(button('fa-magnifying-glass', say('show_memory'), open, about));
+    }
+    return buttons;
 }
 
-/** Asks, undoes, and says what came of it. @param {Desk} desk @param {What} what @param {string} question @param {() => unknown} done */
-export async function takeBack(desk, what, question, done) {
-    const { say, memories } = desk;
-    if (!(await desk.app.host.confirm(question))) return;
-    await desk.attempt(async () => {
-        const { changes, skipped } = await memories.undo(desk.soul, what);
-        if (changes.length === 0) desk.tell(say('undo_nothing'), false);
-        else
-            desk.tell(
-                say(skipped.length ? 'undone_but' : 'undone', {
-                    n: changes.length,
-                    kept: skipped.length,
-                }),
-            );
+/** The memory's text: as a difference when the entry changed it.
+ * @param {AuditEntry} entry @param {boolean} onlyChanges show nothing when the text is the same */
+function textView(entry, onlyChanges) {
+    const before = entry.before?.text;
+    const after = entry.after?.text;
+    if (before !== undefined && after !== undefined) {
+        const about = { class: 'soulmem_item_text soulmem_wording' };
+        return el('div', about, differenceView(before, after));
+    }
+    const text = textOf(entry);
+    if (text === null || onlyChanges) return null;
+    return el('div', { class: 'soulmem_item_text', text });
+}
+
+/** Two wordings as one text with deletions and insertions. @param {string} before @param {string} after
+ * @returns {(Node | string)[]} */
+export function differenceView(before, after) {
+    const { start, removed, added, end } = textDifference(before, after);
+    const parts = /** @type {(Node | string)[]} */ ([start]);
+    if (removed) parts.push(el('del', { text: removed }));
+    if (added) parts.push(el('ins', { text: added }));
+    return [...parts, end];
+}
+
+/** Asks the user, undoes, and shows the result.
+ * @param {BrowserContext} context @param {UndoScope} scope @param {string} question @param {() => unknown} done */
+export async function undoChanges(context, scope, question, done) {
+    const { say } = context;
+    if (!(await context.app.host.confirm(question))) return;
+    await context.attempt(async () => {
+        const { changes, skipped } = await context.memoryApi.undo(context.soul, scope);
+        const counts = { n: changes.length, kept: skipped.length };
+        if (changes.length === 0) context.showStatus(say('undo_nothing'), false);
+        else context.showStatus(say(skipped.length ? 'undone_but' : 'undone', counts));
         await done();
     });
 }

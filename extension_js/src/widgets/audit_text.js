@@ -1,13 +1,16 @@
-// What does an entry of the audit say, and can it be taken back?
+// An entry of the audit in words, and whether it can be undone.
 
 /** @typedef {import('../base/types.js').AuditEntry} AuditEntry */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
 
-const CHANGES = new Set(['create', 'change', 'bin', 'restore', 'learn', 'feedback']);
-/** Jobs, and quiet moments: all that one did is taken back by its name. */
-export const RUN = /^(?:idle-\d{8}T\d{6}|j[0-9a-z]{22})$/;
-/** The fields worth a word, in this order; `text` is shown as a difference instead. */
+/** What lies between two wordings. `removed` and `added` are what differs.
+ * @typedef {{start: string, removed: string, added: string, end: string}} TextDifference */
+
+const UNDOABLE_ACTIONS = new Set(['create', 'change', 'bin', 'restore', 'learn', 'feedback']);
+/** Ids of jobs and of background runs: all changes of one can be undone together. */
+export const RUN_ID = /^(?:idle-\d{8}T\d{6}|j[0-9a-z]{22})$/;
+/** The fields that are shown when they change, in this order. A change of the text is shown as a difference. */
 const FIELDS = /** @type {const} */ ([
     'permanent',
     'locked',
@@ -16,7 +19,8 @@ const FIELDS = /** @type {const} */ ([
     'tags',
     'state',
 ]);
-const SENSES = new Set([
+/** Values that have a text of their own. */
+const NAMED_VALUES = new Set([
     'true',
     'false',
     'this',
@@ -28,76 +32,67 @@ const SENSES = new Set([
     'forgotten',
 ]);
 
-/** Would `POST undo` take it back? As the sidecar decides: automatic changes, and the user's feedback by name.
+/** Whether `POST undo` would undo an entry, by the sidecar's rules: automatic changes, and the user's verdicts.
  * @param {AuditEntry} entry */
 export function isUndoable(entry) {
-    if (
-        entry.undone ||
-        !CHANGES.has(entry.action) ||
-        (entry.actor === 'user' && entry.action !== 'feedback')
-    )
-        return false;
-    return entry.action === 'create' ? entry.after !== null : entry.before !== null; // else its words are purged
+    const { undone, action, actor, before, after } = entry;
+    if (undone || !UNDOABLE_ACTIONS.has(action)) return false;
+    if (actor === 'user' && action !== 'feedback') return false;
+    return action === 'create' ? after !== null : before !== null; // else its text was deleted for good
 }
 
-/** @param {AuditEntry} entry @returns {string | null} the job or the quiet moment it was part of */
+/** @param {AuditEntry} entry @returns {string | null} the job or background run it belongs to */
 export const jobOf = entry =>
-    RUN.test(entry.source) && entry.actor !== 'user' ? entry.source : null;
+    RUN_ID.test(entry.source) && entry.actor !== 'user' ? entry.source : null;
 
-/** @param {unknown} value @param {Say} say */
-function sense(value, say) {
+/** @param {unknown} value of a field @param {Say} say */
+function valueText(value, say) {
     if (Array.isArray(value)) return value.length ? value.join(', ') : '–';
-    return SENSES.has(String(value)) ? say(/** @type {Key} */ (`value_${value}`)) : String(value);
+    const name = String(value);
+    return NAMED_VALUES.has(name) ? say(/** @type {Key} */ (`value_${name}`)) : name;
 }
 
-/** @param {AuditEntry} entry @param {Say} say @returns {string[]} each changed field in words: "locked: no → yes" */
-export function fieldWords(entry, say) {
-    const { before, after } = entry;
+/** @param {AuditEntry} entry @param {Say} say @returns {string[]} each changed field: "locked: no → yes" */
+export function fieldTexts({ before, after }, say) {
     if (before === null || after === null) return [];
-    return FIELDS.filter(
-        name => name in after && JSON.stringify(before[name]) !== JSON.stringify(after[name]),
-    ).map(
-        name =>
-            `${say(/** @type {Key} */ (`field_${name}`))}: ${sense(before[name], say)} → ${sense(after[name], say)}`,
-    );
+    const isChanged = (/** @type {string} */ name) =>
+        name in after && JSON.stringify(before[name]) !== JSON.stringify(after[name]);
+    return FIELDS.filter(isChanged).map(name => {
+        const label = say(/** @type {Key} */ (`field_${name}`));
+        return `${label}: ${valueText(before[name], say)} → ${valueText(after[name], say)}`;
+    });
 }
 
 /** @param {AuditEntry} entry @param {Say} say @returns {string} who did what */
-export function deed(entry, say) {
-    const links = Object.keys({ ...entry.before?.edges, ...entry.after?.edges }).length;
-    const what =
-        entry.action === 'change' &&
-        Object.keys({ ...entry.before, ...entry.after }).every(name => name === 'edges')
-            ? 'link'
-            : entry.action;
-    return `${say(/** @type {Key} */ (`by_${entry.actor}`))}: ${say(/** @type {Key} */ (`did_${what}`), { n: links })}`;
+export function actionText({ before, after, actor, action }, say) {
+    const fields = Object.keys({ ...before, ...after });
+    const links = Object.keys({ ...before?.edges, ...after?.edges }).length;
+    const onlyLinks = action === 'change' && fields.every(name => name === 'edges');
+    const who = say(/** @type {Key} */ (`by_${actor}`));
+    return `${who}: ${say(/** @type {Key} */ (`did_${onlyLinks ? 'link' : action}`), { n: links })}`;
 }
 
-/** @param {AuditEntry} entry @returns {string | null} the memory's text as the entry knows it */
-export const textIn = entry => entry.after?.text ?? entry.before?.text ?? null;
+/** @param {AuditEntry} entry @returns {string | null} the memory's text in the entry */
+export const textOf = entry => entry.after?.text ?? entry.before?.text ?? null;
 
-/** Where two texts differ: the common start and end, and between them what went and what came. Never cuts a word or a pair of surrogates.
- * @param {string} before @param {string} after @returns {{start: string, gone: string, come: string, end: string}} */
-export function difference(before, after) {
-    const a = words(before),
-        b = words(after);
-    let start = 0,
-        end = 0;
-    while (start < a.length && start < b.length && a[start] === b[start]) start++;
-    while (
-        end < a.length - start &&
-        end < b.length - start &&
-        a[a.length - 1 - end] === b[b.length - 1 - end]
-    )
-        end++;
+/** Where two texts differ. Never cuts a word or a pair of surrogates.
+ * @param {string} before @param {string} after @returns {TextDifference} */
+export function textDifference(before, after) {
+    const a = unitsOf(before);
+    const b = unitsOf(after);
+    const shorter = Math.min(a.length, b.length);
+    let start = 0; // units that are the same at the beginning
+    while (start < shorter && a[start] === b[start]) start++;
+    let end = 0; // units that are the same at the end
+    while (end < shorter - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
     return {
         start: a.slice(0, start).join(''),
-        gone: a.slice(start, a.length - end).join(''),
-        come: b.slice(start, b.length - end).join(''),
+        removed: a.slice(start, a.length - end).join(''),
+        added: b.slice(start, b.length - end).join(''),
         end: a.slice(a.length - end).join(''),
     };
 }
 
-/** Words of alphabets whole, everything else sign by sign. @param {string} text */
-const words = text =>
+/** Words of alphabets, single characters of everything else. @param {string} text */
+const unitsOf = text =>
     text.match(/[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]+|[^]/gu) ?? [];

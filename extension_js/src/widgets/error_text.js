@@ -1,14 +1,16 @@
-// What does a failure mean to the user, and what helps?
+// A failure in words for the user, with what helps.
 
 import { stepText } from '../link/health_checks.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../link/link.js').LinkState} LinkState */
+/** @typedef {import('../link/health_checks.js').StepFacts} StepFacts */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
 /** @typedef {import('../link/api.js').ApiError} ApiError */
 
-const KNOWN = [
+/** The contract's codes that have a text of their own. */
+const CODES = [
     'not_found',
     'conflict',
     'confirmation_required',
@@ -18,26 +20,27 @@ const KNOWN = [
     'busy',
 ];
 
-/** @param {unknown} error @param {LinkState} link @param {Parameters<typeof stepText>[1]} facts @param {Say} say @returns {string} words with the remedy */
-export function troubleText(error, link, facts, say) {
+/** @param {unknown} error @param {LinkState} link @param {StepFacts} facts @param {Say} say @returns {string} */
+export function errorText(error, link, facts, say) {
     const { kind, code, message } = /** @type {ApiError} */ (error);
     if (kind === 'timeout') return say('trouble_slow');
-    if (kind === 'network' || code === 'sidecar_down')
-        return [say('trouble_away'), link.via ? '' : stepText(link, facts, say)]
-            .filter(Boolean)
-            .join(' ');
-    if (KNOWN.includes(code)) return say(/** @type {Key} */ (`trouble_${code}`), { message });
+    if (kind === 'network' || code === 'sidecar_down') {
+        const step = link.via ? '' : stepText(link, facts, say);
+        return [say('trouble_away'), step].filter(Boolean).join(' ');
+    }
+    if (CODES.includes(code)) return say(/** @type {Key} */ (`trouble_${code}`), { message });
     return say('trouble_other', { message: message ?? String(error) });
 }
 
-/** What a step's words may need. @param {App} app */
-export const facts = app => ({
+/** What the text of a next step may need. @param {App} app @returns {StepFacts} */
+export const stepFacts = app => ({
     folder: `data/…/extensions/${app.host.folder}`,
     origin: app.host.page().origin,
     url: app.settings().url,
-    held: app.keeper.state.held?.count ?? 0,
+    quarantined: app.chatSync.state.quarantine?.count ?? 0,
     notes: app.link.state().health?.notes,
 });
 
-/** @param {App} app @param {unknown} error @param {Say} say @returns {string} words with the remedy, as things stand */
-export const troubleOf = (app, error, say) => troubleText(error, app.link.state(), facts(app), say);
+/** @param {App} app @param {unknown} error @param {Say} say @returns {string} for the connection as it is */
+export const errorTextOf = (app, error, say) =>
+    errorText(error, app.link.state(), stepFacts(app), say);

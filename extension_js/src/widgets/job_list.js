@@ -1,12 +1,13 @@
-// Which long work is under way or was done, how far is it, and how is it stopped?
+// The jobs of the sidecar: which are shown, their progress and result, and a button that stops them.
 
 import { button, el } from '../base/dom.js';
 
-/** @typedef {import('../pages/browser_context.js').Desk} Desk */
+/** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').Job} Job */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
 
+/** Kinds that have a name of their own. */
 const KINDS = new Set([
     'consolidate',
     'import',
@@ -23,95 +24,77 @@ const KINDS = new Set([
 const SHOWN = 8;
 
 /** @param {Job} job */
-export const isGoing = job => job.state === 'queued' || job.state === 'running';
+export const isUnfinished = job => job.state === 'queued' || job.state === 'running';
 
-/** The jobs worth a line: all that go on, and the last that ended; a test of the model tells its result itself.
+/** All unfinished jobs and the last ended ones. Tests of the model show their own result, dry runs have none.
  * @param {readonly Job[]} jobs the newest first @returns {Job[]} */
-export function worthTelling(jobs) {
-    const told = jobs.filter(job => job.kind !== 'model_test' && !job.result?.dry_run);
-    return told.filter((job, place) => isGoing(job) || place < SHOWN);
+export function shownJobs(jobs) {
+    const lasting = jobs.filter(job => job.kind !== 'model_test' && !job.result?.dry_run);
+    return lasting.filter((job, index) => isUnfinished(job) || index < SHOWN);
 }
 
 /** @param {Job} job @param {Say} say @returns {string} */
 export const jobName = (job, say) =>
     KINDS.has(job.kind) ? say(/** @type {Key} */ (`job_${job.kind}`)) : job.kind;
 
-/** What came of it. @param {Job} job @param {Say} say @returns {string} */
-export function outcome(job, say) {
+/** @param {Job} job @param {Say} say @returns {string} its state, and its result when it is done */
+export function outcomeText(job, say) {
     if (job.state === 'failed') return say('stand_failed', { reason: job.error ?? '' });
     if (job.state !== 'done') return say(/** @type {Key} */ (`stand_${job.state}`));
     const { calls, memories, written, parked } = job.result ?? {};
     if (typeof calls !== 'number') return say('stand_done');
-    return [
-        say('learned_result', { calls, memories: memories ?? written ?? 0 }),
-        parked?.length ? say('learned_parked', { n: parked.length }) : '',
-    ]
-        .filter(Boolean)
-        .join(' ');
+    const learned = say('learned_result', { calls, memories: memories ?? written ?? 0 });
+    const deferred = parked?.length ? say('learned_parked', { n: parked.length }) : '';
+    return [learned, deferred].filter(Boolean).join(' ');
 }
 
-/** @param {Desk} desk @param {readonly Job[]} jobs @param {() => unknown} changed @returns {HTMLElement} */
-export function jobList(desk, jobs, changed) {
-    const { say, memories } = desk;
-    const told = worthTelling(jobs);
+/** @param {Job} job @param {Say} say @returns {string} empty while it is not known */
+function progressText({ progress: { done, total, unit } }, say) {
+    if (!total) return '';
+    return unit === 'calls' ? say('stand_calls', { done, total }) : `${done} / ${total}`;
+}
+
+/** Progress bar and stop button of an unfinished job.
+ * @param {BrowserContext} context @param {Job} job @param {() => unknown} changed called after a stop
+ * @returns {HTMLElement[]} */
+function controls({ say, memoryApi, attempt }, { job: id, progress }, changed) {
+    const values = progress.total ? { max: progress.total, value: progress.done } : {};
+    const stop = () =>
+        attempt(async () => {
+            await memoryApi.cancelJob(id);
+            await changed();
+        });
+    return [
+        el('progress', { class: 'soulmem_job_bar', ...values }),
+        el('div', { class: 'soulmem_row' }, [
+            button('fa-stop', say('read_cancel'), stop, { class: 'soulmem_job_cancel' }),
+        ]),
+    ];
+}
+
+/** @param {BrowserContext} context @param {readonly Job[]} jobs @param {() => unknown} changed called after a stop
+ * @returns {HTMLElement} */
+export function jobList(context, jobs, changed) {
+    const { say } = context;
 
     /** @param {Job} job */
     function line(job) {
-        const { done, total, unit } = job.progress;
-        const going = isGoing(job);
-        const bar = going
-            ? /** @type {HTMLProgressElement} */ (
-                  el('progress', {
-                      class: 'soulmem_job_bar',
-                      ...(total ? { max: total, value: done } : {}),
-                  })
-              )
-            : null;
-        const stop = () =>
-            desk.attempt(async () => {
-                await memories.cancelJob(job.job);
-                await changed();
-            });
-        const far = total
-            ? unit === 'calls'
-                ? say('stand_calls', { done, total })
-                : `${done} / ${total}`
-            : '';
-        return el(
-            'li',
-            {
-                class: 'soulmem_entry soulmem_job',
-                data: { job: job.job, kind: job.kind, state: job.state },
-            },
-            [
-                el('div', { class: 'soulmem_recalled_head' }, [
-                    el('b', { text: jobName(job, say) }),
-                    el('small', { class: 'soulmem_recalled_facts', text: desk.when(job.at) }),
-                ]),
-                el('div', {
-                    class: 'soulmem_hint',
-                    text: going && far ? `${outcome(job, say)}: ${far}` : outcome(job, say),
-                }),
-                bar,
-                going
-                    ? el('div', { class: 'soulmem_row' }, [
-                          button('fa-stop', say('read_cancel'), stop, {
-                              class: 'soulmem_job_cancel',
-                          }),
-                      ])
-                    : null,
-            ],
-        );
+        const unfinished = isUnfinished(job);
+        const progress = unfinished ? progressText(job, say) : '';
+        const text = [outcomeText(job, say), progress].filter(Boolean).join(': ');
+        const data = { job: job.job, kind: job.kind, state: job.state };
+        return el('li', { class: 'soulmem_entry soulmem_job', data }, [
+            el('div', { class: 'soulmem_recalled_head' }, [
+                el('b', { text: jobName(job, say) }),
+                el('small', { class: 'soulmem_recalled_facts', text: context.localTime(job.at) }),
+            ]),
+            el('div', { class: 'soulmem_hint', text }),
+            ...(unfinished ? controls(context, job, changed) : []),
+        ]);
     }
 
-    return el(
-        'div',
-        { id: 'soulmem_jobs' },
-        told.length
-            ? [
-                  el('h4', { text: say('jobs_title') }),
-                  el('ol', { class: 'soulmem_list' }, told.map(line)),
-              ]
-            : [],
-    );
+    const shown = shownJobs(jobs);
+    const list = el('ol', { class: 'soulmem_list' }, shown.map(line));
+    const title = el('h4', { text: say('jobs_title') });
+    return el('div', { id: 'soulmem_jobs' }, shown.length ? [title, list] : []);
 }

@@ -1,12 +1,12 @@
-// How do memories look in lists: icon and word of their kind, badges, times?
+// A memory in a list: its kind, its badges, its row.
 
 import { el, onPress } from '../base/dom.js';
 
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
-/** @typedef {import('../base/types.js').Listed} Listed */
+/** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 
-const FACES = {
+const KIND_ICONS = {
     episode: 'fa-clapperboard',
     abstract_episode: 'fa-layer-group',
     concept: 'fa-tag',
@@ -18,7 +18,7 @@ const FACES = {
     note: 'fa-note-sticky',
 };
 
-/** The kinds that are memories of their own, as lists filter them. */
+/** The kinds by which lists are filtered. */
 export const KINDS = /** @type {const} */ ([
     'episode',
     'abstract_episode',
@@ -29,91 +29,57 @@ export const KINDS = /** @type {const} */ ([
     'note',
 ]);
 
-/** @param {string} kind @param {Say} say */
-export function kindFace(kind, say) {
-    const known = /** @type {keyof typeof FACES} */ (kind in FACES ? kind : 'note');
+/** Icon and word of a kind. @param {string} kind an unknown one is shown as a note @param {Say} say */
+export function kindLabel(kind, say) {
+    const shown = /** @type {keyof typeof KIND_ICONS} */ (kind in KIND_ICONS ? kind : 'note');
     return el('span', { class: 'soulmem_kind' }, [
-        el('i', { class: `fa-solid fa-fw ${FACES[known]}` }),
-        say(/** @type {Key} */ (`kind_${known}`)),
+        el('i', { class: `fa-solid fa-fw ${KIND_ICONS[shown]}` }),
+        say(/** @type {Key} */ (`kind_${shown}`)),
     ]);
 }
 
-/** @param {Pick<Listed, 'id' | 'permanent' | 'locked' | 'state'> & {in_doubt?: boolean}} memory @param {Say} say
- * @param {ReadonlySet<string>} [leftOut] ids of permanent memories that the last prompt had no room for @returns {HTMLElement[]} */
-export const badges = (memory, say, leftOut) => [
-    ...(leftOut?.has(memory.id)
-        ? [
-              el('span', { class: 'soulmem_badge' }, [
-                  el('i', { class: 'fa-solid fa-triangle-exclamation' }),
-                  say('item_left_out'),
-              ]),
-          ]
-        : []),
-    ...(memory.in_doubt
-        ? [
-              el('span', { class: 'soulmem_badge' }, [
-                  el('i', { class: 'fa-solid fa-circle-question' }),
-                  say('item_doubt'),
-              ]),
-          ]
-        : []),
-    ...(memory.permanent
-        ? [
-              el('span', { class: 'soulmem_badge' }, [
-                  el('i', { class: 'fa-solid fa-thumbtack' }),
-                  say('item_permanent'),
-              ]),
-          ]
-        : []),
-    ...(memory.locked
-        ? [
-              el('span', { class: 'soulmem_badge' }, [
-                  el('i', { class: 'fa-solid fa-lock' }),
-                  say('item_locked'),
-              ]),
-          ]
-        : []),
-    ...(memory.state === 'stale'
-        ? [
-              el('span', { class: 'soulmem_badge' }, [
-                  el('i', { class: 'fa-solid fa-hourglass-half' }),
-                  say('item_stale'),
-              ]),
-          ]
-        : []),
-];
+/** @param {string} icon @param {string} text */
+const badge = (icon, text) =>
+    el('span', { class: 'soulmem_badge' }, [el('i', { class: `fa-solid ${icon}` }), text]);
 
-/** @param {string} iso @param {string} locale @returns {string} in the reader's own form */
-export function when(iso, locale) {
+/** @param {Pick<ListedMemory, 'id' | 'permanent' | 'locked' | 'state'> & {in_doubt?: boolean}} memory
+ * @param {Say} say @param {ReadonlySet<string>} [leftOut] ids of permanent memories that the last prompt had no
+ *   room for @returns {HTMLElement[]} */
+export function memoryBadges(memory, say, leftOut) {
+    const badges = [];
+    if (leftOut?.has(memory.id))
+        badges.push(badge('fa-triangle-exclamation', say('item_left_out')));
+    if (memory.in_doubt) badges.push(badge('fa-circle-question', say('item_doubt')));
+    if (memory.permanent) badges.push(badge('fa-thumbtack', say('item_permanent')));
+    if (memory.locked) badges.push(badge('fa-lock', say('item_locked')));
+    if (memory.state === 'stale') badges.push(badge('fa-hourglass-half', say('item_stale')));
+    return badges;
+}
+
+/** @param {string} iso @param {string} locale @returns {string} date and time as the reader writes them */
+export function localTime(iso, locale) {
     const date = new Date(iso);
-    return Number.isNaN(date.getTime())
-        ? iso
-        : date.toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
+    if (Number.isNaN(date.getTime())) return iso;
+    return date.toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** One memory in a list; `press` opens it.
- * @param {Listed} memory @param {Say} say @param {{facts?: string, press?: () => unknown, actions?: HTMLElement[], leftOut?: ReadonlySet<string>}} [about] */
-export function row(memory, say, { facts = '', press, actions = [], leftOut } = {}) {
-    const body = el(
-        'div',
-        {
-            class: press ? 'soulmem_press' : undefined,
-            ...(press && { tabindex: '0', role: 'button' }),
-        },
-        [
-            el('div', { class: 'soulmem_recalled_head' }, [
-                el('span', { class: 'soulmem_row' }, [
-                    kindFace(memory.kind, say),
-                    ...badges(memory, say, leftOut),
-                ]),
-                facts ? el('small', { class: 'soulmem_recalled_facts', text: facts }) : null,
+/** One memory in a list. `facts`: a line about it; `press` opens it; `actions`: its buttons.
+ * @param {ListedMemory} memory @param {Say} say
+ * @param {{facts?: string, press?: () => unknown, actions?: HTMLElement[], leftOut?: ReadonlySet<string>}} [options] */
+export function memoryRow(memory, say, { facts = '', press, actions = [], leftOut } = {}) {
+    const pressable = press ? { class: 'soulmem_press', tabindex: '0', role: 'button' } : {};
+    const body = el('div', pressable, [
+        el('div', { class: 'soulmem_recalled_head' }, [
+            el('span', { class: 'soulmem_row' }, [
+                kindLabel(memory.kind, say),
+                ...memoryBadges(memory, say, leftOut),
             ]),
-            el('div', { class: 'soulmem_item_text', text: memory.text }),
-        ],
-    );
-    if (press) onPress(body, press);
-    return el('li', { class: 'soulmem_item', data: { memory: memory.id, kind: memory.kind } }, [
-        body,
-        actions.length ? el('div', { class: 'soulmem_row' }, actions) : null,
+            facts ? el('small', { class: 'soulmem_recalled_facts', text: facts }) : null,
+        ]),
+        el('div', { class: 'soulmem_item_text', text: memory.text }),
     ]);
+    if (press) onPress(body, press);
+    const buttons = actions.length ? el('div', { class: 'soulmem_row' }, actions) : null;
+    const data = { memory: memory.id, kind: memory.kind };
+    return el('li', { class: 'soulmem_item', data }, [body, buttons]);
 }

@@ -1,44 +1,45 @@
-// How is a long list shown: a page, and a button for the next?
+// A long list, shown page by page with a button for the next page.
 
 import { button, el } from '../base/dom.js';
 
 /** @template T
- * @typedef {object} Paged
- * @property {(cursor: string | null) => Promise<{rows: T[], cursor: string | null}>} fetch
- * @property {(one: T) => HTMLElement | null} draw null for what is not shown
- * @property {string} more words of the button
- * @property {string} none words when there is nothing
- * @property {(work: () => Promise<unknown>) => Promise<boolean>} attempt tells of failures
+ * @typedef {object} PagedList
+ * @property {(cursor: string | null) => Promise<{rows: T[], cursor: string | null}>} fetch the page at a cursor
+ * @property {(row: T) => HTMLElement | null} draw null for a row that is not shown
+ * @property {string} more label of the button
+ * @property {string} none text of an empty list
+ * @property {(work: () => Promise<unknown>) => Promise<boolean>} attempt runs work and shows its failure
  */
 
-/** @template T @param {Paged<T>} about @returns {Promise<HTMLElement>} with the first page in it */
+/** @template T @param {PagedList<T>} options @returns {Promise<HTMLElement>} with the first page in it */
 export async function paged({ fetch, draw, more, none, attempt }) {
     const list = el('ol', { class: 'soulmem_list' });
     const foot = el('div', { class: 'soulmem_foot' });
 
-    /** A page on which nothing is shown is followed by the next. @param {string | null} cursor */
-    async function next(cursor) {
-        let shown = 0;
+    /** Adds the page at a cursor, and the pages after it until one of them shows anything.
+     * @param {string | null} cursor */
+    async function addPage(cursor) {
+        let items = /** @type {HTMLElement[]} */ ([]);
         do {
             const page = await fetch(cursor);
-            const items = page.rows.map(draw).filter(item => item !== null);
+            items = page.rows.map(draw).filter(item => item !== null);
             list.append(...items);
-            shown += items.length;
             cursor = page.cursor;
-        } while (cursor !== null && shown === 0);
-        const at = cursor;
-        if (at !== null)
-            foot.replaceChildren(
-                button('fa-angles-down', more, () => attempt(() => next(at)), {
-                    class: 'soulmem_more',
-                }),
-            );
-        else
-            foot.replaceChildren(
-                ...(list.children.length ? [] : [el('p', { class: 'soulmem_hint', text: none })]),
-            );
+        } while (cursor !== null && items.length === 0);
+        drawFoot(cursor);
     }
 
-    await next(null);
+    /** @param {string | null} cursor of the next page */
+    function drawFoot(cursor) {
+        if (cursor !== null) {
+            const addNext = () => attempt(() => addPage(cursor));
+            foot.replaceChildren(
+                button('fa-angles-down', more, addNext, { class: 'soulmem_more' }),
+            );
+        } else if (list.children.length) foot.replaceChildren();
+        else foot.replaceChildren(el('p', { class: 'soulmem_hint', text: none }));
+    }
+
+    await addPage(null);
     return el('div', {}, [list, foot]);
 }

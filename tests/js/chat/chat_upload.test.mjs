@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mintSlots } from '../../../extension_js/src/tavern/slots.js';
 import { snapshot } from '../../../extension_js/src/tavern/snapshot.js';
-import { createChatSync } from '../../../extension_js/src/chat/chat_upload.js';
+import { createChatUpload } from '../../../extension_js/src/chat/chat_upload.js';
 import { fakeSidecar, said, talk } from '../fakes.mjs';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').StMessage} StMessage */
@@ -26,7 +26,7 @@ const words = (/** @type {StMessage[]} */ chat) => chat.map(message => message.m
 test('a short chat arrives whole in one request', async () => {
     const sidecar = fakeSidecar();
     const chat = talk(10);
-    const result = await createChatSync(sidecar.put).sync(target(chat));
+    const result = await createChatUpload(sidecar.put).send(target(chat));
     assert.deepEqual(result, {
         applied: true,
         complete: true,
@@ -41,21 +41,21 @@ test('a short chat arrives whole in one request', async () => {
 
 test('nothing is sent when nothing changed', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(10);
-    await sync.sync(target(chat));
-    const result = await sync.sync(target(chat));
+    await upload.send(target(chat));
+    const result = await upload.send(target(chat));
     assert.equal(sidecar.bodies.length, 1);
     assert.equal(result.complete, true);
 });
 
 test('a new message goes alone, on the base of the rest', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(10);
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     chat.push(said('eleven'));
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     const body = sidecar.bodies.at(-1);
     assert.equal(body?.base?.count, 10);
     assert.deepEqual(
@@ -67,9 +67,9 @@ test('a new message goes alone, on the base of the rest', async () => {
 
 test('edits, deletions, insertions, hides and swipes all end in the same chat', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(30);
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     const steps = [
         () => {
             chat[4].mes = 'edited';
@@ -95,7 +95,7 @@ test('edits, deletions, insertions, hides and swipes all end in the same chat', 
     ];
     for (const step of steps) {
         step();
-        const result = await sync.sync(target(chat));
+        const result = await upload.send(target(chat));
         assert.equal(result.complete, true);
         assert.deepEqual(sidecar.held('c1'), words(chat));
         assert.deepEqual(
@@ -107,11 +107,11 @@ test('edits, deletions, insertions, hides and swipes all end in the same chat', 
 
 test('what the digest does not cover is sent again without being in the base', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(10);
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     chat[6].name = 'Renamed';
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     const body = sidecar.bodies.at(-1);
     assert.ok((body?.base?.count ?? 0) <= 6);
     assert.equal(sidecar.chats.get('c1')?.[6].speaker, 'Renamed');
@@ -124,9 +124,9 @@ test('what the digest does not cover is sent again without being in the base', a
 test('after a reload a long chat costs one request of hashes', async () => {
     const sidecar = fakeSidecar();
     const chat = talk(500);
-    await createChatSync(sidecar.put).sync(target(chat));
+    await createChatUpload(sidecar.put).send(target(chat));
     sidecar.bodies.length = 0;
-    const result = await createChatSync(sidecar.put).sync(target(chat));
+    const result = await createChatUpload(sidecar.put).send(target(chat));
     assert.deepEqual([result.complete, result.added, sidecar.bodies.length], [true, 0, 1]);
     assert.ok(sidecar.bodies[0].messages.every(message => message.text === undefined));
 });
@@ -135,7 +135,7 @@ test('a long chat is read in batches, oldest first, with progress', async () => 
     const sidecar = fakeSidecar();
     const chat = talk(450);
     const progress = /** @type {number[]} */ ([]);
-    const result = await createChatSync(sidecar.put).sync(target(chat), {
+    const result = await createChatUpload(sidecar.put).send(target(chat), {
         progress: done => progress.push(done),
     });
     assert.deepEqual(progress, [100, 200, 300, 400, 450]);
@@ -150,36 +150,36 @@ test('a long chat is read in batches, oldest first, with progress', async () => 
 test('huge messages make small batches', async () => {
     const sidecar = fakeSidecar({ maxChars: 500_000 });
     const chat = talk(6).map((message, i) => ({ ...message, mes: `${i}`.repeat(300_000) }));
-    assert.equal((await createChatSync(sidecar.put).sync(target(chat))).complete, true);
+    assert.equal((await createChatUpload(sidecar.put).send(target(chat))).complete, true);
     assert.deepEqual(sidecar.held('c1'), words(chat));
 });
 
 test('a refusal as too large makes smaller batches', async () => {
     const sidecar = fakeSidecar({ maxChars: 50_000 });
     const chat = talk(40).map((message, i) => ({ ...message, mes: `${i} `.repeat(3000) }));
-    assert.equal((await createChatSync(sidecar.put).sync(target(chat))).complete, true);
+    assert.equal((await createChatUpload(sidecar.put).send(target(chat))).complete, true);
     assert.deepEqual(sidecar.held('c1'), words(chat));
 });
 
 test('when a reply waits only the last exchanges are sent, and the rest is read later', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(300);
-    const first = await sync.sync(target(chat), { urgent: true });
+    const first = await upload.send(target(chat), { urgent: true });
     assert.equal(first.complete, false);
     assert.deepEqual(sidecar.held('c1'), words(chat).slice(-20));
-    assert.equal((await sync.sync(target(chat))).complete, true);
+    assert.equal((await upload.send(target(chat))).complete, true);
     assert.deepEqual(sidecar.held('c1'), words(chat));
 });
 
 test('a reading that pauses goes on where it was', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(300);
-    assert.equal((await sync.sync(target(chat), { pause: () => true })).complete, false);
+    assert.equal((await upload.send(target(chat), { pause: () => true })).complete, false);
     assert.equal(sidecar.held('c1').length, 100);
     sidecar.bodies.length = 0;
-    assert.equal((await sync.sync(target(chat))).complete, true);
+    assert.equal((await upload.send(target(chat))).complete, true);
     assert.equal(
         sidecar.bodies.flatMap(body => body.messages).filter(message => message.text !== undefined)
             .length,
@@ -192,7 +192,7 @@ test('a reading that was cancelled resumes on a fresh page without sending texts
     const chat = talk(300);
     const stop = new AbortController();
     await assert.rejects(
-        createChatSync(sidecar.put).sync(target(chat), {
+        createChatUpload(sidecar.put).send(target(chat), {
             signal: stop.signal,
             progress: done => {
                 if (done >= 200) stop.abort();
@@ -200,7 +200,7 @@ test('a reading that was cancelled resumes on a fresh page without sending texts
         }),
     );
     sidecar.bodies.length = 0;
-    await createChatSync(sidecar.put).sync(target(chat));
+    await createChatUpload(sidecar.put).send(target(chat));
     assert.equal(
         sidecar.bodies.flatMap(body => body.messages).filter(message => message.text !== undefined)
             .length,
@@ -211,54 +211,54 @@ test('a reading that was cancelled resumes on a fresh page without sending texts
 
 test('when the sidecar lost its data the base is refused and everything is sent', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(10);
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     sidecar.chats.clear();
     sidecar.texts.clear();
     chat.push(said('next'));
-    assert.equal((await sync.sync(target(chat))).complete, true);
+    assert.equal((await upload.send(target(chat))).complete, true);
     assert.deepEqual(sidecar.held('c1'), words(chat));
 });
 
 test('a text the sidecar let go of is sent when it asks', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(10);
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     sidecar.texts.delete(target(chat).entries[3].hash);
     chat[2].is_system = true;
-    assert.equal((await sync.sync(target(chat))).complete, true);
+    assert.equal((await upload.send(target(chat))).complete, true);
     assert.deepEqual(sidecar.held('c1'), words(chat));
 });
 
 test('a mass removal is held until it is confirmed', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
+    const upload = createChatUpload(sidecar.put);
     const chat = talk(40);
-    await sync.sync(target(chat));
+    await upload.send(target(chat));
     const rest = chat.slice(0, 5);
-    const result = await sync.sync(target(rest));
+    const result = await upload.send(target(rest));
     assert.deepEqual([result.complete, result.held?.count], [false, 35]);
     assert.equal(sidecar.held('c1').length, 40);
-    assert.equal((await sync.sync(target(rest))).held?.count, 35, 'held until the word comes');
-    const confirmed = await sync.sync(target(rest), { confirm: true });
+    assert.equal((await upload.send(target(rest))).held?.count, 35, 'held until the word comes');
+    const confirmed = await upload.send(target(rest), { confirm: true });
     assert.deepEqual([confirmed.complete, confirmed.removed], [true, 35]);
     assert.deepEqual(sidecar.held('c1'), words(rest));
 });
 
 test('an emptied chat is told, too', async () => {
     const sidecar = fakeSidecar();
-    const sync = createChatSync(sidecar.put);
-    await sync.sync(target(talk(5)));
-    await sync.sync(target([]));
+    const upload = createChatUpload(sidecar.put);
+    await upload.send(target(talk(5)));
+    await upload.send(target([]));
     assert.deepEqual(sidecar.held('c1'), []);
 });
 
 test('an unknown parent is left out rather than losing the chat', async () => {
     const sidecar = fakeSidecar({ parents: [] });
     const chat = talk(5);
-    const result = await createChatSync(sidecar.put).sync(
+    const result = await createChatUpload(sidecar.put).send(
         target(chat, { parent: { chat: 'gone', fork_slot: 'm1' } }),
     );
     assert.equal(result.complete, true);
@@ -275,7 +275,7 @@ test('a refusal with no remedy is raised after one try', async () => {
             field: 'messages[0].slot',
         });
     };
-    await assert.rejects(createChatSync(put).sync(target(talk(2))), { code: 'unprocessable' });
+    await assert.rejects(createChatUpload(put).send(target(talk(2))), { code: 'unprocessable' });
     assert.equal(tries, 1);
 });
 
@@ -288,25 +288,25 @@ test('a sidecar that asks for the same texts for ever is given up', async () => 
         removed: 0,
         held: null,
     });
-    await assert.rejects(createChatSync(put).sync(target(talk(3))), /again and again/);
+    await assert.rejects(createChatUpload(put).send(target(talk(3))), /keeps asking/);
 });
 
 test('a sync that a crash cut off is sent again: what was taken in counts once, what was not arrives', async () => {
     for (const taken of [true, false]) {
         const sidecar = fakeSidecar();
         let crashes = 0;
-        const sync = createChatSync(async (chat, body, signal) => {
+        const upload = createChatUpload(async (chat, body, signal) => {
             if (crashes-- !== 1) return sidecar.put(chat, body, signal);
             if (taken) await sidecar.put(chat, body, signal); // stored, and gone before it could say so
             throw Object.assign(new Error('the connection was lost'), { kind: 'network' });
         });
         const chat = talk(10);
-        await sync.sync(target(chat));
+        await upload.send(target(chat));
         chat.push(said('eleven'));
         chat[3].mes = 'edited';
         crashes = 1;
-        await assert.rejects(sync.sync(target(chat)));
-        const result = await sync.sync(target(chat));
+        await assert.rejects(upload.send(target(chat)));
+        const result = await upload.send(target(chat));
         assert.equal(result.complete, true);
         assert.equal(result.added, taken ? 0 : 1);
         assert.deepEqual(sidecar.held('c1'), words(chat));

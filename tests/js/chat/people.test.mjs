@@ -23,9 +23,9 @@ function scene(about) {
 
 test('a character gets a soul once, kept in the card and in our settings', async () => {
     const { tavern, people } = scene();
-    const [mira] = await people.present();
+    const [mira] = await people.inChat();
     await settle();
-    const [again] = await people.present();
+    const [again] = await people.inChat();
     assert.equal(again.soul, mira.soul);
     assert.deepEqual(tavern.settings.souls, { 'mira.png': mira.soul });
     assert.deepEqual(tavern.cardWrites, [
@@ -37,31 +37,31 @@ test('a duplicated card gets its own soul, its settings stay', async () => {
     const { tavern, people } = scene({
         characters: { 'mira.png': { name: 'Mira' }, 'mira1.png': { name: 'Mira' } },
     });
-    const [mira] = await people.present();
+    const [mira] = await people.inChat();
     await settle();
     tavern.characters['mira1.png'].field = structuredClone({
         ...tavern.characters['mira.png'].field,
         config: { forgetting: 0 },
     });
     tavern.open = ['mira1.png'];
-    const [copy] = await people.present();
+    const [copy] = await people.inChat();
     assert.notEqual(copy.soul, mira.soul);
     assert.equal(copy.config.forgetting, 0);
 });
 
 test('a renamed character keeps its soul', async () => {
     const { tavern, people } = scene();
-    const [mira] = await people.present();
+    const [mira] = await people.inChat();
     await settle();
     tavern.characters = { 'lin.png': { ...tavern.characters['mira.png'], name: 'Lin' } };
     tavern.open = ['lin.png'];
-    people.renamed('mira.png', 'lin.png');
-    assert.equal((await people.present())[0].soul, mira.soul);
+    people.avatarRenamed('mira.png', 'lin.png');
+    assert.equal((await people.inChat())[0].soul, mira.soul);
 });
 
 test('the sidecar is told once, and again when something changed', async () => {
     const { tavern, people, asked } = scene();
-    const told = await people.present();
+    const told = await people.inChat();
     await people.push(told);
     await people.push(told);
     assert.equal(asked.length, 1);
@@ -80,17 +80,17 @@ test('the sidecar is told once, and again when something changed', async () => {
     tavern.settings.scope = 'chat';
     await people.push(told);
     assert.equal(asked[1][2].config.scope, 'chat');
-    people.forgetPushed();
+    people.resetPushed();
     await people.push(told);
     assert.equal(asked.length, 3);
 });
 
 test("the card's settings win over the general ones, and what is undefined is not kept", async () => {
     const { tavern, people, asked } = scene();
-    const [mira] = await people.present();
+    const [mira] = await people.inChat();
     await people.configure(mira, { forgetting: 0, scope: undefined, enabled: undefined });
     assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });
-    await people.push(await people.present());
+    await people.push(await people.inChat());
     assert.deepEqual(asked[0][2].config, { forgetting: 0, scope: 'character' });
 });
 
@@ -107,7 +107,7 @@ test('a soul that could not be told is told the next time', async () => {
             return { souls: [] };
         },
     );
-    const all = await people.present();
+    const all = await people.inChat();
     await assert.rejects(people.push(all));
     fail = false;
     await people.push(all);
@@ -119,7 +119,7 @@ test('who is not to be told lends its name only', async () => {
         characters: { 'mira.png': { name: 'Mira' }, 'lin.png': { name: 'Lin' } },
         open: ['mira.png', 'lin.png'],
     });
-    await people.push(await people.present(), undefined, person => person.name === 'Mira');
+    await people.push(await people.inChat(), undefined, person => person.name === 'Mira');
     assert.deepEqual(
         asked.map(([, path]) => path),
         [`/souls/${tavern.settings.souls['mira.png']}`],
@@ -132,13 +132,13 @@ test('who is not to be told lends its name only', async () => {
 
 test('a soul that lies in the bin is not told, whoever put it there: that would bring it back', async () => {
     const { tavern, people, asked, bin } = scene();
-    const all = await people.present();
+    const all = await people.inChat();
     bin.push({ id: all[0].soul, name: 'Mira' });
     await people.push(all);
     assert.deepEqual(asked, []);
-    assert.ok(people.isGone(all[0].soul));
+    assert.ok(people.isForgotten(all[0].soul));
     assert.equal(
-        (await people.present())[0].config.enabled,
+        (await people.inChat())[0].config.enabled,
         false,
         'nothing is recalled for it either',
     );
@@ -147,19 +147,19 @@ test('a soul that lies in the bin is not told, whoever put it there: that would 
 
 test("a forgotten character stays so in its card, and comes back by the user's word alone", async () => {
     const { tavern, people, asked, bin } = scene();
-    const [mira] = await people.present();
+    const [mira] = await people.inChat();
     await people.configure(mira, { forgetting: 0 });
-    await people.push(await people.present());
+    await people.push(await people.inChat());
     await people.forget({ id: mira.soul, name: 'Mira' });
     assert.deepEqual(asked.at(-1)?.slice(0, 2), ['DELETE', `/souls/${mira.soul}?confirm=Mira`]);
     assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0, enabled: false });
     asked.length = 0;
-    people.forgetPushed();
-    await people.push(await people.present());
+    people.resetPushed();
+    await people.push(await people.inChat());
     assert.deepEqual(asked, [], 'no sync tells of it');
     bin.length = 0; // the sidecar has emptied its bin
-    people.forgetPushed();
-    assert.equal((await people.present())[0].config.enabled, false);
+    people.resetPushed();
+    assert.equal((await people.inChat())[0].config.enabled, false);
     await people.revive({ id: mira.soul, name: 'Mira' });
     assert.deepEqual(asked, [['PUT', `/souls/${mira.soul}`, { name: 'Mira' }]]);
     assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });

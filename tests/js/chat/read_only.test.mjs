@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chatIdentity } from '../../../extension_js/src/tavern/identity.js';
-import { createKeeper } from '../../../extension_js/src/chat/chat_sync.js';
+import { createChatSync } from '../../../extension_js/src/chat/chat_sync.js';
 import { createPeople } from '../../../extension_js/src/chat/people.js';
 import { createRecaller } from '../../../extension_js/src/recall/recaller.js';
 import { refusal, said, talk } from '../fakes.mjs';
@@ -25,7 +25,7 @@ function scene(readOnly) {
         const id = path.slice('/chats/'.length);
         if (path.startsWith('/chats?')) return { chats: [] };
         if (path === '/souls?state=bin') return { souls: [] };
-        if (path === '/chats') return { chats: [...chats].map(one => ({ id: one })) };
+        if (path === '/chats') return { chats: [...chats].map(chat => ({ id: chat })) };
         if (method === 'PUT' && path.startsWith('/souls/')) souls.add(path.slice('/souls/'.length));
         if (method === 'DELETE' && !chats.delete(id)) throw refusal('not_found', 404);
         if (method === 'PUT' && path.startsWith('/chats/')) {
@@ -44,15 +44,19 @@ function scene(readOnly) {
         return { trace: 't1', tokens: 0, timed_out: false, took_ms: {}, memories: [], blocks: [] };
     };
     const people = createPeople(host, () => tavern.settings, ask);
-    const keeper = createKeeper(
+    const chatSync = createChatSync({
         host,
         people,
         ask,
-        async () => [],
-        () => {},
-        () => tavern.settings.read_only,
-    );
-    const recaller = createRecaller(host, keeper, ask, () => tavern.settings, {
+        chatNames: async () => [],
+        changed: () => {},
+        readOnly: () => tavern.settings.read_only,
+    });
+    const recaller = createRecaller({
+        host,
+        chatSync,
+        ask,
+        settings: () => tavern.settings,
         ready: async () => true,
         report: error => assert.equal(error, null),
     });
@@ -61,12 +65,12 @@ function scene(readOnly) {
     /** @param {string} method @param {string} start */
     const calls = (method, start) =>
         asked.filter(([how, path]) => how === method && path.startsWith(start));
-    return { tavern, host, asked, souls, people, keeper, generate, calls };
+    return { tavern, host, asked, souls, people, chatSync, generate, calls };
 }
 
 test('read-only recalls without telling a word of the chat, and learns nothing', async () => {
-    const { host, asked, keeper, generate, calls } = scene(true);
-    assert.equal(await keeper.syncNow(), null);
+    const { host, asked, chatSync, generate, calls } = scene(true);
+    assert.equal(await chatSync.syncNow(), null);
     await generate();
     const chat = host.record()?.chat;
     const introduced = calls('PUT', '/chats/');
@@ -94,19 +98,19 @@ test('read-only recalls without telling a word of the chat, and learns nothing',
 });
 
 test('a soul that memory has not met yet never empties a chat that it has', async () => {
-    const { tavern, souls, people, keeper, generate, calls } = scene(false);
-    await keeper.syncNow();
+    const { tavern, souls, people, chatSync, generate, calls } = scene(false);
+    await chatSync.syncNow();
     tavern.settings.read_only = true;
     souls.clear(); // as when somebody joins a group
-    people.forgetPushed();
+    people.resetPushed();
     await generate();
     assert.equal(souls.size, 1);
     assert.ok(calls('PUT', '/chats/').every(([, , body]) => body.messages.length > 0));
 });
 
 test('what is still in the window is not recalled read-only either', async () => {
-    const { tavern, generate, calls, keeper } = scene(false);
-    await keeper.syncNow();
+    const { tavern, generate, calls, chatSync } = scene(false);
+    await chatSync.syncNow();
     tavern.settings.read_only = true;
     tavern.metadata.lastInContextMessageId = 3;
     await generate();
@@ -116,30 +120,30 @@ test('what is still in the window is not recalled read-only either', async () =>
 });
 
 test('when read-only ends, what was said meanwhile is told', async () => {
-    const { tavern, keeper, calls } = scene(true);
+    const { tavern, chatSync, calls } = scene(true);
     tavern.chat.push(said('meanwhile'));
-    await keeper.syncNow();
+    await chatSync.syncNow();
     assert.equal(calls('PUT', '/chats/').length, 0);
     tavern.settings.read_only = false;
-    const result = await keeper.syncNow();
+    const result = await chatSync.syncNow();
     assert.equal(result?.added, 10);
 });
 
 test('a forgotten chat goes to the bin, stays untold, and comes back whole', async () => {
-    const { tavern, host, keeper, generate, calls } = scene(false);
-    await keeper.syncNow();
+    const { tavern, host, chatSync, generate, calls } = scene(false);
+    await chatSync.syncNow();
     const chat = host.record()?.chat;
-    await keeper.forgetChat();
+    await chatSync.forgetChat();
     assert.deepEqual(
         calls('DELETE', '/chats/').map(([, path]) => path),
         [`/chats/${chat}`],
     );
     assert.equal(host.record()?.off, true);
     tavern.chat.push(said('not for memory'));
-    assert.equal(await keeper.syncNow(), null);
+    assert.equal(await chatSync.syncNow(), null);
     await generate();
     assert.deepEqual(calls('PUT', '/chats/').at(-1)?.[2].messages, []);
-    const result = await keeper.rememberChat();
+    const result = await chatSync.rememberChat();
     assert.equal(host.record()?.off, undefined);
     assert.equal(host.record()?.chat, chat);
     assert.equal(result?.added, 10);
@@ -147,7 +151,7 @@ test('a forgotten chat goes to the bin, stays untold, and comes back whole', asy
 
 test('a chat that memory never met can be forgotten; when forgetting fails it stays remembered', async () => {
     const unmet = scene(false);
-    await unmet.keeper.forgetChat();
+    await unmet.chatSync.forgetChat();
     assert.equal(unmet.host.record()?.off, true);
 
     const { host } = fakeTavern({ chat: talk(3) });
@@ -155,14 +159,14 @@ test('a chat that memory never met can be forgotten; when forgetting fails it st
         if (method === 'DELETE') throw refusal('busy', 503);
         return { chats: [] };
     };
-    const keeper = createKeeper(
+    const chatSync = createChatSync({
         host,
-        createPeople(host, () => unmet.tavern.settings, ask),
+        people: createPeople(host, () => unmet.tavern.settings, ask),
         ask,
-        async () => [],
-        () => {},
-    );
-    await assert.rejects(keeper.forgetChat(), /busy/);
+        chatNames: async () => [],
+        changed: () => {},
+    });
+    await assert.rejects(chatSync.forgetChat(), /busy/);
     assert.equal(host.record()?.off, undefined);
 });
 

@@ -7,7 +7,7 @@ import { createSay } from '../../../extension_js/src/base/strings.js';
 /** @typedef {import('../../../extension_js/src/base/types.js').Health} Health */
 
 const say = createSay(english => english);
-const KEEPER = { chat: 'c1', reading: null, error: null, held: null };
+const KEEPER = { chat: 'c1', reading: null, error: null, quarantine: null };
 const WELL = /** @type {Health} */ ({
     status: 'ok',
     version: '1',
@@ -28,9 +28,9 @@ function seen(health, wish = {}) {
         direct: null,
         page: { loopback: true, secure: true },
         slow: false,
-        held: false,
+        quarantined: false,
         vectors: false,
-        missing: false,
+        notInPrompt: false,
         readOnly: false,
         chatOff: false,
         ...wish,
@@ -38,7 +38,7 @@ function seen(health, wish = {}) {
     const state = { ...link, error: null };
     return {
         signs: checklist(state, KEEPER, 'U', say),
-        step: stepText(state, { folder: 'F', origin: 'O', url: 'U', held: 0 }, say),
+        step: stepText(state, { folder: 'F', origin: 'O', url: 'U', quarantined: 0 }, say),
     };
 }
 /** @param {ReturnType<typeof seen>} view */

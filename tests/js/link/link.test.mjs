@@ -21,7 +21,10 @@ beforeEach(() => {
     page.hidden = false;
     mock.timers.enable({ apis: ['setTimeout', 'Date'], now: Date.UTC(2026, 0, 1) });
 });
-afterEach(() => mock.timers.reset());
+afterEach(async () => {
+    await pass(0); // a check that is under way sets its next timer while timers are fakes
+    mock.timers.reset();
+});
 
 function scene() {
     const world = { answer: /** @type {any} */ (WELL), calls: 0, enabled: true };
@@ -41,9 +44,9 @@ function scene() {
         () => ({
             enabled: world.enabled,
             page: { loopback: true, secure: true },
-            held: false,
+            quarantined: false,
             vectors: false,
-            missing: false,
+            notInPrompt: false,
             readOnly: false,
             chatOff: false,
         }),
@@ -61,7 +64,7 @@ const down = () => new ApiError('down', { kind: 'http', status: 502, code: 'side
 
 test('a look finds the way, and later looks follow by themselves', async () => {
     const { world, link } = scene();
-    await link.look();
+    await link.check();
     assert.deepEqual([link.state().state, link.state().via, world.calls], ['ok', 'plugin', 1]);
     await pass(61_000);
     assert.equal(world.calls, 2);
@@ -70,7 +73,7 @@ test('a look finds the way, and later looks follow by themselves', async () => {
 test('a sidecar that comes up is found within seconds', async () => {
     const { world, link } = scene();
     world.answer = down();
-    await link.look();
+    await link.check();
     assert.deepEqual([link.state().state, link.state().step], ['down', 'sidecar_down']);
     world.answer = WELL;
     await pass(8_100);
@@ -80,7 +83,7 @@ test('a sidecar that comes up is found within seconds', async () => {
 test('while messages are not searchable yet, their count is asked for every few seconds', async () => {
     const { world, link } = scene();
     world.answer = { ...WELL, pending: 400 };
-    await link.look();
+    await link.check();
     world.answer = WELL;
     await pass(5_100);
     assert.deepEqual([world.calls, link.state().health?.pending], [2, 0]);
@@ -90,7 +93,7 @@ test('while messages are not searchable yet, their count is asked for every few 
 
 test('a page in the background does not ask', async () => {
     const { world, link } = scene();
-    await link.look();
+    await link.check();
     page.hidden = true;
     await pass(300_000);
     assert.equal(world.calls, 1);
@@ -98,7 +101,7 @@ test('a page in the background does not ask', async () => {
 
 test('two looks at once are one', async () => {
     const { world, link } = scene();
-    await Promise.all([link.look(), link.look()]);
+    await Promise.all([link.check(), link.check()]);
     assert.equal(world.calls, 1);
 });
 
@@ -115,7 +118,7 @@ test('a reply looks for itself when the last look is old, and not when it just f
 
 test('a late recall is said at once, and forgiven when health stays well', async () => {
     const { link } = scene();
-    await link.look();
+    await link.check();
     link.report(timeout());
     assert.deepEqual([link.state().state, link.state().step], ['degraded', 'sidecar_slow']);
     await pass(21_000);
@@ -125,7 +128,7 @@ test('a late recall is said at once, and forgiven when health stays well', async
 
 test('after three late recalls in a row replies stop waiting, until one look has gone well for a while', async () => {
     const { link } = scene();
-    await link.look();
+    await link.check();
     for (let i = 0; i < 3; i++) {
         assert.equal(await link.ready(), true);
         link.report(timeout());
@@ -139,7 +142,7 @@ test('after three late recalls in a row replies stop waiting, until one look has
 
 test('a recall that went well clears what was said', async () => {
     const { link } = scene();
-    await link.look();
+    await link.check();
     link.report(new ApiError('no such soul', { kind: 'http', status: 404 }));
     assert.equal(link.state().error, 'no such soul');
     link.report(timeout());
@@ -149,7 +152,7 @@ test('a recall that went well clears what was said', async () => {
 
 test('a lost connection starts a look', async () => {
     const { world, link } = scene();
-    await link.look();
+    await link.check();
     world.answer = down();
     link.report(new ApiError('reset', { kind: 'network' }));
     await pass(1);
@@ -166,7 +169,7 @@ test('nothing is asked of a sidecar whose contract we do not know', async () => 
 test('switched off, nothing is asked at all', async () => {
     const { world, link } = scene();
     world.enabled = false;
-    await link.look();
+    await link.check();
     assert.deepEqual([world.calls, link.state().state], [0, 'off']);
 });
 
@@ -176,8 +179,8 @@ test('without a way a call fails at once', async () => {
 });
 
 const say = createSay(english => english);
-const still = { chat: 'c1', reading: null, error: null, held: null };
-const signs = (/** @type {any} */ change, /** @type {any} */ keeper = {}) =>
+const still = { chat: 'c1', reading: null, error: null, quarantine: null };
+const signs = (/** @type {any} */ change, /** @type {any} */ chatSync = {}) =>
     checklist(
         {
             state: 'ok',
@@ -187,7 +190,7 @@ const signs = (/** @type {any} */ change, /** @type {any} */ keeper = {}) =>
             health: /** @type {any} */ (WELL),
             ...change,
         },
-        { ...still, ...keeper },
+        { ...still, ...chatSync },
         'http://h:1',
         say,
     )
@@ -219,7 +222,11 @@ for (const [what, got, wanted] of [
         signs({ health: { ...WELL, pending: 40 } }, { reading: { done: 1, total: 9 } }),
         'yes yes yes yes yes wait wait',
     ],
-    ['held', signs({}, { held: { reason: 'mass_removal', count: 3 } }), 'yes yes yes yes yes warn'],
+    [
+        'held',
+        signs({}, { quarantine: { reason: 'mass_removal', count: 3 } }),
+        'yes yes yes yes yes warn',
+    ],
     ['no chat', signs({}, { chat: null }), 'yes yes yes yes yes wait'],
     ['a problem', signs({ error: 'no such soul' }), 'yes yes yes yes yes yes warn'],
 ])
@@ -255,7 +262,7 @@ test("a step's words name what to do it with", () => {
         folder: 'ext/SoulMem',
         origin: 'http://pc:8000',
         url: 'http://h:1',
-        held: 7,
+        quarantined: 7,
         notes: ['The disk is full.'],
     };
     const words = (/** @type {any} */ step, /** @type {any} */ health = null) =>

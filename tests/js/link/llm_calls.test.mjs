@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { createApi } from '../../../extension_js/src/link/api.js';
 import { createHost } from '../../../extension_js/src/tavern/host.js';
-import { createLlm } from '../../../extension_js/src/link/llm_calls.js';
+import { createLlmCalls } from '../../../extension_js/src/link/llm_calls.js';
 
 const CALL = {
     request: 'r1',
@@ -36,7 +36,7 @@ function scene() {
         slow: /** @type {Promise<void> | null} */ (null),
         options: /** @type {any} */ (null),
     };
-    const llm = createLlm(
+    const llm = createLlmCalls(
         () => ({ via: world.via, health: { llm: { state: 'ok', model: world.model } } }),
         async (method, path, body, options) => {
             world.asked.push(`${method} ${path}`);
@@ -57,7 +57,7 @@ function scene() {
         () => world.enabled,
     );
     llm.start();
-    return Object.assign(world, { soon: llm.soon, leave: llm.leave });
+    return Object.assign(world, { soon: llm.soon, leave: llm.giveBack });
 }
 
 test('a call that waits is run and its answer brought back, and then the next', async () => {

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../extension_js/src/link/api.js';
 import { binnedBy } from '../../../extension_js/src/pages/bin_page.js';
-import { vanished } from '../../../extension_js/src/pages/quarantine_notice.js';
-import { createMemories, queryOf } from '../../../extension_js/src/link/memory_api.js';
+import { vanishedMessages } from '../../../extension_js/src/pages/quarantine_notice.js';
+import { createMemoryApi, queryOf } from '../../../extension_js/src/link/memory_api.js';
 import { createSay, EN } from '../../../extension_js/src/base/strings.js';
 import {
-    deed,
-    difference,
-    fieldWords,
+    actionText,
+    textDifference,
+    fieldTexts,
     isUndoable,
     jobOf,
 } from '../../../extension_js/src/widgets/audit_text.js';
-import { troubleText } from '../../../extension_js/src/widgets/error_text.js';
+import { errorText } from '../../../extension_js/src/widgets/error_text.js';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').AuditEntry} AuditEntry */
 
@@ -49,7 +49,7 @@ test('an address holds only what was asked, safely written', () => {
 
 test('each wish goes through its door of the contract', async () => {
     const asked = /** @type {[string, string, unknown][]} */ ([]);
-    const memories = createMemories(async (method, path, body) => {
+    const memories = createMemoryApi(async (method, path, body) => {
         asked.push([method, path, body]);
         return {
             deletions: [
@@ -64,14 +64,14 @@ test('each wish goes through its door of the contract', async () => {
     const memory = /** @type {any} */ ({ id: 'm1', revision: 4, permanent: false });
     await memories.list('s1', { state: 'bin', q: '' }, 'next');
     await memories.change(memory, { locked: true });
-    await memories.bin(memory);
-    await memories.bin({ ...memory, permanent: true });
+    await memories.moveToBin(memory);
+    await memories.moveToBin({ ...memory, permanent: true });
     await memories.undo('s1', { job: 'j1' });
     await memories.decide('d1', 'reject');
     await memories.judge('t1', 'm1', 'not_now');
     await memories.purge('m1');
     assert.deepEqual(
-        (await memories.deletions('s1')).map(one => one.request),
+        (await memories.deletionRequests('s1')).map(one => one.request),
         ['d1'],
         'a decided request waits for nobody',
     );
@@ -124,13 +124,19 @@ test('a job is known by its id, and never for the user', () => {
 });
 
 test('a change is told by who did it, and field by field', () => {
-    assert.equal(deed(entry(), say), 'SoulMem: changed it');
+    assert.equal(actionText(entry(), say), 'SoulMem: changed it');
     assert.equal(
-        deed(entry({ before: { edges: { e1: {} } }, after: { edges: { e1: {}, e2: {} } } }), say),
+        actionText(
+            entry({ before: { edges: { e1: {} } }, after: { edges: { e1: {}, e2: {} } } }),
+            say,
+        ),
         'SoulMem: changed 2 links',
     );
-    assert.equal(deed(entry({ actor: 'user', action: 'bin' }), say), 'You: moved it to the bin');
-    const fields = fieldWords(
+    assert.equal(
+        actionText(entry({ actor: 'user', action: 'bin' }), say),
+        'You: moved it to the bin',
+    );
+    const fields = fieldTexts(
         entry({
             before: { locked: false, tags: [], state: 'active' },
             after: { locked: true, tags: ['a', 'b'], state: 'bin' },
@@ -143,7 +149,7 @@ test('a change is told by who did it, and field by field', () => {
         'state: remembered → in the bin',
     ]);
     assert.deepEqual(
-        fieldWords(entry({ before: null, after: { locked: true } }), say),
+        fieldTexts(entry({ before: null, after: { locked: true } }), say),
         [],
         'a new memory changed nothing',
     );
@@ -171,30 +177,30 @@ test('every actor, action, field and state of the contract has its words', () =>
 });
 
 test('two wordings differ where they differ, whole words and signs', () => {
-    assert.deepEqual(difference('my sister is here', 'my cousin is here'), {
+    assert.deepEqual(textDifference('my sister is here', 'my cousin is here'), {
         start: 'my ',
-        gone: 'sister',
-        come: 'cousin',
+        removed: 'sister',
+        added: 'cousin',
         end: ' is here',
     });
-    assert.deepEqual(difference('藏在橡树里', '藏在井里'), {
+    assert.deepEqual(textDifference('藏在橡树里', '藏在井里'), {
         start: '藏在',
-        gone: '橡树',
-        come: '井',
+        removed: '橡树',
+        added: '井',
         end: '里',
     });
     const samples = ['', 'a', 'a a', 'the key 🗝️ lies', 'the 🔑 lies', '钥匙', '钥 匙', 'aa aa aa'];
     for (const before of samples) {
         for (const after of samples) {
-            const { start, gone, come, end } = difference(before, after);
-            assert.equal(start + gone + end, before);
-            assert.equal(start + come + end, after);
-            if (before === after) assert.equal(gone + come, '');
+            const { start, removed, added, end } = textDifference(before, after);
+            assert.equal(start + removed + end, before);
+            assert.equal(start + added + end, after);
+            if (before === after) assert.equal(removed + added, '');
         }
     }
 });
 
-test('the bin knows the latest deed that led there', () => {
+test('the bin knows the latest actionText that led there', () => {
     const audit = [
         entry({
             id: 'c3',
@@ -219,16 +225,16 @@ test('the bin knows the latest deed that led there', () => {
     );
 });
 
-test('what vanished is what is stored and no longer there', () => {
+test('what vanishedMessages is what is stored and no longer there', () => {
     const stored = ['a', 'b', 'c'].map(slot => ({ slot }));
     assert.deepEqual(
-        vanished(stored, ['c', null, 'x']).map(one => one.slot),
+        vanishedMessages(stored, ['c', null, 'x']).map(one => one.slot),
         ['a', 'b'],
     );
 });
 
 test('a failure is told with what helps', () => {
-    const facts = { folder: 'F', origin: 'O', url: 'U', held: 0 };
+    const facts = { folder: 'F', origin: 'O', url: 'U', quarantined: 0 };
     const link = /** @type {any} */ ({
         state: 'ok',
         step: '',
@@ -239,20 +245,14 @@ test('a failure is told with what helps', () => {
     const away = { ...link, state: 'down', step: 'sidecar_down', via: null };
     const http = (/** @type {string} */ code, status = 409) =>
         new ApiError('memory m1 is at revision 2', { kind: 'http', status, code });
-    assert.match(troubleText(http('conflict'), link, facts, say), /changed elsewhere.*revision 2/s);
-    assert.match(troubleText(http('forbidden', 403), link, facts, say), /take off "permanent"/);
+    assert.match(errorText(http('conflict'), link, facts, say), /changed elsewhere.*revision 2/s);
+    assert.match(errorText(http('forbidden', 403), link, facts, say), /take off "permanent"/);
     assert.match(
-        troubleText(http('sidecar_down', 502), away, facts, say),
+        errorText(http('sidecar_down', 502), away, facts, say),
         /nothing was changed. Nothing answers at U. Start SoulMem/,
     );
-    assert.match(
-        troubleText(new ApiError('x', { kind: 'network' }), away, facts, say),
-        /Start\.bat/,
-    );
-    assert.match(
-        troubleText(new ApiError('x', { kind: 'timeout' }), link, facts, say),
-        /try again/,
-    );
-    assert.match(troubleText(http('internal', 500), link, facts, say), /did not work: memory m1/);
-    assert.match(troubleText(new Error('odd'), link, facts, say), /odd/);
+    assert.match(errorText(new ApiError('x', { kind: 'network' }), away, facts, say), /Start\.bat/);
+    assert.match(errorText(new ApiError('x', { kind: 'timeout' }), link, facts, say), /try again/);
+    assert.match(errorText(http('internal', 500), link, facts, say), /did not work: memory m1/);
+    assert.match(errorText(new Error('odd'), link, facts, say), /odd/);
 });

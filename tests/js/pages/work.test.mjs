@@ -3,23 +3,28 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-    isGoing,
+    isUnfinished,
     jobName,
-    outcome,
-    worthTelling,
+    outcomeText,
+    shownJobs,
 } from '../../../extension_js/src/widgets/job_list.js';
-import { counts, parted, runsOf, worded } from '../../../extension_js/src/pages/learned_runs.js';
 import {
-    minutesWords,
+    kindCounts,
+    splitByKept,
+    runsOf,
+    withFactTexts,
+} from '../../../extension_js/src/pages/learned_runs.js';
+import {
+    durationText,
     priceOf,
-    spentInAll,
-    verdictOn,
+    totalUsage,
+    testVerdict,
 } from '../../../extension_js/src/pages/model_card.js';
 import { createSay } from '../../../extension_js/src/base/strings.js';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').AuditEntry} AuditEntry */
 /** @typedef {import('../../../extension_js/src/base/types.js').Job} Job */
-/** @typedef {import('../../../extension_js/src/base/types.js').Ledger} Ledger */
+/** @typedef {import('../../../extension_js/src/base/types.js').UsageLedger} UsageLedger */
 
 const say = createSay(english => english);
 const IDLE = 'idle-20260501T120000',
@@ -55,10 +60,10 @@ test('what runs made is told run by run, the newest first, scenes before names',
         [JOB, IDLE],
     );
     assert.deepEqual(texts(found), [['all'], ['first', 'Mira']]);
-    assert.equal(counts(found[1].items, say), 'scene 1 · concept 1');
+    assert.equal(kindCounts(found[1].items, say), 'scene 1 · concept 1');
 });
 
-test('only what a model did in a run counts, and of that what a reader can judge', () => {
+test('only what a model did in a run kindCounts, and of that what a reader can judge', () => {
     assert.deepEqual(
         runs(
             entry({ actor: 'user' }),
@@ -140,7 +145,7 @@ test('a fact is told in words, by the names of its ends; without an end it is no
         }),
     );
     const asked = /** @type {string[]} */ ([]);
-    const [run] = await worded(found, async memory => {
+    const [run] = await withFactTexts(found, async memory => {
         asked.push(memory);
         return memory === 'o' ? 'Mira' : null;
     });
@@ -158,7 +163,7 @@ test('a fact is told in words, by the names of its ends; without an end it is no
     );
     assert.equal(run.items[0].memory, 's');
     assert.deepEqual(
-        await worded(
+        await withFactTexts(
             runs(
                 entry({
                     action: 'change',
@@ -177,11 +182,11 @@ test('kept is what was there when the user kept it; a run that wrote more since 
     const first = entry({}),
         second = entry({ source: JOB });
     const all = runsOf([second, first]);
-    assert.deepEqual(parted(all, undefined).fresh.length, 2);
-    const after = parted(all, all[0].newest);
+    assert.deepEqual(splitByKept(all, undefined).fresh.length, 2);
+    const after = splitByKept(all, all[0].newest);
     assert.deepEqual([after.fresh.length, after.earlier.length], [0, 2]);
     assert.deepEqual(
-        parted(runsOf([entry({}), second, first]), all[0].newest).fresh.map(run => run.id),
+        splitByKept(runsOf([entry({}), second, first]), all[0].newest).fresh.map(run => run.id),
         [IDLE],
     );
 });
@@ -201,23 +206,23 @@ const job = about => ({
 
 test('a job is told with what came of it', () => {
     assert.match(
-        outcome(job({ result: { calls: 4, memories: 9, parked: [] } }), say),
+        outcomeText(job({ result: { calls: 4, memories: 9, parked: [] } }), say),
         /calls 4, memories 9/,
     );
     assert.match(
-        outcome(job({ result: { calls: 4, memories: 0, parked: ['c1: no lists'] } }), say),
+        outcomeText(job({ result: { calls: 4, memories: 0, parked: ['c1: no lists'] } }), say),
         /later: 1/,
     );
     assert.match(
-        outcome(job({ kind: 'replay', result: { calls: 2, written: 3, parked: [] } }), say),
+        outcomeText(job({ kind: 'replay', result: { calls: 2, written: 3, parked: [] } }), say),
         /calls 2, memories 3/,
     );
-    assert.equal(outcome(job({ result: {} }), say), 'Done');
+    assert.equal(outcomeText(job({ result: {} }), say), 'Done');
     assert.match(
-        outcome(job({ state: 'failed', error: 'the disk is full' }), say),
+        outcomeText(job({ state: 'failed', error: 'the disk is full' }), say),
         /the disk is full/,
     );
-    assert.match(outcome(job({ state: 'cancelled' }), say), /stays/);
+    assert.match(outcomeText(job({ state: 'cancelled' }), say), /stays/);
     assert.equal(jobName(job({ kind: 'import' }), say), 'Import');
     assert.equal(jobName(job({ kind: 'of tomorrow' }), say), 'of tomorrow');
 });
@@ -229,8 +234,8 @@ test('what goes on is always told, of what ended the last; tests and quotes are 
         ...Array.from({ length: 20 }, () => job({})),
         job({ state: 'running' }),
     ];
-    const told = worthTelling(jobs);
-    assert.deepEqual([told.length, told.filter(isGoing).length], [9, 1]);
+    const told = shownJobs(jobs);
+    assert.deepEqual([told.length, told.filter(isUnfinished).length], [9, 1]);
     assert.ok(!told.some(one => one.kind === 'model_test' || one.result?.dry_run));
 });
 
@@ -242,7 +247,7 @@ const spent = {
     seconds: 60,
     memories: 9,
 };
-/** @param {Partial<Ledger>} about @returns {Ledger} */
+/** @param {Partial<UsageLedger>} about @returns {UsageLedger} */
 const ledger = about => ({
     totals: {},
     this_hour: spent,
@@ -259,11 +264,11 @@ test('the price goes by what calls took so far, and says so when there were none
         priceOf(ledger({ totals: { consolidation: spent }, due: { calls: 6, minutes: 1.5 } })),
         { calls: 6, minutes: 1.5, tokens: 1800 },
     );
-    assert.match(minutesWords(null, say), /not known/);
-    assert.match(minutesWords(0.4, say), /less than a minute/);
-    assert.match(minutesWords(1.2, say), /about 2 minutes/);
+    assert.match(durationText(null, say), /not known/);
+    assert.match(durationText(0.4, say), /less than a minute/);
+    assert.match(durationText(1.2, say), /about 2 minutes/);
     assert.deepEqual(
-        spentInAll(ledger({ totals: { consolidation: spent, test: { ...spent, calls: 1 } } })),
+        totalUsage(ledger({ totals: { consolidation: spent, test: { ...spent, calls: 1 } } })),
         {
             calls: 5,
             failed: 2,
@@ -277,7 +282,7 @@ test('the price goes by what calls took so far, and says so when there were none
 
 test('a test of the model is told so that one knows what to do', () => {
     assert.deepEqual(
-        verdictOn(job({ result: { state: 'ok', seconds: 2.1, answer: 'A tree.' } }), say),
+        testVerdict(job({ result: { state: 'ok', seconds: 2.1, answer: 'A tree.' } }), say),
         { sign: 'yes', text: 'It answers well, in 2.1 s:', answer: 'A tree.' },
     );
     for (const [result, sign, words] of /** @type {[object, string, RegExp][]} */ ([
@@ -293,12 +298,12 @@ test('a test of the model is told so that one knows what to do', () => {
         ],
         [{ state: 'off' }, 'no', /config\.toml/],
     ])) {
-        const found = verdictOn(job({ result }), say);
+        const found = testVerdict(job({ result }), say);
         assert.equal(found.sign, sign);
         assert.match(found.text, words);
     }
     assert.match(
-        verdictOn(job({ state: 'failed', error: 'the store is closed', result: null }), say).text,
+        testVerdict(job({ state: 'failed', error: 'the store is closed', result: null }), say).text,
         /the store is closed/,
     );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../extension_js/src/link/api.js';
-import { createKeeper } from '../../../extension_js/src/chat/chat_sync.js';
+import { createChatSync } from '../../../extension_js/src/chat/chat_sync.js';
 import { createPeople } from '../../../extension_js/src/chat/people.js';
 import { createRecaller, recallType } from '../../../extension_js/src/recall/recaller.js';
 import { slotOf } from '../../../extension_js/src/tavern/slots.js';
@@ -72,14 +72,18 @@ function scene(about = { chat: talk(9) }) {
         world.asked.push(body);
         return world.recall(body, options.signal);
     };
-    const keeper = createKeeper(
+    const chatSync = createChatSync({
         host,
-        createPeople(host, () => tavern.settings, ask),
+        people: createPeople(host, () => tavern.settings, ask),
         ask,
-        async () => [],
-        () => {},
-    );
-    const recaller = createRecaller(host, keeper, ask, () => tavern.settings, {
+        chatNames: async () => [],
+        changed: () => {},
+    });
+    const recaller = createRecaller({
+        host,
+        chatSync,
+        ask,
+        settings: () => tavern.settings,
         ready: async () => world.ready,
         report: error => world.reports.push(error),
         minor: () => world.minor,
@@ -87,12 +91,12 @@ function scene(about = { chat: talk(9) }) {
     const generate = (/** @type {unknown} */ type = 'normal', size = 8000) =>
         recaller.intercept([], size, () => assert.fail('never abort a generation'), type);
     const injected = () => [...tavern.prompts.values()].map(prompt => prompt.text).join('\n');
-    return { tavern, host, sidecar, world, keeper, recaller, generate, injected };
+    return { tavern, host, sidecar, world, chatSync, recaller, generate, injected };
 }
 const never = () => /** @type {Promise<any>} */ (new Promise(() => {}));
 
 test('what the sidecar recalls goes into the prompt, whole and by its slot', async () => {
-    const { tavern, world, generate, injected, recaller, keeper } = scene();
+    const { tavern, world, generate, injected, recaller, chatSync } = scene();
     await generate();
     assert.equal(injected(), '[Earlier]\n- the key is under the step\n- the cake');
     assert.equal(recaller.text(), injected());
@@ -115,7 +119,7 @@ test('what the sidecar recalls goes into the prompt, whole and by its slot', asy
     );
     assert.ok(body.time_budget_ms > 0 && body.time_budget_ms <= tavern.settings.time_budget);
     tavern.chat.push(said('reply'));
-    keeper.received(9, 'normal');
+    chatSync.replyArrived(9, 'normal');
     assert.equal(
         slotOf(tavern.chat[9]),
         body.slot,
@@ -389,7 +393,7 @@ test('what stands in the prompt beside the chat is sent along, to a sidecar that
         'Alice is a thief.',
         '*Rain.* Who is there?',
     ]);
-    recaller.loreAwoke([{ content: '{{user}} owes the miller nine crowns.' }]);
+    recaller.loreActivated([{ content: '{{user}} owes the miller nine crowns.' }]);
     await generate();
     assert.equal(world.asked[2].context_texts.at(-1), 'Alice owes the miller nine crowns.');
     tavern.card = [...Array(80).keys()].map(number => `${number}`).concat('x'.repeat(300_000));
@@ -415,7 +419,7 @@ test('lore that awakes with this very message is not told twice', async () => {
     const key = 'The brass key lies under the third step of the mill.';
     world.recall = async () => answer([`Mira: *nods* ${key} I swear it.`, 'the cake', 'He came.']);
     await generate();
-    recaller.loreAwoke([
+    recaller.loreActivated([
         { content: `Mill: ${key.toUpperCase()} Nobody knows, he came.` },
         {},
         null,
@@ -426,7 +430,7 @@ test('lore that awakes with this very message is not told twice', async () => {
         [recaller.last()?.sent, recaller.last()?.trimmed.sort()],
         [['e1'], ['e0', 'e2']],
     );
-    recaller.loreAwoke([{ content: 'the cake' }]);
+    recaller.loreActivated([{ content: 'the cake' }]);
     assert.match(injected(), /cake/, 'the prompt is made by then');
 });
 

@@ -42,14 +42,12 @@ test('a hidden stretch ends the window, so that it can be recalled', () => {
 
 test('notices of SillyTavern count for nothing', () => {
     const messages = chat(20, all =>
-        all
-            .slice(10, 14)
-            .forEach(message =>
-                Object.assign(message, {
-                    is_system: true,
-                    extra: { ...message.extra, type: 'comment' },
-                }),
-            ),
+        all.slice(10, 14).forEach(message =>
+            Object.assign(message, {
+                is_system: true,
+                extra: { ...message.extra, type: 'comment' },
+            }),
+        ),
     );
     assert.equal(contextFromCount(messages, 10, 20, true), slotOf(messages[6]));
 });

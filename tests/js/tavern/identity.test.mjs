@@ -25,18 +25,18 @@ const facts = more => ({
 const record = { chat: 'c1', name: 'A', owner: 's1', souls: ['s1'], cast: ['s1'] };
 
 test('a chat without a record is new', () => {
-    const { record: made, found } = chatIdentity(undefined, facts());
+    const { record: made, outcome } = chatIdentity(undefined, facts());
     assert.deepEqual(
-        [found, made.chat, made.name, made.owner, made.cast, made.parent],
+        [outcome, made.chat, made.name, made.owner, made.cast, made.parent],
         ['new', 'fresh', 'A', 's1', ['s1'], undefined],
     );
 });
 
 test('a known chat keeps its id', () => {
-    assert.deepEqual(chatIdentity(record, facts()), { record, found: 'same' });
+    assert.deepEqual(chatIdentity(record, facts()), { record, outcome: 'same' });
 });
 
-for (const [what, more, found] of /** @type {[string, Partial<ChatFacts>, string][]} */ ([
+for (const [what, more, expected] of /** @type {[string, Partial<ChatFacts>, string][]} */ ([
     ['a branch: metadata was copied and main_chat names the parent', { mainChat: 'A' }, 'fork'],
     ['a copied file: the original is still there', { parentExists: true }, 'fork'],
     ['a rename that was announced', { renamed: true }, 'renamed'],
@@ -49,14 +49,14 @@ for (const [what, more, found] of /** @type {[string, Partial<ChatFacts>, string
     ['a copy for another character', { owner: 's2', parentExists: false }, 'fork'],
     ['a copy that shares no message', { lastSlot: null }, 'new'],
 ])) {
-    test(`${what} is ${found}`, () => {
-        const { record: made, found: was } = chatIdentity(record, facts({ name: 'B', ...more }));
-        assert.equal(was, found);
+    test(`${what} is ${expected}`, () => {
+        const { record: made, outcome } = chatIdentity(record, facts({ name: 'B', ...more }));
+        assert.equal(outcome, expected);
         assert.equal(made.name, 'B');
-        assert.equal(made.chat, found === 'renamed' ? 'c1' : 'fresh');
+        assert.equal(made.chat, expected === 'renamed' ? 'c1' : 'fresh');
         assert.deepEqual(
             made.parent,
-            found === 'fork' ? { chat: 'c1', fork_slot: 'm9' } : undefined,
+            expected === 'fork' ? { chat: 'c1', fork_slot: 'm9' } : undefined,
         );
     });
 }

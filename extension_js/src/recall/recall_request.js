@@ -1,0 +1,107 @@
+// The question of a recall: for which character and reply, and what the model still sees.
+
+import { newId } from '../base/ids.js';
+import { slotOf } from '../tavern/slots.js';
+import { budgetFor } from './inject.js';
+
+/** @typedef {import('../tavern/host.js').Host} Host */
+/** @typedef {import('../chat/chat_sync.js').ChatSync} ChatSync */
+/** @typedef {import('../chat/identify.js').OpenChat} OpenChat */
+/** @typedef {import('../chat/people.js').Person} Person */
+/** @typedef {import('../chat/reply_stamp.js').PendingReply} PendingReply */
+/** @typedef {import('./last_prompts.js').LastPrompts} LastPrompts */
+/** @typedef {import('../base/types.js').Ask} Ask */
+/** @typedef {import('../base/settings.js').Settings} Settings */
+/** @typedef {import('../base/types.js').RecallAnswer} RecallAnswer */
+/** @typedef {import('../base/types.js').StMessage} StMessage */
+
+/** One recall while it runs. `deadline`: ms since the epoch; `storing`: the open chat may be stored.
+ * @typedef {{type: string, contextSize: number, signal: AbortSignal, deadline: number, storing: boolean}} Generation */
+
+const TRIM_TIME = 150; // ms kept back for counting tokens
+const QUERY_MESSAGES = 3;
+const QUERY_CHARACTERS = 4000;
+
+/** The last messages as a query, for a sidecar that does not have them. @param {readonly StMessage[]} chat */
+export const lastWords = chat =>
+    chat
+        .filter(message => !message.is_system)
+        .slice(-QUERY_MESSAGES)
+        .map(message => message.mes ?? '')
+        .join('\n')
+        .slice(-QUERY_CHARACTERS);
+
+/** @param {object} parts
+ * @param {Host} parts.host @param {ChatSync} parts.chatSync @param {Ask} parts.ask the sidecar
+ * @param {() => Settings} parts.settings @param {LastPrompts} parts.prompts
+ * @param {() => number} parts.minor minor version of the sidecar's contract */
+export function createRecallRequest({ host, chatSync, ask, settings, prompts, minor }) {
+    /** The slot and swipe that the reply will have. Null for texts that are not added to the chat.
+     * @param {OpenChat} open @param {string} type @returns {PendingReply | null} */
+    function nextReply(open, type) {
+        if (type === 'quiet' || type === 'impersonate') return null;
+        const messages = host.chat();
+        const chat = open.record.chat;
+        const last = messages.at(-1);
+        const slot = slotOf(last);
+        if ((type === 'swipe' || type === 'continue') && last && slot) {
+            const swipe = last.swipe_id ?? 0;
+            return {
+                chat,
+                index: messages.length - 1,
+                slot,
+                swipe,
+                fresh: false,
+                present: undefined,
+            };
+        }
+        const speaker = { original_avatar: host.speaker()?.avatar };
+        const present = chatSync.presence(open.record, open.people, speaker);
+        return { chat, index: messages.length, slot: newId('m'), swipe: 0, fresh: true, present };
+    }
+
+    /** @param {OpenChat} open @returns {Person | undefined} the character whose reply is generated */
+    function speakerOf(open) {
+        const avatar = host.speaker()?.avatar;
+        return open.people.find(person => person.avatar === avatar) ?? open.people[0];
+    }
+
+    /** The body of `POST /recall`.
+     * @param {Generation} generation @param {OpenChat} open @param {Person} person
+     * @param {PendingReply | null} reply @param {boolean} complete the sidecar has the chat as it is now */
+    function questionOf(generation, open, person, reply, complete) {
+        const { type, contextSize, deadline, storing } = generation;
+        const chat = open.record.chat;
+        const border =
+            complete || !storing
+                ? prompts.contextFrom(chat, contextSize, chatSync.storedSlots())
+                : null;
+        return {
+            soul: person.soul,
+            chat,
+            ...(reply && storing && { slot: reply.slot, swipe: reply.swipe }),
+            query: complete ? null : lastWords(host.chat()),
+            type,
+            budget_tokens: budgetFor(settings().budget, contextSize),
+            max_items: settings().max_items,
+            context_from: border,
+            ...(minor() >= 1 && { context_texts: prompts.contextTexts(chat, border) }),
+            time_budget_ms: Math.max(100, Math.round(deadline - Date.now() - TRIM_TIME)),
+        };
+    }
+
+    /** Asks for memories. A chat that is not stored is registered first when the sidecar does not know it.
+     * @param {Generation} generation @param {object} question @param {OpenChat} open
+     * @returns {Promise<RecallAnswer>} */
+    async function askForMemories({ storing, signal }, question, open) {
+        const attempt = () => ask('POST', '/recall', question, { signal });
+        if (storing) return attempt();
+        return attempt().catch(async error => {
+            if (error.code !== 'not_found') throw error;
+            await chatSync.registerChat(open);
+            return attempt();
+        });
+    }
+
+    return { nextReply, speakerOf, questionOf, askForMemories };
+}
