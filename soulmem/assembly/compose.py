@@ -162,9 +162,8 @@ class Budget:
             if section is Section.EPISODES:
                 mine.sort(key=lambda pair: age(pair[0]))
             elif section in _IN_PROMPT:
-                mine.sort(
-                    key=lambda pair: (-pair[0].importance, pair[0].id)
-                )  # the same order every turn
+                # the same order every turn
+                mine.sort(key=lambda pair: (-pair[0].importance, pair[0].id))
             lines = tuple(line for _, line in mine)
             header = self._headers[section]
             inside = section in _IN_PROMPT

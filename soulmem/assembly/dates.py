@@ -6,9 +6,8 @@ from datetime import date, datetime, timedelta
 
 from soulmem.language.times.spans import MONTHS
 
-_NIGHT = timedelta(
-    hours=6
-)  # a span that ends before six in the morning ends with the day before
+# a span that ends before six in the morning ends with the day before
+_NIGHT = timedelta(hours=6)
 
 
 def span_text(start: datetime, end: datetime, year: int, language: str) -> str:

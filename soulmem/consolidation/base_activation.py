@@ -22,9 +22,8 @@ class ActivationParams:
     """Rates of decay and gain."""
 
     stability: float = 300.0  # turns; S0 of design 6, as for the edges of a concept
-    mention: float = (
-        0.2  # 0..1, gain of a mention of salience 1, as a share of what is missing to 1
-    )
+    # 0..1, gain of a mention of salience 1, as a share of what is missing to 1
+    mention: float = 0.2
     recall: float = 0.35  # 0..1, the same for a recall that is learned from
     floor: float = 0.05  # 0..1, below which a concept is forgotten; design 6
 
@@ -75,9 +74,8 @@ def base_activations(
     small = concept[order].astype(np.min_scalar_type(int(concept.max(initial=0))))
     order = order[np.argsort(small, kind="stable")]
     concept, turns = concept[order], turns[order]
-    kept = np.log1p(
-        -np.minimum(gain[order], 1 - 1e-12)
-    )  # log of the share of earlier activation that each event leaves
+    # log of the share of earlier activation that each event leaves
+    kept = np.log1p(-np.minimum(gain[order], 1 - 1e-12))
     upto = np.cumsum(kept)
     last = (
         np.append(np.flatnonzero(concept[1:] != concept[:-1]), concept.size - 1)

@@ -24,9 +24,8 @@ class ClusterParams:
 
     least: int = 3  # scenes; two may be chance (design 5)
     most: int = 6  # scenes; more give no better name and cost tokens
-    apart: int = (
-        6  # least messages between two scenes of one chat: one window of exchanges
-    )
+    # least messages between two scenes of one chat: one window of exchanges
+    apart: int = 6
     alike: float = 2.0  # least mean deviation of the pairs of a cluster
     never: float = 0.3  # least deviation of every single pair
 

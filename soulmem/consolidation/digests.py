@@ -24,9 +24,8 @@ class DigestParams:
     """How a digest is chosen."""
 
     lines: int = 5  # quoted at most
-    common: float = (
-        0.5  # weight of topics shared with other texts, relative to importance
-    )
+    # weight of topics shared with other texts, relative to importance
+    common: float = 0.5
 
 
 def choose_lines(

@@ -23,17 +23,14 @@ class HabitParams:
 
     scenes: int = 3  # least scenes that show it; design 5
     apart: int = 4  # least messages between two scenes of one chat
-    reaction: float = (
-        7.0  # least deviations between two reactions, `Calibration.between`
-    )
+    # least deviations between two reactions, `Calibration.between`
+    reaction: float = 7.0
     situation: float = 3.5  # the same between two situations
     shown: float = 2.0  # the same between a message and a reaction without shared words; others reach 1.5
-    words: float = (
-        0.5  # 0..1, share of common words that suffices instead, of each half
-    )
-    company: float = (
-        0.5  # 0..1, least share of a group that a wording is similar to, to join it
-    )
+    # 0..1, share of common words that suffices instead, of each half
+    words: float = 0.5
+    # 0..1, least share of a group that a wording is similar to, to join it
+    company: float = 0.5
     growth: float = 2.0  # factor of new scenes after which the evidence of a habit is gathered again
 
 
@@ -70,9 +67,8 @@ def wording_groups(alike: Bools, params: HabitParams) -> list[list[int]]:
     one; so a chain of pairwise similar wordings does not join two habits.
     """
     out: list[list[int]] = []
-    like = np.zeros(
-        alike.shape, np.float64
-    )  # number of wordings of a group (column) that are similar to each (row)
+    # number of wordings of a group (column) that are similar to each (row)
+    like = np.zeros(alike.shape, np.float64)
     for wording in range(len(alike)):
         shares = (
             like[wording, : len(out)] / [len(group) for group in out]

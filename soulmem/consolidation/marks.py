@@ -16,15 +16,12 @@ class MarkParams:
     """Size of the FIFO, and of a stretch."""
 
     turns: int = 3  # exchanges in the FIFO, and between two marks; design 5
-    least: int = (
-        20  # least messages of a stretch: at most two calls for each (design 1.7)
-    )
-    refold: int = (
-        80  # messages that are summarised again at once after an early one changed
-    )
-    pause: timedelta = timedelta(
-        hours=6
-    )  # between two messages, from which on the scene is another
+    # least messages of a stretch: at most two calls for each (design 1.7)
+    least: int = 20
+    # messages that are summarised again at once after an early one changed
+    refold: int = 80
+    # between two messages, from which on the scene is another
+    pause: timedelta = timedelta(hours=6)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ class PlasticityParams:
     # LTD, s *= 1 - eta_d. A third of eta: an edge used every third time it is offered settles at 0.6.
     # One that is never used falls from 0.5 below the floor after 75 times.
     eta_d: float = 0.03  # 0..1
-    together: float = (
-        0.5  # 0..1, share of an edge whose two ends were recalled by other paths (Hebb)
-    )
+    # 0..1, share of an edge whose two ends were recalled by other paths (Hebb)
+    together: float = 0.5
     # An edge counts as offered when its flow was at least this part of that of the strongest used one, which
     # excludes the many weak edges of a hub.
     strong: float = 0.1  # 0..1

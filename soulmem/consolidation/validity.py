@@ -12,9 +12,8 @@ from datetime import datetime
 from soulmem.domain.ids import MemoryId
 from soulmem.language.relations import Relation
 
-Moment = tuple[
-    float, int
-]  # POSIX seconds, and the position among those of the same second
+# POSIX seconds, and the position among those of the same second
+Moment = tuple[float, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,8 @@ class FactValidity:
     """The time in which a fact is valid; times are aware."""
 
     since: datetime | None = None  # when it was first stated; None: unknown
-    until: datetime | None = (
-        None  # None: it is valid, or the time of its end is unknown
-    )
+    # None: it is valid, or the time of its end is unknown
+    until: datetime | None = None
     story: str | None = None  # time of its end, in the words of the story
     by: MemoryId | None = None  # the fact that ended it; None: it is valid
 

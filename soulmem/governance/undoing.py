@@ -12,6 +12,9 @@ from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
 
+# id of a memory or an edge, and a field; `EDGES` for an edge
+FieldRef = tuple[str, str]
+
 EDGES = "edges"
 OPINION = "opinion"
 SINCE = "since "  # prefix of the reason of an undo of all entries from one on
@@ -35,12 +38,11 @@ class Reversal:
     """
 
     memories: dict[str, dict[str, Any]] = field(default_factory=dict)
-    created: dict[str, str] = field(
-        default_factory=dict
-    )  # memory: id of the entry that created it
+    # memory: id of the entry that created it
+    created: dict[str, str] = field(default_factory=dict)
     edges: dict[str, dict[str, Any] | None] = field(default_factory=dict)
     undone: dict[str, None] = field(default_factory=dict)  # ids of entries
-    skipped: list[tuple[str, str]] = field(default_factory=list)  # target and field
+    skipped: list[FieldRef] = field(default_factory=list)
 
 
 def is_undoable(entry: AuditEntry, *, by_name: bool = False) -> bool:
@@ -62,9 +64,8 @@ def undone_by(
     from an entry on.
     """
     acts = [act for act in undos if act.action is Action.UNDO]
-    targets: dict[
-        tuple[str, str], set[str]
-    ] = {}  # targets of each undo; fields that the user changed were not restored
+    # targets of each undo; fields that the user changed were not restored
+    targets: dict[tuple[str, str], set[str]] = {}
     for act in acts:
         targets.setdefault((act.source, act.reason), set()).add(act.target)
     undone_ids = set()
@@ -93,16 +94,13 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
     """
     entries = list(entries)
     out = Reversal()
-    mine: set[tuple[str, str]] = (
-        set()
-    )  # target and field of what the user changed later
+    # target and field of what the user changed later
+    mine: set[FieldRef] = set()
     kept: set[str] = set()  # memories that the user changed later
-    back: dict[
-        tuple[str, str], str
-    ] = {}  # target and field of earlier undos: oldest entry that they took back
-    acts: dict[
-        tuple[str, str], dict[tuple[str, str], str]
-    ] = {}  # the same by undo (source and reason)
+    # fields of earlier undos: oldest entry that they took back
+    back: dict[FieldRef, str] = {}
+    # the same by undo (source and reason)
+    acts: dict[tuple[str, str], dict[FieldRef, str]] = {}
     for entry in entries:
         if entry.id in chosen:
             older = {name for name, oldest in back.items() if oldest < entry.id}
@@ -120,11 +118,9 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
     return out
 
 
-def _oldest(
-    undo: AuditEntry, entries: Iterable[AuditEntry]
-) -> dict[tuple[str, str], str]:
+def _oldest(undo: AuditEntry, entries: Iterable[AuditEntry]) -> dict[FieldRef, str]:
     """By target and field: the id of the oldest entry that the undo took back."""
-    out: dict[tuple[str, str], str] = {}
+    out: dict[FieldRef, str] = {}
     for entry in entries:
         if entry.id < undo.id and _names(undo, entry):
             for name in _touched(entry):
@@ -135,9 +131,9 @@ def _oldest(
 def _take_back(
     out: Reversal,
     entry: AuditEntry,
-    mine: set[tuple[str, str]],
+    mine: set[FieldRef],
     kept: set[str],
-    older: set[tuple[str, str]],
+    older: set[FieldRef],
 ) -> None:
     """Add the values before this entry. `older` fields have that value, or an older one, already."""
     before = entry.before or {}
@@ -160,8 +156,8 @@ def _take_back(
 def _take_back_edges(
     out: Reversal,
     entry: AuditEntry,
-    mine: set[tuple[str, str]],
-    older: set[tuple[str, str]],
+    mine: set[FieldRef],
+    older: set[FieldRef],
 ) -> None:
     for key, was in _edges(entry.before, entry.after):
         if (key, EDGES) in mine:
@@ -174,12 +170,12 @@ def _take_back_edges(
             out.edges[key] = {**(out.edges.get(key) or {}), **was}
 
 
-def _touched(entry: AuditEntry) -> set[tuple[str, str]]:
+def _touched(entry: AuditEntry) -> set[FieldRef]:
     edges = {(key, EDGES) for key, _ in _edges(entry.before, entry.after)}
     return _memory_fields(entry) | edges
 
 
-def _memory_fields(entry: AuditEntry) -> set[tuple[str, str]]:
+def _memory_fields(entry: AuditEntry) -> set[FieldRef]:
     names = {*(entry.before or {}), *(entry.after or {})} - {EDGES}
     return {(entry.target, name) for name in names}
 

@@ -26,18 +26,15 @@ class ActionSelectionParams:
     100 other lines anything; with `taught_margin` 1.2, 93, 35 and 4.
     """
 
-    threshold: float = (
-        0.2  # 0..1, share of the attention from which an action is selected; design 3
-    )
+    # 0..1, share of the attention from which an action is selected; design 3
+    threshold: float = 0.2
     sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 give equal results
     present: float = 3.9  # fit at which a lone situation gets half of the attention
     taught_margin: float = 1.5  # extra fit for situations learned from scenes: a mean vector is near to all
-    crowd: int = (
-        20  # situations; above this each must fit better, to keep false alarms constant
-    )
-    instance: float = (
-        0.5  # 0..1, what a kind of situation passes on to one of its instances
-    )
+    # situations; above this each must fit better, to keep false alarms constant
+    crowd: int = 20
+    # 0..1, what a kind of situation passes on to one of its instances
+    instance: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +44,8 @@ class TriggerPath:
     seed: int
     trigger: int
     strength: float  # 0..1, of the edge into the trigger
-    passes: float = (
-        1.0  # 0..1, share of the attention that the step over `via` passes on
-    )
+    # 0..1, share of the attention that the step over `via` passes on
+    passes: float = 1.0
     via: int | None = None
 
 

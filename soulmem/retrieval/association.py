@@ -25,9 +25,8 @@ class AssociationParams:
 
     spread: SpreadParams = field(default_factory=SpreadParams)
     cooccurrence: CooccurrenceParams = field(default_factory=CooccurrenceParams)
-    most_sources: int = (
-        64  # terms that pass energy on, at most; later ones are far from the query
-    )
+    # terms that pass energy on, at most; later ones are far from the query
+    most_sources: int = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +102,8 @@ def spread_energy(
     if not occurring.any():
         return None
     seeds, share, windows = seeds[occurring], share[occurring], windows[occurring]
-    place = np.full(
-        incidence.terms, -1, np.int64
-    )  # of a term among those that energy may come to
+    # of a term among those that energy may come to
+    place = np.full(incidence.terms, -1, np.int64)
     place[seeds] = np.arange(seeds.size)
     terms, met = seeds, dict[int, Associates]()
     while True:

@@ -35,9 +35,8 @@ class PathParams:
 class AssociationPaths:
     """Of each row: the shortest association paths from a seed."""
 
-    hops: NDArray[
-        np.int8
-    ]  # int8[n], arcs from a seed; 0 for a seed, -1 where no path leads
+    # int8[n], arcs from a seed; 0 for a seed, -1 where no path leads
+    hops: NDArray[np.int8]
     directness: Floats  # float32[n], 0..1: least share that a node of the best path passes on along it
     flow: Floats  # float32[n], >= 0: share of the walk at the seeds that arrives over shortest paths
 

@@ -111,9 +111,8 @@ class WordParams:
     """Shared words on the scale of `Calibration.fit`, used where there are no vectors."""
 
     # Near lines cover .41 to 1 of a situation's words, others .39 at most (98 of 100, en; .16 in zh).
-    half: float = (
-        0.45  # 0..1, share of a situation's word weight at which the fit is `level`
-    )
+    # 0..1, share of a situation's word weight at which the fit is `level`
+    half: float = 0.45
     level: float = 3.4  # fit
     slope: float = 12.0  # fit per share
 

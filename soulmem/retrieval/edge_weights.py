@@ -30,15 +30,13 @@ class EdgeWeightParams:
     """
 
     kind: Mapping[EdgeKind, float] = field(default_factory=lambda: {EdgeKind.NEXT: 0.5})
-    back: Mapping[EdgeKind, float] = field(
-        default_factory=lambda: {EdgeKind.NEXT: 0.5}
-    )  # on top of `kind`
+    # on top of `kind`
+    back: Mapping[EdgeKind, float] = field(default_factory=lambda: {EdgeKind.NEXT: 0.5})
     # Mentions of a text that names many count 1 / names^fan each. Compared with 0 this gains 2 points of R@5
     # on 2Wiki and a third of the learned associations; .5 to 1 score alike.
     fan: float = 0.5
-    irritation: float = (
-        0.5  # 0..1, share of the steps that full irritation removes; design 4.1
-    )
+    # 0..1, share of the steps that full irritation removes; design 4.1
+    irritation: float = 0.5
     fact: float = 0.5  # added to the factor of a fact whose text matches the query fully; design 3
 
 

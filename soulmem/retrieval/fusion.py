@@ -42,9 +42,8 @@ class TextEvidence:
     before: RowNumbers
     after: RowNumbers
     visible: Bools
-    lexical_before: Floats | None = (
-        None  # BM25 of (memory before + this one); the other pair is derived from it
-    )
+    # BM25 of (memory before + this one); the other pair is derived from it
+    lexical_before: Floats | None = None
     unread: Bools | None = None  # memories in a script in which the query has no words
 
 

@@ -46,9 +46,8 @@ class LexicalIndex:
         self._params = params or Bm25Params()
         self._postings = Postings()
         self._lengths = np.zeros(64, np.float32)
-        self._held = np.zeros(
-            64, np.bool_
-        )  # whether each row is stored, with or without tokens
+        # whether each row is stored, with or without tokens
+        self._held = np.zeros(64, np.bool_)
         self._count = 0
         self._total = 0
         self._revision = 0  # increases with every change
@@ -209,9 +208,8 @@ class LexicalIndex:
             or cached.revision != self._revision
         ):
             n = max(before.size, self._lengths.size)
-            lengths = np.zeros(
-                n + 1, np.float32
-            )  # one more, where there is no row before
+            # one more, where there is no row before
+            lengths = np.zeros(n + 1, np.float32)
             lengths[: self._lengths.size] = self._lengths
             first = lengths[before]
             joint_length = np.zeros(n, np.float32)
@@ -271,13 +269,11 @@ class _Pairs:
         self.discount = discount
         first = before[second]
         self._by_first = second[np.argsort(first, kind="stable")].astype(np.int32)
-        self._heads = np.zeros(
-            discount.size + 1, np.int32
-        )  # where chats branch, a row precedes several
+        # where chats branch, a row precedes several
+        self._heads = np.zeros(discount.size + 1, np.int32)
         np.cumsum(np.bincount(first, minlength=discount.size), out=self._heads[1:])
-        self.nothing = np.where(
-            np.isnan(discount), discount, np.float32(0)
-        )  # scores when no token is there
+        # scores when no token is there
+        self.nothing = np.where(np.isnan(discount), discount, np.float32(0))
         self._tf = np.zeros(discount.size, np.float32)
         self._hits = np.empty(discount.size, np.int32)
 

@@ -22,9 +22,8 @@ _Columns = tuple[Hashes, RowNumbers, Counts]  # of each posting
 _FRESH = 0  # home of rows whose tokens are not in a run yet
 _NOWHERE = -1
 _MOST_FRESH = 1 << 17  # occurrences: sorting them takes some 15 ms
-_LARGE_RUN = (
-    1 << 20
-)  # occurrences: a run this large is not merged again, as it would take 100 ms
+# occurrences: a run this large is not merged again, as it would take 100 ms
+_LARGE_RUN = 1 << 20
 _SLICES = 32  # steps of `gather`
 _MANY_DROPPED = 4096  # rows
 _MOST = np.iinfo(np.uint8).max  # larger counts are stored as this; BM25 hardly differs
@@ -194,9 +193,8 @@ class Postings:
             return
         tokens = np.frombuffer(self._fresh_tokens, np.int64)
         rows = np.frombuffer(self._fresh_rows, np.int32)
-        order = np.argsort(
-            tokens, kind="stable"
-        )  # so that a row's occurrences of one token stay together
+        # so that a row's occurrences of one token stay together
+        order = np.argsort(tokens, kind="stable")
         tokens, rows = tokens[order], rows[order]
         opens = np.append(True, (tokens[1:] != tokens[:-1]) | (rows[1:] != rows[:-1]))
         first = np.flatnonzero(opens)

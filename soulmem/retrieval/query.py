@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-QueryPart = tuple[
-    str, float
-]  # a text to embed and its share of the query; the shares sum to 1
+# a text to embed and its share of the query; the shares sum to 1
+QueryPart = tuple[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +16,8 @@ class QueryParams:
     """How the query is made."""
 
     messages: int = 3  # how many of the last messages count; design 4.1
-    message_recency: float = (
-        0.5  # 0..1, weight of a message relative to the one after it
-    )
+    # 0..1, weight of a message relative to the one after it
+    message_recency: float = 0.5
     line_recency: float = 0.8  # 0..1, the same for the words of a line; +2 to +3 points on MADial-Bench over 1
     max_length: int = 180  # estimated tokens that an embedder reads of a text
 

@@ -26,16 +26,13 @@ _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: ..
 # Least words or characters of a sentence that is compared: shorter ones ("Good night.") recur by chance, and
 # one other word changes their sense. Issue 15, acceptance B.
 _WORDS, _CHARACTERS = 8, 12
-_MOST_DIFFERENCE = (
-    2  # characters that a Chinese word has at most; nearly all with three are names
-)
-_WORD_WEIGHT = (
-    _MOST_DIFFERENCE  # weight of a spaced word, so that one of them may differ
-)
+# characters that a Chinese word has at most; nearly all with three are names
+_MOST_DIFFERENCE = 2
+# weight of a spaced word, so that one of them may differ
+_WORD_WEIGHT = _MOST_DIFFERENCE
 _TEXT_SEPARATOR = " | "  # between two texts; no unit equals it
-_MOST_POSITIONS = (
-    50  # positions of half a sentence that are compared; more frequent ones are phrases
-)
+# positions of half a sentence that are compared; more frequent ones are phrases
+_MOST_POSITIONS = 50
 _LONGEST_CACHED = 8_000  # longest text in characters whose units are cached: the context changes little
 
 

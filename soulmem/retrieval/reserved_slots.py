@@ -40,13 +40,11 @@ class ReservedSlotParams:
     # points of R@10.
     joint_windows: int = 2
     pull: float = 0.05
-    pull_share: float = (
-        0.5  # 0..1, least pull of another association, as a share of the strongest
-    )
+    # 0..1, least pull of another association, as a share of the strongest
+    pull_share: float = 0.5
     ahead: int = 2  # slots of learned associations that go to the front
-    novelty: float = (
-        0.5  # weight of the difference among learned associations; .25 to 1 score alike
-    )
+    # weight of the difference among learned associations; .25 to 1 score alike
+    novelty: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)

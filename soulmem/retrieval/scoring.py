@@ -17,22 +17,17 @@ Bools = NDArray[np.bool_]
 class ScoreParams:
     """Weights of the terms of the score."""
 
-    walk: float = (
-        1.0  # of z(sqrt(walk)) beside z(text); .5 to 2 score alike on eight sets
-    )
+    # of z(sqrt(walk)) beside z(text); .5 to 2 score alike on eight sets
+    walk: float = 1.0
     least: float = 0.6  # 0..1, share of `walk` that remains however common the names of the query are
-    common: float = (
-        15.0  # memories that mention a name at which half of the other share is lost
-    )
-    floor: float = (
-        0.4  # factor of a memory of weight 0; with .7 + .6 * weight (design 4.4)
-    )
-    slope: float = (
-        1.2  # differences of near-equal texts outweighed importance too often
-    )
-    mood: float = (
-        0.6  # added to the factor, times `fit`, of a memory that fits the mood
-    )
+    # memories that mention a name at which half of the other share is lost
+    common: float = 15.0
+    # factor of a memory of weight 0; with .7 + .6 * weight (design 4.4)
+    floor: float = 0.4
+    # differences of near-equal texts outweighed importance too often
+    slope: float = 1.2
+    # added to the factor, times `fit`, of a memory that fits the mood
+    mood: float = 0.6
 
 
 def weight_factor(

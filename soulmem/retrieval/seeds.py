@@ -29,14 +29,12 @@ class SeedParams:
     """
 
     text_mass: float = 0.1  # 0..1, share of all texts together beside a rare name, whatever their number
-    common_mass: float = (
-        0.6  # 0..1, the same where even the rarest name is in very many memories
-    )
+    # 0..1, the same where even the rarest name is in very many memories
+    common_mass: float = 0.6
     common: float = 15.0  # memories that mention a name at which the share is half way between the two
     texts: int = 20  # best texts used
-    sharpness: float = (
-        2.5  # a text one standard deviation better gets e^sharpness times the share
-    )
+    # a text one standard deviation better gets e^sharpness times the share
+    sharpness: float = 2.5
 
 
 def seeds(

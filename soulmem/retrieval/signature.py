@@ -18,12 +18,10 @@ class SignatureParams:
     """When a word marks a situation, and what it adds on the scale of `Calibration.fit`."""
 
     scenes: int = 2  # scenes of the situation that must contain the word
-    rare: float = (
-        0.5  # 0..1, least weight, as a share of that of a word that occurs nowhere
-    )
-    fit: float = (
-        1.5  # added for a line with all marking words; 1 to 2.5 give equal results
-    )
+    # 0..1, least weight, as a share of that of a word that occurs nowhere
+    rare: float = 0.5
+    # added for a line with all marking words; 1 to 2.5 give equal results
+    fit: float = 1.5
 
 
 def signature_fit(

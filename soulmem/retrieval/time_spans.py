@@ -18,18 +18,15 @@ Ints = NDArray[np.int64]
 class TimeSpanParams:
     """How much a time that the query names counts."""
 
-    prefer: float = (
-        1.5  # standard deviations added to the score of a memory of that time
-    )
+    # standard deviations added to the score of a memory of that time
+    prefer: float = 1.5
     stated: float = 0.3  # 0..1, factor where the query states the time ("yesterday I was ill") instead of asking
     next: float = 0.7  # 0..1, factor of the confidence for each further interpretation that has memories
-    reserved_slots: int = (
-        2  # slots for the best of that time, where the query also has other content
-    )
+    # slots for the best of that time, where the query also has other content
+    reserved_slots: int = 2
     sure: float = 0.5  # 0..1, least confidence for reserved slots
-    worth_tokens: float = (
-        40.0  # length from which a text can represent its part of a span
-    )
+    # length from which a text can represent its part of a span
+    worth_tokens: float = 40.0
 
 
 def overlaps_span(happened: Doubles, ended: Doubles, start: float, end: float) -> Bools:

@@ -24,9 +24,8 @@ class WeightParams:
     refractory: float = 0.2
     content: float = 0.1
     feedback: float = 0.1
-    pace: float = (
-        5.0  # uses, or exchanges since the last use, at which a factor reaches 63 %
-    )
+    # uses, or exchanges since the last use, at which a factor reaches 63 %
+    pace: float = 5.0
 
     def of_soul(self, own: Mapping[str, float]) -> WeightParams:
         """The shares of a soul: its own, with 0 for those it does not set; these defaults where it sets none."""

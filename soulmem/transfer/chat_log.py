@@ -47,13 +47,11 @@ class ChatLog:
     broken: tuple[BrokenLine, ...] = ()
     undated: int = 0  # messages without a readable send_date
     main_chat: str | None = None  # title of the chat this one was branched from
-    copied_from: ChatId | None = (
-        None  # the chat whose record SillyTavern copied into this branch
-    )
+    # the chat whose record SillyTavern copied into this branch
+    copied_from: ChatId | None = None
     parent: Fork | None = None
-    people: frozenset[SoulId] = (
-        frozenset()
-    )  # souls whose presence is recorded in the file
+    # souls whose presence is recorded in the file
+    people: frozenset[SoulId] = frozenset()
 
 
 @dataclass(slots=True)

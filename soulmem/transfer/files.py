@@ -12,9 +12,8 @@ _WIDE_ENCODINGS = {
     b"\xfe\xff": "UTF-16",
     b"\x00\x00\xfe\xff": "UTF-32",
 }
-_SEARCHED_BYTES = (
-    4096  # bytes at the start that are searched for zeros, which mark wide encodings
-)
+# bytes at the start that are searched for zeros, which mark wide encodings
+_SEARCHED_BYTES = 4096
 _BOM = b"\xef\xbb\xbf"
 
 

@@ -44,9 +44,8 @@ def parse_send_date(value: Any, local: tzinfo | None = None) -> datetime | None:
 def _since_1970(number: float) -> datetime | None:
     if number < 0:
         return None
-    seconds = (
-        number / 1000 if number >= 1e11 else number
-    )  # 1e11 ms is 1973, 1e11 s the year 5138
+    # 1e11 ms is 1973, 1e11 s the year 5138
+    seconds = number / 1000 if number >= 1e11 else number
     return datetime.fromtimestamp(seconds, timezone.utc)
 
 

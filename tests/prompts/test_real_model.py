@@ -19,9 +19,8 @@ __all__ = ["llama"]  # a fixture
 pytestmark = [
     pytest.mark.llm,
     pytest.mark.slow,
-    pytest.mark.timeout(
-        900
-    ),  # some 10 tokens a second, on a machine that does other things too
+    # some 10 tokens a second, on a machine that does other things too
+    pytest.mark.timeout(900),
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]
 

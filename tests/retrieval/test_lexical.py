@@ -103,9 +103,8 @@ def test_a_pair_scores_like_its_two_texts_in_one(
 ) -> None:
     index, remaining = built(changes)
     rng = np.random.default_rng(seed)
-    before = rng.integers(
-        -1, N_ROWS, N_ROWS, np.int32
-    )  # as in branches: not always the row above
+    # as in branches: not always the row above
+    before = rng.integers(-1, N_ROWS, N_ROWS, np.int32)
     pairs = [
         row
         for row in range(N_ROWS)
@@ -176,9 +175,8 @@ def test_a_word_said_more_often_than_can_be_counted_counts_as_often_as_can_be() 
         index.scores(["ash"], 5), oracle(counted, ["ash"], counted), rtol=1e-6
     )
     before = np.arange(-1, 4, dtype=np.int32)
-    pairs = [
-        item + two for item, two in pairwise(counted)
-    ]  # of which each has up to twice as many
+    # of which each has up to twice as many
+    pairs = [item + two for item, two in pairwise(counted)]
     assert_allclose(
         index.pair_scores(["ash"], before)[1:],
         oracle(pairs, ["ash"], counted),

@@ -79,9 +79,8 @@ def test_of_two_equal_texts_the_weightier_comes_first() -> None:
 def test_weight_does_not_drown_the_text() -> None:
     rng = np.random.default_rng(1)
     text = np.append(5, rng.normal(size=200)).astype(np.float32)
-    weight = np.append(0.45, np.full(200, 0.7)).astype(
-        np.float32
-    )  # all that importance can differ
+    # all that importance can differ
+    weight = np.append(0.45, np.full(200, 0.7)).astype(np.float32)
     assert (
         np.argmax(
             combine(

@@ -93,9 +93,8 @@ def _in_clause(
     longest_names = sorted({subject, *names} - {""}, key=len, reverse=True)
     who, lead = _subject(before, longest_names)
     if who is None and not before and clause_index:
-        who, _ = _subject(
-            clauses[clause_index - 1], longest_names
-        )  # the clause before tells of whom
+        # the clause before tells of whom
+        who, _ = _subject(clauses[clause_index - 1], longest_names)
     rest = _plain(thing)
     is_taken = bool(rest) and lead == "把" + rest
     is_there = is_taken or rest in behind[: len(rest) + _MOST_BETWEEN]

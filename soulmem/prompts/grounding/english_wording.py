@@ -14,9 +14,8 @@ def _set(words: str) -> frozenset[str]:
 
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,;:—–]")
-_LINKS = frozenset(",;:—–") | _set(
-    "and then"
-)  # a clause behind these may share the subject
+# a clause behind these may share the subject
+_LINKS = frozenset(",;:—–") | _set("and then")
 _BREAKS = _LINKS | _set(
     """
     but or that because since who which when if while so although unless as
@@ -30,9 +29,8 @@ _PRONOUNS = {
 _OBJECTS = {
     **dict.fromkeys(_set("me us my our mine myself"), Person.SPEAKER),
     **dict.fromkeys(_set("you your yours yourself"), Person.ADDRESSEE),
-    **dict.fromkeys(
-        _set("him them it"), Person.OTHER
-    ),  # her, his, their: whose, most times
+    # her, his, their: whose, most times
+    **dict.fromkeys(_set("him them it"), Person.OTHER),
 }
 _SHORT = {"m": "am", "re": "are", "ll": "will", "d": "would", "ve": "have", "s": "is"}
 _BE = _set("am is are was were be been")
@@ -75,9 +73,8 @@ _NO_THING = _set(
     """
 )
 _NO_NAME = _OPENERS | _WHOSE | _LEAD | _THE | _AT | _NO_THING
-_SMALL = (
-    0.2  # share of small words; English has twice as many, German and French a tenth
-)
+# share of small words; English has twice as many, German and French a tenth
+_SMALL = 0.2
 _MOST_BETWEEN = 6  # words between verb and object
 _MOST_OF_THING = 4  # words
 _MOST_OF_VERB = 8  # words

@@ -35,13 +35,11 @@ _PERSONS = frozenset("我你您他她它们")
 class EvidenceParams:
     """How strictly drafts are held to the passage."""
 
-    script: float = (
-        0.2  # share of the passage's words that a script needs for a draft to be in it
-    )
+    # share of the passage's words that a script needs for a draft to be in it
+    script: float = 0.2
     overlap: float = 0.2  # share of a draft's words that must stand in the passage: the rest is rewording
-    inferred: float = (
-        0.5  # .. in one line, for that line to be taken when the model cites none
-    )
+    # .. in one line, for that line to be taken when the model cites none
+    inferred: float = 0.5
     alike: float = 0.6  # .. of a habit's words in a line, for it to be one more time that it showed
     capitals: float = 0.12  # share of capital words within sentences from which they mark no names (German)
     wrong: float = 0.25  # share of an answer's drafts up to which what it says in other words is believed
@@ -277,9 +275,8 @@ class Grounds:
     ) -> frozenset[int]:
         mine = frozenset(units(text))
         kept = [number for number in dict.fromkeys(cited) if number in self._lines]
-        telling = (
-            mine - self._before or mine
-        )  # a line is not about it for naming who speaks
+        # a line is not about it for naming who speaks
+        telling = mine - self._before or mine
         related = [
             number for number in kept if not mine or self._lines[number] & telling
         ]

@@ -49,12 +49,10 @@ class FaithfulnessParams:
     """How near each other the parts of a sentence must be said, and how much of it."""
 
     window: int = 4  # lines one after the other that tell of one thing
-    together: float = (
-        0.6  # share of what a clause takes from the passage that one window must have
-    )
-    most: int = (
-        9  # words and names; a clause with more of them sums up more than one thing
-    )
+    # share of what a clause takes from the passage that one window must have
+    together: float = 0.6
+    # words and names; a clause with more of them sums up more than one thing
+    most: int = 9
     known_share: float = 0.5  # share of a sentence's words that stand in the passage, for it to be said there
     copied: float = 0.8  # share of its words that one line has, for that line to decide whom it is about
     wrong: float = 0.25  # share of unfaithful sentences from which a model is believed nothing else

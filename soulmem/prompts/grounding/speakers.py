@@ -14,16 +14,14 @@ _FIRST = re.compile(
 SECOND = re.compile(
     r"\b(?:you|you['’]\w+|your|yours|yourself)\b|[你您妳君]|あなた|お前", re.I
 )
-_BOTH = re.compile(
-    r"\b(?:we|us|our|let['’]s)\b|[我咱俺]们|我ら|私たち", re.I
-)  # who speaks and who listens
+# who speaks and who listens
+_BOTH = re.compile(r"\b(?:we|us|our|let['’]s)\b|[我咱俺]们|我ら|私たち", re.I)
 _NAME = re.compile(r"[A-Z\u00c0-\u00de][\w'’-]*(?: [A-Z\u00c0-\u00de][\w'’-]*)* ")
 _MARKS = re.compile(r"[^\w'’]+")
 _SIGNS = 4  # of a script without spaces, that tell as much as three words
 _BACK = 2  # lines before in which "he" or "she" may have been named
-_TELLING = (
-    0.2  # share of lines with such words from which their absence tells something
-)
+# share of lines with such words from which their absence tells something
+_TELLING = 0.2
 
 
 class Speakers:

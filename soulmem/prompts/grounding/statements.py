@@ -15,9 +15,8 @@ from soulmem.prompts.grounding.passage_words import each_once, sentences, units
 
 _SIDE_BY_SIDE = re.compile("[^，；]+[，；]?")
 _CONJUNCTION = re.compile(r"(?:and then|and|then|while|but)\s+", re.I)
-_LEAST = (
-    2  # words of a clause besides names: with fewer it is a list of names, or of things
-)
+# words of a clause besides names: with fewer it is a list of names, or of things
+_LEAST = 2
 
 
 class Statement(NamedTuple):

@@ -19,9 +19,8 @@ _THOUGHTS = (
     ("<|channel|>analysis", "<|channel|>final"),
 )
 _FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
-_CONTROL = re.compile(
-    r"<\|[\w ]{1,30}\|>|</?s>"
-)  # marks of a chat template that leaked
+# marks of a chat template that leaked
+_CONTROL = re.compile(r"<\|[\w ]{1,30}\|>|</?s>")
 
 
 def answer_of(text: str) -> str:
