@@ -1,4 +1,4 @@
-"""How do chosen memories become prompt text within a budget?"""
+"""Prompt text of memories: sections, order, budget and harmless macros."""
 
 from __future__ import annotations
 
@@ -231,5 +231,5 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
 def test_headers_speak_the_language_of_the_chat(
     texts: list[str], language: str
 ) -> None:
-    """Chinese when the texts are mostly Chinese signs, else English."""
+    """Chinese when the texts are mostly Chinese characters, else English."""
     assert language_of(texts) == language

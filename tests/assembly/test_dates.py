@@ -1,4 +1,4 @@
-"""How spans of time are written, and the reason that names one."""
+"""Text of time spans, and of reasons that name one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is no longer so is told with since when, as far as that is known."""
+"""Text of facts that have ended, with the time of the end where it is known."""
 
 from __future__ import annotations
 

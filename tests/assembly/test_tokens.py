@@ -1,4 +1,4 @@
-"""Is the estimate of tokens an upper one for what players write?"""
+"""The token estimate is an upper bound for what players write."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Count = Callable[[str], int]
 def cl100k() -> Count:
     """Counts of a widely used vocabulary where litellm brings it along, else a bound none goes below.
 
-    No model packs more than 8 letters or 3 wide signs of ordinary writing into one token.
+    No model packs more than 8 letters or 3 wide characters of ordinary writing into one token.
     """
     home = find_spec("litellm")
     if home is None or home.origin is None or find_spec("tiktoken") is None:
@@ -78,15 +78,17 @@ def test_of_a_run_of_spaces_all_but_the_first_count(text: str) -> None:
     padded = f"a{text}b"
     runs = re.findall(r"\s+", padded)
     spaces = sum(run.count("\n") + (len(run) - 1) / 4 for run in runs)
-    signs = sum(len(run) / 2 if len(run) > 1 else 1 for run in re.findall("1+", padded))
+    characters = sum(
+        len(run) / 2 if len(run) > 1 else 1 for run in re.findall("1+", padded)
+    )
     letters = sum(max(1.0, len(run) / 4) for run in re.findall("[ab]+", padded))
     assert estimate_tokens(padded) == math.ceil(
-        spaces + signs + letters + padded.count(".")
+        spaces + characters + letters + padded.count(".")
     )
 
 
 def test_only_nothing_costs_nothing() -> None:
-    """A single letter, sign or line break is a token at least."""
+    """A single letter, character or line break is a token at least."""
     assert estimate_tokens("") == 0
     assert [estimate_tokens(text) for text in ("a", "雨", ".", "1", "\n")] == [
         1,
@@ -99,6 +101,6 @@ def test_only_nothing_costs_nothing() -> None:
 
 @given(st.text(st.characters(categories=["Ll", "Lu", "Lo"]), min_size=1))
 def test_letters_are_never_cheaper_than_any_vocabulary_has_them(text: str) -> None:
-    """At least one token per 8 letters, and per 3 signs of a wide script."""
+    """At least one token per 8 letters, and per 3 characters of a wide script."""
     wide = sum(ord(c) >= 0x2E80 for c in text)
     assert estimate_tokens(text) >= (len(text) - wide) / 8 + wide / 3

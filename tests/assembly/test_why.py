@@ -1,4 +1,4 @@
-"""Is the reason of a memory a sentence that a player understands?"""
+"""Reasons of a recall as sentences, in English and Chinese."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the reason of a habit say what set it off, or whom it belongs to?"""
+"""Reasons of habits: they name the situation, the intent or the owner."""
 
 from __future__ import annotations
 

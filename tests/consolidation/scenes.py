@@ -1,4 +1,4 @@
-"""Scenes of role-play for tests: some of a kind, told in other words each time, and some of no kind."""
+"""Scenes of role-play for tests: four kinds in several wordings each, and unrelated ones."""
 
 from __future__ import annotations
 

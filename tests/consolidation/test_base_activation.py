@@ -1,4 +1,4 @@
-"""Is the base activation of a concept a function of when it was met, and of nothing else?"""
+"""Base activation depends on the times of mentions and recalls alone."""
 
 from __future__ import annotations
 

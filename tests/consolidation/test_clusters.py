@@ -1,4 +1,4 @@
-"""Are scenes of one kind found among others, by the packaged encoder, and never by their place or order?"""
+"""Scenes of one kind cluster by the packaged encoder, whatever their places and order."""
 
 from __future__ import annotations
 

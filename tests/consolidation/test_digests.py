@@ -1,4 +1,4 @@
-"""A digest quotes what matters, what most is about, and what was asked for; nothing twice."""
+"""Digests quote important and topical lines, without repetition."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A word about a memory: scores stay in range, ways grow or weaken, and nothing else happens."""
+"""Verdicts: scores stay in range, edges of the path grow or weaken, nothing else changes."""
 
 from __future__ import annotations
 

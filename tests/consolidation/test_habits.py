@@ -1,4 +1,4 @@
-"""What was seen once or twice is no habit, however often it is told."""
+"""Habits need three scenes; wordings of one habit are grouped."""
 
 from __future__ import annotations
 

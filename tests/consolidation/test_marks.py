@@ -1,4 +1,4 @@
-"""Where has a chat slid out of short-term memory?"""
+"""Messages that have left short-term memory, and the stretches of consolidation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Do associations grow with use and fade without, never out of bounds?"""
+"""Edges grow with use and weaken without, within 0..1."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_use_is_the_formula() -> None:
 
 
 def test_twenty_co_recalls_raise_an_edge_clearly() -> None:
-    """Also where the edge only joins what came by other ways."""
+    """Also where the edge only joins what came by other paths."""
     for share, least in ((1.0, 0.85), (PARAMS.together, 0.6)):
         strength = 0.1
         for _ in range(20):

@@ -1,4 +1,4 @@
-"""Which memories are kept for good?"""
+"""Conditions under which a memory is promoted."""
 
 from __future__ import annotations
 

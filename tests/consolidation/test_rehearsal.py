@@ -1,4 +1,4 @@
-"""What asks to be gone over again, and what is linked when it is?"""
+"""Priority of memories for rehearsal, and the pairs that are linked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which facts hold is a function of what was told and in which order, however they are looked at."""
+"""Validity of facts depends on statements and their order alone."""
 
 from __future__ import annotations
 

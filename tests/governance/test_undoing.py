@@ -1,4 +1,4 @@
-"""Undoing changes on paper: what the user touched later stays, all else is as before."""
+"""Undo restores earlier values, except where the user changed them later."""
 
 from __future__ import annotations
 

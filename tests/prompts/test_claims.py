@@ -1,4 +1,4 @@
-"""Does a passage say a drafted fact, and of whom?"""
+"""Claims: whether a passage states a drafted fact, and about whom."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a digest found in whatever a model answers, and is what the lines do not say left out?"""
+"""The digest prompt: answers in every form, and sentences without support are left out."""
 
 from __future__ import annotations
 

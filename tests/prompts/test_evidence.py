@@ -1,4 +1,4 @@
-"""Do a draft's lines hold all it says, and is what stands nowhere noticed?"""
+"""Evidence lines of a draft contain all it says; unsupported names are detected."""
 
 from __future__ import annotations
 

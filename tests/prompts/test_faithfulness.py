@@ -1,4 +1,4 @@
-"""Is what lines say of others, or in different places, found out, and is what they do say left alone?"""
+"""Statements about others or from different places are rejected, supported ones are kept."""
 
 from __future__ import annotations
 
@@ -176,8 +176,8 @@ def test_nothing_is_added(data: st.DataObject) -> None:
     )
     kept = Faithfulness(EVENING[language]).kept(text).text
     index = 0
-    for sign in filter(str.isalnum, kept):
-        index = text.index(sign, index) + 1
+    for character in filter(str.isalnum, kept):
+        index = text.index(character, index) + 1
 
 
 @pytest.mark.parametrize(

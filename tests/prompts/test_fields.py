@@ -1,4 +1,4 @@
-"""Is a field what it means, whatever type it came as, and nothing when it means nothing?"""
+"""Fields of an answer, from values of any type."""
 
 from __future__ import annotations
 

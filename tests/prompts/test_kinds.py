@@ -1,4 +1,4 @@
-"""Is a kind of episode found in whatever a model answers, and left out where too few scenes show it?"""
+"""The kinds prompt: answers in every form, and kinds with too few scenes are left out."""
 
 from __future__ import annotations
 

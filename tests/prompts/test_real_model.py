@@ -1,4 +1,4 @@
-"""Can a real model of half a billion parameters be lived with? Shape, language, limits, evidence."""
+"""Answers of a real model of half a billion parameters: form, language, limits, evidence."""
 
 from __future__ import annotations
 

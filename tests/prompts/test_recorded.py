@@ -1,4 +1,4 @@
-"""What do the prompts make of answers that a real small model once gave to them?"""
+"""Parsing of recorded answers of a real small model."""
 
 from __future__ import annotations
 

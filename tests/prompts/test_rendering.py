@@ -1,4 +1,4 @@
-"""Can anything that a chat says pass for a line, a tag or an instruction of ours?"""
+"""Nothing in a chat can be read as a line, a tag or an instruction of the prompt."""
 
 from __future__ import annotations
 

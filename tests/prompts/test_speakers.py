@@ -1,4 +1,4 @@
-"""Of whom can a line be saying something?"""
+"""Whom a line can be about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is a text cut into what it states, and is it one again without some of that?"""
+"""Texts are cut into statements and joined again without some of them."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def test_nothing_is_lost_but_what_is_said_again(text: str) -> None:
     joined = STATEMENTS.told(every, text)
     assert STATEMENTS.told(STATEMENTS.of(joined), joined) == joined
     assert all(statement.text in text for statement in every)
-    letters = {sign for sign in text if sign.isalpha()}
-    assert {sign.lower() for sign in letters} == {
-        sign.lower() for sign in joined if sign.isalpha()
+    letters = {character for character in text if character.isalpha()}
+    assert {character.lower() for character in letters} == {
+        character.lower() for character in joined if character.isalpha()
     }
 
 

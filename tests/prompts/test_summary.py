@@ -1,4 +1,4 @@
-"""Is a summary found in whatever a model answers, and is what the chat does not say left out?"""
+"""The summary prompt: answers in every form, and sentences without support are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is an answer found without the thoughts, marks and fences round it?"""
+"""Answers are extracted from reasoning, control tokens and code fences."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def own_score(evidence: TextEvidence, params: FusionParams | None = None) -> Flo
 
     z is taken over the visible rows. A memory without pairs is judged by itself alone. One that has no vector
     yet counts as well by meaning as by words: beside those that have one it would be behind for coming later.
-    Where the cue has no words of a memory's script, words tell nothing of it: it counts as well by words as
+    Where the query has no words of a memory's script, words tell nothing of it: it counts as well by words as
     by meaning. And meaning is judged among its like, for cosines are higher within a language. Of 30 facts
     asked for in the other of two languages that puts 29 instead of 20 among the first two.
     """

@@ -1,4 +1,4 @@
-"""What does a moment set off, how often, and by which way?"""
+"""Selected actions: which, how often, and over which path."""
 
 from __future__ import annotations
 
@@ -88,33 +88,37 @@ def test_the_best_line_counts_and_what_is_unknown_does_not() -> None:
 
 def test_an_action_fires_from_the_threshold_on() -> None:
     """Attention times the geometric mean of the strengths on the way."""
-    ways = [TriggerPath(SCENE, TRIGGER, 0.25)]
+    paths = [TriggerPath(SCENE, TRIGGER, 0.25)]
     for share, fires in ((0.41, True), (0.39, False)):
-        selected = select_actions({SCENE: share}, {}, ways, SURE, NO_DRAW)
+        selected = select_actions({SCENE: share}, {}, paths, SURE, NO_DRAW)
         assert bool(selected) is fires
-    (impulse,) = select_actions({SCENE: 0.8}, {}, ways, SURE, NO_DRAW)
+    (impulse,) = select_actions({SCENE: 0.8}, {}, paths, SURE, NO_DRAW)
     assert impulse.share == pytest.approx(0.4)
-    assert (impulse.action, impulse.trigger, impulse.path) == (ACTION, TRIGGER, ways[0])
+    assert (impulse.action, impulse.trigger, impulse.path) == (
+        ACTION,
+        TRIGGER,
+        paths[0],
+    )
 
 
 def test_a_full_strength_way_fires_sooner_than_one_that_is_made_by_default() -> None:
     """What one concrete episode triggers starts at 1, a reflex at 0.5."""
-    ways = [TriggerPath(SCENE, TRIGGER, 0.5)]
+    paths = [TriggerPath(SCENE, TRIGGER, 0.5)]
     strong, usual = (
         {TRIGGER: [Tendency(ACTION, 1.0, strength)]} for strength in (1.0, 0.5)
     )
-    assert select_actions({SCENE: 0.3}, {}, ways, strong, NO_DRAW)
-    assert not select_actions({SCENE: 0.3}, {}, ways, usual, NO_DRAW)
+    assert select_actions({SCENE: 0.3}, {}, paths, strong, NO_DRAW)
+    assert not select_actions({SCENE: 0.3}, {}, paths, usual, NO_DRAW)
 
 
 def test_what_several_triggers_give_an_action_adds_up() -> None:
     """Two that would not do alone; and two situations of one trigger."""
-    ways = [TriggerPath(SCENE, TRIGGER, 1.0), TriggerPath(CLASS, OTHER_TRIGGER, 1.0)]
+    paths = [TriggerPath(SCENE, TRIGGER, 1.0), TriggerPath(CLASS, OTHER_TRIGGER, 1.0)]
     joint = {
         TRIGGER: [Tendency(ACTION, 1.0, 1.0)],
         OTHER_TRIGGER: [Tendency(ACTION, 1.0, 1.0)],
     }
-    (impulse,) = select_actions({SCENE: 0.15, CLASS: 0.12}, {}, ways, joint, NO_DRAW)
+    (impulse,) = select_actions({SCENE: 0.15, CLASS: 0.12}, {}, paths, joint, NO_DRAW)
     assert impulse.share == pytest.approx(0.27)
     assert impulse.trigger == TRIGGER
     first = [TriggerPath(SCENE, TRIGGER, 1.0), TriggerPath(CLASS, TRIGGER, 1.0)]

@@ -1,4 +1,4 @@
-"""Do the terms of a cue call up what is met with them, no further than the known rows tell?"""
+"""Associated terms: found by co-occurrence in visible rows alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from soulmem.retrieval.association import (
 
 pytestmark = pytest.mark.timeout(60)
 Bools = NDArray[np.bool_]
-# Rows 0-2 tie the cue to the penguin, 3 once to the wolf; 4 and 5 tell of these without the cue.
+# Rows 0-2 tie the query to the penguin, 3 once to the wolf; 4 and 5 tell of these without the query.
 TEXTS = [
     "umbrella penguin",
     "umbrella penguin",
@@ -113,14 +113,14 @@ def test_it_depends_on_the_known_rows_alone(
     """Rows in another order, among rows that are not known: the same energy for the same terms."""
     unknown = data.draw(st.lists(WORDS, max_size=10))
     order = data.draw(st.permutations(range(len(texts))))
-    cue = data.draw(WORDS)
+    query = data.draw(WORDS)
     item = held(texts)
     other = held([*unknown, *(texts[row] for row in order)])
     associated = [
-        spread(item, cue, np.ones(len(texts), np.bool_), threshold=0.02),
+        spread(item, query, np.ones(len(texts), np.bool_), threshold=0.02),
         spread(
             other,
-            cue,
+            query,
             np.arange(len(unknown) + len(texts)) >= len(unknown),
             threshold=0.02,
         ),

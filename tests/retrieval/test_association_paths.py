@@ -1,4 +1,4 @@
-"""Ways of association: how far, how straight, how much; not along mere sequence, not through crowds."""
+"""Association paths: length, directness, flow; not along sequences, not through crowded nodes."""
 
 from __future__ import annotations
 

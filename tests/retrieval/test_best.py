@@ -1,4 +1,4 @@
-"""Are the best rows those that a full sort puts in front?"""
+"""The best rows are the first of a full sort."""
 
 from __future__ import annotations
 

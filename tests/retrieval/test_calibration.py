@@ -1,4 +1,4 @@
-"""Does one scale tell, in both languages and for few as for many, whether a line belongs to a situation?"""
+"""One scale of fit, in both languages and for few situations as for many."""
 
 from __future__ import annotations
 

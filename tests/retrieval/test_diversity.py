@@ -1,4 +1,4 @@
-"""What goes in together: never over budget, never twice the same, the best first."""
+"""Selection stays within the budget, avoids repetition and takes the best first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an edge weighs: strength and confidence, many names less each, class, mood and cue."""
+"""Edge weights: strength, confidence, number of names, class, mood and query."""
 
 from __future__ import annotations
 

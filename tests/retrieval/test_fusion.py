@@ -1,4 +1,4 @@
-"""The text score: what each part adds, who competes, and what happens when a part is missing."""
+"""The text score: effect of each part, groups, and missing parts."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_no_memories_give_no_scores() -> None:
 
 
 def two_scripts(n: int, **parts: Floats) -> TextEvidence:
-    """2n memories, the first half in the script of the cue."""
+    """2n memories, the first half in the script of the query."""
     return replace(chain(2 * n, **parts), unread=np.arange(2 * n) >= n)
 
 

@@ -1,4 +1,4 @@
-"""BM25 that changes in place equals BM25 built anew, whatever was put and dropped on the way."""
+"""BM25 after any changes equals BM25 of a new index."""
 
 from __future__ import annotations
 

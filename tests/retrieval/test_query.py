@@ -1,4 +1,4 @@
-"""What is asked: how many texts are embedded, how much each counts, which words weigh how much."""
+"""Query parts and token weights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the prompt: by its words, by nearly its words, inside a longer text, or in part."""
+"""Sentences that the prompt contains: equal, nearly equal, inside a longer text, or in part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seats kept free: for what only association reaches, for each kind, and where they stand."""
+"""Reserved slots: for associations and for kinds, and their places in the order."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ def told(
 
 
 def scene(n: int = 40) -> tuple[Floats, list[int], list[float]]:
-    """n memories that mention the cue, best first; then three that only association leads to."""
+    """n memories that mention the query, best first; then three that only association leads to."""
     score = np.append(np.linspace(5, 1, n), [-1, -2, -3]).astype(np.float32)
     return score, [1] * n + [2, 3, 4], [0.01] * n + [0.001, 0.0005, 0.0002]
 
 
 def test_what_only_association_reaches_gets_a_share_of_the_seats() -> None:
     score, hops, flow = scene()
-    seats = association_slots(score, told(hops, flow), RARE, 10)
-    assert seats.front == ()
-    assert seats.behind == (40, 41, 42)
+    slots = association_slots(score, told(hops, flow), RARE, 10)
+    assert slots.front == ()
+    assert slots.behind == (40, 41, 42)
     assert association_slots(score, told(hops, flow), RARE, 4).behind == (40,)
 
 
 def test_without_a_name_there_is_nothing_to_associate_with() -> None:
     score, hops, flow = scene()
     for names in (NAMELESS, np.asarray([0])):
-        seats = association_slots(score, told(hops, flow), names, 10)
-        assert seats.front == seats.behind == ()
+        slots = association_slots(score, told(hops, flow), names, 10)
+        assert slots.front == slots.behind == ()
 
 
 def test_those_that_come_in_anyway_use_up_the_share() -> None:
@@ -93,12 +93,12 @@ def test_there_are_never_more_seats_than_places(
     rows: list[tuple[float, int, float]], max_items: int, names: NDArray[np.int64]
 ) -> None:
     score = floats(*(s for s, _, _ in rows))
-    seats = association_slots(
+    slots = association_slots(
         score, told([h for _, h, _ in rows], [f for _, _, f in rows]), names, max_items
     )
-    seated = seats.front + seats.behind
-    assert len(set(seated)) == len(seated) <= max_items
-    assert all(rows[row][1] >= 2 for row in seated)
+    reserved = slots.front + slots.behind
+    assert len(set(reserved)) == len(reserved) <= max_items
+    assert all(rows[row][1] >= 2 for row in reserved)
 
 
 def test_each_kind_has_its_best() -> None:
@@ -179,8 +179,8 @@ def test_what_pulls_far_more_strongly_comes_first_however_alike() -> None:
 
 
 def test_the_best_of_a_learned_association_stand_in_front_each_once() -> None:
-    seats = with_learned_slots(ReservedSlots((5, 1), (6, 3, 7)), [1, 2, 3, 4])
-    assert seats == ReservedSlots((1, 2, 5), (3, 4, 6, 7))
+    slots = with_learned_slots(ReservedSlots((5, 1), (6, 3, 7)), [1, 2, 3, 4])
+    assert slots == ReservedSlots((1, 2, 5), (3, 4, 6, 7))
     assert with_learned_slots(ReservedSlots((5,), (6,)), []) == ReservedSlots(
         (5,), (6,)
     )

@@ -1,4 +1,4 @@
-"""One score of text, walk and weight: what outweighs what, and that weight never works backwards."""
+"""The rank score of text, walk and weight; a greater weight never lowers it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a walk starts: names over what mentions them, the best texts, and never more than the whole."""
+"""The start distribution of a walk: names by document frequency, best texts, sum 1."""
 
 from __future__ import annotations
 

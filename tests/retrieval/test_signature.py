@@ -1,4 +1,4 @@
-"""Do the words that its scenes share mark a situation, and common words none?"""
+"""Rare words that scenes of a situation share mark it; common words do not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which memories are of a time, and which of them show all its parts."""
+"""Memories of a time span, and selections that cover all its parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The six weights: what each factor is worth, and that a soul may set its own."""
+"""The six weight factors, and shares that a soul sets itself."""
 
 from __future__ import annotations
 

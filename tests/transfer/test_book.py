@@ -1,4 +1,4 @@
-"""Is a world read in every spelling, in statements of a bearable length, with the names it teaches?"""
+"""Worlds are read in every format, as statements of limited length and names."""
 
 from __future__ import annotations
 

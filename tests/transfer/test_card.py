@@ -1,4 +1,4 @@
-"""Is a card read whatever it is wrapped in, and refused in words when it is none?"""
+"""Cards are read in every wrapping; other files are refused with a reason."""
 
 from __future__ import annotations
 

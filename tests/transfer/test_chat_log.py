@@ -1,4 +1,4 @@
-"""Is a SillyTavern chat file read as the chat it is, whatever its age and its broken lines?"""
+"""SillyTavern chat files of any age are read, with their broken lines listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does every shape of SillyTavern's send_date name the right moment?"""
+"""Every format of SillyTavern's send_date gives the right moment."""
 
 from __future__ import annotations
 
