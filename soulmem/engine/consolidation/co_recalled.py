@@ -33,8 +33,9 @@ def co_recalled(
     read     the episodes of the stretch, in chat order
     drafted  the memories drafted from it, with the episodes that each cites
 
-    Takes the `params.top` most frequently recalled memories that a reply within the stretch recalled. The
-    distance of a pair is counted in messages, from the reply to the nearest cited episode.
+    Takes the `params.top` most frequently recalled memories that a reply within the
+    stretch recalled. The distance of a pair is counted in messages, from the reply to
+    the nearest cited episode.
     """
     positions = {key: index for index, key in enumerate(read)}
     recalled = _recalled_at(mind, chat, read)

@@ -1,8 +1,9 @@
 """Consolidation: turns chat into lasting memory, stretch by stretch, with two calls of a language model each.
 
-One call summarises, one drafts everything else. No call starts while a reply is written or the user types. An
-unreadable answer is asked for once more, then its input is deferred. An unavailable model is tried again in a
-later idle round. Neither stops the other work, and no messages are lost.
+One call summarises, one drafts everything else. No call starts while a reply is written
+or the user types. An unreadable answer is asked for once more, then its input is
+deferred. An unavailable model is tried again in a later idle round. Neither stops the
+other work, and no messages are lost.
 """
 
 from __future__ import annotations

@@ -65,8 +65,8 @@ class DigestWriter:
     ) -> list[dict[str, Any]]:
         """Digests of the latest `most` periods with episodes, oldest first.
 
-        The latest `calls` of them are worded by the archivist, as long as it may be called. Episodes that
-        share terms with `context` are preferred.
+        The latest `calls` of them are worded by the archivist, as long as it may be
+        called. Episodes that share terms with `context` are preferred.
         """
         mind = await world.mind(task.soul)
         periods = await self._compute.run(_periods, mind, period, context, most)

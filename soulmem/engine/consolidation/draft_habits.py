@@ -1,7 +1,8 @@
 """Finds the habits of a chat: reactions that its drafts report in enough scenes, in whatever words.
 
-A model reads some twenty messages at once and words freely what it sees: only all drafts together show a
-habit. A habit stored here depends on all episodes that those drafts read. Compute thread only.
+A model reads some twenty messages at once and words freely what it sees: only all
+drafts together show a habit. A habit stored here depends on all episodes that those
+drafts read. Compute thread only.
 """
 
 from __future__ import annotations
@@ -107,7 +108,7 @@ def habit_change(
 ) -> MindChange:
     """Stores the habits of a chat that enough scenes support, as far as they are not there yet.
 
-    encoded  vectors of `texts_to_compare`; without them wordings are compared by their words
+    encoded  vectors of `texts_to_compare`; None compares wordings by their words
     """
     p = params or HabitParams()
     branch = mind.branches.branch(chat)
@@ -156,7 +157,8 @@ class _HabitConverter:
     def add(self, group: Sequence[HabitReport], shown: Iterable[MemoryId]) -> None:
         """Add a habit in all its wordings, unless it has too few scenes or is not wanted.
 
-        An existing one is left as it is until it has `params.growth` times as many scenes.
+        An existing one is left as it is until it has `params.growth` times as many
+        scenes.
 
         shown  the messages that the reaction shows in
         """
@@ -246,8 +248,8 @@ class _HabitConverter:
     ) -> list[tuple[MemoryId, tuple[MemoryId, ...]]]:
         """Instances of the situation, each with its evidence.
 
-        An instance is a message of the other side right before the reaction: the situation shows there. It is
-        the reaction itself if there is none.
+        An instance is a message of the other side right before the reaction: the
+        situation shows there. It is the reaction itself if there is none.
         """
         instances: list[tuple[MemoryId, tuple[MemoryId, ...]]] = []
         for key in cited:

@@ -34,7 +34,8 @@ from soulmem.language.name_tokens import fold
 from soulmem.language.relations import also_called, no_longer
 
 _SPACES = re.compile(r"\s+")
-# Stability of a relation between two names of one concept, in turns: ten times that of other relations.
+# Stability in turns of a relation between two names of one concept, ten times that
+# of other relations.
 _NAME_STABILITY = 3000.0
 
 
@@ -211,8 +212,9 @@ class DraftConverter:
     def _aliases(self, draft: DraftConcept) -> None:
         """Add each other name as a concept of its own, and a fact that both are one.
 
-        So a branch of the chat without the messages that say so does not know that the two are one. Small
-        models give whom they just read of as another name, so a line must hold both names.
+        So a branch of the chat without the messages that say so does not know that the
+        two are one. Small models give whom they just read of as another name, so a line
+        must hold both names.
         """
         passage, cited = self._passage.passage, self._passage.cited(draft.lines)
         taken = {fold(concept.name) for concept in self._drafts.concepts}

@@ -38,8 +38,8 @@ class ConsolidationJobs:
         )
 
     async def _consolidate(self, run: JobRun) -> dict[str, Any]:
-        """Store what recalls changed, consolidate what left short-term memory if there is a language model,
-        and link memories that were active together often enough.
+        """Store what recalls changed, consolidate what left short-term memory if there
+        is a language model, and link memories that were active together often enough.
         """
         world = await self._world_of(run.owner)
         self._learner.settled(world)

@@ -45,8 +45,9 @@ def episode_passage(
 ) -> EpisodePassage:
     """The passage of a planned call, cut to fit into a context of `context` tokens.
 
-    Episodes that the user put into the bin or called wrong are left out; their line numbers stay unused.
-    Only a summary gets the summary so far: drafts that had read it would depend on it.
+    Episodes that the user put into the bin or marked as wrong are left out; their line
+    numbers stay unused. Only a summary gets the summary so far: drafts that had read it
+    would depend on it.
     """
     lines, visible = _lines(mind, call, context)
     text = "\n".join(line.text for line in lines)
@@ -75,7 +76,8 @@ def _lines(
 ) -> tuple[list[PassageLine], list[Memory]]:
     """The lines that fit into the context, and their episodes.
 
-    Each line gets an equal share of the characters; what short lines leave goes to the first long ones.
+    Each line gets an equal share of the characters; what short lines leave goes to the
+    first long ones.
     """
     numbered = []
     for number, key in enumerate(call.read, 1):

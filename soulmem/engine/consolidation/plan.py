@@ -155,7 +155,8 @@ def _draft_calls(
 ) -> list[PlannedCall]:
     """Calls for the episodes not `covered` by drafts, in stretches that end at `bounds` at the latest.
 
-    limits  positions up to which the chat is consolidated, and up to which it left short-term memory
+    limits  positions up to which the chat is consolidated, and up to which it left
+            short-term memory
     short   whether a last stretch of fewer messages than usual is read, too
     """
     frontier, slid_until = limits
@@ -169,7 +170,7 @@ def _draft_calls(
         stop = start + 1
         while stop < last and order[stop] not in covered and stop not in bounds:
             stop += 1
-        # A gap is drafted again however short it is; the last stretch needs enough messages.
+        # A gap is drafted again however short; the last stretch needs enough messages.
         is_gap = stop < frontier or start < frontier or stop in bounds
         pieces = stretches(start, stop, params.least)
         if not pieces and (is_gap or short):

@@ -1,7 +1,7 @@
 """The job `replay`: goes over a region of memory again.
 
-It strengthens the edges of the region and links memories that were recalled together. A language model reads
-deferred input of its chats again and names kinds of its scenes.
+It strengthens the edges of the region and links memories that were recalled together. A
+language model reads deferred input of its chats again and names kinds of its scenes.
 """
 
 from __future__ import annotations
@@ -170,8 +170,9 @@ def rehearsed_edges(
 ) -> tuple[list[Edge], list[Edge]]:
     """The edges that change when these memories are recalled together: stronger ones, and new ones.
 
-    Edges among the memories and the concepts that they mention become stronger, but for those that the user
-    drew or that rested too shortly. New ones link memories that recalls brought together. Compute thread only.
+    Edges among the memories and the concepts that they mention become stronger, but for
+    those that the user drew or that changed too recently. New ones link memories that
+    recalls brought together. Compute thread only.
     """
     mentioned: dict[MemoryId, None] = dict.fromkeys(keys)
     for key in keys:

@@ -44,7 +44,8 @@ from soulmem.prompts import kinds
 
 log = logging.getLogger(__name__)
 
-# Stores what the callable makes, to be undone by the task's source; the number of memories written.
+# Stores what the callable makes, to be undone by the task's source; returns the
+# number of memories written.
 Write = Callable[
     [World, Mind, Callable[[Mind], MindChange | None], LlmTask], Awaitable[int]
 ]

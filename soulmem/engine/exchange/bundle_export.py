@@ -44,8 +44,9 @@ class BundleExport:
     async def bundle(self, owner: Owner, soul: SoulId) -> AsyncGenerator[bytes, None]:
         """The bundle of a soul in pieces of text, for `transfer.bundle` to read. Raises NotFound at once.
 
-        Everything is read before the first piece, so that the bundle shows one moment however slowly it is
-        fetched, and writers wait for the reading only. Until then it is in memory, compressed, not on disk.
+        Everything is read before the first piece, so that the bundle shows one moment
+        however slowly it is fetched, and writers wait for the reading only. Until then
+        it is in memory, compressed, not on disk.
         """
         world = await self._world(owner)
         world.soul(soul)

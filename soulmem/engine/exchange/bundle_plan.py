@@ -43,8 +43,8 @@ class StoredState:
 class Step:
     """What is stored in one transaction.
 
-    Messages `start` .. `stop` of `chat` are stored, and the messages `drop` removed. `start` is -1 for a chat
-    that is new or comes out of the bin.
+    Messages `start` .. `stop` of `chat` are stored, and the messages `drop` removed.
+    `start` is -1 for a chat that is new or comes out of the bin.
     """
 
     soul: Soul | None = None
@@ -130,7 +130,8 @@ class _Planner:
             self._steps.append(Step(soul=_soul(bundle.soul, stored.soul)))
         self._add_memories(is_chats=False)
         kept_chats = self._add_chats()
-        # Of other chats, or of messages that are gone: in the bin, or repaired when the soul is opened.
+        # Of other chats, or of messages that are gone: in the bin, or repaired when the
+        # soul is opened.
         self._add_memories(is_chats=True)
         _add_relations(self._steps, bundle, stored)
         if self._as_written:
@@ -183,7 +184,8 @@ class _Planner:
     def _chat_steps(self, chat: Chat) -> list[Step] | None:
         """The steps of a chat with its episodes; None for one that is left as it is.
 
-        The memory of a piece's last message goes to the next piece: it is settled when a message follows.
+        The memory of a piece's last message goes to the next piece: it is settled when
+        a message follows.
         """
         messages = self._bundle.messages[chat.id]
         stored_chat = self._stored.chats.get(chat.id)
@@ -239,8 +241,9 @@ def _pieces(items: Sequence[T]) -> Iterator[list[T]]:
 def _keeps_derived(bundle: Bundle, stored: StoredState) -> bool:
     """Whether memories of chats are taken as the bundle has them; else they are derived from the messages.
 
-    True for a whole bundle, if nothing is stored but what this bundle, or an interrupted import of it, brought,
-    and if names and settings lead to the same memories.
+    True for a whole bundle, if nothing is stored but what this bundle, or an
+    interrupted import of it, brought, and if names and settings lead to the same
+    memories.
     """
     soul = bundle.soul
     if not bundle.whole or soul is None:
@@ -284,10 +287,11 @@ def _missing_part(
 
 
 def _add_relations(steps: Sequence[Step], bundle: Bundle, stored: StoredState) -> None:
-    """Add each new edge to the step that stores the later of its ends, and usages and opinions to the step of
-    their memory or edge.
+    """Add each new edge to the step that stores the later of its ends, and usages and
+    opinions to the step of their memory or edge.
 
-    Edges between two memories that are stored already are left out: there the user decides.
+    Edges between two memories that are stored already are left out: there the user
+    decides.
     """
     step_of: dict[str, int] = {}
     for index, step in enumerate(steps):

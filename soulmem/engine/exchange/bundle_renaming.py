@@ -33,7 +33,8 @@ def branch_root(
 def bundle_for(bundle: Bundle, target: SoulId, stored: Mapping[ChatId, Chat]) -> Bundle:
     """The bundle as one of the soul `target`; unchanged if it is that. Compute thread only.
 
-    A chat keeps its id, unless a chat of that id is `stored` in which the target takes no part.
+    A chat keeps its id, unless a chat of that id is `stored` in which the target takes
+    no part.
     """
     if bundle.owner_soul == target:
         return bundle

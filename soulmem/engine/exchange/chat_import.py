@@ -1,6 +1,7 @@
 """Import of a chat file, piece by piece, each through the same sync as a live chat.
 
-An import that is interrupted has imported the beginning of the chat, and a repeated one continues from there.
+An import that is interrupted has imported the beginning of the chat, and a repeated one
+continues from there.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ class ChatImport:
     ) -> tuple[ChatLog, Chat | None]:
         """`log` under an id that no chat of another title has, and the stored chat of that id.
 
-        The id of a file that states none is derived from its title; a chat renamed since may have that id.
+        The id of a file that states none is derived from its title; a chat renamed
+        since may have that id.
         """
         head, _ = await self._stored(owner, log.chat)
         attempt = 1
@@ -115,7 +117,8 @@ class ChatImport:
     ) -> dict[str, Any]:
         """Make the stored chat equal to the placed `log`; the counts of changed messages.
 
-        `held` in the result is None, or describes removals to be confirmed first, which end the import.
+        `held` in the result is None, or describes removals to be confirmed first, which
+        end the import.
         """
         total = len(log.messages)
         counts = {"added": 0, "changed": 0, "removed": 0}

@@ -1,7 +1,8 @@
 """Import of what a card or a world states, as memories that follow the source when it changes.
 
-Memories made from a card are tagged with their source and removed when no source states them any more. What
-the user changed, linked or put into the bin belongs to the user from then on and is kept.
+Memories made from a card are tagged with their source and removed when no source states
+them any more. What the user changed, linked or put into the bin belongs to the user
+from then on and is kept.
 """
 
 from __future__ import annotations
@@ -146,7 +147,8 @@ class LoreImport:
     ) -> tuple[MindChange, LoreCounts]:
         """The change for memories that the source stated once and does not state now.
 
-        With `owner` their edges are loaded first, so that those linked by hand are kept.
+        With `owner` their edges are loaded first, so that those linked by hand are
+        kept.
         """
         withdrawn = await self._no_longer_stated(mind, lore, source)
         untagged, drop = [], []

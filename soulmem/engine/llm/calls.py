@@ -1,6 +1,7 @@
 """Calls to the archivist model for memory work: one at a time, never during a reply, each recorded as usage.
 
-A call that failed is repeated once; after an unreadable answer with the plain form of its prompt.
+A call that failed is repeated once; after an unreadable answer with the plain form of
+its prompt.
 """
 
 from __future__ import annotations
@@ -105,8 +106,9 @@ class LlmCalls:
     ) -> T:
         """The parsed answer of the archivist.
 
-        A failed call is repeated once, unless the model was unavailable before or refused. `read` runs on the
-        compute thread and raises Unreadable. Raises LlmFailed, and LlmInterrupted if idle work may not go on.
+        A failed call is repeated once, unless the model was unavailable before or
+        refused. `read` runs on the compute thread and raises Unreadable. Raises
+        LlmFailed, and LlmInterrupted if idle work may not go on.
         """
         failure: LlmFailed | None = None
         for _ in range(1 if self.deferrals.unavailable_reason else 2):

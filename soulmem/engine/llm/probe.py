@@ -44,8 +44,8 @@ _PASSAGES = {
 class ModelTest:
     """Registers the job `model_test`, which waits while a reply is written.
 
-    Its result has `state` (ok, off, unreadable for useless answers, failed), `model`, `seconds`, and the
-    `answer` or the `reason` in words.
+    Its result has `state` (ok, off, unreadable for useless answers, failed), `model`,
+    `seconds`, and the `answer` or the `reason` in words.
     """
 
     def __init__(

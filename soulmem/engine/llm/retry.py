@@ -28,8 +28,8 @@ class RetryParams:
 class Deferrals:
     """Deferred input per chat and kind of work, and the state of the model.
 
-    `on_change` is called with the owner and soul of each change. The state of the model is not stored: it is
-    found out again after each start.
+    `on_change` is called with the owner and soul of each change. The state of the model
+    is not stored: it is found out again after each start.
     """
 
     def __init__(self, params: RetryParams | None = None) -> None:

@@ -15,7 +15,8 @@ CONSOLIDATION = "consolidation"
 REPLAY = "replay"
 DIGEST = "digest"
 _HOUR = timedelta(hours=1)
-# Calls that the estimate of a call's duration is the mean of: the model may have been changed before them.
+# The duration of a call is estimated by this many calls: the model may have been
+# changed before them.
 _RECENT_CALLS = 8
 
 
@@ -99,7 +100,8 @@ class UsageLedger:
     def seconds_per_call(self, work: str) -> float | None:
         """Mean duration of the most recent calls of a kind of work; None without calls since the start.
 
-        Calls from before the start do not count: they may have been made to another model.
+        Calls from before the start do not count: they may have been made to another
+        model.
         """
         seconds = self._call_seconds[work]
         return sum(seconds) / len(seconds) if seconds else None
