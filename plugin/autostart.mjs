@@ -1,4 +1,5 @@
-// Should the plugin start the sidecar itself, and again when it crashes? Only when asked to, and where a Python beside SillyTavern makes sense.
+// Starts the sidecar with SillyTavern, and again after a crash. Only when it is switched on, and where SillyTavern
+// and Python run on the same system.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -6,20 +7,20 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** @typedef {import('./config.mjs').Config} Config */
-/** How often a crash is answered with another start, and how soon; all but `tries` in ms.
+/** When a crashed sidecar is started again. In ms, except `tries`: the crashes in a row after which it is not.
  * @typedef {{first: number, longest: number, tries: number, healthy: number}} Patience */
 
 const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const GRACE = 4000; // ms for the sidecar to close its store
-const SPOKE = new Set([0, 1, 2, 3, 130]); // start.py ended by itself and said why; 3: it has tried often enough
-/** @type {Patience} start.py does the same for the sidecar; this is for start.py itself */
+const DELIBERATE = new Set([0, 1, 2, 3, 130]); // exit codes with which start.py ended by itself and printed why
+/** For start.py itself; start.py does the same for the sidecar. @type {Patience} */
 const PATIENCE = { first: 1000, longest: 30_000, tries: 5, healthy: 60_000 };
 
 let child = /** @type {import('node:child_process').ChildProcess | null} */ (null);
 let waiting = /** @type {NodeJS.Timeout | undefined} */ (undefined);
-let given = /** @type {string | null} */ (null);
+let surrender = /** @type {string | null} */ (null); // why the sidecar is not started again
 
-/** Why not here, in words; null when nothing speaks against it.
+/** Why the sidecar cannot be started here; null when it can.
  * @param {Record<string, string | undefined>} env @param {(file: string) => boolean} exists @param {string} root
  * @returns {string | null} */
 export function obstacle(env, exists, root) {
@@ -31,9 +32,9 @@ export function obstacle(env, exists, root) {
     return null;
 }
 
-/** Why the sidecar is not running although the plugin should see to it; null when it should be.
+/** Why the plugin no longer starts the sidecar; null when it still does.
  * @returns {string | null} */
-export const givenUp = () => given;
+export const givenUp = () => surrender;
 
 /** @param {string} url @returns {Promise<boolean>} */
 async function answers(url) {
@@ -43,14 +44,14 @@ async function answers(url) {
     );
 }
 
-/** @param {Config} config @param {string | null} [why] not, in words @param {Patience} [patience] */
+/** @param {Config} config @param {string | null} [why] it cannot be started @param {Patience} [patience] */
 export async function startSidecar(
     config,
     why = obstacle(process.env, fs.existsSync, ROOT),
     patience = PATIENCE,
 ) {
     if (why) return console.warn(`[SoulMem] autostart is on, but ${why}`);
-    given = null;
+    surrender = null;
     await start(config, patience, 0);
 }
 
@@ -77,7 +78,7 @@ async function start(config, patience, crashes) {
         if (child !== started) return; // it was asked to end
         child = null;
         const how = signal ?? `code ${code}`;
-        if (code !== null && SPOKE.has(code)) {
+        if (code !== null && DELIBERATE.has(code)) {
             if (code) giveUp(`the sidecar ended with ${how}; its words are above`);
             return;
         }
@@ -97,13 +98,13 @@ async function start(config, patience, crashes) {
     console.log(`[SoulMem] starting the sidecar: ${python} start.py in ${ROOT}`);
 }
 
-/** @param {string} words */
-function giveUp(words) {
-    given = words;
-    console.error(`[SoulMem] ${words}`);
+/** @param {string} reason */
+function giveUp(reason) {
+    surrender = reason;
+    console.error(`[SoulMem] ${reason}`);
 }
 
-/** Ends only what was started here, and whatever that started. @param {number} pid */
+/** Ends a process that was started here, and its children. @param {number} pid */
 function end(pid) {
     if (process.platform === 'win32')
         spawn('taskkill', ['/pid', String(pid), '/T'], { stdio: 'ignore' });
@@ -115,11 +116,11 @@ export async function stopSidecar() {
     const going = child;
     child = null;
     if (!going?.pid) return;
-    const gone = new Promise(resolve => going.once('exit', resolve));
+    const ended = new Promise(resolve => going.once('exit', resolve));
     try {
         end(going.pid);
     } catch {
         return; // gone already
     }
-    await Promise.race([gone, new Promise(resolve => setTimeout(resolve, GRACE).unref())]);
+    await Promise.race([ended, new Promise(resolve => setTimeout(resolve, GRACE).unref())]);
 }

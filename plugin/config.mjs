@@ -1,4 +1,4 @@
-// Where is the sidecar, and which token does it want? Environment first, then plugin/config.json, then the defaults.
+// The plugin's settings: from the environment, else from plugin/config.json, else the defaults.
 
 import fs from 'node:fs';
 import os from 'node:os';
@@ -13,8 +13,8 @@ const FILE = path.join(path.dirname(fileURLToPath(import.meta.url)), 'config.jso
  * @param {Record<string, string | undefined>} env @param {string} platform @param {string} home @returns {string} */
 export function dataFolder(env, platform, home) {
     const join = platform === 'win32' ? path.win32.join : path.posix.join;
-    const given = env.SOULMEM_DATA || env.SOULMEM_STORE_DATA;
-    if (given) return given.replace(/^~(?=[\\/]|$)/, () => home);
+    const chosen = env.SOULMEM_DATA || env.SOULMEM_STORE_DATA;
+    if (chosen) return chosen.replace(/^~(?=[\\/]|$)/, () => home);
     if (platform === 'win32')
         return join(env.LOCALAPPDATA || join(home, 'AppData', 'Local'), 'soulmem');
     if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'soulmem');
@@ -24,7 +24,7 @@ export function dataFolder(env, platform, home) {
     return join(share, 'soulmem');
 }
 
-/** @param {string} file @returns {Record<string, unknown>} empty when there is none; a broken one is said and ignored */
+/** @param {string} file @returns {Record<string, unknown>} empty when there is none, or when it is broken */
 function stored(file) {
     let text;
     try {
@@ -53,20 +53,21 @@ export function readConfig({
     platform = process.platform,
     home = os.homedir(),
 } = {}) {
-    const kept = stored(file);
-    const url = String(env.SOULMEM_URL || kept.url || 'http://127.0.0.1:8731')
+    const saved = stored(file);
+    const url = String(env.SOULMEM_URL || saved.url || 'http://127.0.0.1:8731')
         .replace(/\/+$/, '')
         .replace(/\/v1$/, '');
     return {
         url: /^https?:\/\/[^/]+$/.test(url) ? url : 'http://127.0.0.1:8731',
-        data: kept.data && !env.SOULMEM_DATA ? String(kept.data) : dataFolder(env, platform, home),
-        token: env.SOULMEM_TOKEN || (kept.token ? String(kept.token) : null),
-        autostart: flag(env.SOULMEM_AUTOSTART) ?? kept.autostart === true,
-        python: env.SOULMEM_PYTHON || (kept.python ? String(kept.python) : null),
+        data:
+            saved.data && !env.SOULMEM_DATA ? String(saved.data) : dataFolder(env, platform, home),
+        token: env.SOULMEM_TOKEN || (saved.token ? String(saved.token) : null),
+        autostart: flag(env.SOULMEM_AUTOSTART) ?? saved.autostart === true,
+        python: env.SOULMEM_PYTHON || (saved.python ? String(saved.python) : null),
     };
 }
 
-/** The token, read anew each time: the sidecar writes it at its first start, which may be after ours.
+/** The token. It is read at each request, as the sidecar writes it at its first start, which may come later.
  * @param {Config} config @returns {string | null} */
 export function readToken({ token, data }) {
     if (token) return token;

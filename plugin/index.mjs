@@ -1,4 +1,4 @@
-// The optional server plugin: a same-origin way from SillyTavern's page to the sidecar, behind SillyTavern's login.
+// The optional server plugin: a same-origin route from SillyTavern's page to the sidecar, behind SillyTavern's login.
 
 import { givenUp, startSidecar, stopSidecar } from './autostart.mjs';
 import { readConfig } from './config.mjs';

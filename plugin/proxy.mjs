@@ -1,4 +1,4 @@
-// What may pass from the page to the sidecar, and how?
+// Passes requests of SillyTavern's page on to the sidecar, and refuses what may not pass.
 
 import http from 'node:http';
 import https from 'node:https';
@@ -14,7 +14,8 @@ const METHODS = new Set(['GET', 'PUT', 'POST', 'PATCH', 'DELETE']);
 const MIB = 1024 * 1024;
 const PATIENCE = 30_000; // ms until the sidecar begins to answer
 const SINGLE_USER = 'default-user'; // SillyTavern's handle when accounts are off, and the sidecar's when none is named
-/** How a browser marks what another page loads, as an image or a script: SillyTavern asks for its own token only where something is sent. */
+/** How a browser marks requests of other pages, such as images and scripts. SillyTavern's CSRF token does not protect
+ * GET requests. */
 const FOREIGN = new Set(['cross-site', 'same-site']);
 const SEGMENT = /^[A-Za-z0-9._~-]+$/;
 
@@ -28,7 +29,7 @@ function refuse(response, status, error, message) {
     response.end(body);
 }
 
-/** The sidecar's path for a path of the page, or null when there is none. The doors for tests stay shut.
+/** The sidecar's path for a path of the page; null when it may not pass. Routes for tests never pass.
  * @param {string} path @returns {string | null} */
 export function sidecarPath(path) {
     const segments = path.split('/').filter(Boolean);
@@ -39,10 +40,10 @@ export function sidecarPath(path) {
     return plain && segments[0] !== 'test' ? `/v1/${segments.join('/')}` : null;
 }
 
-/** @param {string} path @returns {number} bytes a body may have */
-const cap = path => (path === '/v1/import' ? 256 : 32) * MIB;
+/** @param {string} path @returns {number} bytes that a body may have */
+const maxBytes = path => (path === '/v1/import' ? 256 : 32) * MIB;
 
-/** The body as bytes; SillyTavern has parsed it already, `{}` when there was none.
+/** The body as bytes. SillyTavern has parsed it: to `{}` when there was none.
  * @param {Request} request @returns {Buffer | null} */
 function bodyOf(request) {
     const length = Number(request.headers['content-length'] ?? 0);
@@ -59,35 +60,37 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
     const target = new URL(config.url);
     const send = target.protocol === 'https:' ? https.request : http.request;
 
-    return (request, response) => {
-        const method = request.method ?? '';
+    /** Why a request may not pass. @param {Request} request @param {Buffer | null} body
+     * @returns {[status: number, code: string, message: string] | null} */
+    function refusalOf(request, body) {
+        const { method = '', headers } = request;
         const path = sidecarPath(request.path);
         const handle = request.user?.profile?.handle;
-        if (!METHODS.has(method))
-            return refuse(response, 405, 'bad_request', `${method} is not supported`);
-        if (FOREIGN.has(String(request.headers['sec-fetch-site'])))
-            return refuse(response, 403, 'forbidden', 'another page may not load this');
-        if (path === null) return refuse(response, 404, 'not_found', `nothing at ${request.path}`);
-        if (!handle) return refuse(response, 403, 'forbidden', 'log in to SillyTavern first');
-        const body = bodyOf(request);
-        if (body && body.length > cap(path))
-            return refuse(response, 413, 'too_large', `${body.length} bytes; ${cap(path)} at most`);
-
-        const token = readToken(config);
-        if (!token && handle !== SINGLE_USER) {
-            // without it all users would share one memory
-            return refuse(
-                response,
-                401,
-                'unauthorized',
-                `no token in ${config.data}: set SOULMEM_DATA to the sidecar's data folder, or SOULMEM_TOKEN`,
-            );
+        if (!METHODS.has(method)) return [405, 'bad_request', `${method} is not supported`];
+        if (FOREIGN.has(String(headers['sec-fetch-site']))) {
+            return [403, 'forbidden', 'another page may not load this'];
         }
+        if (path === null) return [404, 'not_found', `nothing at ${request.path}`];
+        if (!handle) return [403, 'forbidden', 'log in to SillyTavern first'];
+        if (body && body.length > maxBytes(path)) {
+            return [413, 'too_large', `${body.length} bytes; ${maxBytes(path)} at most`];
+        }
+        if (readToken(config) || handle === SINGLE_USER) return null;
+        // without a token all users would share one memory
+        const help = "set SOULMEM_DATA to the sidecar's data folder, or SOULMEM_TOKEN";
+        return [401, 'unauthorized', `no token in ${config.data}: ${help}`];
+    }
+
+    /** The request to the sidecar. @param {Request} request that may pass @param {Buffer | null} body */
+    function forward(request, body) {
+        const path = sidecarPath(request.path);
         const query = (request.url ?? '').split('?')[1];
-        const upstream = send({
+        const handle = request.user?.profile?.handle;
+        const token = readToken(config);
+        return send({
             hostname: target.hostname.replace(/^\[|\]$/g, ''),
             port: target.port,
-            method,
+            method: request.method,
             path: query ? `${path}?${query}` : path,
             headers: {
                 Accept: request.headers.accept ?? 'application/json',
@@ -95,6 +98,25 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
                 ...(token && { Authorization: `Bearer ${token}`, 'X-SoulMem-User': handle }),
             },
         });
+    }
+
+    /** @param {Response} response @param {Error} error of the request to the sidecar */
+    function answerError(response, error) {
+        if (response.headersSent) response.destroy();
+        else if (error.message === 'timeout') {
+            const message = `the sidecar at ${config.url} did not answer within ${patience / 1000} s`;
+            refuse(response, 502, 'sidecar_timeout', message);
+        } else {
+            const message = `no sidecar at ${config.url}: ${why() ?? error.message}`;
+            refuse(response, 502, 'sidecar_down', message);
+        }
+    }
+
+    return (request, response) => {
+        const body = bodyOf(request);
+        const refusal = refusalOf(request, body);
+        if (refusal) return refuse(response, ...refusal);
+        const upstream = forward(request, body);
         const timer = setTimeout(() => upstream.destroy(new Error('timeout')), patience);
         upstream.on('response', answer => {
             clearTimeout(timer);
@@ -107,16 +129,7 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
         });
         upstream.on('error', error => {
             clearTimeout(timer);
-            if (response.headersSent) return void response.destroy();
-            const late = error.message === 'timeout';
-            refuse(
-                response,
-                502,
-                late ? 'sidecar_timeout' : 'sidecar_down',
-                late
-                    ? `the sidecar at ${config.url} did not answer within ${patience / 1000} s`
-                    : `no sidecar at ${config.url}: ${why() ?? error.message}`,
-            );
+            answerError(response, error);
         });
         response.on('close', () => upstream.destroy()); // the page went away, or has its answer
         upstream.end(body ?? undefined);

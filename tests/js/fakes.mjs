@@ -70,30 +70,30 @@ export function fakeSidecar({ maxChars = Infinity, parents } = {}) {
             .map(({ slot }) => slot);
         if (needs.length) return { ...nothing, needs_text: needs };
         for (const { hash, text } of body.messages) if (text !== undefined) texts.set(hash, text);
-        const now = [...head, ...body.messages.map(({ text: _text, ...rest }) => rest)];
+        const next = [...head, ...body.messages.map(({ text: _text, ...rest }) => rest)];
         const removed = old.filter(({ slot }) => !slots.has(slot)).length;
         if (old.length >= 20 && removed * 2 > old.length && !body.confirm_removal)
             return { ...nothing, held: { reason: 'mass_removal', count: removed } };
         const before = new Map(old.map(({ slot, hash }) => [slot, hash]));
-        chats.set(chat, now);
+        chats.set(chat, next);
         return {
             ...nothing,
             applied: true,
-            added: now.filter(({ slot }) => !before.has(slot)).length,
-            changed: now.filter(({ slot, hash }) => before.has(slot) && before.get(slot) !== hash)
+            added: next.filter(({ slot }) => !before.has(slot)).length,
+            changed: next.filter(({ slot, hash }) => before.has(slot) && before.get(slot) !== hash)
                 .length,
             removed,
         };
     }
     /** @param {string} chat what it holds, as texts */
-    const held = chat => (chats.get(chat) ?? []).map(({ hash }) => texts.get(hash));
-    return { put, held, chats, texts, bodies };
+    const storedTexts = chat => (chats.get(chat) ?? []).map(({ hash }) => texts.get(hash));
+    return { put, storedTexts, chats, texts, bodies };
 }
 
 let clock = Date.UTC(2026, 0, 1);
 
 /** @param {string} mes @param {Partial<StMessage>} [more] @returns {StMessage} */
-export function said(mes, more = {}) {
+export function newMessage(mes, more = {}) {
     clock += 60_000;
     return {
         name: more.is_user ? 'Alice' : 'Mira',
@@ -108,4 +108,4 @@ export function said(mes, more = {}) {
 
 /** @param {number} count @returns {StMessage[]} user and character in turn */
 export const talk = count =>
-    Array.from({ length: count }, (_, i) => said(`line ${i}`, { is_user: i % 2 === 1 }));
+    Array.from({ length: count }, (_, i) => newMessage(`line ${i}`, { is_user: i % 2 === 1 }));

@@ -61,7 +61,7 @@ export function fakeTavern({
         },
         saveSettings: () => {},
         inject: (/** @type {Injection[]} */ all) =>
-            all.forEach(one => tavern.prompts.set(one.key, one)),
+            all.forEach(injection => tavern.prompts.set(injection.key, injection)),
         clear: (/** @type {string[]} */ keys) => keys.forEach(key => tavern.prompts.delete(key)),
         countTokens: async (/** @type {string} */ text) => Math.ceil(text.length / 4),
     };

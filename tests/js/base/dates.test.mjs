@@ -5,7 +5,7 @@ import { isoDate, storyDate } from '../../../extension_js/src/base/dates.js';
 const local = (/** @type {[number, number, number, number, number]} */ ...parts) =>
     new Date(...parts).toISOString();
 
-for (const [given, wanted] of /** @type {[unknown, string | null][]} */ ([
+for (const [value, wanted] of /** @type {[unknown, string | null][]} */ ([
     ['2026-11-21T22:35:00.123Z', '2026-11-21T22:35:00.123Z'],
     ['2026-11-21T22:35:00+08:00', '2026-11-21T14:35:00.000Z'],
     [1700000000000, '2023-11-14T22:13:20.000Z'],
@@ -22,8 +22,8 @@ for (const [given, wanted] of /** @type {[unknown, string | null][]} */ ([
     [NaN, null],
     [8.7e15, null],
 ])) {
-    test(`${JSON.stringify(given) ?? 'undefined'} is ${wanted}`, () =>
-        assert.equal(isoDate(given), wanted));
+    test(`${JSON.stringify(value) ?? 'undefined'} is ${wanted}`, () =>
+        assert.equal(isoDate(value), wanted));
 }
 
 for (const [text, wanted] of /** @type {[string, string | null][]} */ ([

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { said, talk } from '../fakes.mjs';
+import { newMessage, talk } from '../fakes.mjs';
 import { scene, words } from './scene.mjs';
 
 test('an old chat is named, saved once before it is sent, and read whole', async () => {
@@ -8,7 +8,7 @@ test('an old chat is named, saved once before it is sent, and read whole', async
     const result = await chatSync.syncNow();
     assert.equal(result?.complete, true);
     assert.equal(tavern.saves, 1);
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat));
     await chatSync.syncNow();
     assert.equal(tavern.saves, 1, 'nothing new, nothing to save');
 });
@@ -32,10 +32,10 @@ test('a cancelled reading stays cancelled until asked for, but replies still sen
     await assert.rejects(reading);
     assert.equal(chatSync.state.paused, true);
     await chatSync.syncForReply({ leaveOut: 0, signal });
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat).slice(-20));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat).slice(-20));
     assert.deepEqual(chatSync.state.reading, { done: 20, total: 300 });
     assert.equal((await chatSync.readAll())?.complete, true);
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat));
     assert.equal(chatSync.state.reading, null);
 });
 
@@ -47,11 +47,11 @@ test('a reply goes ahead of a reading', async () => {
     const reading = chatSync.syncNow();
     await new Promise(resolve => setTimeout(resolve, 25));
     await chatSync.syncForReply({ leaveOut: 0, signal });
-    const held = sidecar.held(id());
-    assert.ok(held.length < 600, 'the reading is not over');
-    assert.equal(held.at(-1), 'line 599');
+    const texts = sidecar.storedTexts(id());
+    assert.ok(texts.length < 600, 'the reading is not over');
+    assert.equal(texts.at(-1), 'line 599');
     assert.equal((await reading)?.complete, true);
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat));
 });
 
 test('a reading waits while a reply is being written, so no half reply is read', async () => {
@@ -63,13 +63,13 @@ test('a reading waits while a reply is being written, so no half reply is read',
     await new Promise(resolve => setTimeout(resolve, 20));
     tavern.busy = true;
     await chatSync.syncForReply({ leaveOut: 0, signal });
-    tavern.chat.push(said('half a rep'));
+    tavern.chat.push(newMessage('half a rep'));
     await new Promise(resolve => setTimeout(resolve, 150));
-    assert.ok(!sidecar.held(id()).includes('half a rep'));
+    assert.ok(!sidecar.storedTexts(id()).includes('half a rep'));
     tavern.chat[300].mes = 'half a reply is whole now';
     tavern.busy = false;
     await reading;
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat));
     assert.equal(sidecar.texts.size, 301);
 });
 
@@ -81,21 +81,21 @@ test('a held removal is kept in the state until it is confirmed', async () => {
     assert.equal(chatSync.state.quarantine?.count, 35);
     await chatSync.confirmRemoval();
     assert.equal(chatSync.state.quarantine, null);
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat));
 });
 
 test('after a refusal the souls and the whole chat are told again', async () => {
     const { tavern, chatSync, sidecar, gate, id } = scene({ chat: talk(4) });
     await chatSync.syncNow();
     gate.failing = Object.assign(new Error('no soul'), { code: 'not_found' });
-    tavern.chat.push(said('next'));
+    tavern.chat.push(newMessage('next'));
     await assert.rejects(chatSync.syncNow());
     assert.equal(chatSync.state.error, 'no soul');
     gate.failing = null;
     await chatSync.syncNow();
     assert.equal(chatSync.state.error, null);
     assert.equal(sidecar.bodies.at(-1)?.base, null);
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat));
 });
 
 test('an emptied chat is told', async () => {
@@ -103,7 +103,7 @@ test('an emptied chat is told', async () => {
     await chatSync.syncNow();
     tavern.chat.length = 0;
     await chatSync.syncNow();
-    assert.deepEqual(sidecar.held(id()), []);
+    assert.deepEqual(sidecar.storedTexts(id()), []);
 });
 
 test('another chat starts with a clean state, the same chat keeps its own', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { mintSlots } from '../../../extension_js/src/tavern/slots.js';
 import { snapshot } from '../../../extension_js/src/tavern/snapshot.js';
 import { createChatUpload } from '../../../extension_js/src/chat/chat_upload.js';
-import { fakeSidecar, said, talk } from '../fakes.mjs';
+import { fakeSidecar, newMessage, talk } from '../fakes.mjs';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').StMessage} StMessage */
 /** @typedef {import('../../../extension_js/src/base/types.js').Target} Target */
@@ -35,7 +35,7 @@ test('a short chat arrives whole in one request', async () => {
         removed: 0,
         held: null,
     });
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
     assert.equal(sidecar.bodies.length, 1);
 });
 
@@ -54,7 +54,7 @@ test('a new message goes alone, on the base of the rest', async () => {
     const upload = createChatUpload(sidecar.put);
     const chat = talk(10);
     await upload.send(target(chat));
-    chat.push(said('eleven'));
+    chat.push(newMessage('eleven'));
     await upload.send(target(chat));
     const body = sidecar.bodies.at(-1);
     assert.equal(body?.base?.count, 10);
@@ -62,7 +62,7 @@ test('a new message goes alone, on the base of the rest', async () => {
         body?.messages.map(message => message.text),
         ['eleven'],
     );
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
 });
 
 test('edits, deletions, insertions, hides and swipes all end in the same chat', async () => {
@@ -78,7 +78,7 @@ test('edits, deletions, insertions, hides and swipes all end in the same chat', 
             chat.splice(7, 2);
         },
         () => {
-            chat.splice(3, 0, said('inserted'));
+            chat.splice(3, 0, newMessage('inserted'));
         },
         () => {
             chat[5].is_system = true;
@@ -97,7 +97,7 @@ test('edits, deletions, insertions, hides and swipes all end in the same chat', 
         step();
         const result = await upload.send(target(chat));
         assert.equal(result.complete, true);
-        assert.deepEqual(sidecar.held('c1'), words(chat));
+        assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
         assert.deepEqual(
             sidecar.chats.get('c1')?.map(message => message.hidden),
             chat.map(message => Boolean(message.is_system)),
@@ -140,7 +140,7 @@ test('a long chat is read in batches, oldest first, with progress', async () => 
     });
     assert.deepEqual(progress, [100, 200, 300, 400, 450]);
     assert.deepEqual([result.complete, result.added], [true, 450]);
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
     assert.ok(
         sidecar.bodies.slice(1).every(body => body.messages.length <= 100),
         'the read part is the base',
@@ -151,14 +151,14 @@ test('huge messages make small batches', async () => {
     const sidecar = fakeSidecar({ maxChars: 500_000 });
     const chat = talk(6).map((message, i) => ({ ...message, mes: `${i}`.repeat(300_000) }));
     assert.equal((await createChatUpload(sidecar.put).send(target(chat))).complete, true);
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
 });
 
 test('a refusal as too large makes smaller batches', async () => {
     const sidecar = fakeSidecar({ maxChars: 50_000 });
     const chat = talk(40).map((message, i) => ({ ...message, mes: `${i} `.repeat(3000) }));
     assert.equal((await createChatUpload(sidecar.put).send(target(chat))).complete, true);
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
 });
 
 test('when a reply waits only the last exchanges are sent, and the rest is read later', async () => {
@@ -167,9 +167,9 @@ test('when a reply waits only the last exchanges are sent, and the rest is read 
     const chat = talk(300);
     const first = await upload.send(target(chat), { urgent: true });
     assert.equal(first.complete, false);
-    assert.deepEqual(sidecar.held('c1'), words(chat).slice(-20));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat).slice(-20));
     assert.equal((await upload.send(target(chat))).complete, true);
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
 });
 
 test('a reading that pauses goes on where it was', async () => {
@@ -177,7 +177,7 @@ test('a reading that pauses goes on where it was', async () => {
     const upload = createChatUpload(sidecar.put);
     const chat = talk(300);
     assert.equal((await upload.send(target(chat), { pause: () => true })).complete, false);
-    assert.equal(sidecar.held('c1').length, 100);
+    assert.equal(sidecar.storedTexts('c1').length, 100);
     sidecar.bodies.length = 0;
     assert.equal((await upload.send(target(chat))).complete, true);
     assert.equal(
@@ -206,7 +206,7 @@ test('a reading that was cancelled resumes on a fresh page without sending texts
             .length,
         100,
     );
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
 });
 
 test('when the sidecar lost its data the base is refused and everything is sent', async () => {
@@ -216,9 +216,9 @@ test('when the sidecar lost its data the base is refused and everything is sent'
     await upload.send(target(chat));
     sidecar.chats.clear();
     sidecar.texts.clear();
-    chat.push(said('next'));
+    chat.push(newMessage('next'));
     assert.equal((await upload.send(target(chat))).complete, true);
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
 });
 
 test('a text the sidecar let go of is sent when it asks', async () => {
@@ -229,7 +229,7 @@ test('a text the sidecar let go of is sent when it asks', async () => {
     sidecar.texts.delete(target(chat).entries[3].hash);
     chat[2].is_system = true;
     assert.equal((await upload.send(target(chat))).complete, true);
-    assert.deepEqual(sidecar.held('c1'), words(chat));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
 });
 
 test('a mass removal is held until it is confirmed', async () => {
@@ -240,11 +240,11 @@ test('a mass removal is held until it is confirmed', async () => {
     const rest = chat.slice(0, 5);
     const result = await upload.send(target(rest));
     assert.deepEqual([result.complete, result.held?.count], [false, 35]);
-    assert.equal(sidecar.held('c1').length, 40);
+    assert.equal(sidecar.storedTexts('c1').length, 40);
     assert.equal((await upload.send(target(rest))).held?.count, 35, 'held until the word comes');
     const confirmed = await upload.send(target(rest), { confirm: true });
     assert.deepEqual([confirmed.complete, confirmed.removed], [true, 35]);
-    assert.deepEqual(sidecar.held('c1'), words(rest));
+    assert.deepEqual(sidecar.storedTexts('c1'), words(rest));
 });
 
 test('an emptied chat is told, too', async () => {
@@ -252,7 +252,7 @@ test('an emptied chat is told, too', async () => {
     const upload = createChatUpload(sidecar.put);
     await upload.send(target(talk(5)));
     await upload.send(target([]));
-    assert.deepEqual(sidecar.held('c1'), []);
+    assert.deepEqual(sidecar.storedTexts('c1'), []);
 });
 
 test('an unknown parent is left out rather than losing the chat', async () => {
@@ -302,13 +302,13 @@ test('a sync that a crash cut off is sent again: what was taken in counts once, 
         });
         const chat = talk(10);
         await upload.send(target(chat));
-        chat.push(said('eleven'));
+        chat.push(newMessage('eleven'));
         chat[3].mes = 'edited';
         crashes = 1;
         await assert.rejects(upload.send(target(chat)));
         const result = await upload.send(target(chat));
         assert.equal(result.complete, true);
         assert.equal(result.added, taken ? 0 : 1);
-        assert.deepEqual(sidecar.held('c1'), words(chat));
+        assert.deepEqual(sidecar.storedTexts('c1'), words(chat));
     }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { derivedId } from '../../../extension_js/src/base/hash.js';
 import { slotOf } from '../../../extension_js/src/tavern/slots.js';
-import { said, talk } from '../fakes.mjs';
+import { newMessage, talk } from '../fakes.mjs';
 import { TRIO, scene } from './scene.mjs';
 
 test('a chat that was imported from its file before it was opened is that chat, branch or not', async () => {
@@ -31,14 +31,14 @@ test('a branch gets its own id, its parent and the fork', async () => {
     tavern.chat = structuredClone(tavern.chat.slice(0, 6));
     tavern.metadata = { ...structuredClone(tavern.metadata), main_chat: tavern.name };
     tavern.name = 'Branch #1';
-    tavern.chat.push(said('only here', { is_user: true }));
+    tavern.chat.push(newMessage('only here', { is_user: true }));
     await chatSync.syncNow();
     assert.notEqual(id(), parent);
     assert.deepEqual(sidecar.bodies.at(-1)?.parent, {
         chat: parent,
         fork_slot: slotOf(tavern.chat[5]),
     });
-    assert.equal(sidecar.held(parent).length, 10, 'the parent keeps its own');
+    assert.equal(sidecar.storedTexts(parent).length, 10, 'the parent keeps its own');
 });
 
 test('a renamed chat keeps its id, announced or not', async () => {
@@ -81,15 +81,15 @@ test('in a group a muted member is not present, and who joins later was not ther
         characters: TRIO,
         open: ['a.png', 'b.png'],
         group,
-        chat: [said('greeting'), said('hello', { is_user: true })],
+        chat: [newMessage('greeting'), newMessage('hello', { is_user: true })],
     });
     await chatSync.syncNow();
     const soulOf = (/** @type {string} */ avatar) => tavern.settings.souls[avatar];
     tavern.open.push('c.png');
-    tavern.chat.push(said('c is here but muted', { is_user: true }));
+    tavern.chat.push(newMessage('c is here but muted', { is_user: true }));
     await chatSync.syncNow();
     group.disabled_members = [];
-    tavern.chat.push(said('now c listens', { is_user: true }));
+    tavern.chat.push(newMessage('now c listens', { is_user: true }));
     await chatSync.syncNow();
     const present = sidecar.chats.get(id())?.map(message => message.present);
     const two = [soulOf('a.png'), soulOf('b.png')];
@@ -103,7 +103,7 @@ test('a member muted from the start does not hear the first words', async () => 
         characters: TRIO,
         open: Object.keys(TRIO),
         group,
-        chat: [said('hello', { is_user: true })],
+        chat: [newMessage('hello', { is_user: true })],
     });
     await chatSync.syncNow();
     assert.deepEqual(sidecar.chats.get(id())?.[0].present, [
@@ -118,11 +118,11 @@ test('who leaves the group keeps what was heard until then', async () => {
         characters: TRIO,
         open: ['a.png', 'b.png'],
         group,
-        chat: [said('secret', { is_user: true })],
+        chat: [newMessage('secret', { is_user: true })],
     });
     await chatSync.syncNow();
     tavern.open = ['a.png'];
-    tavern.chat.push(said('b is gone', { is_user: true }));
+    tavern.chat.push(newMessage('b is gone', { is_user: true }));
     await chatSync.syncNow();
     assert.deepEqual(sidecar.bodies.at(-1)?.souls, [
         tavern.settings.souls['a.png'],
@@ -134,7 +134,7 @@ test('who leaves the group keeps what was heard until then', async () => {
     );
 });
 
-test("in a group that was away, what was said meanwhile is everybody's", async () => {
+test("in a group that was away, what was newMessage meanwhile is everybody's", async () => {
     const group = { id: 'g1', chats: [], disabled_members: ['b.png'] };
     const { tavern, chatSync, sidecar, id } = scene({
         characters: TRIO,
@@ -146,7 +146,7 @@ test("in a group that was away, what was said meanwhile is everybody's", async (
     tavern.chat.push(...talk(10));
     await chatSync.syncNow();
     assert.ok(sidecar.chats.get(id())?.every(message => message.present === null));
-    tavern.chat.push(said('a secret', { is_user: true }));
+    tavern.chat.push(newMessage('a secret', { is_user: true }));
     await chatSync.syncNow();
     assert.deepEqual(sidecar.chats.get(id())?.at(-1)?.present, [tavern.settings.souls['a.png']]);
 });

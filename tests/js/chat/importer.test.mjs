@@ -12,8 +12,8 @@ const ABOUT = { soul: 's1', avatar: 'mira.png', persona: 'Alice', leaveOut: null
 const header = (/** @type {object} */ metadata = {}) => JSON.stringify({ chat_metadata: metadata });
 
 /** Files of SillyTavern, and a sidecar whose jobs take three looks.
- * @param {{chats?: Record<string, string>, worlds?: Record<string, string>, failing?: string[], held?: string[]}} [about] */
-function scene({ chats = {}, worlds = {}, failing = [], held = [] } = {}) {
+ * @param {{chats?: Record<string, string>, worlds?: Record<string, string>, failing?: string[], losing?: string[]}} [about] */
+function scene({ chats = {}, worlds = {}, failing = [], losing = [] } = {}) {
     const sent = /** @type {any[]} */ ([]);
     const bodies = /** @type {any[]} */ ([]);
     const cancelled = /** @type {string[]} */ ([]);
@@ -48,7 +48,7 @@ function scene({ chats = {}, worlds = {}, failing = [], held = [] } = {}) {
                       added: count,
                       changed: 0,
                       minutes: 0.5,
-                      held: held.includes(name) ? { reason: 'mass_removal', count: 9 } : null,
+                      held: losing.includes(name) ? { reason: 'mass_removal', count: 9 } : null,
                   }
                 : { memories: 3, added: 2, changed: 1, names: 4, minutes: 0.25 };
         const over = failing.includes(name) ? 'failed' : 'done';
@@ -110,7 +110,7 @@ test('the open chat is left out, what cannot be read or would lose messages is n
     const { importer } = scene({
         chats: { open: header(), torn: header(), short: header(), good: header() },
         failing: ['torn'],
-        held: ['short'],
+        losing: ['short'],
     });
     const { sources, quote } = await importer.preflight(
         { ...ABOUT, leaveOut: 'open' },

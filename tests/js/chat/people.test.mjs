@@ -61,13 +61,13 @@ test('a renamed character keeps its soul', async () => {
 
 test('the sidecar is told once, and again when something changed', async () => {
     const { tavern, people, asked } = scene();
-    const told = await people.inChat();
-    await people.push(told);
-    await people.push(told);
+    const members = await people.inChat();
+    await people.push(members);
+    await people.push(members);
     assert.equal(asked.length, 1);
     assert.deepEqual(asked[0], [
         'PUT',
-        `/souls/${told[0].soul}`,
+        `/souls/${members[0].soul}`,
         {
             name: 'Mira',
             names: [
@@ -78,10 +78,10 @@ test('the sidecar is told once, and again when something changed', async () => {
         },
     ]);
     tavern.settings.scope = 'chat';
-    await people.push(told);
+    await people.push(members);
     assert.equal(asked[1][2].config.scope, 'chat');
     people.resetPushed();
-    await people.push(told);
+    await people.push(members);
     assert.equal(asked.length, 3);
 });
 
@@ -97,13 +97,13 @@ test("the card's settings win over the general ones, and what is undefined is no
 test('a soul that could not be told is told the next time', async () => {
     const { tavern, host } = fakeTavern();
     let fail = true;
-    let told = 0;
+    let sent = 0;
     const people = createPeople(
         host,
         () => tavern.settings,
         async () => {
             if (fail) throw new Error('down');
-            told++;
+            sent++;
             return { souls: [] };
         },
     );
@@ -111,7 +111,7 @@ test('a soul that could not be told is told the next time', async () => {
     await assert.rejects(people.push(all));
     fail = false;
     await people.push(all);
-    assert.equal(told, 2, 'the bin is looked into, then it is told');
+    assert.equal(sent, 2, 'the bin is looked into, then it is told');
 });
 
 test('who is not to be told lends its name only', async () => {
@@ -125,7 +125,7 @@ test('who is not to be told lends its name only', async () => {
         [`/souls/${tavern.settings.souls['mira.png']}`],
     );
     assert.deepEqual(
-        asked[0][2].names.map((/** @type {{name: string}} */ one) => one.name),
+        asked[0][2].names.map((/** @type {{name: string}} */ named) => named.name),
         ['Mira', 'Lin', 'Alice'],
     );
 });

@@ -1,4 +1,4 @@
-// Read-only, and chats the user had forgotten: what is recalled there, and is nothing told?
+// Read-only, and chats that the user had forgotten: recalls work, and nothing is sent.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { chatIdentity } from '../../../extension_js/src/tavern/identity.js';
 import { createChatSync } from '../../../extension_js/src/chat/chat_sync.js';
 import { createPeople } from '../../../extension_js/src/chat/people.js';
 import { createRecaller } from '../../../extension_js/src/recall/recaller.js';
-import { refusal, said, talk } from '../fakes.mjs';
+import { refusal, newMessage, talk } from '../fakes.mjs';
 import { fakeTavern } from '../tavern.mjs';
 
 /** @param {boolean} readOnly */
@@ -119,9 +119,9 @@ test('what is still in the window is not recalled read-only either', async () =>
     assert.equal(calls('POST', '/recall')[0][2].context_from, slot);
 });
 
-test('when read-only ends, what was said meanwhile is told', async () => {
+test('when read-only ends, what was newMessage meanwhile is told', async () => {
     const { tavern, chatSync, calls } = scene(true);
-    tavern.chat.push(said('meanwhile'));
+    tavern.chat.push(newMessage('meanwhile'));
     await chatSync.syncNow();
     assert.equal(calls('PUT', '/chats/').length, 0);
     tavern.settings.read_only = false;
@@ -139,7 +139,7 @@ test('a forgotten chat goes to the bin, stays untold, and comes back whole', asy
         [`/chats/${chat}`],
     );
     assert.equal(host.record()?.off, true);
-    tavern.chat.push(said('not for memory'));
+    tavern.chat.push(newMessage('not for memory'));
     assert.equal(await chatSync.syncNow(), null);
     await generate();
     assert.deepEqual(calls('PUT', '/chats/').at(-1)?.[2].messages, []);

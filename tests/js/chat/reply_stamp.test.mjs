@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slotOf } from '../../../extension_js/src/tavern/slots.js';
-import { said, talk } from '../fakes.mjs';
+import { newMessage, talk } from '../fakes.mjs';
 import { scene, words } from './scene.mjs';
 
 test("the coming reply's slot is stamped when it arrives, with its trace", async () => {
@@ -17,7 +17,7 @@ test("the coming reply's slot is stamped when it arrives, with its trace", async
         trace: 't1',
         n: 2,
     });
-    tavern.chat.push(said('the reply'));
+    tavern.chat.push(newMessage('the reply'));
     chatSync.replyArrived(4, 'normal');
     assert.deepEqual(tavern.chat[4].extra?.soulmem, { id: 'm-coming', trace: 't1', n: 2 });
 });
@@ -33,7 +33,7 @@ test('a reply whose event never came is stamped at the next look', async () => {
         fresh: true,
         present: undefined,
     });
-    tavern.chat.push(said('stopped half'));
+    tavern.chat.push(newMessage('stopped half'));
     await chatSync.syncNow();
     assert.equal(slotOf(tavern.chat[4]), 'm-coming');
 });
@@ -49,7 +49,7 @@ test("the user's next message does not take the slot of a reply that never came"
         fresh: true,
         present: undefined,
     });
-    tavern.chat.push(said('never mind', { is_user: true }));
+    tavern.chat.push(newMessage('never mind', { is_user: true }));
     await chatSync.syncNow();
     assert.notEqual(slotOf(tavern.chat[4]), 'm-coming');
 });
@@ -66,7 +66,7 @@ test('a new swipe keeps the slot and loses the recall of the old one', async () 
     });
     await chatSync.syncForReply({ leaveOut: 1, signal });
     assert.deepEqual(
-        sidecar.held(id()),
+        sidecar.storedTexts(id()),
         words(tavern.chat.slice(0, 4)),
         'the rejected swipe is gone before the recall',
     );
@@ -84,7 +84,7 @@ test('a new swipe keeps the slot and loses the recall of the old one', async () 
     chatSync.replyArrived(4, 'swipe');
     assert.deepEqual(Object.keys(last.extra?.soulmem ?? {}), ['id']);
     await chatSync.syncNow();
-    assert.deepEqual(sidecar.held(id()), words(tavern.chat));
+    assert.deepEqual(sidecar.storedTexts(id()), words(tavern.chat));
 });
 
 test("a swipe made while memory slept does not show the old swipe's recall", async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { said, talk } from '../fakes.mjs';
+import { newMessage, talk } from '../fakes.mjs';
 import { TRIO, scene } from './scene.mjs';
 
 test('a member who does not remember is not told, knows what it knew, and is told the rest when it remembers again', async () => {
@@ -9,21 +9,21 @@ test('a member who does not remember is not told, knows what it knew, and is tol
         characters: structuredClone(TRIO),
         open: ['a.png', 'b.png'],
         group,
-        chat: [said('before', { is_user: true })],
+        chat: [newMessage('before', { is_user: true })],
     });
     await chatSync.syncNow();
     const [a, b] = await people.inChat();
     const present = () => sidecar.chats.get(id())?.map(message => message.present);
     await people.configure(b, { enabled: false });
     for (const words of ['one', 'two']) {
-        tavern.chat.push(said(words, { is_user: true }));
+        tavern.chat.push(newMessage(words, { is_user: true }));
         await chatSync.syncNow();
     }
     assert.deepEqual(present(), [null, [a.soul], [a.soul]]);
     assert.deepEqual(sidecar.bodies.at(-1)?.souls, [a.soul, b.soul]);
     assert.equal(asked.length, 1, 'what it heard is asked for once');
     chatSync.reset(); // as after another page load
-    tavern.chat.push(said('three', { is_user: true }));
+    tavern.chat.push(newMessage('three', { is_user: true }));
     await chatSync.syncNow();
     assert.deepEqual(present(), [null, [a.soul], [a.soul], [a.soul]]);
     await people.configure((await people.inChat())[1], {});
@@ -41,7 +41,7 @@ test('a character that was forgotten altogether is brought back by no sync, alon
             characters: structuredClone(TRIO),
             open,
             group: group_,
-            chat: [said('before', { is_user: true }), said('well')],
+            chat: [newMessage('before', { is_user: true }), newMessage('well')],
         });
         await chatSync.syncNow();
         const all = await people.inChat();
@@ -49,7 +49,7 @@ test('a character that was forgotten altogether is brought back by no sync, alon
         pushed.length = 0;
         bin.push({ id: forgotten, name: 'B' }); // by another page, or by hand
         chatSync.reset(); // the sidecar refused: it knows no such soul
-        tavern.chat.push(said('later', { is_user: true }));
+        tavern.chat.push(newMessage('later', { is_user: true }));
         const result = await chatSync.syncNow();
         assert.ok(!pushed.includes(forgotten));
         if (open.length === 1) assert.equal(result, null, 'alone, nothing is told at all');
@@ -75,7 +75,7 @@ test('a member who never remembered is unknown to the sidecar, and its name is k
         chat: talk(30),
     });
     await chatSync.syncForReply({ leaveOut: 0, signal });
-    tavern.chat.push(said('c does not hear this', { is_user: true }));
+    tavern.chat.push(newMessage('c does not hear this', { is_user: true }));
     await chatSync.syncNow();
     const [a, b, c] = (await people.inChat()).map(person => person.soul);
     assert.deepEqual(sidecar.bodies.at(-1)?.souls, [a, c]);

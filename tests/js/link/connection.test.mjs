@@ -213,8 +213,8 @@ for (const [
     ],
 ])) {
     test(`${what}: ${state} ${step}`, () => {
-        const now = judge({ ...HOME, ...change });
-        assert.deepEqual([now.state, now.step, now.via], [state, step, via]);
+        const judged = judge({ ...HOME, ...change });
+        assert.deepEqual([judged.state, judged.step, judged.via], [state, step, via]);
         if (step) assert.ok(`step_${step}` in EN, 'the step has words');
         assert.ok(`state_${state}` in EN);
     });

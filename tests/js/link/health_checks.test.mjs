@@ -42,13 +42,13 @@ function seen(health, wish = {}) {
     };
 }
 /** @param {ReturnType<typeof seen>} view */
-const troubles = view => view.signs.filter(one => one.sign !== 'yes').map(one => one.text);
+const troubles = view => view.signs.filter(check => check.sign !== 'yes').map(check => check.text);
 
 test('all well has no trouble and no next step', () => {
     assert.deepEqual(troubles(seen({})), []);
     assert.equal(seen({}).step, '');
     assert.ok(
-        seen({}).signs.some(one => one.text === 'Model for recall: e5'),
+        seen({}).signs.some(check => check.text === 'Model for recall: e5'),
         'a folder goes by its name',
     );
 });
@@ -71,7 +71,7 @@ test('read-only and a forgotten chat are said, and how to end them', () => {
 
 test('the model for memory work is told when there is one, by its state', () => {
     const line = (/** @type {{state: string, model: string}} */ llm) =>
-        seen({ llm }).signs.find(one => one.text.includes('memory work'));
+        seen({ llm }).signs.find(check => check.text.includes('memory work'));
     assert.equal(line({ state: 'off', model: '' }), undefined);
     assert.deepEqual(line({ state: 'ok', model: 'qwen' }), {
         sign: 'yes',

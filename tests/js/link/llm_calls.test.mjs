@@ -26,7 +26,7 @@ function scene() {
     const world = {
         waiting: /** @type {(typeof CALL)[]} */ ([]),
         asked: /** @type {string[]} */ ([]),
-        told: /** @type {[string, any][]} */ ([]),
+        answers: /** @type {[string, any][]} */ ([]),
         model: /** @type {string | null} */ ('client'),
         via: /** @type {string | null} */ ('plugin'),
         busy: false,
@@ -43,7 +43,7 @@ function scene() {
             world.options = options;
             if (world.lost) throw new Error('lost');
             if (method === 'GET') return world.waiting.shift() ?? null;
-            world.told.push([path, body]);
+            world.answers.push([path, body]);
             return { ok: true };
         },
         {
@@ -65,7 +65,7 @@ test('a call that waits is run and its answer brought back, and then the next', 
     world.waiting = [CALL, { ...CALL, request: 'r2' }];
     await pass(5_000);
     await pass(500);
-    assert.deepEqual(world.told, [
+    assert.deepEqual(world.answers, [
         ['/llm/r1', { text: 'answer to Write {{this}}.' }],
         ['/llm/r2', { text: 'answer to Write {{this}}.' }],
     ]);
@@ -76,7 +76,7 @@ test('after a call the next is looked for soon, for a while; when work was asked
     world.waiting = [CALL];
     await pass(5_000);
     for (let i = 0; i < 20; i++) await pass(500);
-    const looks = () => world.asked.filter(one => one.startsWith('GET')).length;
+    const looks = () => world.asked.filter(request => request.startsWith('GET')).length;
     assert.ok(looks() >= 6 && looks() <= 9, String(looks()));
     const before = looks();
     world.soon();
@@ -107,14 +107,14 @@ for (const [name, change] of /** @type {[string, object][]} */ ([
         assert.deepEqual(world.asked, []);
         Object.assign(world, { model: 'client', via: 'plugin', busy: false, enabled: true });
         await pass(20_000);
-        assert.equal(world.told.length, 1);
+        assert.equal(world.answers.length, 1);
     });
 }
 
 test('a connection that fails is told, shortly', async () => {
     const world = Object.assign(scene(), { fails: true, waiting: [CALL] });
     await pass(5_000);
-    const [[path, { error }]] = world.told;
+    const [[path, { error }]] = world.answers;
     assert.equal(path, '/llm/r1');
     assert.match(error, /^no connection/);
     assert.ok(error.length <= 200);
@@ -125,7 +125,7 @@ test('a sidecar that does not answer ends nothing', async () => {
     await pass(5_000);
     world.lost = false;
     await pass(5_000);
-    assert.equal(world.told.length, 1);
+    assert.equal(world.answers.length, 1);
 });
 
 test("a page that goes gives its call back, once, and brings no answer; out of the browser's cache it goes on", async () => {

@@ -71,7 +71,7 @@ test('each wish goes through its door of the contract', async () => {
     await memories.judge('t1', 'm1', 'not_now');
     await memories.purge('m1');
     assert.deepEqual(
-        (await memories.deletionRequests('s1')).map(one => one.request),
+        (await memories.deletionRequests('s1')).map(request => request.request),
         ['d1'],
         'a decided request waits for nobody',
     );
@@ -228,7 +228,7 @@ test('the bin knows the latest actionText that led there', () => {
 test('what vanishedMessages is what is stored and no longer there', () => {
     const stored = ['a', 'b', 'c'].map(slot => ({ slot }));
     assert.deepEqual(
-        vanishedMessages(stored, ['c', null, 'x']).map(one => one.slot),
+        vanishedMessages(stored, ['c', null, 'x']).map(message => message.slot),
         ['a', 'b'],
     );
 });

@@ -1,4 +1,4 @@
-// The work at rest: is it told right, and is what was learned what still stands?
+// The page of background work: jobs, prices and tests in words, and the runs that are shown.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -46,21 +46,21 @@ const entry = about => ({
 });
 /** @param {AuditEntry[]} entries the oldest first */
 const runs = (...entries) => runsOf(entries.reverse());
-/** @param {ReturnType<typeof runsOf>} found */
-const texts = found => found.map(run => run.items.map(item => item.text));
+/** @param {ReturnType<typeof runsOf>} shown */
+const texts = shown => shown.map(run => run.items.map(item => item.text));
 
 test('what runs made is told run by run, the newest first, scenes before names', () => {
-    const found = runs(
+    const shown = runs(
         entry({ after: { kind: 'concept', text: 'Mira' } }),
         entry({ after: { kind: 'episode', text: 'first' } }),
         entry({ source: JOB, after: { kind: 'summary', text: 'all' } }),
     );
     assert.deepEqual(
-        found.map(run => run.id),
+        shown.map(run => run.id),
         [JOB, IDLE],
     );
-    assert.deepEqual(texts(found), [['all'], ['first', 'Mira']]);
-    assert.equal(kindCounts(found[1].items, say), 'scene 1 · concept 1');
+    assert.deepEqual(texts(shown), [['all'], ['first', 'Mira']]);
+    assert.equal(kindCounts(shown[1].items, say), 'scene 1 · concept 1');
 });
 
 test('only what a model did in a run kindCounts, and of that what a reader can judge', () => {
@@ -87,13 +87,13 @@ test('what was taken back, or is gone for good, is left out', () => {
     const made = entry({}),
         kept = entry({});
     for (const action of ['undo', 'purge']) {
-        const found = runsOf([
+        const shown = runsOf([
             entry({ actor: 'user', action, target: made.target, source: IDLE, after: null }),
             kept,
             made,
         ]);
         assert.deepEqual(
-            found.flatMap(run => run.items.map(item => item.id)),
+            shown.flatMap(run => run.items.map(item => item.id)),
             [kept.target],
             action,
         );
@@ -128,7 +128,7 @@ test('a rewording is told with what it was before the run, once', () => {
 
 test('a fact is told in words, by the names of its ends; without an end it is not', async () => {
     const edge = { kind: 'relates', source: 's', target: 'o', verb: 'knows' };
-    const found = runs(
+    const shown = runs(
         entry({
             target: 's',
             after: {
@@ -145,7 +145,7 @@ test('a fact is told in words, by the names of its ends; without an end it is no
         }),
     );
     const asked = /** @type {string[]} */ ([]);
-    const [run] = await withFactTexts(found, async memory => {
+    const [run] = await withFactTexts(shown, async memory => {
         asked.push(memory);
         return memory === 'o' ? 'Mira' : null;
     });
@@ -234,9 +234,9 @@ test('what goes on is always told, of what ended the last; tests and quotes are 
         ...Array.from({ length: 20 }, () => job({})),
         job({ state: 'running' }),
     ];
-    const told = shownJobs(jobs);
-    assert.deepEqual([told.length, told.filter(isUnfinished).length], [9, 1]);
-    assert.ok(!told.some(one => one.kind === 'model_test' || one.result?.dry_run));
+    const shown = shownJobs(jobs);
+    assert.deepEqual([shown.length, shown.filter(isUnfinished).length], [9, 1]);
+    assert.ok(!shown.some(other => other.kind === 'model_test' || other.result?.dry_run));
 });
 
 const spent = {
@@ -298,9 +298,9 @@ test('a test of the model is told so that one knows what to do', () => {
         ],
         [{ state: 'off' }, 'no', /config\.toml/],
     ])) {
-        const found = testVerdict(job({ result }), say);
-        assert.equal(found.sign, sign);
-        assert.match(found.text, words);
+        const verdict = testVerdict(job({ result }), say);
+        assert.equal(verdict.sign, sign);
+        assert.match(verdict.text, words);
     }
     assert.match(
         testVerdict(job({ state: 'failed', error: 'the store is closed', result: null }), say).text,

@@ -217,7 +217,7 @@ test('other methods are refused', async () => {
         assert.equal((await ask('/health', { method })).status, 405);
 });
 
-for (const [given, wanted] of /** @type {[string, string | null][]} */ ([
+for (const [requested, wanted] of /** @type {[string, string | null][]} */ ([
     ['/health', '/v1/health'],
     ['/v1/health', '/v1/health'],
     ['/souls/s1/fingerprint', '/v1/souls/s1/fingerprint'],
@@ -231,7 +231,7 @@ for (const [given, wanted] of /** @type {[string, string | null][]} */ ([
     ['/a b', null],
     ['/@x', null],
 ]))
-    test(`${given} is ${wanted}`, () => assert.equal(sidecarPath(given), wanted));
+    test(`${requested} is ${wanted}`, () => assert.equal(sidecarPath(requested), wanted));
 
 for (const [
     what,

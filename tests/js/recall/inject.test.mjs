@@ -47,7 +47,7 @@ const memory = (id, more = {}) => ({
 });
 const letters = async (/** @type {string} */ text) => text.length;
 
-for (const [given, wanted] of [
+for (const [text, wanted] of [
     ['{{setvar::pwn::yes}}', '{ {setvar::pwn::yes}}'],
     ['{{{x}}}', '{ { {x}}}'],
     ['{ {ok}', '{ {ok}'],
@@ -62,9 +62,9 @@ for (const [given, wanted] of [
     ['<%= evil() %>', '< %= evil() %>'],
     ['1 < 2 and 5%', '1 < 2 and 5%'],
 ]) {
-    test(`${given} becomes ${wanted}`, () => {
-        assert.equal(neutralise(given), wanted);
-        assert.doesNotMatch(neutralise(given), /\{\\*\{|<%/);
+    test(`${text} becomes ${wanted}`, () => {
+        assert.equal(neutralise(text), wanted);
+        assert.doesNotMatch(neutralise(text), /\{\\*\{|<%/);
     });
 }
 
@@ -126,7 +126,7 @@ test('the budget holds for any blocks and any tokenizer, and only whole memories
                 { section: 'facts' },
             ),
         ];
-        const ids = blocks.flatMap(one => one.items.map(item => item.memory));
+        const ids = blocks.flatMap(block => block.items.map(item => item.memory));
         const greedy = async (/** @type {string} */ text) => text.length * (1 + (seed % 3));
         const budget = seed * 3;
         const { texts, tokens, trimmed } = await retrim(
@@ -141,13 +141,13 @@ test('the budget holds for any blocks and any tokenizer, and only whole memories
         );
         assert.equal(tokens, real);
         assert.ok(real <= budget, `${real} of ${budget}`);
-        for (const item of blocks.flatMap(one => one.items)) {
+        for (const item of blocks.flatMap(block => block.items)) {
             const shown = texts.some(text => text?.split('\n').includes(item.text));
             assert.equal(
                 shown,
                 !trimmed.includes(item.memory) ||
                     blocks
-                        .flatMap(one => one.items)
+                        .flatMap(block => block.items)
                         .some(
                             other =>
                                 other !== item &&
@@ -196,7 +196,9 @@ for (const [position, wanted] of /** @type {const} */ ([
 ])) {
     test(`${position} goes everywhere to ${wanted}`, () => {
         assert.ok(
-            injections(blocks, texts, { position, depth: 4 }).every(one => one.position === wanted),
+            injections(blocks, texts, { position, depth: 4 }).every(
+                injection => injection.position === wanted,
+            ),
         );
     });
 }

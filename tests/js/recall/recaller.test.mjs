@@ -5,7 +5,7 @@ import { createChatSync } from '../../../extension_js/src/chat/chat_sync.js';
 import { createPeople } from '../../../extension_js/src/chat/people.js';
 import { createRecaller, recallType } from '../../../extension_js/src/recall/recaller.js';
 import { slotOf } from '../../../extension_js/src/tavern/slots.js';
-import { fakeSidecar, said, talk } from '../fakes.mjs';
+import { fakeSidecar, newMessage, talk } from '../fakes.mjs';
 import { fakeTavern } from '../tavern.mjs';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').RecallAnswer} RecallAnswer */
@@ -118,7 +118,7 @@ test('what the sidecar recalls goes into the prompt, whole and by its slot', asy
         [null, 'normal', 0, 960],
     );
     assert.ok(body.time_budget_ms > 0 && body.time_budget_ms <= tavern.settings.time_budget);
-    tavern.chat.push(said('reply'));
+    tavern.chat.push(newMessage('reply'));
     chatSync.replyArrived(9, 'normal');
     assert.equal(
         slotOf(tavern.chat[9]),
@@ -137,7 +137,7 @@ test('the chat is in step before it is recalled from', async () => {
     const { tavern, world, sidecar, generate } = scene();
     world.recall = async body => {
         assert.deepEqual(
-            sidecar.held(body.chat),
+            sidecar.storedTexts(body.chat),
             tavern.chat.map(message => message.mes),
         );
         return answer([]);
@@ -210,7 +210,7 @@ for (const [what, change] of /** @type {[string, (world: any) => void][]} */ ([
         await generate();
         tavern.settings.time_budget = 300;
         change(world);
-        tavern.chat.push(said('next', { is_user: true }));
+        tavern.chat.push(newMessage('next', { is_user: true }));
         const started = Date.now();
         await generate();
         assert.ok(Date.now() - started < 600);
@@ -262,14 +262,14 @@ test('a refused sync still recalls, with the last words as question, and is repo
 
 test('a swipe recalls for the same slot, without the rejected words', async () => {
     const { tavern, world, sidecar, generate } = scene({
-        chat: [...talk(6), said('rejected', { swipe_id: 1, swipes: ['first', 'rejected'] })],
+        chat: [...talk(6), newMessage('rejected', { swipe_id: 1, swipes: ['first', 'rejected'] })],
     });
     await generate('swipe');
     assert.deepEqual(
         [world.asked[0].slot, world.asked[0].swipe, world.asked[0].type],
         [slotOf(tavern.chat[6]), 1, 'swipe'],
     );
-    assert.ok(!sidecar.held(world.asked[0].chat).includes('rejected'));
+    assert.ok(!sidecar.storedTexts(world.asked[0].chat).includes('rejected'));
 });
 
 test('a continued reply is recalled for where it stands', async () => {
@@ -346,7 +346,7 @@ test('what is still in the context is named by its oldest message', async () => 
     assert.equal(world.asked[0].context_from, slotOf(tavern.chat[40]));
     tavern.metadata.lastInContextMessageId = 44; // of the prompt just made
     recaller.promptMade();
-    tavern.chat.push(said('reply'), said('next', { is_user: true }));
+    tavern.chat.push(newMessage('reply'), newMessage('next', { is_user: true }));
     await generate();
     assert.equal(world.asked[1].context_from, slotOf(tavern.chat[44]));
 });
@@ -377,7 +377,7 @@ test("SillyTavern's words for a generation are the contract's", () => {
 
 test('what stands in the prompt beside the chat is sent along, to a sidecar that knows of it', async () => {
     const { tavern, world, generate, recaller } = scene({
-        chat: [said('*Rain.* Who is there?'), ...talk(6)],
+        chat: [newMessage('*Rain.* Who is there?'), ...talk(6)],
     });
     tavern.card = ['Mira keeps a light.', '', 'Mira keeps a light.', 'Alice is a thief.'];
     await generate();
@@ -403,7 +403,7 @@ test('what stands in the prompt beside the chat is sent along, to a sidecar that
 
 test('a greeting that has left the context is a memory like others', async () => {
     const { tavern, world, generate, recaller } = scene({
-        chat: [said('*Rain.* Who is there?'), ...talk(60)],
+        chat: [newMessage('*Rain.* Who is there?'), ...talk(60)],
     });
     world.minor = 1;
     await generate();
@@ -434,7 +434,7 @@ test('lore that awakes with this very message is not told twice', async () => {
     assert.match(injected(), /cake/, 'the prompt is made by then');
 });
 
-test('what the user places nowhere is not said to be in the prompt', async () => {
+test('what the user places nowhere is not newMessage to be in the prompt', async () => {
     const { world, generate, recaller } = scene();
     world.recall = async () => answer(['the cake', 'He came.']);
     await generate();

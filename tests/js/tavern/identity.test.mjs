@@ -76,8 +76,8 @@ test('a renamed branch keeps its parent, and a branch of a branch has the branch
 test('who joins later belongs to the chat but not to its founding cast; who leaves still remembers', () => {
     const joined = chatIdentity(record, facts({ souls: ['s1', 's2'] })).record;
     assert.deepEqual([joined.souls, joined.cast], [['s1', 's2'], ['s1']]);
-    const left = chatIdentity(joined, facts({ souls: ['s2'] })).record;
-    assert.deepEqual([left.souls, left.cast], [['s1', 's2'], ['s1']]);
+    const afterLeaving = chatIdentity(joined, facts({ souls: ['s2'] })).record;
+    assert.deepEqual([afterLeaving.souls, afterLeaving.cast], [['s1', 's2'], ['s1']]);
 });
 
 test('the list of chats is asked for only when it decides', () => {

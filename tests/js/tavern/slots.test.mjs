@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lastSlot, mintSlots, slotOf, writeStamp } from '../../../extension_js/src/tavern/slots.js';
-import { said, talk } from '../fakes.mjs';
+import { newMessage, talk } from '../fakes.mjs';
 
 test('every message gets a slot of its own, once', () => {
     const chat = talk(6);
@@ -28,7 +28,7 @@ test('an edit before the first save does not change the slot', () => {
 });
 
 test('messages of the same minute and speaker still differ', () => {
-    const chat = [1, 2, 3].map(i => said(`line ${i}`, { send_date: 'June 19, 2023 2:20pm' }));
+    const chat = [1, 2, 3].map(i => newMessage(`line ${i}`, { send_date: 'June 19, 2023 2:20pm' }));
     mintSlots(chat);
     assert.equal(new Set(chat.map(slotOf)).size, 3);
 });
@@ -47,7 +47,7 @@ test('of a message and its duplicate the first keeps the slot and the second los
 });
 
 test('all swipes of a message share its slot, so swiping back does not make a new one', () => {
-    const message = said('two', {
+    const message = newMessage('two', {
         swipe_id: 1,
         swipes: ['one', 'two'],
         swipe_info: [{ extra: {} }, { extra: {} }],
@@ -61,7 +61,7 @@ test('all swipes of a message share its slot, so swiping back does not make a ne
 });
 
 test('a swipe whose extra was lost takes the slot of its siblings', () => {
-    const message = said('two', {
+    const message = newMessage('two', {
         swipe_id: 1,
         swipes: ['one', 'two'],
         swipe_info: [{ extra: { soulmem: { id: 'm-old' } } }, undefined],
@@ -71,7 +71,7 @@ test('a swipe whose extra was lost takes the slot of its siblings', () => {
 });
 
 test('an id the sidecar could not take is replaced', () => {
-    const message = said('x', { extra: { soulmem: { id: 'a b' } } });
+    const message = newMessage('x', { extra: { soulmem: { id: 'a b' } } });
     mintSlots([message]);
     assert.match(String(slotOf(message)), /^m[0-9a-f]{20}$/);
 });
@@ -85,7 +85,7 @@ test('more can be written on a fresh message, and undefined removes', () => {
 });
 
 test('a message without extra gets one', () => {
-    const message = said('x');
+    const message = newMessage('x');
     delete message.extra;
     mintSlots([message]);
     assert.notEqual(slotOf(message), null);
@@ -94,6 +94,6 @@ test('a message without extra gets one', () => {
 test('the last slot is where a branch left its parent', () => {
     const chat = talk(3);
     mintSlots(chat);
-    assert.equal(lastSlot([...chat, said('new')]), slotOf(chat[2]));
+    assert.equal(lastSlot([...chat, newMessage('new')]), slotOf(chat[2]));
     assert.equal(lastSlot(talk(2)), null);
 });

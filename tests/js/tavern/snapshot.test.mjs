@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { textHash } from '../../../extension_js/src/base/hash.js';
 import { mintSlots } from '../../../extension_js/src/tavern/slots.js';
 import { isHidden, roleOf, snapshot } from '../../../extension_js/src/tavern/snapshot.js';
-import { said } from '../fakes.mjs';
+import { newMessage } from '../fakes.mjs';
 
 const PEOPLE = { souls: ['s1'], cast: ['s1'] };
 
@@ -13,22 +13,27 @@ for (const [
     role,
     hidden,
 ] of /** @type {[string, import('../../../extension_js/src/base/types.js').StMessage, string, boolean][]} */ ([
-    ['a reply', said('x'), 'character', false],
-    ['a user message', said('x', { is_user: true }), 'user', false],
-    ['a hidden reply', said('x', { is_system: true }), 'character', true],
-    ['is_system left empty by old versions', said('x', { is_system: '' }), 'character', false],
-    ['/sys', said('x', { extra: { type: 'narrator' } }), 'narrator', false],
+    ['a reply', newMessage('x'), 'character', false],
+    ['a user message', newMessage('x', { is_user: true }), 'user', false],
+    ['a hidden reply', newMessage('x', { is_system: true }), 'character', true],
+    [
+        'is_system left empty by old versions',
+        newMessage('x', { is_system: '' }),
+        'character',
+        false,
+    ],
+    ['/sys', newMessage('x', { extra: { type: 'narrator' } }), 'narrator', false],
     [
         'a hidden narrator',
-        said('x', { is_system: true, extra: { type: 'narrator' } }),
+        newMessage('x', { is_system: true, extra: { type: 'narrator' } }),
         'narrator',
         true,
     ],
-    ['/comment', said('x', { is_system: true, extra: { type: 'comment' } }), 'system', false],
-    ['a help page', said('x', { is_system: true, extra: { type: 'help' } }), 'system', false],
+    ['/comment', newMessage('x', { is_system: true, extra: { type: 'comment' } }), 'system', false],
+    ['a help page', newMessage('x', { is_system: true, extra: { type: 'help' } }), 'system', false],
     [
         'a tool call',
-        said('x', { is_system: true, extra: { tool_invocations: [] } }),
+        newMessage('x', { is_system: true, extra: { tool_invocations: [] } }),
         'system',
         false,
     ],
@@ -40,7 +45,7 @@ for (const [
 }
 
 test("an entry has the contract's fields and the hash of its text", () => {
-    const message = said('The key\uD83D', { is_user: true, swipe_id: 2 });
+    const message = newMessage('The key\uD83D', { is_user: true, swipe_id: 2 });
     mintSlots([message]);
     const [entry] = snapshot([message], PEOPLE);
     assert.deepEqual(entry, {
@@ -57,7 +62,7 @@ test("an entry has the contract's fields and the hash of its text", () => {
 });
 
 test('an edit shows, although the message object is the same', () => {
-    const message = said('before');
+    const message = newMessage('before');
     mintSlots([message]);
     const [before] = snapshot([message], PEOPLE);
     message.mes = 'after';
@@ -67,12 +72,12 @@ test('an edit shows, although the message object is the same', () => {
 });
 
 test('a message without a slot is left out', () =>
-    assert.deepEqual(snapshot([said('x')], PEOPLE), []));
+    assert.deepEqual(snapshot([newMessage('x')], PEOPLE), []));
 
 test('the founding cast is present where nothing else is noted, so a later member does not know what came before', () => {
     const chat = [
-        said('old'),
-        said('new', { extra: { soulmem: { id: 'm2', present: ['s1', 's2'] } } }),
+        newMessage('old'),
+        newMessage('new', { extra: { soulmem: { id: 'm2', present: ['s1', 's2'] } } }),
     ];
     mintSlots(chat);
     const present = snapshot(chat, { souls: ['s1', 's2'], cast: ['s1'] }).map(
