@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from soulmem.domain.terms import Term
-from soulmem.language import base_forms, chinese, japanese, spaced_words
+from soulmem.language import base_forms, chinese, english_keywords, japanese
 from soulmem.language.markup import plain
 from soulmem.language.scripts import HAN, UNSPACED
+from soulmem.language.spaced_words import words
 
 __all__ = ["MOST", "STRONG", "Term", "prepare", "terms"]
 
@@ -56,7 +57,7 @@ def _strongest_first(found: tuple[str, float]) -> float:
 
 
 def _ranked(text: str) -> Iterator[tuple[str, float]]:
-    yield from spaced_words.ranked(spaced_words.words(text))
+    yield from english_keywords.ranked(words(text))
     if text.isascii() or _RUN.search(text) is None:
         return
     for sentence in _SENTENCE.findall(text):

@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from soulmem.language.names import is_double, is_person_like
+from soulmem.language.chinese_names import is_double, is_person_like
 
 _TABLE = Path(__file__).parent / "data" / "pinyin.txt"
 # Readings that names have, where another is the commonest.

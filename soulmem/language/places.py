@@ -1,15 +1,20 @@
-"""Where does a text say that something takes place? Only where it says so plainly."""
+"""The place where a text says that something happens, English and Chinese; only where it says so plainly."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from soulmem.language import spaced_words
 from soulmem.language.capitalised_words import CALENDAR, OF_PLACES, TONGUES
+from soulmem.language.english_names import name_runs
+from soulmem.language.grammars import ENGLISH_CODE, languages_of
 from soulmem.language.markup import plain
 from soulmem.language.scripts import HAN
+from soulmem.language.spaced_words import Word
 from soulmem.language.word_lists import alternatives, words
 
+_ENGLISH_OR_NONE: tuple[tuple[str, ...], ...] = ((ENGLISH_CODE,), ())
 _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throughout"))
 _TO = frozenset(
     ("at", "to", "from", "near", "outside", "around", "towards", "toward", "of")
@@ -27,33 +32,39 @@ _NO_PLACE = re.compile("[的了着过吗呢吧是有说想看做把被让很也�
 
 def place_of(text: str) -> str | None:
     """The first place that the text names for what it tells, as written; None when it is not sure."""
-    said = plain(text)
-    return _spaced(said) or _chinese(said)
+    words = plain(text)
+    return _english(words) or _chinese(words)
 
 
-def _spaced(said: str) -> str | None:
-    found = spaced_words.words(said)
-    for start, stop in spaced_words.names(found):
-        before = [w.raw.lower() for w in found[max(0, start - 2) : start]]
-        if before and before[-1] == "the":
-            before.pop()
-        if not before or not found[start].joined:
-            continue
-        words = [w.raw.lower() for w in found[start:stop]]
-        sure = before[-1] in _INTO and found[stop - 1].possessive is False
-        if (
-            sure or (before[-1] in _TO and not OF_PLACES.isdisjoint(words))
-        ) and not _is_other(words):
-            return " ".join(w.raw for w in found[start:stop])
+def _english(text: str) -> str | None:
+    found_words = spaced_words.words(text)
+    if languages_of(found_words) not in _ENGLISH_OR_NONE:
+        return None
+    for start, stop in name_runs(found_words):
+        lows = [word.low for word in found_words[start:stop]]
+        if _is_place(found_words, start, stop, lows) and not _is_other(lows):
+            return " ".join(word.raw for word in found_words[start:stop])
     return None
+
+
+def _is_place(words: Sequence[Word], start: int, stop: int, lows: list[str]) -> bool:
+    """Whether the word before a name says that it is a place."""
+    before = [word.low for word in words[max(0, start - 2) : start]]
+    if before and before[-1] == "the":
+        before.pop()
+    if not before or not words[start].joined:
+        return False
+    if before[-1] in _INTO and not words[stop - 1].possessive:
+        return True
+    return before[-1] in _TO and not OF_PLACES.isdisjoint(lows)
 
 
 def _is_other(words: list[str]) -> bool:
     return words[0] in CALENDAR or words[-1] in CALENDAR or words[-1] in TONGUES
 
 
-def _chinese(said: str) -> str | None:
-    for match in _THERE.finditer(said):
+def _chinese(text: str) -> str | None:
+    for match in _THERE.finditer(text):
         name = _VAGUE.sub("", match["name"])
         if len(name) > 1 and not _NO_PLACE.search(name):
             return name

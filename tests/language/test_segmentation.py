@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.language.segmentation import thoughts
+from soulmem.language.segmentation import pieces, sentences, thoughts
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,23 @@ def test_no_more_than_asked_for_and_nothing_lost(most: int, count: int) -> None:
     found = thoughts(text, most)
     assert len(found) == min(most, count)
     assert " ".join(found) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "single"),
+    [
+        (
+            "Dr. Sable thanked Mrs. Oak at 3.30 p.m. She left.",
+            ["Dr. Sable thanked Mrs. Oak at 3.30 p.m.", "She left."],
+        ),
+        ("She left... Nobody saw it!", ["She left...", "Nobody saw it!"]),
+        ("他走了。她哭了！“真的？”", ["他走了。", "她哭了！", "“真的？”"]),
+    ],
+)
+def test_sentences(text: str, single: list[str]) -> None:
+    assert sentences(text) == single
+
+
+@given(st.text(max_size=200))
+def test_the_pieces_of_a_text_are_all_of_it(text: str) -> None:
+    assert "".join(pieces(text)) == text

@@ -1,0 +1,99 @@
+"""Names of Chinese and Japanese texts: by book marks, family names, the dictionary, and titles behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from soulmem.language import chinese
+from soulmem.language.function_words import CHINESE, CHINESE_SIGNS
+from soulmem.language.scripts import HAN
+from soulmem.language.word_lists import signs, words
+
+_MARKED = re.compile(
+    r"《([^《》\n]{1,20})》|『([^『』\n]{1,12})』|「([^「」\n]{1,6})」"
+)
+_CALLED = re.compile(
+    rf"([{HAN}]{{1,4}}|[\u30a1-\u30fa\u30fc]{{2,10}})(?:さん|くん|ちゃん|さま|殿)"
+)
+_SENTENCE_SIGNS = re.compile("[。，！？、；：…,.!?:;~～]")
+_SENTENCE = re.compile(r"[^\n。！？!?…]+")
+_KANA = re.compile("[\u3041-\u3096]")
+_HAN_RUN = re.compile(f"[{HAN}]+")
+_PERSON_TAGS = frozenset(("nr", "nrt", "nrfg"))
+_PLACE_TAG = "ns"
+_FAMILIAR = frozenset(signs("zh", "names", "familiar"))
+_NO_GIVEN_NAME = frozenset(signs("zh", "names", "no_given_name"))
+_KIN = frozenset(signs("zh", "names", "kin"))
+_DOUBLE = words("zh", "names", "double_surnames")
+
+
+def chinese_names(text: str) -> Iterator[str]:
+    """The names of a plain text; with repeats."""
+    yield from _marked(text)
+    for match in _CALLED.finditer(text):
+        yield match[1]
+    for sentence in _SENTENCE.findall(text):
+        if not _KANA.search(sentence):
+            for run in _HAN_RUN.findall(sentence):
+                yield from _of_run(run)
+
+
+def is_person_like(name: str) -> bool:
+    """Whether a name in Chinese signs reads like a person's: a family name and one or two signs."""
+    if _HAN_RUN.fullmatch(name) is None:
+        return False
+    return (2 <= len(name) <= 3 and name[0] in chinese.SURNAMES) or (
+        3 <= len(name) <= 4 and name.startswith(_DOUBLE)
+    )
+
+
+def is_double(name: str) -> bool:
+    """Whether its family name has two signs."""
+    return len(name) > 2 and name.startswith(_DOUBLE)
+
+
+def _marked(text: str) -> Iterator[str]:
+    """Titles of works, and what else stands in corner brackets unless it is speech."""
+    for match in _MARKED.finditer(text):
+        title, *quotes = (group and group.strip() for group in match.groups())
+        if title:
+            yield title
+        for name in filter(None, quotes):
+            if not _is_speech(name) and name not in CHINESE:
+                yield name
+
+
+def _is_speech(quote: str) -> bool:
+    return (
+        _SENTENCE_SIGNS.search(quote) is not None
+        or _KANA.search(quote) is not None
+        or quote[0] in CHINESE_SIGNS
+    )
+
+
+def _of_run(run: str) -> Iterator[str]:
+    """Names in a run of Chinese: family name and given name, and what the dictionary knows as a name."""
+    loose = ""  # signs that stand alone so far
+    for word, tag in chinese.dictionary().tag(run, hmm=False):
+        if len(word) == 1 and word not in CHINESE_SIGNS:
+            loose += word
+            continue
+        yield from _of_loose(loose)
+        loose = word if word in _DOUBLE else ""
+        is_word = not loose and len(word) > 1 and word not in CHINESE
+        if is_word and (tag == _PLACE_TAG or _is_person(word, tag)):
+            yield word
+    yield from _of_loose(loose)
+
+
+def _is_person(word: str, tag: str) -> bool:
+    if tag not in _PERSON_TAGS:
+        return False
+    is_familiar = len(word) == 2 and word[0] in _FAMILIAR and word[1] not in _KIN
+    return is_familiar or (len(word) > 2 and is_person_like(word))
+
+
+def _of_loose(run: str) -> Iterator[str]:
+    if is_person_like(run) and run[1] not in _NO_GIVEN_NAME:
+        yield run
