@@ -1,4 +1,4 @@
-"""How a change of texts or names is carried on to the mentions, in pieces that leave room for a recall."""
+"""Linker: adds to a change of texts or names what follows for mentions, in pieces between which recalls run."""
 
 from __future__ import annotations
 
@@ -48,45 +48,36 @@ from soulmem.graph.names import Glance
 from soulmem.language.pinyin import sound
 from soulmem.ports.clock import Clock
 
-_PIECE_SIGNS = (
-    30_000  # of text looked through in one go: some 10 ms on the compute thread
-)
+_PIECE_CHARACTERS = 30_000  # of texts in one piece: some 10 ms on the compute thread
 _PIECE_TEXTS = 150
-_AT_ONCE = 40  # texts linked together with what else a message means: some 5 ms
+_AT_ONCE = 40  # texts that are linked in the same hand-off as all else: some 5 ms
 _PIECE_CONCEPTS = 300
 
-Due = tuple[
-    list[Memory], list[MemoryId]
-]  # concepts to be written anew, and those that are to go
+# Concepts to write, and ids of those to drop.
+ConceptChanges = tuple[list[Memory], list[MemoryId]]
 
 
 @dataclass(slots=True)
-class _Found:
-    """Edges found so far, and texts still to be looked at."""
+class _Mentions:
+    """Mentions to write and to drop, collected so far, and abstract episodes still to be linked."""
 
     put: list[Edge] = field(default_factory=list)
     drop: list[str] = field(default_factory=list)
     abstract: dict[MemoryId, None] = field(default_factory=dict)
 
     def on(self, change: MindChange) -> MindChange:
-        """The change with these edges, which have the last word: undoing may put back what is to go."""
-        gone, here = {*self.drop}, {edge.id for edge in self.put}
+        """The change with these edges; they win over its own, since undoing may restore a mention to drop."""
+        dropped, written = {*self.drop}, {edge.id for edge in self.put}
+        put = (edge for edge in change.put_edges if edge.id not in dropped)
+        drop = (key for key in change.drop_edges if key not in written)
         return replace(
-            change,
-            put_edges=(
-                *(edge for edge in change.put_edges if edge.id not in gone),
-                *self.put,
-            ),
-            drop_edges=(
-                *(key for key in change.drop_edges if key not in here),
-                *self.drop,
-            ),
+            change, put_edges=(*put, *self.put), drop_edges=(*drop, *self.drop)
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Changes to be stored and taken over one after the other; `names`, if any, are the mind's afterwards."""
+    """Changes to store and apply in order; then `names`, if any, become the known names of the mind."""
 
     changes: Sequence[MindChange]
     names: KnownNames | None = None
@@ -95,7 +86,7 @@ class Steps:
 class Linker:
     """Adds what follows for mentions to a change before it is stored.
 
-    `complete` returns when all edges of some memories are in memory, with how many had to be loaded.
+    `complete` loads all edges of the given memories and returns how many were not in memory before.
     """
 
     def __init__(
@@ -112,37 +103,38 @@ class Linker:
     def with_mentions_at_once(
         self, mind: Mind, change: MindChange
     ) -> MindChange | None:
-        """As `linked`, in one go on the compute thread; None for what needs edges that are not loaded, or
-        looks at too many texts to be done while a recall waits.
+        """As `with_mentions`, in one hand-off. Compute thread only.
+
+        None if it needs edges that are not loaded, or too many texts to keep a recall waiting.
         """
         if not mind.residency.whole or len(change.put_memories) > _AT_ONCE:
             return None
         change = with_retracted_drafts(mind, change)
         renaming = renaming_by_messages(mind, change, self._clock.now())
-        links = _Found()
+        mentions = _Mentions()
         if renaming is None:
             after, texts = _to_link(mind, change)
             if len(texts) > _AT_ONCE:
                 return None
-            self._link(after, mind.names, [m.id for m in texts], links)
-            return links.on(change)
+            self._link(after, mind.names, [m.id for m in texts], mentions)
+            return mentions.on(change)
         sources = _sources(mind, renaming.name_changes.losing_concepts)
         after, texts, forced = _to_look_at(mind, renaming, sources)
         if len(texts) > _AT_ONCE:
             return None
         glance = Glance(renaming.name_changes.gained_names)
-        keys = _worth_a_look(renaming, after, glance, forced, texts, links)
-        self._link_as(mind, renaming, after, keys, links)
-        covers = [key for key in links.abstract if after.memory(key) is not None]
-        self._link_as(mind, renaming, after, covers, links)
-        return links.on(renaming.change)
+        keys = _worth_a_look(renaming, after, glance, forced, texts, mentions)
+        self._link_as(mind, renaming, after, keys, mentions)
+        covers = [key for key in mentions.abstract if after.memory(key) is not None]
+        self._link_as(mind, renaming, after, covers, mentions)
+        return mentions.on(renaming.change)
 
     async def with_mentions(
         self, token: WriteToken, mind: Mind, change: MindChange
     ) -> MindChange:
-        """The change of texts, with the names they teach and their mentions; other names stay as they are.
+        """The change of texts with retracted drafts, learned names and mentions.
 
-        What was drafted from texts that go, goes with them.
+        It must not change concepts; `steps` is for those.
         """
         change = await self._compute.run(with_retracted_drafts, mind, change)
         renaming = await self._compute.run(
@@ -155,15 +147,15 @@ class Linker:
                 renaming_by_messages, mind, change, self._clock.now()
             )
         if renaming is not None:
-            return await self._followed(mind, renaming)
+            return await self._renamed(mind, renaming)
         after, texts = await self._compute.run(_to_link, mind, change)
-        found = _Found()
+        mentions = _Mentions()
         for piece in _pieces(texts):
             await self._complete(mind, [m.id for m in piece])
             await self._compute.run(
-                self._link, after, mind.names, [m.id for m in piece], found
+                self._link, after, mind.names, [m.id for m in piece], mentions
             )
-        return found.on(change)
+        return mentions.on(change)
 
     async def steps(
         self,
@@ -172,43 +164,37 @@ class Linker:
         change: MindChange,
         soul: Soul | None = None,
     ) -> Steps:
-        """The change with all that follows; it may bring, alter or take concepts, `soul` other names.
+        """The change with all that follows. It may change concepts; `soul`, if given, has a changed card.
 
-        One step, but for very large changes: what those leave undone when interrupted, `unfinished` finds.
+        One step, except for very large changes; `unfinished` completes those after an interruption.
         """
         if soul is not None:
-            return await self._carried_on(
-                mind, await self._new_card(mind, change, soul)
-            )
+            renaming = await self._new_card(mind, change, soul)
+            return await self._as_steps(mind, renaming)
         change = await self._compute.run(with_retracted_drafts, mind, change)
         if any(m.kind is MemoryKind.CONCEPT for m in change.put_memories):
-            now = self._clock.now()
-            renaming = await self._compute.run(renaming_by_concepts, mind, change, now)
-            while await self._complete(
-                mind, renaming.change.drop_memories
-            ):  # what ties them decides
+            time = self._clock.now()
+            renaming = await self._compute.run(renaming_by_concepts, mind, change, time)
+            # Whether a card concept may be dropped depends on its edges.
+            while await self._complete(mind, renaming.change.drop_memories):
                 renaming = await self._compute.run(
-                    renaming_by_concepts, mind, change, now
+                    renaming_by_concepts, mind, change, time
                 )
-            return await self._carried_on(mind, renaming)
+            return await self._as_steps(mind, renaming)
         return Steps([await self.with_mentions(token, mind, change)])
 
     async def unfinished(self, token: WriteToken, mind: Mind) -> Steps:
-        """What an interrupted change of names left to do; nothing, as a rule."""
+        """What an interrupted renaming left to do; as a rule nothing."""
         await self._complete(mind, await self._compute.run(_not_in_use, mind))
         suspects = await self._compute.run(unlinked_concepts, mind, self._clock.now())
         if suspects is None:
             return Steps([])
-        back = tuple(
-            replace(m, state=MemoryState.ACTIVE)
-            for m in suspects
-            if m.state is MemoryState.STALE
-        )
+        stale = (m for m in suspects if m.state is MemoryState.STALE)
+        active = tuple(replace(m, state=MemoryState.ACTIVE) for m in stale)
         ids = {m.id for m in suspects}
-        renaming = await self._new_card(
-            mind, MindChange(put_memories=back), mind.soul, ids
-        )
-        return await self._carried_on(mind, renaming)
+        change = MindChange(put_memories=active)
+        renaming = await self._new_card(mind, change, mind.soul, ids)
+        return await self._as_steps(mind, renaming)
 
     async def _new_card(
         self,
@@ -217,44 +203,40 @@ class Linker:
         soul: Soul,
         suspects: Collection[MemoryId] = (),
     ) -> Renaming:
-        """`suspects`: concepts of which it is not known what they are linked to."""
-        concepts = {
-            m.id: m
-            for m in (
-                *await self._compute.run(mind.names.concepts),
-                *change.put_memories,
-            )
-        }
+        """The renaming by the card of `soul`; of the concepts `suspects` the mentions are unknown."""
+        existing = await self._compute.run(mind.names.concepts)
+        concepts = {m.id: m for m in (*existing, *change.put_memories)}
         fresh = await asyncio.to_thread(card_known_names, soul, concepts.values())
         written = {m.id: m for m in change.put_memories}
-        gone: list[MemoryId] = []
-        for due in (
-            _card_due,
-            _learned_due,
-        ):  # what is learned depends on what the card has
-            put, drop, kept = await self._due(mind, fresh, due)
+        dropped: list[MemoryId] = []
+        # The card first: which names are learned depends on its names.
+        for due in (_card_changes, _learned_changes):
+            put, drop, kept = await self._without_linked(mind, fresh, due)
             await asyncio.to_thread(apply_concepts, fresh, put, drop)
             written.update((m.id, m) for m in (*kept, *put))
-            gone += drop
+            dropped += drop
         change = replace(
-            change, put_memories=tuple(written.values()), drop_memories=tuple(gone)
+            change, put_memories=tuple(written.values()), drop_memories=tuple(dropped)
         )
-        moved = await asyncio.to_thread(
+        changes = await asyncio.to_thread(
             compare_names,
             mind.names.all_concept_names(),
             fresh.all_concept_names(),
             suspects,
         )
-        return Renaming(change, fresh, moved)
+        return Renaming(change, fresh, changes)
 
-    async def _due(
+    async def _without_linked(
         self,
         mind: Mind,
         fresh: KnownNames,
-        due: Callable[[Mind, KnownNames, datetime], Due],
+        due: Callable[[Mind, KnownNames, datetime], ConceptChanges],
     ) -> tuple[list[Memory], list[MemoryId], list[Memory]]:
-        """What is due, with what stays because the user tied something to it; `fresh` knows of that."""
-        known: list[Memory] = []
+        """Concepts to write, ids to drop, and concepts kept because the user linked something to them.
+
+        The kept ones are put into `fresh`.
+        """
+        all_kept: list[Memory] = []
         while True:
             put, drop = await asyncio.to_thread(due, mind, fresh, self._clock.now())
             await self._complete(mind, drop)
@@ -263,46 +245,47 @@ class Linker:
                 some = drop[start : start + _PIECE_CONCEPTS]
                 kept += await self._compute.run(user_linked_concepts, mind, some)
             if not kept:
-                return put, drop, known
+                return put, drop, all_kept
             apply_concepts(fresh, kept)
-            known += kept
+            all_kept += kept
 
-    async def _carried_on(self, mind: Mind, renaming: Renaming) -> Steps:
-        whole = await self._followed(mind, renaming)
+    async def _as_steps(self, mind: Mind, renaming: Renaming) -> Steps:
+        """The renaming with its mentions, in transactions of bounded size."""
+        whole = await self._renamed(mind, renaming)
         steps = await asyncio.to_thread(
             transaction_steps, mind, renaming.name_changes.changed_concepts, whole
         )
         return Steps(steps, renaming.card_names)
 
-    async def _followed(self, mind: Mind, renaming: Renaming) -> MindChange:
-        """The change with all the mentions that it alters."""
-        await self._complete(mind, renaming.name_changes.losing_concepts)
-        lost, sources = list(renaming.name_changes.losing_concepts), set[MemoryId]()
-        for start in range(0, len(lost), _PIECE_CONCEPTS):
-            sources |= await self._compute.run(
-                _sources, mind, lost[start : start + _PIECE_CONCEPTS]
-            )
+    async def _renamed(self, mind: Mind, renaming: Renaming) -> MindChange:
+        """The change of a renaming with all the mentions that it alters."""
+        losing = list(renaming.name_changes.losing_concepts)
+        await self._complete(mind, losing)
+        sources = set[MemoryId]()
+        for start in range(0, len(losing), _PIECE_CONCEPTS):
+            some = losing[start : start + _PIECE_CONCEPTS]
+            sources |= await self._compute.run(_sources, mind, some)
         after, texts, forced = await self._compute.run(
             _to_look_at, mind, renaming, sources
         )
         glance = Glance(renaming.name_changes.gained_names)
-        found = _Found()
+        mentions = _Mentions()
         for piece in _pieces(texts):
             keys = await self._compute.run(
-                _worth_a_look, renaming, after, glance, forced, piece, found
+                _worth_a_look, renaming, after, glance, forced, piece, mentions
             )
             if keys:
                 await self._complete(mind, keys)
                 await self._compute.run(
-                    self._link_as, mind, renaming, after, keys, found
+                    self._link_as, mind, renaming, after, keys, mentions
                 )
-        covers = [m for key in found.abstract if (m := after.memory(key)) is not None]
-        for piece in _pieces(covers):
+        abstract = (after.memory(key) for key in mentions.abstract)
+        for piece in _pieces([m for m in abstract if m is not None]):
             await self._complete(mind, [m.id for m in piece])
             await self._compute.run(
-                self._link_as, mind, renaming, after, [m.id for m in piece], found
+                self._link_as, mind, renaming, after, [m.id for m in piece], mentions
             )
-        return found.on(renaming.change)
+        return mentions.on(renaming.change)
 
     def _link_as(
         self,
@@ -310,31 +293,31 @@ class Linker:
         renaming: Renaming,
         after: MindAfter,
         keys: Iterable[MemoryId],
-        found: _Found,
+        mentions: _Mentions,
     ) -> None:
         with renaming.names(mind) as names:
-            self._link(after, names, keys, found)
+            self._link(after, names, keys, mentions)
 
     def _link(
         self,
         after: MindAfter,
         names: KnownNames,
         keys: Iterable[MemoryId],
-        found: _Found,
+        mentions: _Mentions,
     ) -> None:
         put, drop = mention_changes(
             after, names, keys, self._clock.now(), self._clock.extra_turns
         )
-        found.put += put
-        found.drop += drop
+        mentions.put += put
+        mentions.drop += drop
 
 
-def _card_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
-    return fresh.card_changes(now)
+def _card_changes(mind: Mind, fresh: KnownNames, time: datetime) -> ConceptChanges:
+    return fresh.card_changes(time)
 
 
-def _learned_due(mind: Mind, fresh: KnownNames, now: datetime) -> Due:
-    return learned_name_changes(fresh, mind.name_counts, all_folded_names(mind), now)
+def _learned_changes(mind: Mind, fresh: KnownNames, time: datetime) -> ConceptChanges:
+    return learned_name_changes(fresh, mind.name_counts, all_folded_names(mind), time)
 
 
 def _worth_a_look(
@@ -343,26 +326,28 @@ def _worth_a_look(
     glance: Glance,
     forced: Collection[MemoryId],
     texts: Iterable[Memory],
-    found: _Found,
+    mentions: _Mentions,
 ) -> list[MemoryId]:
-    """Those of the texts that may hold a name that changed; abstract episodes are left for later."""
+    """Ids of the texts that must be linked or may contain a gained name; abstract episodes are set aside."""
     keys = []
     for memory in texts:
         if memory.id in forced or _may_name(memory, renaming.name_changes, glance):
             if memory.kind is MemoryKind.ABSTRACT_EPISODE:
-                found.abstract[memory.id] = None
+                mentions.abstract[memory.id] = None
             else:
                 keys.append(memory.id)
-                found.abstract.update(dict.fromkeys(after.classes(memory.id)))
+                mentions.abstract.update(dict.fromkeys(after.classes(memory.id)))
     return keys
 
 
-def _may_name(memory: Memory, moved: NameChanges, glance: Glance) -> bool:
-    if moved.gained_names and glance.may_hold(memory.text):
+def _may_name(memory: Memory, changes: NameChanges, glance: Glance) -> bool:
+    """Whether the text may contain a gained name, or one that sounds like it."""
+    if changes.gained_names and glance.may_hold(memory.text):
         return True
-    return bool(moved.gained_sounds) and any(
-        not n.isascii() and sound(n) in moved.gained_sounds for n in memory.names
-    )
+    if not changes.gained_sounds:
+        return False
+    sounds = (sound(name) for name in memory.names if not name.isascii())
+    return any(heard in changes.gained_sounds for heard in sounds)
 
 
 def _not_in_use(mind: Mind) -> list[MemoryId]:
@@ -370,54 +355,49 @@ def _not_in_use(mind: Mind) -> list[MemoryId]:
 
 
 def _to_link(mind: Mind, change: MindChange) -> tuple[MindAfter, list[Memory]]:
+    """The mind after the change, and the texts to link."""
     after = MindAfter(mind, change)
-    return after, [
-        m
-        for key in texts_to_relink(mind, change, after)
-        if (m := after.memory(key)) is not None
-    ]
+    texts = map(after.memory, texts_to_relink(mind, change, after))
+    return after, [memory for memory in texts if memory is not None]
 
 
 def _sources(mind: Mind, concepts: Iterable[MemoryId]) -> set[MemoryId]:
-    """The texts that are linked to one of the concepts."""
-    return {
-        e.source
-        for key in concepts
-        for e in mind.edges.of(key)
-        if e.kind is EdgeKind.MENTIONS
-    }
+    """Ids of the texts that mention one of the concepts; concepts with edges that are loaded."""
+    out: set[MemoryId] = set()
+    for key in concepts:
+        out.update(e.source for e in mind.edges.of(key) if e.kind is EdgeKind.MENTIONS)
+    return out
 
 
 def _to_look_at(
     mind: Mind, renaming: Renaming, sources: set[MemoryId]
 ) -> tuple[MindAfter, list[Memory], set[MemoryId]]:
-    """The texts that may have to be linked anew, and those of them that must, with `sources`."""
+    """The mind after the renaming, the texts to search, and ids of those to link in any case (`sources` too)."""
     after = MindAfter(mind, renaming.change)
     forced = sources.union(texts_to_relink(mind, renaming.change, after))
-    keys, moved = sorted(forced), renaming.name_changes
-    if moved.gained_names or moved.gained_sounds:
-        everywhere = renaming.naming_memories is None or moved.gained_sounds
+    keys, changes = sorted(forced), renaming.name_changes
+    if changes.gained_names or changes.gained_sounds:
+        everywhere = renaming.naming_memories is None or changes.gained_sounds
         holding = (
-            mind.memories if everywhere else candidate_texts(mind, moved.gained_names)
+            mind.memories if everywhere else candidate_texts(mind, changes.gained_names)
         )
         keys = list(
             dict.fromkeys((*holding, *(renaming.naming_memories or ()), *forced))
         )
-    texts = [
-        m for key in keys if (m := after.memory(key)) is not None and m.kind in TEXTS
-    ]
+    memories = map(after.memory, keys)
+    texts = [m for m in memories if m is not None and m.kind in TEXTS]
     return after, texts, forced
 
 
 def _pieces(memories: Sequence[Memory]) -> Iterator[list[Memory]]:
-    """The memories in portions of bounded length."""
+    """The memories in portions of bounded text length and number."""
     piece: list[Memory] = []
-    signs = 0
+    characters = 0
     for memory in memories:
         piece.append(memory)
-        signs += len(memory.text)
-        if signs > _PIECE_SIGNS or len(piece) == _PIECE_TEXTS:
+        characters += len(memory.text)
+        if characters > _PIECE_CHARACTERS or len(piece) == _PIECE_TEXTS:
             yield piece
-            piece, signs = [], 0
+            piece, characters = [], 0
     if piece:
         yield piece
