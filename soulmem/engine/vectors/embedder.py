@@ -1,6 +1,4 @@
-"""How texts get their vectors: a model loaded in the background, a fallback until then, and work in small
-batches.
-"""
+"""EmbeddingService: gives texts their vectors, with models loaded in the background."""
 
 from __future__ import annotations
 
@@ -29,21 +27,24 @@ from soulmem.ports.store import Store
 log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
-_BATCH = 16  # texts at once while nobody asks
-_SHORT_BATCH = 1  # texts a question may have to stand behind while somebody does
-_GIVE_WAY_SECONDS = 0.25  # before new texts are embedded while somebody asks
-_ASKED_SECONDS = 30.0  # how long after a question somebody counts as asking
-_READ = 1000  # stored vectors read in one go
-_REMEMBERED = 4096  # texts whose vector is at hand: the last messages are asked for again every turn
+_BATCH = 16  # texts in one call while no queries come
+_SHORT_BATCH = 1  # texts in one call while queries come: a query waits for one call
+_GIVE_WAY_SECONDS = 0.25  # before new texts are embedded while queries come
+_ASKED_SECONDS = 30.0  # after a query, in which more queries are expected
+_READ = 1000  # stored vectors read at once
+_REMEMBERED = (
+    4096  # texts with a cached vector: the last messages are queried again every turn
+)
 _RETRY_SECONDS = 5.0  # after a failure of the store or the model
 
 _NO_PROMPT = "the embedding model {} was trained with a prompt and is used without: set embedder.query_prompt"
 
 
 class EmbeddingService:
-    """The one place that calls an embedder.
+    """Embeds the texts of all open minds and of queries; the only caller of embedders.
 
-    All models share one thread, so a question waits for one batch at most.
+    Until the wanted model is loaded, a fallback answers. All models share one thread, and texts
+    are embedded in small batches, so a query waits for one batch at most.
     """
 
     def __init__(
@@ -65,38 +66,40 @@ class EmbeddingService:
         self._is_fallback = False
         self._failed: str | None = None
         self._notes: dict[str, str] = {}
-        self._asked = float("-inf")  # monotonic seconds of the last question
+        self._asked = float("-inf")  # monotonic seconds of the last query
         self._recent: OrderedDict[str, Vector] = OrderedDict()
         self._minds: list[Mind] = []
-        # The model, and how many texts of each soul had gone, when unused vectors were looked for last.
+        # At the last removal of unused vectors: the model, and how many texts each soul had dropped.
         self._swept: tuple[str, tuple[tuple[SoulId, int], ...]] | None = None
         self._work = asyncio.Event()
-        self._settled = asyncio.Event()  # the first attempt to have any model is over
-        self._quiet = asyncio.Event()  # nothing is wanted and nothing is under way
+        self._settled = (
+            asyncio.Event()
+        )  # set when some model is in use, or none can be loaded
+        self._quiet = asyncio.Event()  # set when nothing is pending or being embedded
         self._quiet.set()
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
         self.encoder = SituationEncoder(fallback)
 
     def start(self) -> None:
-        """Begin to load and to work; returns at once."""
+        """Start to load the models and to embed, in the background."""
         self._tasks = [
             asyncio.create_task(self._load()),
             asyncio.create_task(self._work_forever()),
         ]
 
     async def stop(self) -> None:
-        """Stop working; what has no vector yet gets it after the next start."""
+        """Stop; texts that are pending get their vectors after the next start."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, self._saved(), return_exceptions=True)
-        self._quiet.set()  # whoever waits for the work waits in vain
+        self._quiet.set()  # release those who wait for the work
         self._models.stop()
         self.encoder.stop()
         self._loader.stop()
 
     def health(self) -> EmbedderHealth:
-        """State, model and dimension, as `GET /v1/health` tells them."""
+        """State, model and dimension for `GET /v1/health`."""
         source = self._wanted_source or self._fallback_source
         if self._embedder is not None:
             state = "error" if "embed" in self._notes else "ok"
@@ -111,20 +114,18 @@ class EmbeddingService:
         return EmbedderHealth("loading", source.name, None, False)
 
     def notes(self) -> tuple[str, ...]:
-        """What the user should know, in words."""
-        found = tuple(self._notes.values())
+        """Messages to the user about the models."""
+        notes = list(self._notes.values())
         if self._embedder is not None and self._embedder.lacks_prompt:
-            found += (_NO_PROMPT.format(self._embedder.name),)
-        return found
+            notes.append(_NO_PROMPT.format(self._embedder.name))
+        return tuple(notes)
 
     async def ready(self) -> None:
-        """Returns once some model answers, or none will."""
+        """Wait until some model is in use, or none can be loaded."""
         await self._settled.wait()
 
     async def embed_query(self, texts: Sequence[str]) -> Vector | None:
-        """Unit vectors of `texts`, shape (len(texts), dim); None while no model is loaded or when it
-        failed.
-        """
+        """Unit vectors of `texts`, shape (len(texts), dim); None without a model or if it fails."""
         embedder = self._embedder
         self._asked = time.monotonic()
         if embedder is None or not texts:
@@ -136,7 +137,7 @@ class EmbeddingService:
             return None
 
     async def seconds_per_text(self, texts: Sequence[str]) -> float:
-        """Seconds that texts like these take each, measured on them; 0 without a model or texts."""
+        """Seconds that embedding takes for each of these texts, measured; 0 without a model or texts."""
         embedder = self._embedder
         if embedder is None or not texts:
             return 0.0
@@ -145,31 +146,31 @@ class EmbeddingService:
         return (time.perf_counter() - began) / len(texts)
 
     async def add_mind(self, mind: Mind) -> None:
-        """Give a newly opened mind its stored vectors and look after it from now on."""
+        """Load the stored vectors of a mind that was opened, and embed its texts from now on."""
         self._minds.append(mind)
         await self._equip(mind, self._embedder)
         self.wake()
 
     def remove_mind(self, mind: Mind) -> None:
-        """Look after this mind no more."""
+        """Embed the texts of this mind no longer."""
         self._minds = [other for other in self._minds if other is not mind]
 
     def wake(self) -> None:
-        """Some mind has new texts."""
+        """Start to embed: some mind has new texts."""
         self._quiet.clear()
         self._work.set()
 
     async def wait_pending(self) -> None:
-        """Returns when every text of every open mind has its vector, or no model can give it one."""
+        """Wait until every text of every open mind has its vector, or there is no model."""
         await self._settled.wait()
         if self._embedder is not None:
             self.wake()
             await self._quiet.wait()
 
     async def switch_model(self) -> bool:
-        """Idle work: once the wanted model is there, embed everything with it, then change over.
+        """Idle work: once the wanted model is loaded, embed all texts with it, then use it.
 
-        True when changed.
+        True if the model was changed.
         """
         better = self._better
         if better is None:
@@ -187,32 +188,32 @@ class EmbeddingService:
         return True
 
     async def drop_unused_vectors(self) -> None:
-        """Idle work: drop stored vectors that no text of any open mind needs.
+        """Idle work: delete stored vectors that no text of any open mind needs.
 
-        Only when every soul is open. Listing them takes 3 s for 280,000, so it is done once after a start,
-        and whenever a text went since.
+        Call it only while every soul is open. Listing 280,000 vectors takes 3 s, so it is done
+        once after a start, and again only if texts were dropped since.
         """
         model = self._embedder.model if self._embedder else None
         if model is None or self._better is not None:
             return
-        swept = (
-            model,
-            tuple(
-                (mind.soul.id, mind.vector_queue.dropped_texts) for mind in self._minds
-            ),
-        )
+        dropped = tuple((m.soul.id, m.vector_queue.dropped_texts) for m in self._minds)
+        swept = (model, dropped)
         if swept == self._swept:
             return
-        needed = {
-            _key(w.text)
-            for mind in self._minds
-            for w in await self._compute.run(mind.vector_queue.all_texts)
-        }
+        needed = await self._needed_keys()
         async for stored in self._store.vector_keys(model):
-            stale = [(m, key) for m, key in stored if key not in needed or m != model]
-            if stale:
-                await self._store.drop_vectors(stale)
+            unused = [(m, key) for m, key in stored if key not in needed or m != model]
+            if unused:
+                await self._store.drop_vectors(unused)
         self._swept = swept
+
+    async def _needed_keys(self) -> set[str]:
+        """The keys of the vectors of all texts of all open minds."""
+        needed: set[str] = set()
+        for mind in self._minds:
+            texts = await self._compute.run(mind.vector_queue.all_texts)
+            needed.update(_key(pending.text) for pending in texts)
+        return needed
 
     async def _load(self) -> None:
         try:
@@ -282,10 +283,10 @@ class EmbeddingService:
         self._notes["embed"] = error.message
 
     async def _equip(self, mind: Mind, embedder: Embedder | None) -> None:
-        """Tables of the model's size, then what is stored and not in them."""
+        """Give the mind tables of the model's size if it has none, and the stored vectors it lacks."""
         if embedder is None:
             return
-        if mind.vector_queue.model != embedder.model:  # else they came with an image
+        if mind.vector_queue.model != embedder.model:  # else they came with a snapshot
             await self._compute.run(
                 mind.vector_queue.use_model, embedder.dim, embedder.model
             )
@@ -295,10 +296,10 @@ class EmbeddingService:
             piece = await self._compute.run(
                 _with_names, mind, keys[start : start + _READ]
             )
-            found = await self._store.vectors(embedder.model, list(piece))
+            stored = await self._store.vectors(embedder.model, list(piece))
             if taking is not None:
                 await taking
-            taking = asyncio.create_task(self._compute.run(_take, mind, piece, found))
+            taking = asyncio.create_task(self._compute.run(_take, mind, piece, stored))
         if taking is not None:
             await taking
 
@@ -324,7 +325,7 @@ class EmbeddingService:
                 self._quiet.set()
 
     async def _one_batch(self) -> bool:
-        """Embed some of what is wanted; False when nothing is."""
+        """Embed one batch of pending texts; False if there are none."""
         embedder = self._embedder
         if embedder is None:
             return False
@@ -355,7 +356,7 @@ class EmbeddingService:
         return False
 
     async def _saved(self) -> None:
-        """Returns once the vectors of the last batch are stored. Raises what storing them raised."""
+        """Wait until the vectors of the last batch are stored. Raises what storing them raised."""
         saving, self._saving = self._saving, None
         if saving is not None:
             await saving
@@ -371,8 +372,8 @@ class EmbeddingService:
     ) -> None:
         for start in range(0, len(texts), _READ):
             by_key = {_key(w.text): w.text for w in texts[start : start + _READ]}
-            found = await self._store.vectors(embedder.model, sorted(by_key))
-            missing = [key for key in by_key if key not in found]
+            stored = await self._store.vectors(embedder.model, sorted(by_key))
+            missing = [key for key in by_key if key not in stored]
             while missing:
                 size = self._batch()
                 keys, missing = missing[:size], missing[size:]
@@ -385,15 +386,16 @@ class EmbeddingService:
                 )
 
     async def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> Vector:
-        known = {t: self._recent[t] for t in texts if t in self._recent}
-        missing = [t for t in dict.fromkeys(texts) if t not in known]
+        """Unit vectors of these texts, from the cache or the model."""
+        vectors = {t: self._recent[t] for t in texts if t in self._recent}
+        missing = [t for t in dict.fromkeys(texts) if t not in vectors]
         if missing:
             made = await self._models.run(embedder.embed, missing)
             fresh = dict(zip(missing, made, strict=True))
-            known |= fresh
+            vectors |= fresh
             if embedder is self._embedder:
                 self._remember(fresh.items())
-        return np.stack([known[t] for t in texts])
+        return np.stack([vectors[t] for t in texts])
 
     def _remember(self, pairs: Iterable[tuple[str, Vector]]) -> None:
         self._recent.update(pairs)
@@ -406,7 +408,7 @@ def _key(text: str) -> str:
 
 
 def _with_names(mind: Mind, keys: Sequence[TextKey]) -> dict[str, list[PendingText]]:
-    """These texts by the names that the store knows their vectors by."""
+    """The texts of these keys, by the keys of their vectors in the store."""
     out: dict[str, list[PendingText]] = {}
     for wanted in mind.vector_queue.texts(keys):
         out.setdefault(_key(wanted.text), []).append(wanted)
@@ -418,12 +420,12 @@ def _take(
 ) -> None:
     for name, data in stored.items():
         vector = np.frombuffer(data, "<f4")
-        mind.vector_queue.store_vectors((one, vector) for one in wanted[name])
+        mind.vector_queue.store_vectors((text, vector) for text in wanted[name])
 
 
 def _take_into(
     table: VectorTable, mind: Mind, vectors: Sequence[tuple[PendingText, Vector]]
 ) -> None:
-    """Unless another model has taken over meanwhile: its vectors do not mix with these."""
+    """Store these vectors, unless the mind has tables of another model by now."""
     if mind.vector_queue.text_vectors is table:
         mind.vector_queue.store_vectors(vectors)

@@ -1,4 +1,4 @@
-"""How a moment is read for what it sets off: by the packaged encoder, whatever model recall uses."""
+"""SituationEncoder: vectors for comparing situations, by the packaged encoder whatever model recall uses."""
 
 from __future__ import annotations
 
@@ -20,30 +20,31 @@ log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
 
-_BATCH = 64  # texts at once, some 0.1 s: a question waits for one batch at most
-_REMEMBERED = 4096  # texts whose vector is at hand, 8 MB
+_BATCH = 64  # texts in one call, some 0.1 s: a query waits for one call at most
+_REMEMBERED = 4096  # texts with a cached vector, 8 MB
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedTexts:
-    """Unit vectors by text, and how their cosines read."""
+    """Unit vectors by text, and the calibration of their cosines."""
 
     vectors: Mapping[str, Vector]
     calibration: Calibration
 
     def rows(self, texts: Iterable[str]) -> Vector:
-        """Vectors of the texts, shape (texts, dim); NaN for one that was not read."""
+        """Vectors of the texts, shape (texts, dim); NaN for a text that was not encoded."""
         unknown = np.full(self.calibration.lines.shape[1], np.nan, np.float32)
         rows = [self.vectors.get(text, unknown) for text in texts]
         return np.stack(rows) if rows else np.zeros((0, unknown.size), np.float32)
 
 
 class SituationEncoder:
-    """Texts to vectors in a millisecond each.
+    """Encodes texts in some 1 ms each.
 
-    For telling situations the packaged encoder, trained on talk and its answers, beats multilingual-e5-small:
-    of English paraphrases that share no word it finds 50 in 100 instead of 35 at three false alarms in a
-    hundred lines, in Chinese as many (15). It takes a tenth of the time, and its languages share one space.
+    To tell situations apart, the packaged encoder, trained on utterances and replies, is better
+    than multilingual-e5-small: of English paraphrases without a common word it finds 50 in 100
+    instead of 35, at 3 false alarms in 100 lines; of Chinese ones as many (15). It takes a tenth
+    of the time, and all its languages share one vector space.
     """
 
     def __init__(self, source: ModelSource | None) -> None:
@@ -51,40 +52,40 @@ class SituationEncoder:
         self._worker = Worker("soulmem-read")
         self._embedder: Embedder | None = None
         self._calibration: Calibration | None = None
-        self._known: OrderedDict[str, Vector] = OrderedDict()
+        self._recent: OrderedDict[str, Vector] = OrderedDict()
 
     def use_model(self, embedder: Embedder) -> None:
-        """Use this encoder, which has been loaded already."""
+        """Use this model, which is loaded already."""
         self._embedder = embedder
 
     def stop(self) -> None:
-        """Read nothing more."""
+        """Stop the thread of the encoder."""
         self._worker.stop()
 
     async def encode(self, texts: Iterable[str]) -> EncodedTexts | None:
-        """Vectors of the texts; None when there is no encoder.
+        """Vectors of the texts; None if there is no encoder or it fails.
 
-        The first time it is loaded, in a second or so. Who cannot wait leaves: the work goes on.
+        The first call loads the model, in some 1 s. If the caller is cancelled, the work goes on.
         """
         wanted = list(dict.fromkeys(texts))
-        missing = [text for text in wanted if text not in self._known]
-        found = {text: self._known[text] for text in wanted if text in self._known}
+        missing = [text for text in wanted if text not in self._recent]
+        vectors = {text: self._recent[text] for text in wanted if text in self._recent}
         try:
             calibration = self._calibration or await self._worker.run(self._calibrate)
             for start in range(0, len(missing), _BATCH):
                 fresh = await self._worker.run(
                     self._embed, missing[start : start + _BATCH]
                 )
-                self._known.update(fresh)
-                found |= fresh
+                self._recent.update(fresh)
+                vectors |= fresh
         except SoulMemError as error:
             log.warning("what sets habits off goes by words alone: %s", error.message)
             return None
-        for text in found:
-            self._known.move_to_end(text)
-        while len(self._known) > _REMEMBERED:
-            self._known.popitem(last=False)
-        return EncodedTexts(found, calibration) if calibration is not None else None
+        for text in vectors:
+            self._recent.move_to_end(text)
+        while len(self._recent) > _REMEMBERED:
+            self._recent.popitem(last=False)
+        return EncodedTexts(vectors, calibration) if calibration is not None else None
 
     def _calibrate(self) -> Calibration | None:
         if self._calibration is None and self._source is not None:

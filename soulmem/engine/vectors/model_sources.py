@@ -1,4 +1,4 @@
-"""Where a model that turns texts into vectors comes from."""
+"""ModelSource: an embedding model that can be loaded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from soulmem.ports.embedder import Embedder
 class ModelSource:
     """A model that can be loaded.
 
-    `load` blocks and raises SoulMemError; `is_at_hand` never touches the network.
+    `load` blocks and raises SoulMemError. `is_local` says whether it needs no download,
+    without using the network.
     """
 
     name: str
