@@ -16,7 +16,10 @@ LONG_AGO = datetime(2021, 5, 1, tzinfo=timezone.utc)
 def said(count: int, sent: datetime | None) -> list[SentMessage]:
     """So many lines of somebody else, a minute between two."""
     when = [None if sent is None else sent + timedelta(minutes=n) for n in range(count)]
-    return [replace(line(f"m{n}", f"word{n}"), sent_at=at) for n, at in enumerate(when)]
+    return [
+        replace(line(f"m{n}", f"word{n}"), sent_at=sent_at)
+        for n, sent_at in enumerate(when)
+    ]
 
 
 async def talk(stage: Stage, first: int, last: int, sent: datetime | None) -> None:
@@ -27,10 +30,10 @@ async def talk(stage: Stage, first: int, last: int, sent: datetime | None) -> No
 
 
 async def age(stage: Stage, note: str) -> int:
-    (found,) = [
+    (memory,) = [
         m.age_turns for m in (await stage.recall("brass key")).memories if m.id == note
     ]
-    return found
+    return memory
 
 
 @pytest.mark.parametrize("sent", [None, LONG_AGO, LONG_AGO + timedelta(days=36_500)])

@@ -29,17 +29,17 @@ def telling(prompt: Prompt) -> str:
     """A model that writes down who is also called what."""
     if prompt.name == "summary":
         return obliging(prompt)
-    said: dict[str, dict[str, list[int]]] = {}
+    stated: dict[str, dict[str, list[int]]] = {}
     for number, _, text in read_of(prompt):
         for name, alias in _ALIAS.findall(text):
-            said.setdefault(name, {}).setdefault(alias, []).append(number)
+            stated.setdefault(name, {}).setdefault(alias, []).append(number)
     concepts = [
         {
             "lines": sorted({n for some in aliases.values() for n in some}),
             "name": name,
             "aliases": [*aliases],
         }
-        for name, aliases in said.items()
+        for name, aliases in stated.items()
     ]
     drafts: dict[str, list[object]] = {
         "episodes": [],
@@ -48,7 +48,7 @@ def telling(prompt: Prompt) -> str:
         "kinds": [],
     }
     return json.dumps(
-        drafts | {"concepts": [{"type": "entity"} | one for one in concepts]}
+        drafts | {"concepts": [{"type": "entity"} | concept for concept in concepts]}
     )
 
 
@@ -78,34 +78,34 @@ class Names(Life):
             branch = mind.branches.branch(ChatId(chat.id))
             if branch is None or len({s.family for s in mind.branches}) > 1:
                 continue
-            known = mind.accessible_rows(
+            accessible = mind.accessible_rows(
                 branch.chat, world.family(branch.chat), world.holds
             )
-            view = FactValidities(mind, known, branch.chat)
+            view = FactValidities(mind, accessible, branch.chat)
             drafted = [
                 m
                 for m in mind.memories.values()
                 if m.origin is Origin.MODEL and m.kind is MemoryKind.CONCEPT
             ]
             met = [m for m in drafted if view.is_accessible(m.id)]
-            found = {
+            groups = {
                 frozenset(mind.memories[key].text for key in view.alias_concepts(m.id))
                 for m in met
             }
 
             read = {
                 k
-                for one in mind.derivations.of_chat(branch.chat)
-                if one.work is _DRAFTS
-                for k in one.read
+                for derivation in mind.derivations.of_chat(branch.chat)
+                if derivation.work is _DRAFTS
+                for k in derivation.read
             }
-            said = [
+            aliases = [
                 p
                 for key in branch.order
                 if key in read
                 for p in _ALIAS.findall(mind.memories[key].text)
             ]
-            assert found == united(said)
+            assert groups == united(aliases)
 
 
 def united(pairs: list[tuple[str, str]]) -> set[frozenset[str]]:

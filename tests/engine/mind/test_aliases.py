@@ -33,13 +33,13 @@ def telling(prompt: Prompt) -> str:
         return obliging(prompt)
     facts, concepts = [], []
     for number, _, text in read_of(prompt):
-        for found in _ALIAS.findall(text):
-            name, alias = filter(None, found)
+        for match in _ALIAS.findall(text):
+            name, alias = filter(None, match)
             concepts.append(
                 {"lines": [number], "name": name, "type": "entity", "aliases": [alias]}
             )
-        for found in _FACT.findall(text):
-            subject, verb, thing = filter(None, found)
+        for match in _FACT.findall(text):
+            subject, verb, thing = filter(None, match)
             facts.append(
                 {"lines": [number], "subject": subject, "verb": verb, "object": thing}
             )
@@ -47,22 +47,22 @@ def telling(prompt: Prompt) -> str:
     return json.dumps(drafts | {"facts": facts, "concepts": concepts})
 
 
-def told(said: Mapping[int, str], count: int = 90) -> list[SentMessage]:
+def told(texts: Mapping[int, str], count: int = 90) -> list[SentMessage]:
     """A talk in which these messages say something of their own."""
     out = talk(count)
-    for at, text in said.items():
-        out[at - 1] = line(f"m{at}", text, Role.CHARACTER)
+    for index, text in texts.items():
+        out[index - 1] = line(f"m{index}", text, Role.CHARACTER)
     return out
 
 
 @pytest.fixture
 async def stage() -> AsyncIterator[ModelStage]:
     """An engine with such a model and one soul: s1, Mira."""
-    one = ModelStage(telling)
-    await one.start()
-    await one.soul()
-    yield one
-    await one.stop()
+    model_stage = ModelStage(telling)
+    await model_stage.start()
+    await model_stage.soul()
+    yield model_stage
+    await model_stage.stop()
 
 
 async def recalled(stage: ModelStage, query: str, chat: str = "c") -> list[str]:
@@ -74,11 +74,11 @@ async def recalled(stage: ModelStage, query: str, chat: str = "c") -> list[str]:
 async def over(stage: ModelStage) -> set[str]:
     """The facts that hold no more."""
     mind = await stage.mind()
-    found = fact_validities(mind, mind.edges.every())
+    validities = fact_validities(mind, mind.edges.every())
     return {
         mind.facts[MemoryId(key)].text
-        for key, one in found.items()
-        if one.by is not None
+        for key, validity in validities.items()
+        if validity.by is not None
     }
 
 
@@ -87,16 +87,16 @@ async def test_what_is_said_of_one_name_is_said_of_the_other(
     stage: ModelStage, order: tuple[int, int, int]
 ) -> None:
     named, first, second = order
-    said = told({named: NAMED, first: ROBERT, second: BOB})
-    await stage.sync("c", said)
+    messages = told({named: NAMED, first: ROBERT, second: BOB})
+    await stage.sync("c", messages)
     await stage.rest()
     assert await over(stage) == {"Robert lives in Paris"}
     assert "Robert is also called Bob" in await recalled(stage, "Who is Bob?")
 
-    said[named - 1] = talk(1, named, "other")[
+    messages[named - 1] = talk(1, named, "other")[
         0
     ]  # nobody says any more that they are one
-    await stage.sync("c", said)
+    await stage.sync("c", messages)
     await stage.rest()
     assert await over(stage) == set()
     assert "also called" not in await stage.words()
@@ -121,10 +121,10 @@ async def test_one_fact_under_two_names_is_told_once_with_both_messages(
 async def test_a_cue_with_one_name_finds_what_the_other_is_in(
     stage: ModelStage, is_named: bool
 ) -> None:
-    said = {at: f"Tom{at} polished copper." for at in range(10, 60, 8)} | {
+    texts = {index: f"Tom{index} polished copper." for index in range(10, 60, 8)} | {
         45: "Robert polished silver."
     }
-    await stage.sync("c", told({**said, 3: NAMED} if is_named else said))
+    await stage.sync("c", told({**texts, 3: NAMED} if is_named else texts))
     await stage.rest()
     assert (
         "Robert polished silver" in await recalled(stage, "What about Bob?")
@@ -136,10 +136,10 @@ async def test_so_does_a_cue_with_a_name_that_is_known_without_drafts(
     stage: ModelStage, is_named: bool
 ) -> None:
     await stage.note("Robert", kind=MemoryKind.CONCEPT)
-    said = {at: f"Tom{at} polished copper." for at in range(10, 60, 8)} | {
+    texts = {index: f"Tom{index} polished copper." for index in range(10, 60, 8)} | {
         45: "Bob polished silver."
     }
-    await stage.sync("c", told({**said, 3: NAMED} if is_named else said))
+    await stage.sync("c", told({**texts, 3: NAMED} if is_named else texts))
     await stage.rest()
     assert (
         "Bob polished silver" in await recalled(stage, "What about Robert?")
@@ -149,29 +149,31 @@ async def test_so_does_a_cue_with_a_name_that_is_known_without_drafts(
 async def test_a_branch_that_was_not_told_does_not_know_that_two_are_one(
     stage: ModelStage,
 ) -> None:
-    said = told({3: ROBERT, 20: BOB, 60: NAMED})
-    await stage.sync("c", said)
+    messages = told({3: ROBERT, 20: BOB, 60: NAMED})
+    await stage.sync("c", messages)
     await stage.rest()
-    await stage.sync("b", [*said[:50], *talk(40, 51, "other")], parent=("c", "m50"))
+    await stage.sync("b", [*messages[:50], *talk(40, 51, "other")], parent=("c", "m50"))
     await stage.rest()
     told_there = set(await recalled(stage, "Where do Bob and Robert live?", "b"))
     assert told_there == {"Robert lives in Paris", "Bob lives in Rome"}
-    here = await recalled(stage, "Where do Bob and Robert live?", "c")
-    assert [text for text in here if text.startswith("Robert lives in Paris (until ")]
+    in_chat = await recalled(stage, "Where do Bob and Robert live?", "c")
+    assert [
+        text for text in in_chat if text.startswith("Robert lives in Paris (until ")
+    ]
 
 
 async def test_chinese_names_are_one_too(stage: ModelStage) -> None:
     roles = (Role.CHARACTER, Role.USER)
-    said = [
+    messages = [
         line(f"m{i}", f"他们谈了很久第{i}件事。", roles[i % 2]) for i in range(1, 91)
     ]
-    for at, text in (
+    for index, text in (
         (3, "小安又叫阿宁。"),
         (20, "小安住在北京。"),
         (60, "阿宁住在上海。"),
     ):
-        said[at - 1] = line(f"m{at}", text, Role.CHARACTER)
-    await stage.sync("c", said)
+        messages[index - 1] = line(f"m{index}", text, Role.CHARACTER)
+    await stage.sync("c", messages)
     await stage.rest()
     assert await over(stage) == {"小安住在北京"}
 
@@ -210,13 +212,13 @@ async def test_who_is_only_mentioned_near_somebody_is_not_made_one(
             )
         ]
     )
-    said = {1: "Robert met Bob."}
+    texts = {1: "Robert met Bob."}
     if why == "apart":
-        said = {1: "Robert came.", 2: "Then Bob came."}
+        texts = {1: "Robert came.", 2: "Then Bob came."}
     else:
         for name in ("Robert", "Bob"):
             await stage.note(name, kind=MemoryKind.CONCEPT)
-    await stage.sync("c", told(said, 30))
+    await stage.sync("c", told(texts, 30))
     await stage.rest()
     mind = await stage.mind()
     assert [

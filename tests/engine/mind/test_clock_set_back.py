@@ -19,38 +19,41 @@ async def test_play_goes_on_and_the_memory_is_that_of_a_clock_that_ran(
     steady = Stage()
     await steady.start()
     await steady.soul()
-    for one, moved in ((stage, -back), (steady, 0.0)):
-        await one.sync("c1", lines(12))
-        await one.recall("text of m3", "c1", slot="m13", swipe=0)
-        await one.engine.idle.run()
-        one.clock.advance(moved)
-        await one.sync(
+    for each_stage, moved in ((stage, -back), (steady, 0.0)):
+        await each_stage.sync("c1", lines(12))
+        await each_stage.recall("text of m3", "c1", slot="m13", swipe=0)
+        await each_stage.engine.idle.run()
+        each_stage.clock.advance(moved)
+        await each_stage.sync(
             "c1", [*lines(12), line("m13", role=Role.CHARACTER), line("m14")]
         )
-        await one.recall("text of m5", "c1", slot="m15", swipe=0)
-        await one.sync(
+        await each_stage.recall("text of m5", "c1", slot="m15", swipe=0)
+        await each_stage.sync(
             "c1", [*lines(12), line("m13", role=Role.CHARACTER), *lines(4, 14)]
         )
-        await one.note("by hand")
-        await one.engine.idle.run()
-    here, there = await picture(stage, "s1"), await picture(steady, "s1")
-    assert (here["fingerprint"], here["branches"]) == (
-        there["fingerprint"],
-        there["branches"],
+        await each_stage.note("by hand")
+        await each_stage.engine.idle.run()
+    moved_picture, steady_picture = (
+        await picture(stage, "s1"),
+        await picture(steady, "s1"),
+    )
+    assert (moved_picture["fingerprint"], moved_picture["branches"]) == (
+        steady_picture["fingerprint"],
+        steady_picture["branches"],
     )
     assert await stage.known("c1") == await steady.known("c1")
     uses = [
-        sorted(usage.count for usage in found["usages"].values())
-        for found in (here, there)
+        sorted(usage.count for usage in each_picture["usages"].values())
+        for each_picture in (moved_picture, steady_picture)
     ]
     assert uses[0] == uses[1] != []
-    strengths = [edge.strength for edge in here["edges"].values()]
+    strengths = [edge.strength for edge in moved_picture["edges"].values()]
     assert strengths
     assert all(0.0 <= strength <= 1.0 for strength in strengths)
-    told = await stage.recall("text of m5", "c1")
-    assert any("text of m5" in memory.text for memory in told.memories)
-    assert all(memory.age_turns >= 0 for memory in told.memories)
+    recalled = await stage.recall("text of m5", "c1")
+    assert any("text of m5" in memory.text for memory in recalled.memories)
+    assert all(memory.age_turns >= 0 for memory in recalled.memories)
     await stage.restart()
-    assert await stage.fingerprint() == here["fingerprint"]
+    assert await stage.fingerprint() == moved_picture["fingerprint"]
     assert stage.engine.health().status == "ok"
     await steady.stop()

@@ -28,20 +28,20 @@ def embedded(count: int) -> VectorQueue:
 
 
 def test_those_asked_for_are_wanted_no_more_and_what_they_took_is_given_back() -> None:
-    held, vector = embedded(1000), np.asarray([1.0, 0.0], np.float32)
-    while wanted := held.next_texts(300):
-        held.store_vectors((one, vector) for one in wanted[:-1])
-        held.drop(wanted[-1].key, None)
-    assert held.pending_keys() == []
-    assert sys.getsizeof(held._pending) < 1000
-    held.enqueue(MemoryId("m7"))
-    assert [one.key for one in held.next_texts(9)] == ["m7"]
-    assert held.pending_memory_count() == 1
+    queue, vector = embedded(1000), np.asarray([1.0, 0.0], np.float32)
+    while wanted := queue.next_texts(300):
+        queue.store_vectors((pending, vector) for pending in wanted[:-1])
+        queue.drop(wanted[-1].key, None)
+    assert queue.pending_keys() == []
+    assert sys.getsizeof(queue._pending) < 1000
+    queue.enqueue(MemoryId("m7"))
+    assert [pending.key for pending in queue.next_texts(9)] == ["m7"]
+    assert queue.pending_memory_count() == 1
 
 
 def test_a_large_list_is_let_go_when_its_last_text_goes() -> None:
-    held = embedded(1000)
-    for key in held.pending_keys():
-        assert held.pending_keys()
-        held.drop(key, None)
-    assert (held.pending_keys(), sys.getsizeof(held._pending) < 1000) == ([], True)
+    queue = embedded(1000)
+    for key in queue.pending_keys():
+        assert queue.pending_keys()
+        queue.drop(key, None)
+    assert (queue.pending_keys(), sys.getsizeof(queue._pending) < 1000) == ([], True)

@@ -70,11 +70,13 @@ def test_rows_are_those_of_the_facts_that_are_left(
             mind.apply(MindChange(drop_memories=(MemoryId("c1"),)))
             mind.apply(MindChange(put_memories=(concept(1),)))
     facts, subjects, objects = mind.facts.row_arrays()
-    told = {
+    expected = {
         tuple(mind.memory_at(row).id for row in rows)
         for rows in np.column_stack([facts, subjects, objects]).tolist()
     }
-    assert told == {(edge.id, edge.source, edge.target) for edge in mind.edges.every()}
+    assert expected == {
+        (edge.id, edge.source, edge.target) for edge in mind.edges.every()
+    }
     assert len(mind.facts) == facts.size == len(mind.edges)
 
     ground = Walks(mind).refresh(0)
@@ -114,17 +116,20 @@ VERBS = [
     st.lists(st.booleans(), min_size=14, max_size=14),
 )
 def test_a_fact_that_is_alone_is_touched_by_no_other(
-    told: list[tuple[int, int, str | None]], shown: list[bool]
+    relations: list[tuple[int, int, str | None]], shown: list[bool]
 ) -> None:
     """Whatever of them a chat knows: what nobody looks into would not have been over, nor told twice."""
     mind = Mind(Soul(SOUL, "Mira", created=NOW))
     mind.apply(MindChange(put_memories=tuple(concept(n) for n in range(5))))
-    edges = [replace(relation(one, two, ""), verb=verb) for one, two, verb in told]
+    edges = [
+        replace(relation(subject, object_, ""), verb=verb)
+        for subject, object_, verb in relations
+    ]
     mind.apply(MindChange(put_edges=tuple(edges)))
-    known = np.ones(mind.size, np.bool_)
+    accessible = np.ones(mind.size, np.bool_)
     for edge, is_known in zip(edges, shown, strict=False):
-        known[mind.row(MemoryId(edge.id))] = is_known
-    standings = FactValidities(mind, known, None)
+        accessible[mind.row(MemoryId(edge.id))] = is_known
+    standings = FactValidities(mind, accessible, None)
     seen = [edge for edge in edges if standings.is_accessible(MemoryId(edge.id))]
     claims = {
         edge.id: claim for edge in seen if (claim := standings.claim(edge)) is not None

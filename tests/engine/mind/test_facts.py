@@ -111,8 +111,8 @@ def test_a_fact_goes_with_either_of_those_it_tells_of(mind: Mind) -> None:
 
 def test_a_fact_is_known_where_both_are(mind: Mind) -> None:
     mind.apply(MindChange(put_edges=(relation("a", "b", "envies"),)))
-    gone = replace(mind.memories[MemoryId("b")], state=MemoryState.BIN)
-    mind.apply(MindChange((gone,)))
+    binned = replace(mind.memories[MemoryId("b")], state=MemoryState.BIN)
+    mind.apply(MindChange((binned,)))
     assert shown(mind) == {"Zhang San", "the tower"}
 
 

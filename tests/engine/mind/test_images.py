@@ -253,10 +253,10 @@ async def test_another_soul_in_use_costs_only_the_mark() -> None:
     images = FakeImages()
     stage = await told(images)
     await stage.soul("s2", "Bob")
-    gone = await stage.note("to be dropped", soul="s2")
+    dropped = await stage.note("to be dropped", soul="s2")
     await stage.engine.idle.run()
     before = images.kept[ME, SOUL][0]
-    await stage.store.commit(Change(ME, drop_memories=[gone.memory.id]))
+    await stage.store.commit(Change(ME, drop_memories=[dropped.memory.id]))
     assert await stage.store.marked(ME, SOUL) is None
     await stage.engine.idle.run()
     assert await stage.store.marked(ME, SOUL) == before == images.kept[ME, SOUL][0]
@@ -365,23 +365,27 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def damaged(data: st.DataObject) -> None:
-        at = data.draw(st.integers(0, len(sound) - 1))
+        position = data.draw(st.integers(0, len(sound) - 1))
         if data.draw(st.booleans()):
-            path.write_bytes(sound[:at])
+            path.write_bytes(sound[:position])
         else:
             change = data.draw(st.integers(1, 255))
-            path.write_bytes(sound[:at] + bytes([sound[at] ^ change]) + sound[at + 1 :])
+            path.write_bytes(
+                sound[:position]
+                + bytes([sound[position] ^ change])
+                + sound[position + 1 :]
+            )
 
         async def opened() -> Picture:
             stage.engine = stage._new_engine()
             await stage.engine.start()
-            found = await whole(stage)
+            restored = await whole(stage)
             assert not stage.engine.snapshots._kept
             stage.engine.snapshots._images = (
                 None  # what is damaged is not replaced here
             )
             await stage.engine.stop()
-            return found
+            return restored
 
         assert loop.run_until_complete(opened()) == lived
 

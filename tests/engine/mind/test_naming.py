@@ -64,16 +64,16 @@ class Naming(Namer):
         self.chat.messages.append(line(f"m{self.slots}", text))
         self._run(lambda: self.chat.show(self.stage, "base"))
 
-    @rule(at=PICK, text=TEXTS)
-    def edit(self, at: int, text: str) -> None:
-        at %= len(self.chat.messages)
-        self.chat.messages[at] = line(self.chat.messages[at].slot, text)
+    @rule(index=PICK, text=TEXTS)
+    def edit(self, index: int, text: str) -> None:
+        index %= len(self.chat.messages)
+        self.chat.messages[index] = line(self.chat.messages[index].slot, text)
         self._run(lambda: self.chat.show(self.stage, "full"))
 
-    @rule(at=PICK)
-    def delete(self, at: int) -> None:
+    @rule(index=PICK)
+    def delete(self, index: int) -> None:
         if len(self.chat.messages) > 2:
-            del self.chat.messages[at % len(self.chat.messages)]
+            del self.chat.messages[index % len(self.chat.messages)]
             self._run(lambda: self.chat.show(self.stage, "full", confirm=True))
 
     @rule(

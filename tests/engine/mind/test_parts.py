@@ -89,9 +89,9 @@ async def written() -> CountingStore:
         ME, S1, "Mira", (KnownName("Ada"), KnownName("Boris")), SoulSettings()
     )
     concepts = [await stage.note(name, kind=MemoryKind.CONCEPT) for name in NAMES[2:]]
-    one, two = (view.memory.id for view in concepts[:2])
-    loves = NewEdge(EdgeKind.RELATES, to=two, verb="loves")
-    await stage.engine.memories.patch(ME, one, MemoryPatch(edges=(loves,)))
+    first, second = (view.memory.id for view in concepts[:2])
+    loves = NewEdge(EdgeKind.RELATES, to=second, verb="loves")
+    await stage.engine.memories.patch(ME, first, MemoryPatch(edges=(loves,)))
     await tell(stage, said(40))
     await stage.stop()
     return store
@@ -117,7 +117,7 @@ async def twice(store: CountingStore) -> AsyncIterator[tuple[Stage, Stage]]:
 
 
 @pytest.fixture
-async def both() -> AsyncIterator[tuple[Stage, Stage]]:
+async def two_stages() -> AsyncIterator[tuple[Stage, Stage]]:
     """One and the same memory, partly loaded and whole."""
     async with twice(await written()) as stages:
         yield stages
@@ -130,17 +130,19 @@ def stored(stage: Stage) -> tuple[object, dict[str, Edge]]:
     return world.memories, world.edges
 
 
-async def test_opening_writes_nothing(both: tuple[Stage, Stage]) -> None:
-    part, whole = both
-    for each in both:
+async def test_opening_writes_nothing(two_stages: tuple[Stage, Stage]) -> None:
+    part, whole = two_stages
+    for each in two_stages:
         assert isinstance(each.store, CountingStore)
         assert [change for change in each.store.commits if change] == []
     await part.engine.services.loader.drain()
     assert len((await part.mind()).edges) < len((await whole.mind()).edges) / 2
 
 
-async def test_every_memory_shows_all_its_edges(both: tuple[Stage, Stage]) -> None:
-    part, whole = both
+async def test_every_memory_shows_all_its_edges(
+    two_stages: tuple[Stage, Stage],
+) -> None:
+    part, whole = two_stages
     shown = 0
     for memory in (await whole.mind()).memories:
         view = await part.engine.memories.get(ME, memory)
@@ -149,8 +151,8 @@ async def test_every_memory_shows_all_its_edges(both: tuple[Stage, Stage]) -> No
     assert shown == 2 * len((await whole.mind()).edges)
 
 
-async def test_a_part_of_the_graph_is_the_same(both: tuple[Stage, Stage]) -> None:
-    part, whole = both
+async def test_a_part_of_the_graph_is_the_same(two_stages: tuple[Stage, Stage]) -> None:
+    part, whole = two_stages
     center = await whole.find("Cora")
     for where, hops, limit in (
         (center, 1, 5),
@@ -159,15 +161,15 @@ async def test_a_part_of_the_graph_is_the_same(both: tuple[Stage, Stage]) -> Non
         (center, 3, 100),
         (None, 1, 10),
     ):
-        one = await part.engine.memories.graph(ME, S1, where, hops, limit)
+        in_part = await part.engine.memories.graph(ME, S1, where, hops, limit)
         two = await whole.engine.memories.graph(ME, S1, where, hops, limit)
-        assert one.memories == two.memories
-        assert {edge.id for edge in one.edges} == {edge.id for edge in two.edges}
+        assert in_part.memories == two.memories
+        assert {edge.id for edge in in_part.edges} == {edge.id for edge in two.edges}
         assert two.edges
 
 
-async def test_the_fingerprint_is_the_same(both: tuple[Stage, Stage]) -> None:
-    part, whole = both
+async def test_the_fingerprint_is_the_same(two_stages: tuple[Stage, Stage]) -> None:
+    part, whole = two_stages
     assert await part.engine.souls.fingerprint(
         ME, S1
     ) == await whole.engine.souls.fingerprint(ME, S1)
@@ -179,17 +181,19 @@ async def test_the_fingerprint_is_the_same(both: tuple[Stage, Stage]) -> None:
 @pytest.mark.parametrize(
     "query", ["What did Cora find?", "Boris and the tower", "who loves Dmitri", "Ada"]
 )
-async def test_a_recall_answers_the_same(both: tuple[Stage, Stage], query: str) -> None:
-    part, whole = both
-    one = await part.recall(query, "c1", time_budget_ms=60_000)
+async def test_a_recall_answers_the_same(
+    two_stages: tuple[Stage, Stage], query: str
+) -> None:
+    part, whole = two_stages
+    in_part = await part.recall(query, "c1", time_budget_ms=60_000)
     two = await whole.recall(query, "c1", time_budget_ms=60_000)
-    assert [m.id for m in one.memories] == [m.id for m in two.memories]
-    assert [m.score for m in one.memories] == pytest.approx(
+    assert [m.id for m in in_part.memories] == [m.id for m in two.memories]
+    assert [m.score for m in in_part.memories] == pytest.approx(
         [m.score for m in two.memories], abs=1e-3
     )
-    assert [m.path for m in one.memories] == [m.path for m in two.memories]
+    assert [m.path for m in in_part.memories] == [m.path for m in two.memories]
     assert any(m.hops for m in two.memories)
-    assert not one.timed_out
+    assert not in_part.timed_out
 
 
 def walking(mind: Mind, start: MemoryId, l1: float) -> Attempt:
@@ -215,36 +219,36 @@ def walking(mind: Mind, start: MemoryId, l1: float) -> Attempt:
 @pytest.mark.parametrize("l1", [0.3, 0.1, 0.01])
 @pytest.mark.parametrize("start", ["Ada", "Cora", "the 7th time"])
 async def test_a_walk_differs_by_no_more_than_it_says(
-    both: tuple[Stage, Stage], start: str, l1: float, released: bool
+    two_stages: tuple[Stage, Stage], start: str, l1: float, released: bool
 ) -> None:
     if released:
-        await both[0].engine.souls.fingerprint(
+        await two_stages[0].engine.souls.fingerprint(
             ME, S1
         )  # for which everything is loaded, and let go again
-    part, whole = await both[0].mind(), await both[1].mind()
+    part, whole = await two_stages[0].mind(), await two_stages[1].mind()
     (memory,) = [m.id for m in whole.memories.values() if m.text.endswith(start)]
-    loader = both[0].engine.services.loader
-    found = await loader.follow(
+    loader = two_stages[0].engine.services.loader
+    walked = await loader.follow(
         ME, part, walking(part, memory, l1), WalkParams(0.3, l1), 60.0
     )
-    assert found.walk is not None
-    assert found.walk.error <= l1
+    assert walked.walk is not None
+    assert walked.walk.error <= l1
     true = walking(whole, memory, 1e-9)()
     assert true is not None
     truth = {
         whole.memory_at(int(row)).id: score
         for row, score in zip(true.rows, true.score, strict=True)
     }
-    for row, score in zip(found.walk.rows, found.walk.score, strict=True):
+    for row, score in zip(walked.walk.rows, walked.walk.score, strict=True):
         truth[part.memory_at(int(row)).id] -= score
     assert min(truth.values()) > -1e-8
-    assert sum(truth.values()) == pytest.approx(found.walk.error, abs=1e-7)
+    assert sum(truth.values()) == pytest.approx(walked.walk.error, abs=1e-7)
 
 
 async def test_what_is_known_and_done_stays_however_long_nobody_needs_it(
-    both: tuple[Stage, Stage],
+    two_stages: tuple[Stage, Stage],
 ) -> None:
-    part, whole = both
+    part, whole = two_stages
     for _ in range(3):
         part.clock.advance(1.0, 1000)
         await part.engine.idle.run()
@@ -255,9 +259,9 @@ async def test_what_is_known_and_done_stays_however_long_nobody_needs_it(
 
 
 async def test_when_time_is_over_the_trace_says_what_was_not_followed(
-    both: tuple[Stage, Stage], monkeypatch: pytest.MonkeyPatch
+    two_stages: tuple[Stage, Stage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part, _ = both
+    part, _ = two_stages
     await part.engine.services.loader.drain()
     never = asyncio.Event()
 
@@ -277,7 +281,7 @@ async def test_what_an_interrupted_change_left_is_mended_as_well() -> None:
     world = store._worlds[ME]
     (cora,) = [m for m in world.memories.values() if m.text == "Cora"]
     pair = [e for e in world.edges.values() if e.kind is EdgeKind.NEXT][7]
-    gone = [
+    lost_edges = [
         e.id
         for e in world.edges.values()
         if e.target == cora.id and e.kind is EdgeKind.MENTIONS
@@ -291,8 +295,8 @@ async def test_what_an_interrupted_change_left_is_mended_as_well() -> None:
         )
     )
     async with twice(store) as (part, whole):
-        assert gone
-        assert stored(whole)[1].keys() & gone == set()
+        assert lost_edges
+        assert stored(whole)[1].keys() & lost_edges == set()
         assert pair.id in stored(whole)[1]
         assert stored(part) == stored(whole)
 
@@ -349,11 +353,11 @@ async def delete_the_chat(stage: Stage) -> None:
     ],
 )
 async def test_what_is_done_is_stored_the_same(
-    both: tuple[Stage, Stage], deed: Callable[[Stage], Awaitable[None]]
+    two_stages: tuple[Stage, Stage], deed: Callable[[Stage], Awaitable[None]]
 ) -> None:
-    part, whole = both
+    part, whole = two_stages
     before = stored(whole)
-    for each in both:
+    for each in two_stages:
         await deed(each)
     assert stored(whole) != before
     assert stored(part) == stored(whole)

@@ -48,7 +48,7 @@ SPEAKERS = st.sampled_from(["Al", "Al", "Mira", "Odette", "林月"])
 class Step:
     """Take so many messages out from there on, and put these in."""
 
-    at: int
+    start: int
     out: int
     put: tuple[tuple[str, str], ...]
 
@@ -68,8 +68,8 @@ STEPS = st.lists(
 def counted(mind: Mind) -> tuple[object, ...]:
     """What the mind counts: terms, names with who gives them, learned concepts, mentions."""
     texts = {key: m for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE}
-    told = {key: (m.text, m.terms, m.names, m.situation) for key, m in texts.items()}
-    given = {
+    by_text = {key: (m.text, m.terms, m.names, m.situation) for key, m in texts.items()}
+    names = {
         folded: mind.name_counts.memories_with(folded)
         for folded in mind.name_counts.folds()
     }
@@ -82,7 +82,7 @@ def counted(mind: Mind) -> tuple[object, ...]:
     mentions = {
         (e.source, e.target) for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS
     }
-    return told, given, learned, mentions
+    return by_text, names, learned, mentions
 
 
 async def played(steps: list[Step]) -> None:
@@ -91,21 +91,21 @@ async def played(steps: list[Step]) -> None:
     messages: list[SentMessage] = []
     slots = 0
     try:
-        for one in (stage, again):
-            await one.start()
-            await one.soul()
+        for each_stage in (stage, again):
+            await each_stage.start()
+            await each_stage.soul()
         for step in steps:
             fresh = []
             for text, speaker in step.put:
                 role = Role.CHARACTER if speaker == "Mira" else Role.USER
                 fresh.append(line(f"m{slots}", text, role, speaker=speaker))
                 slots += 1
-            gone = messages[step.at : step.at + step.out]
-            messages[step.at : step.at + step.out] = fresh
+            removed = messages[step.start : step.start + step.out]
+            messages[step.start : step.start + step.out] = fresh
             await stage.sync("c1", [*messages, line("end")], confirm=True)
-            if gone:  # what was taken out comes back, and goes again
+            if removed:  # what was taken out comes back, and goes again
                 before = counted(await stage.mind())
-                back = [*messages[: step.at], *gone, *messages[step.at :]]
+                back = [*messages[: step.start], *removed, *messages[step.start :]]
                 await stage.sync("c1", [*back, line("end")], confirm=True)
                 await stage.sync("c1", [*messages, line("end")], confirm=True)
                 assert counted(await stage.mind()) == before
@@ -121,7 +121,7 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
     stage: Stage,
 ) -> None:
     await stage.soul()
-    for told, exchanges in (
+    for messages_now, exchanges in (
         ("ab", 2),
         ("abc", 3),
         ("ac", 2),
@@ -131,7 +131,7 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
     ):
         messages = [
             line(f"m{sign}", f"Odette says {sign}.", Role.USER, speaker="Al")
-            for sign in told
+            for sign in messages_now
         ]
         await stage.sync("c1", [*messages, line("end")], confirm=True)
         mind = await stage.mind()

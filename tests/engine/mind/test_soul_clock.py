@@ -30,9 +30,11 @@ DAY = 86_400.0
 
 async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
     """A link between two memories, drawn now."""
-    mind, now = await stage.mind(), stage.clock.now()
+    mind, current_time = await stage.mind(), stage.clock.now()
     ends = tuple(
-        Memory(MemoryId(key), SoulId("s1"), MemoryKind.NOTE, key, Origin.USER, now)
+        Memory(
+            MemoryId(key), SoulId("s1"), MemoryKind.NOTE, key, Origin.USER, current_time
+        )
         for key in ("a", "b")
     )
     turn = float(mind.lived_turns(stage.clock.extra_turns))
@@ -42,7 +44,7 @@ async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
         ends[1].id,
         EdgeKind.ASSOCIATES,
         Origin.USER,
-        now,
+        current_time,
         strength,
         at_turn=turn,
     )
@@ -55,11 +57,13 @@ async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
 async def left(stage: Stage, edge: Edge) -> float:
     """What is left of it, read in both ways."""
     mind, extra = await stage.mind(), stage.clock.extra_turns
-    ((one,),) = (mind.edge_strengths(mind.edges.arrays([EdgeKind.ASSOCIATES]), extra),)
-    assert mind.edge_strength(edge, mind.lived_turns(extra)) == pytest.approx(
-        one, abs=1e-12
+    ((strength,),) = (
+        mind.edge_strengths(mind.edges.arrays([EdgeKind.ASSOCIATES]), extra),
     )
-    return float(one)
+    assert mind.edge_strength(edge, mind.lived_turns(extra)) == pytest.approx(
+        strength, abs=1e-12
+    )
+    return float(strength)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +96,11 @@ async def test_turns_count_but_on_the_wall(
 
 async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
     await stage.soul(clock=SoulClock.STORY)
-    told = [line("m1", story_at=LONG_AGO), line("m2", story_at=LONG_AGO + timedelta(1))]
-    await stage.sync("c1", [*told, line("m3")])
+    messages = [
+        line("m1", story_at=LONG_AGO),
+        line("m2", story_at=LONG_AGO + timedelta(1)),
+    ]
+    await stage.sync("c1", [*messages, line("m3")])
     edge = await drawn(stage)
     assert await left(stage, edge) == pytest.approx(0.8)
     later = [
@@ -103,7 +110,7 @@ async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
         ),  # told in looking back: no time passes
         line("m5"),  # without a date: one turn
     ]
-    await stage.sync("c1", [*told, *later, line("m6")])
+    await stage.sync("c1", [*messages, *later, line("m6")])
     assert await left(stage, edge) == pytest.approx(
         0.8 * exp(-(30 * 20 + 1) / 300), abs=1e-9
     )
@@ -149,7 +156,7 @@ def test_the_story_never_runs_backwards(story: list[float], extra: int) -> None:
     assert shown[0] == 0.0
     assert (np.diff(shown) >= 0).all()
     assert clock.current_turn(extra) == pytest.approx(shown[-1])
-    dated = [at for at in story if at]
+    dated = [moment for moment in story if moment]
     span = (max(dated) - dated[0]) / DAY * TURNS_A_DAY if dated else 0.0
     assert shown[-1] == pytest.approx(span + story.count(0.0) + extra)
 

@@ -93,8 +93,8 @@ async def test_what_is_narrated_in_the_branch_is_spoken_in_its_parent(
         else:
             await stage.sync("c2", narrated, parent=("c1", "m3"))
     for chat, speakers in (("c1", ["Al"]), ("c2", [])):
-        (told,) = [m for m in await stage.visible(chat) if m.text == "Al: text of m1"]
-        assert [p.name for p in told.situation.participants] == speakers
+        (memory,) = [m for m in await stage.visible(chat) if m.text == "Al: text of m1"]
+        assert [p.name for p in memory.situation.participants] == speakers
 
 
 async def test_what_the_user_gave_an_episode_outlives_an_older_name_of_it(
@@ -105,10 +105,10 @@ async def test_what_the_user_gave_an_episode_outlives_an_older_name_of_it(
     for number, change in enumerate(
         ({"tags": ("dear",), "importance": 0.9}, {"state": MemoryState.BIN}), 1
     ):
-        (told,) = [m for m in await stage.listed() if m.text.endswith(f"m{number}")]
-        older = replace(told, id=MemoryId(f"older{number}"), **change)  # type: ignore[arg-type]
+        (episode,) = [m for m in await stage.listed() if m.text.endswith(f"m{number}")]
+        older = replace(episode, id=MemoryId(f"older{number}"), **change)  # type: ignore[arg-type]
         await stage.store.commit(
-            Change(ME, put_memories=[older], drop_memories=[told.id], by=Actor.USER)
+            Change(ME, put_memories=[older], drop_memories=[episode.id], by=Actor.USER)
         )
     await stage.restart()
     assert await stage.known("c1") == as_told([line("m1"), line("m3")])
@@ -178,10 +178,10 @@ async def test_chats_that_are_each_others_parents_are_one_family(
     stage: Stage, names: tuple[str, ...]
 ) -> None:
     """Nonsense, but a client may send it: two in a ring and a branch of them share their messages."""
-    one, two, branch = names
-    await stage.sync(one, lines(3), parent=(two, "m1"))
-    await stage.sync(two, lines(3), parent=(one, "m1"))
-    await stage.sync(branch, lines(3), parent=(one, "m3"))
+    first, second, branch = names
+    await stage.sync(first, lines(3), parent=(second, "m1"))
+    await stage.sync(second, lines(3), parent=(first, "m1"))
+    await stage.sync(branch, lines(3), parent=(first, "m3"))
     assert len(await stage.listed()) == 2
     assert await stage.known(branch) == as_told(lines(2))
 

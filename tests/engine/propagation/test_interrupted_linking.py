@@ -31,12 +31,12 @@ async def stage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
     """A soul with a talk, over a store that can refuse; even small changes take many steps."""
     monkeypatch.setattr(renaming, "_AT_ONCE", 2)
     monkeypatch.setattr(linker, "_PIECE_TEXTS", 2)
-    one = Stage(PickyStore())
-    await one.start()
-    await one.soul()
-    await talk(one, TALK)
-    yield one
-    await one.stop()
+    picky_stage = Stage(PickyStore())
+    await picky_stage.start()
+    await picky_stage.soul()
+    await talk(picky_stage, TALK)
+    yield picky_stage
+    await picky_stage.stop()
 
 
 @asynccontextmanager
@@ -97,8 +97,8 @@ async def test_a_change_that_is_broken_off_is_done_or_undone(
     """At every step: opened again, every link is there that names and texts ask for; then it can be done."""
     store = stage.store
     assert isinstance(store, PickyStore)
-    for one in before:
-        await one(stage)
+    for change in before:
+        await change(stage)
     was, done, number = dict(await mentions(stage)), False, 0
     while not done:
         number += 1
@@ -110,14 +110,14 @@ async def test_a_change_that_is_broken_off_is_done_or_undone(
                 pass
             assert isinstance(broken.store, PickyStore)
             async with another(broken.store) as opened:
-                found = await mentions(opened)
-                assert number > 1 or found == was
-                assert found == await from_scratch(opened)
+                linked = await mentions(opened)
+                assert number > 1 or linked == was
+                assert linked == await from_scratch(opened)
                 assert not await opened.listed(MemoryState.STALE)
                 await work(opened)
                 after = await mentions(opened)
     assert number > 4
-    assert found == after
+    assert linked == after
 
 
 async def from_scratch(stage: Stage) -> dict[str, set[str]]:

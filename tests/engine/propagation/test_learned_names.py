@@ -87,9 +87,9 @@ async def test_its_sources_are_the_messages_that_give_it(stage: Stage) -> None:
 async def test_it_goes_with_one_of_the_two(stage: Stage, how: str) -> None:
     messages = said("I met Kaelith.", "It rained.", "Ask Kaelith.")
     await stage.sync("c1", messages)
-    left = [messages[0], *messages[2:]] if how == "nothing" else list(messages)
-    left[2:3] = [] if how == "removed" else [line("m2", "Ask him.")]
-    await stage.sync("c1", left)
+    remaining = [messages[0], *messages[2:]] if how == "nothing" else list(messages)
+    remaining[2:3] = [] if how == "removed" else [line("m2", "Ask him.")]
+    await stage.sync("c1", remaining)
     assert await concepts(stage) == {}
     mind = await stage.mind()
     assert not [e for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS]
@@ -139,21 +139,22 @@ async def test_the_card_wins(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "reworded"), [("Ask Kaelith.", "Ask her."), ("Ask her.", "Ask Kaelith.")]
+    ("original", "reworded"),
+    [("Ask Kaelith.", "Ask her."), ("Ask her.", "Ask Kaelith.")],
 )
 async def test_undoing_what_was_done_to_texts_and_names_at_once(
-    stage: Stage, told: str, reworded: str
+    stage: Stage, original: str, reworded: str
 ) -> None:
     """The name is learned, or not, as if nothing had been reworded."""
-    await stage.sync("c1", said("Poor Kaelith!", told))
+    await stage.sync("c1", said("Poor Kaelith!", original))
     before = await concepts(stage)
     made = (await stage.note("ring", kind=MemoryKind.CONCEPT)).memory
-    (text,) = [m for m in await stage.listed() if m.text == f"Al: {told}"]
+    (text,) = [m for m in await stage.listed() if m.text == f"Al: {original}"]
     since = stage.clock.now()
     for key, words in ((text.id, reworded), (made.id, "the ring")):
-        given = {"memory_id": key, "new_content": words}
+        arguments = {"memory_id": key, "new_content": words}
         await stage.engine.tools.call(
-            ME, "update_memory_node", "s1", Actor.ARCHIVIST, given
+            ME, "update_memory_node", "s1", Actor.ARCHIVIST, arguments
         )
     assert ("Kaelith" in await concepts(stage)) != ("Kaelith" in before)
     await stage.engine.history.undo(
@@ -162,7 +163,7 @@ async def test_undoing_what_was_done_to_texts_and_names_at_once(
 
     assert (await concepts(stage)).keys() == {"ring", *before}
     if before:
-        assert await mentioned_by(stage, "Kaelith") == {"Poor Kaelith!", told}
+        assert await mentioned_by(stage, "Kaelith") == {"Poor Kaelith!", original}
     await stage.restart()
     assert (await concepts(stage)).keys() == {"ring", *before}
 
@@ -220,18 +221,18 @@ async def test_another_branch_does_not_teach_it(stage: Stage) -> None:
     mind, world = await stage.mind(), await stage.world()
     row = mind.row((await concepts(stage))["Kaelith"].id)
     assert row is not None
-    known = {
+    accessible = {
         c: bool(mind.accessible_rows(c, world.family(c), world.holds)[row])
         for c in world.heads
     }
-    assert known == {"c1": True, "c2": False}
+    assert accessible == {"c1": True, "c2": False}
 
 
 async def test_it_is_not_told_by_itself(stage: Stage) -> None:
     await stage.sync("c1", said("I met Kaelith by the well.", "Ask Kaelith."))
     recalled = await stage.recall("Kaelith", chat=None)
     assert recalled.memories
-    assert {one.kind for one in recalled.memories} == {MemoryKind.EPISODE}
+    assert {memory.kind for memory in recalled.memories} == {MemoryKind.EPISODE}
 
 
 async def test_a_chinese_name_and_its_latin_spelling_are_one(stage: Stage) -> None:
@@ -242,10 +243,10 @@ async def test_a_chinese_name_and_its_latin_spelling_are_one(stage: Stage) -> No
         "林月喜欢桂花糕。",
     )
     await stage.sync("c1", said(*texts))
-    found = await concepts(stage)
-    assert found.keys() == {"林月"}
-    assert found["林月"].concept is not None
-    assert found["林月"].concept.aliases == ("Lin Yue",)
+    learned = await concepts(stage)
+    assert learned.keys() == {"林月"}
+    assert learned["林月"].concept is not None
+    assert learned["林月"].concept.aliases == ("Lin Yue",)
     assert await mentioned_by(stage, "林月") == {texts[0], texts[1], texts[3]}
 
 
@@ -279,8 +280,8 @@ async def test_a_learned_name_is_found_by_sound_once_it_is_the_users(
 ) -> None:
     note = await stage.note("林月来了。")
     await stage.sync("c1", said("Where is Lin Yue?", "Ask Lin Yue."))
-    told = await mentioned_by(stage, "Lin Yue")
-    assert told == {"Where is Lin Yue?", "Ask Lin Yue."}
+    mentions = await mentioned_by(stage, "Lin Yue")
+    assert mentions == {"Where is Lin Yue?", "Ask Lin Yue."}
     learned = (await concepts(stage))["Lin Yue"]
     await stage.engine.memories.patch(ME, learned.id, MemoryPatch(tags=("friend",)))
-    assert await mentioned_by(stage, "Lin Yue") == {*told, note.memory.text}
+    assert await mentioned_by(stage, "Lin Yue") == {*mentions, note.memory.text}

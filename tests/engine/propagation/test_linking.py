@@ -22,8 +22,10 @@ TALK = ["Bob came to the mill.", "We saw nobody.", "I told Bob and Anna.", "The 
 
 async def card(stage: Stage, **names: Iterable[str]) -> None:
     """Let the card know these names with their aliases."""
-    known = tuple(KnownName(name, tuple(aliases)) for name, aliases in names.items())
-    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", known, None)
+    known_names = tuple(
+        KnownName(name, tuple(aliases)) for name, aliases in names.items()
+    )
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", known_names, None)
 
 
 async def talk(
@@ -95,9 +97,13 @@ async def test_a_name_that_leaves_the_card_disappears_and_comes_back_as_it_was(
     await card(stage, Bob=[], Anna=[])
     before = {m.text: m.id for m in (await stage.mind()).names.concepts()}
     await card(stage, BOB=["Robert"])
-    (left,) = (await stage.mind()).names.concepts()
-    assert (left.id, left.text, left.origin) == (before["Bob"], "BOB", Origin.CARD)
-    assert left.concept == ConceptDetail(aliases=("Robert",))
+    (concept,) = (await stage.mind()).names.concepts()
+    assert (concept.id, concept.text, concept.origin) == (
+        before["Bob"],
+        "BOB",
+        Origin.CARD,
+    )
+    assert concept.concept == ConceptDetail(aliases=("Robert",))
     assert await mentions(stage) == {"BOB": set()}
     await card(stage, Bob=[], Anna=[])
     assert {m.text: m.id for m in (await stage.mind()).names.concepts()} == before
@@ -171,9 +177,9 @@ async def test_a_name_of_the_card_that_the_user_changes_is_the_users(
     """It keeps its id and its links, and stays when the name leaves the card."""
     await card(stage, Bob=["Bobby"])
     await talk(stage, ["Bob!", "Sir Bob!", "Bobby!", "Bye."])
-    (known,) = (await stage.mind()).names.concepts()
+    (concept,) = (await stage.mind()).names.concepts()
     patched = await stage.engine.memories.patch(
-        ME, known.id, MemoryPatch(text="Sir Bob")
+        ME, concept.id, MemoryPatch(text="Sir Bob")
     )
     assert patched.memory.origin is Origin.USER
     assert await mentions(stage) == {
@@ -187,8 +193,8 @@ async def test_a_name_of_the_card_in_the_bin_stays_there(stage: Stage) -> None:
     """Until it leaves the card."""
     await card(stage, Bob=[])
     await talk(stage)
-    (known,) = (await stage.mind()).names.concepts()
-    await stage.engine.memories.delete(ME, known.id, None)
+    (concept,) = (await stage.mind()).names.concepts()
+    await stage.engine.memories.delete(ME, concept.id, None)
     await card(stage, Bob=["Bobby"], Anna=[])
     assert await mentions(stage) == {"Anna": told(2)}
     await card(stage)
@@ -209,8 +215,8 @@ async def test_what_the_user_tied_to_a_name_of_the_card_makes_it_the_users(
         edges=(NewEdge(EdgeKind.KNOWS_HABIT, source=bob),),
     )
     await card(stage)
-    (left,) = (await stage.mind()).names.concepts()
-    assert (left.id, left.origin) == (bob, Origin.USER)
+    (concept,) = (await stage.mind()).names.concepts()
+    assert (concept.id, concept.origin) == (bob, Origin.USER)
     assert await mentions(stage) == {"Bob": told(0, 2)}
 
 
@@ -292,10 +298,12 @@ async def test_an_abstract_episode_takes_over_what_matters_little(
     await stage.engine.memories.delete(ME, cover.memory.id, None)
     assert await mentions(stage) == {"Bob": {m.text for m in met}}
     await stage.engine.memories.restore(ME, cover.memory.id)
-    here = MemoryPatch(timelines=Timelines.THIS)
+    one_timeline = MemoryPatch(timelines=Timelines.THIS)
     await stage.sync("c1", [line("m1")])
     chat = (await stage.engine.chats.list(ME, None))[0][0].id
-    await stage.engine.memories.patch(ME, cover.memory.id, replace(here, chat=chat))
+    await stage.engine.memories.patch(
+        ME, cover.memory.id, replace(one_timeline, chat=chat)
+    )
     assert await mentions(stage) == {"Bob": {m.text for m in met}}
 
 
@@ -349,14 +357,14 @@ async def test_views_tell_what_is_left_of_a_link(stage: Stage) -> None:
 
     async def shown() -> list[float]:
         (bob,) = (await stage.mind()).names.concepts()
-        one = await stage.engine.memories.get(ME, note.id)
+        note_view = await stage.engine.memories.get(ME, note.id)
         graph = await stage.engine.memories.graph(ME, SoulId("s1"), bob.id, 1, 10)
-        assert list(one.edges) == list(graph.edges)
+        assert list(note_view.edges) == list(graph.edges)
         assert {view.memory.id for view in graph.memories} == {
             bob.id,
-            *(note.id for _ in one.edges),
+            *(note.id for _ in note_view.edges),
         }
-        return [edge.strength for edge in one.edges]
+        return [edge.strength for edge in note_view.edges]
 
     assert await shown() == [1.0]
     stage.clock.advance(0, 300)

@@ -48,9 +48,9 @@ class Theatre:
 @pytest.fixture
 async def theatre() -> AsyncIterator[Theatre]:
     """Where stages are opened."""
-    one = Theatre()
-    yield one
-    for stage in one.stages:
+    new_theatre = Theatre()
+    yield new_theatre
+    for stage in new_theatre.stages:
         await stage.stop()
 
 
@@ -212,8 +212,8 @@ async def test_without_the_model_recall_goes_by_words(theatre: Theatre) -> None:
     health = stage.engine.health()
     assert (health.status, health.embedder.state) == ("degraded", "error")
     assert "wanted is neither on disk nor reachable" in health.notes
-    found = await stage.recall("where is the silver key?", max_items=1)
-    assert [m.text for m in found.memories] == as_told(TALK[:1])
+    recalled = await stage.recall("where is the silver key?", max_items=1)
+    assert [m.text for m in recalled.memories] == as_told(TALK[:1])
 
 
 async def test_while_the_model_loads_recall_goes_by_words(theatre: Theatre) -> None:
@@ -224,9 +224,9 @@ async def test_while_the_model_loads_recall_goes_by_words(theatre: Theatre) -> N
         model=ModelSource("slow", lambda: True, lambda: (gate.answers.wait(5), gate)[1])
     )
     assert stage.engine.health().status == "starting"
-    found = await stage.recall("where is the silver key?", max_items=1)
-    assert [m.text for m in found.memories] == as_told(TALK[:1])
-    assert not found.timed_out
+    recalled = await stage.recall("where is the silver key?", max_items=1)
+    assert [m.text for m in recalled.memories] == as_told(TALK[:1])
+    assert not recalled.timed_out
     gate.answers.set()
 
 
@@ -236,8 +236,8 @@ async def test_a_model_that_breaks_leaves_recall_by_words(theatre: Theatre) -> N
     fake.fails = True
     stage = await theatre.open(model=fake.source())
     await settled(stage.engine)
-    found = await stage.recall("where is the silver key?", max_items=1)
-    assert [m.text for m in found.memories] == as_told(TALK[:1])
+    recalled = await stage.recall("where is the silver key?", max_items=1)
+    assert [m.text for m in recalled.memories] == as_told(TALK[:1])
     health = stage.engine.health()
     assert (health.status, health.embedder.state) == ("degraded", "error")
     assert "fake has failed" in health.notes
@@ -251,14 +251,14 @@ async def test_a_slow_model_does_not_make_the_reply_late(theatre: Theatre) -> No
     stage = await theatre.open(model=fake.source())
     await stage.engine.idle.run()
     fake.delay = 2.0
-    found = await stage.recall(
+    recalled = await stage.recall(
         "where is the silver key?", max_items=1, time_budget_ms=400
     )
-    assert found.timed_out
+    assert recalled.timed_out
     assert (
-        found.took_ms.total < 1000
+        recalled.took_ms.total < 1000
     )  # long before the model, whatever else the machine does
-    assert [m.text for m in found.memories] == as_told(TALK[:1])
+    assert [m.text for m in recalled.memories] == as_told(TALK[:1])
 
 
 async def test_a_late_answer_is_there_for_the_next_turn(theatre: Theatre) -> None:

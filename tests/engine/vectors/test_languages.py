@@ -61,5 +61,5 @@ async def is_found(stage: Stage, fact: str, question: str) -> bool:
         budget_tokens=4000,
         time_budget_ms=20_000,
     )
-    found = await stage.engine.recaller.recall(ME, asked)
-    return any(fact in memory.text for memory in found.memories[:PLACES])
+    recalled = await stage.engine.recaller.recall(ME, asked)
+    return any(fact in memory.text for memory in recalled.memories[:PLACES])

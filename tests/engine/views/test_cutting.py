@@ -28,18 +28,18 @@ async def pair(
     stage: Stage, first: str = "Violets.", second: str = "Marmalade.", **more: Any
 ) -> list[MemoryId]:
     """Two notes the user tied together, the second with `more`."""
-    one = (await stage.note(first)).memory.id
-    edge = NewEdge(EdgeKind.ASSOCIATES, source=one, strength=0.5)
-    return [one, (await stage.note(second, edges=(edge,), **more)).memory.id]
+    first_id = (await stage.note(first)).memory.id
+    edge = NewEdge(EdgeKind.ASSOCIATES, source=first_id, strength=0.5)
+    return [first_id, (await stage.note(second, edges=(edge,), **more)).memory.id]
 
 
 def left(mind: Mind, turns: int) -> dict[str, float]:
     """What is left of each edge after so many turns, by id; what views show says the same."""
     arrays = mind.edges.arrays()
-    found = remaining_strengths(mind, arrays, turns)
+    strengths = remaining_strengths(mind, arrays, turns)
     by_id = {
         mind.edges.edge_at(int(s)).id: float(x)
-        for s, x in zip(arrays.slot, found, strict=True)
+        for s, x in zip(arrays.slot, strengths, strict=True)
     }
     shown = {
         edge.id: edge.strength
@@ -54,9 +54,9 @@ def left(mind: Mind, turns: int) -> dict[str, float]:
 
 async def test_an_edge_below_the_floor_is_cut(stage: Stage) -> None:
     """It leads nowhere and is not shown; until then it is shown as it is now."""
-    one, two = await pair(stage)
+    source, target = await pair(stage)
     mind = await stage.mind()
-    edge = mind.edges.find(EdgeKind.ASSOCIATES, one, two)
+    edge = mind.edges.find(EdgeKind.ASSOCIATES, source, target)
     assert edge is not None
     assert left(mind, 0) == {edge.id: 0.5}
     assert left(mind, HOLD) == {edge.id: pytest.approx(0.5 * np.exp(-HOLD / 300))}
@@ -70,9 +70,9 @@ async def test_what_the_user_tied_to_a_protected_memory_holds(
 ) -> None:
     """At the floor, for ever; what a chat tied to it does not."""
     protected: dict[str, Any] = {protection: True}
-    one, two = await pair(stage, **protected)
+    source, target = await pair(stage, **protected)
     mind = await stage.mind()
-    edge = mind.edges.find(EdgeKind.ASSOCIATES, one, two)
+    edge = mind.edges.find(EdgeKind.ASSOCIATES, source, target)
     assert edge is not None
     assert left(mind, 100_000) == {edge.id: 0.05}
     mind.edges.put(replace(edge, origin=Origin.CHAT))
@@ -96,9 +96,9 @@ async def test_a_cut_edge_leads_nowhere(stage: Stage) -> None:
     _, two = await pair(stage)
 
     async def hops() -> int | None:
-        found = await stage.recall("violets", max_items=50)
+        recalled = await stage.recall("violets", max_items=50)
         return next(
-            (memory.hops for memory in found.memories if memory.id == two), None
+            (memory.hops for memory in recalled.memories if memory.id == two), None
         )
 
     assert await hops() == 1
@@ -110,7 +110,7 @@ async def test_a_cut_edge_leads_nowhere(stage: Stage) -> None:
 
 async def test_what_comes_to_mind_together_is_learned_again(stage: Stage) -> None:
     """A use of half a share makes 0.05 of nothing, and the next one more."""
-    one, two = await pair(stage)
+    source, target = await pair(stage)
     talk = [
         line("m1", "Hello."),
         line("m2", "Hm.", Role.CHARACTER),
@@ -126,7 +126,7 @@ async def test_what_comes_to_mind_together_is_learned_again(stage: Stage) -> Non
         talk += [line(f"r{number}", "Yes.", Role.CHARACTER), line(f"n{number}", "So?")]
         await stage.sync("c1", talk)
         await stage.engine.learner.drain()
-    edge = mind.edges.find(EdgeKind.ASSOCIATES, one, two)
+    edge = mind.edges.find(EdgeKind.ASSOCIATES, source, target)
     assert edge is not None
     assert edge.uses == 2
     assert edge.strength == pytest.approx(

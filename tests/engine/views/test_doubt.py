@@ -21,7 +21,7 @@ async def comes(
     stage: Stage, memory: str, query: str = CUE, chat: str | None = None, **more: Any
 ) -> bool:
     return memory in {
-        one.id for one in (await stage.recall(query, chat, **more)).memories
+        recalled.id for recalled in (await stage.recall(query, chat, **more)).memories
     }
 
 
@@ -60,9 +60,9 @@ async def test_what_is_wrong_comes_up_in_no_mode_and_says_so(
     for life in range(2):
         for mode in RecallMode:
             assert not await comes(stage, key, mode=mode), (life, mode)
-        now = await stage.engine.memories.get(ME, MemoryId(key))
-        assert now.in_doubt
-        assert now.feedback < before.feedback
+        doubted_view = await stage.engine.memories.get(ME, MemoryId(key))
+        assert doubted_view.in_doubt
+        assert doubted_view.feedback < before.feedback
         page = await stage.engine.memories.list(
             ME, MemoryFilter(SoulId("s1"), limit=100)
         )
@@ -131,16 +131,16 @@ async def test_the_user_says_so_by_hand(stage: Stage) -> None:
 
 async def test_an_edited_message_is_not_in_doubt(stage: Stage) -> None:
     await stage.soul()
-    said = [line("m1", "The brass key is in the well."), *lines(4, start=2)]
-    await stage.sync("c1", said)
+    messages = [line("m1", "The brass key is in the well."), *lines(4, start=2)]
+    await stage.sync("c1", messages)
     key = await stage.find("Al: The brass key is in the well.")
     await judge(stage, key, Verdict.WRONG, "c1")
     assert not await comes(stage, key, chat="c1")
-    await stage.sync("c1", [line("m1", "The brass key is in the barn."), *said[1:]])
+    await stage.sync("c1", [line("m1", "The brass key is in the barn."), *messages[1:]])
     assert await comes(
         stage, await stage.find("Al: The brass key is in the barn."), chat="c1"
     )
-    await stage.sync("c1", said)
+    await stage.sync("c1", messages)
     assert not await comes(
         stage, await stage.find("Al: The brass key is in the well."), chat="c1"
     )
@@ -153,7 +153,9 @@ async def test_a_fact_in_doubt_is_not_told(stage: Stage) -> None:
     await stage.note("Greta", kind=MemoryKind.CONCEPT, edges=(edge,))
     cue = "Where was Greta born?"
     (fact,) = [
-        one.id for one in (await stage.recall(cue)).memories if one.kind == "fact"
+        memory.id
+        for memory in (await stage.recall(cue)).memories
+        if memory.kind == "fact"
     ]
     _, change = await judge(stage, fact, Verdict.WRONG, query=cue)
     assert not await comes(stage, fact, cue)
@@ -177,7 +179,9 @@ async def test_no_digest_quotes_it(stage: Stage) -> None:
             ME, "digest", SoulId("s1"), {"period": "day"}
         )
         job = await ended(stage, asked)
-        return [memory for one in job.result["digests"] for memory in one["memories"]]
+        return [
+            memory for digest in job.result["digests"] for memory in digest["memories"]
+        ]
 
     assert key in await quoted()
     await judge(stage, key, Verdict.WRONG, "c1")

@@ -40,12 +40,12 @@ async def test_pages_hold_everything_once(stage: Stage, limit: int) -> None:
     for i in range(7):
         await stage.note(f"note {i}")
         stage.clock.advance(1 if i % 3 == 0 else 0)
-    told = [page async for page in pages(stage, limit)]
-    flat = [m for page in told for m in page]
+    all_pages = [page async for page in pages(stage, limit)]
+    flat = [m for page in all_pages for m in page]
     assert sorted(m.text for m in flat) == [f"note {i}" for i in range(7)]
     assert [m.created for m in flat] == sorted((m.created for m in flat), reverse=True)
-    assert all(len(page) == limit for page in told[:-1])
-    assert told[-1]
+    assert all(len(page) == limit for page in all_pages[:-1])
+    assert all_pages[-1]
 
 
 async def test_paging_goes_on_while_the_list_changes(stage: Stage) -> None:
@@ -259,5 +259,5 @@ async def test_a_chat_is_a_chain(stage: Stage) -> None:
     chain = sorted(
         (text[e.source], text[e.target]) for e in view.edges if e.kind is EdgeKind.NEXT
     )
-    told = [f"{m.speaker}: {m.text}" for m in (talk[0], talk[1], talk[3])]
-    assert chain == sorted(itertools.pairwise(told))
+    texts = [f"{m.speaker}: {m.text}" for m in (talk[0], talk[1], talk[3])]
+    assert chain == sorted(itertools.pairwise(texts))

@@ -51,7 +51,7 @@ async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
     )
     expected = [m for m in await stage.listed() if is_told(m, start_or, end_or)]
     expected.sort(key=lambda m: (m.happened, m.id))
-    found: list[Memory] = []
+    listed: list[Memory] = []
     cursor = None
     limit = rng.choice([1, 3, 50])
     while True:
@@ -59,10 +59,10 @@ async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
             ME, SoulId("s1"), start_or, end_or, limit, cursor
         )
         assert 0 < len(page.memories) <= limit or not expected
-        found += [view.memory for view in page.memories]
+        listed += [view.memory for view in page.memories]
         if (cursor := page.cursor) is None:
             break
-    assert found == expected
+    assert listed == expected
 
 
 def is_told(memory: Memory, start: datetime | None, end: datetime | None) -> bool:

@@ -56,12 +56,12 @@ def telling(prompt: Prompt) -> str:
 
 
 def told(
-    said: Mapping[int, str], count: int = 90, word: str = "word"
+    texts: Mapping[int, str], count: int = 90, word: str = "word"
 ) -> list[SentMessage]:
     """A talk in which these messages say something of their own."""
     out = talk(count, 1, word)
-    for at, text in said.items():
-        out[at - 1] = line(f"m{at}", text, Role.CHARACTER)
+    for index, text in texts.items():
+        out[index - 1] = line(f"m{index}", text, Role.CHARACTER)
     return out
 
 
@@ -69,11 +69,11 @@ def told(
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with such a model and one soul: s1, Mira."""
     store = SurrealStore("mem://") if request.param == "surreal" else None
-    one = ModelStage(telling, store=store)
-    await one.start()
-    await one.soul()
-    yield one
-    await one.stop()
+    model_stage = ModelStage(telling, store=store)
+    await model_stage.start()
+    await model_stage.soul()
+    yield model_stage
+    await model_stage.stop()
 
 
 async def recalled(
@@ -87,20 +87,26 @@ async def recalled(
 async def standing(stage: ModelStage) -> dict[str, FactValidity]:
     """How every fact stands, by its sentence."""
     mind = await stage.mind()
-    found = fact_validities(mind, mind.edges.every())
-    return {mind.facts[MemoryId(key)].text: one for key, one in found.items()}
+    validities = fact_validities(mind, mind.edges.every())
+    return {
+        mind.facts[MemoryId(key)].text: validity for key, validity in validities.items()
+    }
 
 
 async def over(stage: ModelStage) -> set[str]:
     """The facts that hold no more."""
-    return {text for text, one in (await standing(stage)).items() if one.by is not None}
+    return {
+        text
+        for text, validity in (await standing(stage)).items()
+        if validity.by is not None
+    }
 
 
 async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None:
     await stage.sync("c", told({3: PARIS + ".", 40: ROME + "."}))
     await stage.rest()
-    now, before = await recalled(stage, "Where does Ann live, in Paris?")
-    assert now == ROME
+    current, before = await recalled(stage, "Where does Ann live, in Paris?")
+    assert current == ROME
     assert re.fullmatch(
         re.escape(PARIS) + r" \(until \d+ \w+ \d{4}, no longer so\)", before
     )
@@ -126,23 +132,25 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
         ] == [False, True]
 
 
-@pytest.mark.parametrize("gone", ["deleted", "edited", "branch"])
+@pytest.mark.parametrize("removal", ["deleted", "edited", "branch"])
 async def test_without_the_message_that_ended_it_a_fact_holds_again(
-    stage: ModelStage, gone: str
+    stage: ModelStage, removal: str
 ) -> None:
-    said = told({3: PARIS + ".", 40: ROME + "."})
-    await stage.sync("c", said)
+    messages = told({3: PARIS + ".", 40: ROME + "."})
+    await stage.sync("c", messages)
     await stage.rest()
     assert await over(stage) == {PARIS}
 
-    if gone == "branch":
-        await stage.sync("b", [*said[:38], *talk(52, 39, "other")], parent=("c", "m38"))
+    if removal == "branch":
+        await stage.sync(
+            "b", [*messages[:38], *talk(52, 39, "other")], parent=("c", "m38")
+        )
         await stage.rest()
         assert await recalled(stage, "Where does Ann live, in Paris?", "b") == [PARIS]
         assert len(await recalled(stage, "Where does Ann live, in Paris?", "c")) == 2
         return
-    said[39:40] = [] if gone == "deleted" else talk(1, 40, "other")
-    await stage.sync("c", said)
+    messages[39:40] = [] if removal == "deleted" else talk(1, 40, "other")
+    await stage.sync("c", messages)
     await stage.rest()
     assert await recalled(stage, "Where does Ann live, in Paris?") == [PARIS]
     assert await over(stage) == set()
@@ -153,13 +161,13 @@ async def test_without_the_message_that_ended_it_a_fact_holds_again(
 async def test_undoing_the_job_that_ended_a_fact_has_it_hold_again(
     stage: ModelStage, counts: tuple[int, ...], past: str
 ) -> None:
-    said = told(
+    messages = told(
         {3: PARIS + ".", 40: ROME + ".", 65: PARIS + "."}
     )  # she moves, and moves back
     for count in counts[:-1]:
-        await stage.sync("c", said[:count])
+        await stage.sync("c", messages[:count])
         await stage.rest()
-    await stage.sync("c", said[: counts[-1]])
+    await stage.sync("c", messages[: counts[-1]])
     before = await stage.fingerprint(), await standing(stage), await stage.known("c")
     job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
     await ended(stage, job)
@@ -180,19 +188,21 @@ async def test_undoing_the_job_that_ended_a_fact_has_it_hold_again(
 
 
 async def test_what_is_said_to_be_over_is_told_as_past(stage: ModelStage) -> None:
-    said = told({3: PARIS + ".", 40: "Ann moved away from Paris."})
-    await stage.sync("c", said)
+    messages = told({3: PARIS + ".", 40: "Ann moved away from Paris."})
+    await stage.sync("c", messages)
     await stage.rest()
     (fact,) = await recalled(stage, "Does Ann live in Paris?")
     assert fact.startswith("Ann lives in Paris (until ")
 
-    said[2] = talk(1, 3, "other")[0]  # what was before it ended nobody tells any more
-    await stage.sync("c", said)
+    messages[2] = talk(1, 3, "other")[
+        0
+    ]  # what was before it ended nobody tells any more
+    await stage.sync("c", messages)
     assert await recalled(stage, "Does Ann live in Paris?") == [
         "Ann no longer lives in Paris"
     ]
-    said[60] = line("m61", PARIS + ".", Role.CHARACTER)
-    await stage.sync("c", said)
+    messages[60] = line("m61", PARIS + ".", Role.CHARACTER)
+    await stage.sync("c", messages)
     await stage.rest()
     assert await recalled(stage, "Does Ann live in Paris?") == [PARIS]
 
@@ -215,27 +225,30 @@ async def test_what_is_said_twice_in_other_words_is_told_once(
 
 async def test_chinese_facts_end_too(stage: ModelStage) -> None:
     roles = (Role.CHARACTER, Role.USER)
-    said = [
+    messages = [
         line(f"m{i}", f"他们谈了很久第{i}件事。", roles[i % 2]) for i in range(1, 91)
     ]
-    said[2], said[39] = line("m3", "小安住在北京。"), line("m40", "小安住在上海。")
-    await stage.sync("c", said)
+    messages[2], messages[39] = (
+        line("m3", "小安住在北京。"),
+        line("m40", "小安住在上海。"),
+    )
+    await stage.sync("c", messages)
     await stage.rest()
-    now, before = await recalled(stage, "小安住在北京吗？")
-    assert now == "小安住在上海"
+    current, before = await recalled(stage, "小安住在北京吗？")
+    assert current == "小安住在上海"
     assert re.fullmatch(r"小安住在北京（到\d+年\d+月\d+日为止，现已不再如此）", before)
 
 
 async def test_feelings_end_by_their_contrary_for_the_same_one_alone(
     stage: ModelStage,
 ) -> None:
-    said = {
+    texts = {
         3: "Ann loves Tom.",
         10: "Ann loves Kim.",
         40: "Ann hates Tom.",
         45: "Ann is a friend of Kim.",
     }
-    await stage.sync("c", told(said))
+    await stage.sync("c", told(texts))
     await stage.rest()
     assert await over(stage) == {"Ann loves Tom"}
 

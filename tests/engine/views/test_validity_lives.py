@@ -34,8 +34,8 @@ def telling(prompt: Prompt) -> str:
         for home in _HOME.findall(text):
             homes.setdefault(home, []).append(number)
     facts = [
-        {"lines": said, "subject": "Ann", "verb": "lives in", "object": home}
-        for home, said in homes.items()
+        {"lines": numbers, "subject": "Ann", "verb": "lives in", "object": home}
+        for home, numbers in homes.items()
     ]
     drafts: dict[str, list[object]] = {
         "episodes": [],
@@ -74,36 +74,36 @@ class Moves(Life):
             if branch is None:
                 continue
             family = world.family(branch.chat)
-            known = mind.accessible_rows(branch.chat, family, world.holds)
-            stands = FactValidities(mind, known, branch.chat)
+            accessible = mind.accessible_rows(branch.chat, family, world.holds)
+            stands = FactValidities(mind, accessible, branch.chat)
             rows = {key: mind.row(key) for key in mind.facts}
-            held = {key for key in mind.facts if known[rows[key]]}
-            now = {
+            facts = {key for key in mind.facts if accessible[rows[key]]}
+            valid = {
                 mind.facts[key].text
-                for key in held
+                for key in facts
                 if stands.of(relations[key]).by is None
             }
 
             read = {
                 key
-                for one in mind.derivations.of_chat(branch.chat)
-                if one.work is _DRAFTS
-                for key in one.read
+                for derivation in mind.derivations.of_chat(branch.chat)
+                if derivation.work is _DRAFTS
+                for key in derivation.read
             }
-            said = [
+            homes_by_message = [
                 _HOME.findall(mind.memories[key].text)
                 for key in branch.order
                 if key in read
             ]
-            homes = [home for some in said for home in some]
+            homes = [home for some in homes_by_message for home in some]
             if not [s for s in mind.branches if s.family != family]:
-                assert {mind.facts[key].text for key in held} == {
+                assert {mind.facts[key].text for key in facts} == {
                     f"Ann lives in {home}" for home in homes
                 }
-                assert now == {f"Ann lives in {home}" for home in homes[-1:]}
-            elif held:
+                assert valid == {f"Ann lives in {home}" for home in homes[-1:]}
+            elif facts:
                 # Unrelated chats may tell two homes at one moment: then neither is the later one.
-                places = [self.places(mind, text) for text in now]
+                places = [self.places(mind, text) for text in valid]
                 assert places
                 assert set.intersection(*places)
 
