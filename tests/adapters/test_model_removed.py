@@ -19,7 +19,7 @@ pytestmark = [
 
 
 def test_it_goes_on_answering_and_the_next_start_is_told(tmp_path: Path) -> None:
-    """Whoever is told takes the packaged encoder; see tests/engine/vectors/test_embedding.py."""
+    """Whoever is told takes the packaged encoder; see tests/engine/vectors/test_embedder.py."""
     (tmp_path / "model").mkdir()
     folder = make_tiny_bert(tmp_path / "model")
     embedder = load(str(folder))

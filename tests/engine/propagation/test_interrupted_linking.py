@@ -12,7 +12,7 @@ from soulmem.domain.memories import MemoryKind, MemoryState
 from soulmem.domain.situation import ConceptDetail
 from soulmem.engine.propagation import linker, renaming
 from tests.engine.picky_store import PickyStore
-from tests.engine.propagation.test_linking import card, mentions, talk
+from tests.engine.propagation.test_mentions import card, mentions, talk
 from tests.engine.stage import ME, Stage
 
 TALK = [
