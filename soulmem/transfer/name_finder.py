@@ -1,4 +1,4 @@
-"""The names that a card or a world teaches, and what else each is called."""
+"""Names in a card or a world, with their aliases."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Spellings = dict[str, str]  # how one name is written, by the spelling without c
 
 
 def names_of_keys(keys: Sequence[str], title: str, text: str) -> list[KnownName]:
-    """The names among the keys of an entry; those that are plainly the same are aliases."""
+    """The names among the keys of an entry; spellings of the same name are aliases."""
     stripped = [key.strip() for key in keys]
     wanted = [spelled(k, f"{title}. {text}") for k in stripped if not _REGEX.match(k)]
     names = [key for key in dict.fromkeys(wanted) if looks_like_name(key)]
@@ -31,16 +31,12 @@ def names_of_keys(keys: Sequence[str], title: str, text: str) -> list[KnownName]
         names = [title, *(key for key in names if key.casefold() != folded)]
     groups: list[list[str]] = []
     for name in names:
-        group = _group_of(name, groups, len(names))
-        if group is None:
-            groups.append([name])
-        else:
-            group.append(name)
+        _group_of(name, groups, len(names)).append(name)
     return [KnownName(first, tuple(rest)) for first, *rest in groups]
 
 
 def names_in(text: str, *, is_prose: bool = True) -> list[KnownName]:
-    """Names that a text speaks of, with aliases in brackets or after "also known as".
+    """Names in a text, with aliases in brackets or after "also known as".
 
     is_prose  whether the text is sentences, so that a capital within them marks a name
     """
@@ -57,7 +53,7 @@ def own_names(text: str) -> list[str]:
 def united(
     names: Iterable[KnownName], own: Sequence[str], player: str, source: str
 ) -> tuple[KnownName, ...]:
-    """The names without repeats, aliases of one name together, nor the player's.
+    """The names without duplicates and without the player's, aliases joined.
 
     own  the soul's name, then its aliases
     """
@@ -71,7 +67,7 @@ def united(
     for folded, written in spellings.items():
         first, *rest = written.values()
         if not rest and (folded in aliases or folded in alias_words):
-            continue  # what else somebody is called, or a part of it
+            continue  # an alias of another name, or a part of one
         if folded != own_key or rest:
             out.append(KnownName(first, tuple(rest), source))
     return tuple(out)
@@ -94,12 +90,13 @@ def _spellings(
     return out
 
 
-def _group_of(name: str, groups: list[list[str]], count: int) -> list[str] | None:
-    """The group of spellings that the name belongs to; None for a new name."""
+def _group_of(name: str, groups: list[list[str]], count: int) -> list[str]:
+    """The group of spellings that the name belongs to; a new empty one for a new name."""
     for group in groups:
         if any(_is_same(name, other, count) for other in group):
             return group
-    return None
+    groups.append([])
+    return groups[-1]
 
 
 def _is_same(key: str, other: str, count: int) -> bool:

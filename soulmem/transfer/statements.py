@@ -1,4 +1,4 @@
-"""How is a card's prose cut into statements that can be recalled one by one?
+"""Cuts the texts of a card into statements that can be recalled one by one.
 
 Cards are written as prose, as lists ("Age: 23"), as W++ (`Age("23" + "young")`), or as example dialogue.
 """
@@ -13,7 +13,7 @@ from soulmem.language.card_words import begins_sentence, points_back
 from soulmem.language.segmentation import sentences
 from soulmem.transfer.lore import Cast
 
-SHORT = 40  # columns; a sentence that is shorter goes with its neighbour
+SHORT = 40  # columns; a shorter sentence is joined with its neighbour
 LONG = 240  # columns; neighbours are not joined beyond this
 LONGEST = 1_200  # columns of one statement
 
@@ -21,7 +21,7 @@ _MACRO = re.compile(
     r"\{\{\s*(char|user|bot|name)\s*\}\}|<(user|bot|char)>", re.IGNORECASE
 )
 _COMMENT = re.compile(r"\{\{\s*//|<!--")
-_COMMENT_ENDS = {"<": "-->", "{": "}}"}  # by the sign that it begins with
+_COMMENT_ENDS = {"<": "-->", "{": "}}"}  # by the first character of the begin
 _CHANCE = re.compile(r"\{\{\s*(?:original|random|pick|roll)[^{}]*\}\}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _STRING = r"(?:\"[^\"]{0,400}\"|“[^”]{0,400}”)"
@@ -43,28 +43,28 @@ _WIDE = frozenset("WF")
 
 
 def columns(text: str) -> int:
-    """How long a text is, a Chinese sign counting as two."""
-    return sum(2 if east_asian_width(sign) in _WIDE else 1 for sign in text)
+    """The width of a text in columns: 2 for a Chinese character, else 1."""
+    return sum(2 if east_asian_width(c) in _WIDE else 1 for c in text)
 
 
 def _without_comments(text: str) -> str:
-    """The text without comments; one that has no end is none, and is not looked for again."""
-    kept, at, endless = [], 0, set[str]()
+    """The text without comments; a begin without an end is no comment, and is not searched again."""
+    kept, position, endless = [], 0, set[str]()
     for begins in _COMMENT.finditer(text):
         end = _COMMENT_ENDS[begins[0][0]]
-        if begins.start() < at or end in endless:
+        if begins.start() < position or end in endless:
             continue
-        found = text.find(end, begins.end())
-        if found < 0:
+        end_position = text.find(end, begins.end())
+        if end_position < 0:
             endless.add(end)
             continue
-        kept.append(text[at : begins.start()])
-        at = found + len(end)
-    return "".join(kept) + text[at:]
+        kept.append(text[position : begins.start()])
+        position = end_position + len(end)
+    return "".join(kept) + text[position:]
 
 
 def plain(text: str, cast: Cast) -> str:
-    """The text with names for macros, without comments and mark-up of other programs."""
+    """The text with macros replaced by names, without comments and markup of other programs."""
     text = _CHANCE.sub(
         "", _without_comments(text.replace("\r\n", "\n").replace("\r", "\n"))
     )
@@ -77,50 +77,63 @@ def plain(text: str, cast: Cast) -> str:
 
 def statements(text: str, cast: Cast) -> list[tuple[str | None, str]]:
     """(key, statement) of a description; the key of "Age: 23" is "Age", prose has none."""
-    out: list[tuple[str | None, str]] = []
-    heading: str | None = None
-    is_section = False  # a heading with a mark of its own holds until the next one
-    prose: list[str] = []
-
-    def flush() -> None:
-        nonlocal prose
-        out.extend((heading, piece) for piece in joined(prose))
-        prose = []
-
-    wpp, rest = _wpp(plain(text, cast))
-    out += wpp
+    attributes, rest = _wpp(plain(text, cast))
+    reader = _DescriptionReader()
     for line in [*rest.split("\n"), ""]:
+        reader.add(line)
+    pairs = [*attributes, *reader.statements]
+    return [(key, piece) for key, piece in pairs if any(map(str.isalnum, piece))]
+
+
+class _DescriptionReader:
+    """Statements of a description, line by line; prose is collected until a line of another sort."""
+
+    def __init__(self) -> None:
+        self.statements: list[tuple[str | None, str]] = []
+        self._heading: str | None = None
+        self._is_section = False  # a marked heading is valid until the next one
+        self._prose: list[str] = []
+
+    def add(self, line: str) -> None:
+        """Read one line; a blank one ends prose and list."""
         bare = _MARKUP.sub("", line).strip()
         if not bare.strip(_BRACKETS):
-            flush()
-            heading = heading if is_section else None
-            continue
+            self._end_prose()
+            self._heading = self._heading if self._is_section else None
+            return
         is_boxed = bare[0] in "[【" and bare[-1] in "]】" and columns(bare) < SHORT
         is_heading = is_boxed or line.lstrip().startswith("#")
         item = _BULLET.sub("", bare, count=1)
         keyed = _KEYED.match(item)
         if is_heading and keyed is None:
-            flush()
-            heading, is_section = bare.strip(_BRACKETS), True
+            self._end_prose()
+            self._heading, self._is_section = bare.strip(_BRACKETS), True
         elif keyed is not None and _is_key(keyed[1]):
-            flush()
-            if keyed[2].strip(_BRACKETS):
-                out += [
-                    (keyed[1].strip(), piece)
-                    for piece in joined(sentences(keyed[2].strip(_BRACKETS)))
-                ]
-            else:
-                heading, is_section = keyed[1].strip(), False
+            self._add_keyed(keyed[1].strip(), keyed[2].strip(_BRACKETS))
         elif item != bare:
-            flush()
-            out += [(heading, piece) for piece in joined(sentences(item))]
+            self._end_prose()
+            self._add(self._heading, sentences(item))
         else:
-            prose += sentences(bare.strip("[]【】"))
-    return [(key, piece) for key, piece in out if any(sign.isalnum() for sign in piece)]
+            self._prose += sentences(bare.strip("[]【】"))
+
+    def _add_keyed(self, key: str, value: str) -> None:
+        """A key with its value; one without a value is the heading of what follows."""
+        self._end_prose()
+        if value:
+            self._add(key, sentences(value))
+        else:
+            self._heading, self._is_section = key, False
+
+    def _end_prose(self) -> None:
+        self._add(self._heading, self._prose)
+        self._prose = []
+
+    def _add(self, key: str | None, parts: list[str]) -> None:
+        self.statements += [(key, piece) for piece in joined(parts)]
 
 
 def examples(text: str, cast: Cast) -> list[str]:
-    """The example dialogues of a card, one statement each; long ones in pieces, cut between lines."""
+    """The example dialogues of a card, one statement each; long ones are cut between lines."""
     out = []
     for block in re.split(r"<START>", text, flags=re.IGNORECASE):
         lines = [
@@ -138,16 +151,16 @@ def examples(text: str, cast: Cast) -> list[str]:
 
 
 def has_dialogue(text: str) -> bool:
-    """Whether a text is written as talk between {{user}} and {{char}} (Ali:Chat)."""
+    """Whether a text is a dialogue between {{user}} and {{char}} (Ali:Chat format)."""
     return sum(bool(_SPOKEN.match(line)) for line in text.split("\n")) >= 2
 
 
 def dialogue(text: str, cast: Cast) -> list[tuple[str | None, str]]:
-    """Such talk as statements: each question with its answer, after what stands before the talk."""
+    """A dialogue as statements: those before it, then each question with its answer."""
     lines = text.split("\n")
-    first = next(at for at, line in enumerate(lines) if _SPOKEN.match(line))
-    told = statements("\n".join(lines[:first]), cast)
-    return [*told, *((None, turn) for turn in _turns(lines[first:], cast))]
+    first = next(i for i, line in enumerate(lines) if _SPOKEN.match(line))
+    before = statements("\n".join(lines[:first]), cast)
+    return [*before, *((None, turn) for turn in _turns(lines[first:], cast))]
 
 
 def _turns(lines: list[str], cast: Cast) -> list[str]:
@@ -158,13 +171,14 @@ def _turns(lines: list[str], cast: Cast) -> list[str]:
         if spoken is not None and "user" in spoken[1].lower() and turn:
             out.append("\n".join(turn))
             turn = []
-        if said := plain(line, cast).strip(_BRACKETS):
-            turn.append(said)
+        words = plain(line, cast).strip(_BRACKETS)
+        if words:
+            turn.append(words)
     return [*out, "\n".join(turn)] if turn else out
 
 
 def joined(parts: list[str]) -> Iterator[str]:
-    """Sentences that make sense by themselves: what is short or points back goes with its neighbour."""
+    """Sentences as pieces that stand alone: short ones, and those that refer back, join the one before."""
     piece = ""
     for part in parts:
         short = columns(piece) < SHORT or columns(part) < SHORT // 2
@@ -192,17 +206,16 @@ def _cut(piece: str) -> Iterator[str]:
 
 
 def _wpp(text: str) -> tuple[list[tuple[str | None, str]], str]:
-    """The attributes written as W++, and what is left of the text."""
-    found: list[tuple[str | None, str]] = []
+    """The attributes in W++ notation, and the rest of the text."""
+    attributes: list[tuple[str | None, str]] = []
     for match in _WPP.finditer(text):
         values = [value.strip() for value in _QUOTED.findall(match[2]) if value.strip()]
         if values and match[1].strip().lower() not in ("character", "char"):
-            found.append((match[1].strip(), ", ".join(values)))
-    if not found:
+            attributes.append((match[1].strip(), ", ".join(values)))
+    if not attributes:
         return [], text
-    return found, re.sub(
-        r"\b[Cc]haracter\s*\([^()]*\)|[{}\[\]]", "", _WPP.sub("", text)
-    )
+    rest = _WPP.sub("", text)
+    return attributes, re.sub(r"\b[Cc]haracter\s*\([^()]*\)|[{}\[\]]", "", rest)
 
 
 def _is_key(key: str) -> bool:
