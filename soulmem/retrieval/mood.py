@@ -1,4 +1,4 @@
-"""Which mood is it, and how well does a memory's own feeling fit it?"""
+"""The mood of a chat, from feelings in its last messages, and how well a memory fits it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ Mood = Mapping[str, float]  # feeling, as `feeling_of` names it, to its intensit
 
 @dataclass(frozen=True, slots=True)
 class MoodParams:
-    """How the mood of a chat is read."""
+    """Which messages make the mood."""
 
     messages: int = 6  # how many of the last messages count; design 4.1
     recency: float = 0.7  # 0..1, weight of a message relative to the one after it
 
 
-def mood_given(label: str, intensity: float) -> Mood:
-    """The mood somebody states."""
+def stated_mood(label: str, intensity: float) -> Mood:
+    """The mood of one stated feeling."""
     return {feeling_of(label): min(max(intensity, 0.0), 1.0)}
 
 
-def mood_of(
+def chat_mood(
     messages: Sequence[Iterable[Feeling]], params: MoodParams | None = None
 ) -> Mood:
-    """The mood the feelings of the last messages make, oldest first: per feeling the mean by recency.
+    """The mood of the last messages, oldest first: by feeling the mean intensity, weighted by recency.
 
-    A message without feelings calms; no messages, no mood.
+    A message without feelings counts as intensity 0. Empty without messages.
     """
     p = params or MoodParams()
     last = messages[-p.messages :]
@@ -47,12 +47,12 @@ def mood_of(
 
 
 def strongest(mood: Mood) -> str | None:
-    """The feeling that the mood has most of; None without any."""
+    """The feeling of highest intensity; None without any."""
     return max(sorted(mood), key=lambda feeling: mood[feeling], default=None)
 
 
-def fit(mood: Mood, feelings: Iterable[Feeling]) -> float:
-    """0..1: the mood's strongest echo among a memory's own feelings, intensity times intensity."""
+def mood_fit(mood: Mood, feelings: Iterable[Feeling]) -> float:
+    """Fit of a memory, 0..1: greatest product of the intensities of a feeling in the mood and in the memory."""
     own = _strongest(feelings)
     return max(
         (mood[feeling] * own[feeling] for feeling in own if feeling in mood),
@@ -61,7 +61,7 @@ def fit(mood: Mood, feelings: Iterable[Feeling]) -> float:
 
 
 def irritation(mood: Mood) -> float:
-    """0..1: how impatient the mood is; it shortens the walk (see `edge_weights.restart_in`)."""
+    """Irritation of the mood, 0..1; it shortens the walk (see `edge_weights.restart_in`)."""
     return min(max(mood.get("irritation", 0.0), 0.0), 1.0)
 
 

@@ -36,7 +36,7 @@ def weight_factor(
     """The factor by which each memory counts, float32[n], > 0.
 
     weight  0..1, see `weights.weight`
-    fit     0..1, see `mood.fit`; None when there is no mood
+    fit     0..1, see `mood.mood_fit`; None when there is no mood
     """
     p = params or ScoreParams()
     factor = p.floor + p.slope * weight

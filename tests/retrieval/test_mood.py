@@ -1,4 +1,4 @@
-"""Moods: the same feeling in any language, the last messages most, and what fits."""
+"""Moods: feelings of both languages, weighted by recency, and the fit of memories."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 from soulmem.language.feelings import feeling_of
 from soulmem.retrieval.mood import (
     MoodParams,
-    fit,
+    chat_mood,
     irritation,
-    mood_given,
-    mood_of,
+    mood_fit,
+    stated_mood,
 )
 
 
@@ -30,7 +30,7 @@ from soulmem.retrieval.mood import (
 )
 def test_a_feeling_is_the_same_in_both_languages(label: str, other: str) -> None:
     assert feeling_of(label) == feeling_of(other)
-    assert fit(mood_given(label, 1.0), [(other, 1.0)]) == 1.0
+    assert mood_fit(stated_mood(label, 1.0), [(other, 1.0)]) == 1.0
 
 
 def test_different_feelings_do_not_match() -> None:
@@ -46,41 +46,43 @@ def test_different_feelings_do_not_match() -> None:
         "longing",
     )
     assert len({feeling_of(name) for name in names}) == len(names)
-    assert fit(mood_given("joy", 1.0), [("sadness", 1.0)]) == 0.0
+    assert mood_fit(stated_mood("joy", 1.0), [("sadness", 1.0)]) == 0.0
 
 
 def test_the_fit_is_the_strongest_echo() -> None:
     mood = {"joy": 0.5, "fear": 1.0}
-    assert fit(mood, [("joy", 1.0), ("害怕", 0.8), ("fear", 0.2)]) == pytest.approx(0.8)
-    assert fit(mood, []) == 0.0
-    assert fit({}, [("joy", 1.0)]) == 0.0
+    assert mood_fit(
+        mood, [("joy", 1.0), ("害怕", 0.8), ("fear", 0.2)]
+    ) == pytest.approx(0.8)
+    assert mood_fit(mood, []) == 0.0
+    assert mood_fit({}, [("joy", 1.0)]) == 0.0
 
 
 def test_an_intensity_out_of_range_is_brought_into_it() -> None:
-    assert mood_given("joy", 7.0) == {"joy": 1.0}
-    assert fit(mood_given("joy", 1.0), [("joy", 9.0)]) == 1.0
+    assert stated_mood("joy", 7.0) == {"joy": 1.0}
+    assert mood_fit(stated_mood("joy", 1.0), [("joy", 9.0)]) == 1.0
 
 
 def test_the_newest_message_makes_the_mood_most() -> None:
-    mood = mood_of([[("fear", 1.0)], [("joy", 1.0)]])
+    mood = chat_mood([[("fear", 1.0)], [("joy", 1.0)]])
     assert mood["joy"] > mood["fear"] > 0
     assert sum(mood.values()) == pytest.approx(1.0)
 
 
 def test_messages_without_feelings_calm() -> None:
-    stirred, calm = mood_of([[("joy", 0.8)]]), mood_of([[("joy", 0.8)], [], []])
+    stirred, calm = chat_mood([[("joy", 0.8)]]), chat_mood([[("joy", 0.8)], [], []])
     assert stirred["joy"] == pytest.approx(0.8)
     assert calm["joy"] < 0.5 * stirred["joy"]
-    assert mood_of([]) == {} == mood_of([[], []])
+    assert chat_mood([]) == {} == chat_mood([[], []])
 
 
 def test_only_the_last_messages_count() -> None:
     old = [[("fear", 1.0)]] + [[("joy", 0.1)]] * 2
-    assert "fear" not in mood_of(old, MoodParams(messages=2))
-    assert "fear" in mood_of(old, MoodParams(messages=3))
+    assert "fear" not in chat_mood(old, MoodParams(messages=2))
+    assert "fear" in chat_mood(old, MoodParams(messages=3))
 
 
 def test_irritation_goes_by_its_names() -> None:
-    assert irritation(mood_given("不耐烦", 0.6)) == 0.6
-    assert irritation(mood_given("impatient", 0.6)) == 0.6
-    assert irritation(mood_given("anger", 1.0)) == 0.0
+    assert irritation(stated_mood("不耐烦", 0.6)) == 0.6
+    assert irritation(stated_mood("impatient", 0.6)) == 0.6
+    assert irritation(stated_mood("anger", 1.0)) == 0.0

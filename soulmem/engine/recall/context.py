@@ -35,7 +35,7 @@ from soulmem.graph.vectors import cosines_with
 from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse
-from soulmem.retrieval.mood import Mood, MoodParams, mood_given, mood_of
+from soulmem.retrieval.mood import Mood, MoodParams, chat_mood, stated_mood
 from soulmem.retrieval.time_spans import overlaps_span
 
 Floats = NDArray[np.float32]
@@ -336,7 +336,7 @@ def _current_mood(mind: Mind, request: RecallRequest) -> Mood:
     """The mood that the request states, else that of the feelings in the chat's last memories."""
     stated, chat = request.mood, request.chat
     if stated is not None:
-        return mood_given(stated.label, stated.intensity)
+        return stated_mood(stated.label, stated.intensity)
     branch = mind.branches.branch(chat) if chat is not None else None
     last = branch.order[-MoodParams().messages :] if branch is not None else ()
     feelings = []
@@ -345,7 +345,7 @@ def _current_mood(mind: Mind, request: RecallRequest) -> Mood:
         if memory is not None:
             emotions = memory.situation.emotions
             feelings.append([(e.label, e.intensity) for e in emotions])
-    return mood_of(feelings)
+    return chat_mood(feelings)
 
 
 def _cosines(

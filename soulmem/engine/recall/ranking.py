@@ -26,7 +26,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardised
-from soulmem.retrieval.mood import Mood, fit
+from soulmem.retrieval.mood import Mood, mood_fit
 from soulmem.retrieval.reserved_slots import (
     ReservedSlotParams,
     ReservedSlots,
@@ -285,7 +285,7 @@ def _mood_fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
     out = np.zeros(rows.size, np.float32)
     for i in np.flatnonzero(mind.columns.feeling[rows] > 0).tolist():
         emotions = mind.memory_at(int(rows[i])).situation.emotions
-        out[i] = fit(mood, [(e.label, e.intensity) for e in emotions])
+        out[i] = mood_fit(mood, [(e.label, e.intensity) for e in emotions])
     return out
 
 
