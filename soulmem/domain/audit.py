@@ -1,4 +1,4 @@
-"""Who changed what: the entries of the audit, which nobody alters."""
+"""Audit entries: who changed what. Entries are never altered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from soulmem.domain.ids import SoulId
 
 
 class Actor(str, Enum):
-    """Whose hand it was. Only the user's own may touch what is permanent or locked."""
+    """Who made a change. Only USER may change what is permanent or locked."""
 
     USER = "user"
     LEAD = "lead"
@@ -22,7 +22,7 @@ class Actor(str, Enum):
 
 
 class Action(str, Enum):
-    """What was done."""
+    """Kind of change."""
 
     CREATE = "create"
     CHANGE = "change"
@@ -43,7 +43,7 @@ FieldValues = Mapping[str, Any]  # field to value, as JSON can say it
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One change, with what it changed as it was and as it became; ids sort by the order of the changes."""
+    """One change, with the values before and after; ids sort in the order of the changes."""
 
     id: str
     soul: SoulId
@@ -61,7 +61,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditQuery:
-    """Which entries are wanted; what is None does not matter."""
+    """Filter of audit entries; None matches all."""
 
     soul: SoulId | None = None
     target: str | None = None

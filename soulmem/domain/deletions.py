@@ -1,4 +1,4 @@
-"""What a tool asks to be deleted, until the user has said a word."""
+"""Deletion requests of tools, which the user decides about."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 
 
 class DeletionState(str, Enum):
-    """Whether it still waits, and what became of it."""
+    """State of a deletion request."""
 
     AWAITING = "awaiting_confirmation"
     CONFIRMED = "confirmed"
@@ -21,7 +21,7 @@ class DeletionState(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """A request to delete a memory. `quote` is its text when that was asked."""
+    """A request to delete a memory. `quote` is its text at the time of the request."""
 
     id: str
     soul: SoulId

@@ -1,4 +1,4 @@
-"""What a language model made of some messages: what it read, what it drafted, and what came of that."""
+"""Kept answers of a language model: messages read, drafts made, and memories written."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 
 
 class Work(str, Enum):
-    """What the model was asked for."""
+    """Task of the language model."""
 
     SUMMARY = "summary"  # of a chat up to a mark
     DRAFTS = "drafts"  # everything else
@@ -21,7 +21,7 @@ class Work(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A memory or an edge that came of it, with the episodes the model named as its evidence."""
+    """A memory or edge written from an answer, with the episodes cited as its evidence."""
 
     id: str
     cited: tuple[
@@ -32,11 +32,10 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """One answer of a model that was kept.
+    """One kept answer of a language model.
 
-    It stands as long as a chat holds everything that was read: all of `read`, the episodes of messages in
-    their order, at least one, and what the derivation that it goes on from, `after`, had read. Once a part of
-    that is gone its words go.
+    Valid while a chat holds all of `read` (episodes in message order, at least one) and all
+    that the derivation `after`, which it continues, had read. Otherwise its products go.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""What a chat is: messages in order, each a slot with one version of text, and where a branch forked."""
+"""A chat: messages in order, each a slot with one version of text, and the fork of a branch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A text at a place: the unit of evidence."""
+    """A text in a slot: the unit of evidence."""
 
     slot: SlotId
     hash: str
@@ -50,7 +50,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class SentMessage:
-    """A message as a client lists it; `text` is None while the client thinks it is known."""
+    """A message as a client lists it; `text` is None if the client expects it to be stored."""
 
     slot: SlotId
     hash: str
@@ -66,7 +66,7 @@ class SentMessage:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The first `count` messages are as last synced, which `digest` proves."""
+    """The client's claim that the first `count` messages are unchanged, proved by `digest`."""
 
     count: int
     digest: str
@@ -74,7 +74,7 @@ class Base:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """Where a branch left its parent: `slot` is the last message both share."""
+    """Fork of a branch: parent chat, and the last slot both share."""
 
     chat: ChatId
     slot: SlotId
@@ -82,9 +82,7 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Quarantine:
-    """A sudden loss that waits for the user's word: these slots are hidden from recall, and nothing is
-    removed.
-    """
+    """Slots of a sudden loss: hidden from recall until the user decides, and not removed."""
 
     vanished: frozenset[SlotId]
 

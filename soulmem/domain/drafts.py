@@ -1,4 +1,4 @@
-"""What a language model reads of a chat, and what it may draft from it."""
+"""Passages that a language model reads, and drafts of memories it may write."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Lines = tuple[
 
 @dataclass(frozen=True, slots=True)
 class PassageLine:
-    """One message as the model reads it."""
+    """One message of a passage."""
 
     number: int  # from 1; what evidence is told by
     speaker: str  # empty: told by nobody in the story
@@ -37,7 +37,7 @@ class Passage:
     ] = ()  # that the lines give, in order; whom facts are asked about
 
     def text(self) -> str:
-        """All a draft may draw on: the lines with their speakers, the summary, the names."""
+        """Everything a draft may use: lines with speakers, summary and names."""
         spoken_lines = (f"{line.speaker}\n{line.text}" for line in self.lines)
         return "\n".join(
             (self.soul, *self.users, *self.known_names, self.summary, *spoken_lines)
@@ -46,7 +46,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class DraftEpisode:
-    """Something that happened, as the character would tell it. The emotions are its own."""
+    """An event in the character's words. The emotions are the character's own."""
 
     text: str
     lines: Lines  # not empty, as with every draft
@@ -62,7 +62,7 @@ class DraftEpisode:
 
 @dataclass(frozen=True, slots=True)
 class DraftAbstract:
-    """A kind of episode, like "walking in the rain". Episodes that share a line are its instances."""
+    """A kind of episode, like "walking in the rain". Episodes that share a line are instances."""
 
     text: str
     lines: Lines
@@ -97,7 +97,7 @@ class DraftConcept:
 
 @dataclass(frozen=True, slots=True)
 class DraftHabit:
-    """What the character tends to do in a kind of situation. `lines` are all where it did."""
+    """What the character tends to do in a kind of situation; `lines` are all where it did."""
 
     when: str  # the kind of situation: an abstract episode
     action: str  # usable as an instruction
@@ -108,7 +108,7 @@ class DraftHabit:
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """All that one answer gave and that stood the checks."""
+    """All drafts of one answer that passed the checks."""
 
     episodes: tuple[DraftEpisode, ...] = ()
     abstracts: tuple[DraftAbstract, ...] = ()
@@ -121,6 +121,6 @@ class Drafts:
 
     @property
     def count(self) -> int:
-        """How many drafts there are."""
+        """Number of drafts."""
         every = self.episodes, self.abstracts, self.facts, self.concepts, self.habits
         return sum(len(some) for some in every)

@@ -1,4 +1,4 @@
-"""How memories hang together: the kinds of edges, what each may join, and an edge as of a moment."""
+"""Edges between memories: kinds, legal ends, and strength over time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXTS = (*_EPISODES, MemoryKind.NOTE)  # what names people and things
 
 
 class EdgeKind(str, Enum):
-    """What an edge says."""
+    """Meaning of an edge."""
 
     RELATES = "relates"
     MENTIONS = "mentions"
@@ -50,7 +50,7 @@ _JOINS: dict[EdgeKind, tuple[tuple[MemoryKind, ...], tuple[MemoryKind, ...]]] = 
 
 
 def start_strength(kind: EdgeKind, *, is_overwhelming: bool = False) -> float:
-    """What an edge starts at unless something else is known, 0..1.
+    """Initial strength of an edge, 0..1.
 
     `is_overwhelming`: of a trigger that one concrete episode sets off; design 2.
     """
@@ -60,7 +60,7 @@ def start_strength(kind: EdgeKind, *, is_overwhelming: bool = False) -> float:
 def check_join(
     kind: EdgeKind, source: MemoryKind, target: MemoryKind, field: str = "edges.kind"
 ) -> None:
-    """Raises Unprocessable, naming `field`, when `kind` may not run from `source` to `target`."""
+    """Raises Unprocessable, naming `field`, unless `kind` may run from `source` to `target`."""
     sources, targets = _JOINS[kind]
     if source not in sources or target not in targets:
         legal = f"{' or '.join(s.value for s in sources)} -> {' or '.join(t.value for t in targets)}"
@@ -104,7 +104,7 @@ class Edge:
 
     @property
     def id(self) -> str:
-        """The same ends, kind and verb are the same edge."""
+        """Derived from ends, kind and verb: equal ones are the same edge."""
         return edge_id(self.kind, self.source, self.target, self.verb)
 
     def strength_at(self, turn: float, pace: float = 1.0) -> float:
@@ -122,7 +122,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class EdgePage:
-    """Many edges of one soul side by side: sequences of one length, item by item what `Edge` says."""
+    """Many edges of one soul as columns of one length, with the fields of `Edge`."""
 
     id: Sequence[str]
     source: Sequence[MemoryId]
@@ -139,12 +139,12 @@ class EdgePage:
     at_turn: Sequence[float | None]
 
     def pick(self, which: Sequence[int]) -> EdgePage:
-        """The edges at these places."""
+        """The edges at these indices."""
         columns = (getattr(self, field.name) for field in fields(self))
         return EdgePage(*(list(map(column.__getitem__, which)) for column in columns))
 
     def edges(self, soul: SoulId) -> list[Edge]:
-        """The same as values, of that soul."""
+        """The edges as values, of that soul."""
         return [
             Edge(
                 soul=soul,
@@ -168,5 +168,5 @@ class EdgePage:
 def edge_id(
     kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None
 ) -> str:
-    """Name of the edge of that kind (and verb) between two memories."""
+    """Id of the edge of that kind and verb between two memories."""
     return derived_id("l", kind.value, source, target, verb or "")

@@ -1,10 +1,10 @@
-"""Which errors SoulMem raises: one tree, each class with a stable `code`; low layers never know HTTP."""
+"""All errors that SoulMem raises: one tree, each class with a stable `code`, no HTTP."""
 
 from __future__ import annotations
 
 
 class SoulMemError(Exception):
-    """Something went wrong in a way the caller can act on. `field` is the path of the offending value."""
+    """An error the caller can act on. `field` is the path of the offending value."""
 
     code = "error"
 
@@ -21,13 +21,13 @@ class BadRequest(SoulMemError):
 
 
 class Unauthorized(SoulMemError):
-    """A token is needed and missing or wrong."""
+    """A token is missing or wrong."""
 
     code = "unauthorized"
 
 
 class Forbidden(SoulMemError):
-    """Understood and refused: a stranger, or a protected memory."""
+    """The request is refused: an unknown page, or a protected memory."""
 
     code = "forbidden"
 
@@ -39,19 +39,19 @@ class NotFound(SoulMemError):
 
 
 class Conflict(SoulMemError):
-    """The caller's picture is stale: read again, then repeat."""
+    """The caller's state is out of date: read again, then repeat."""
 
     code = "conflict"
 
 
 class ConfirmationRequired(SoulMemError):
-    """Carried out only when the caller says so a second time."""
+    """The request is carried out only if repeated with a confirmation."""
 
     code = "confirmation_required"
 
 
 class TooLarge(SoulMemError):
-    """More than is taken in one piece."""
+    """The request is larger than the limit."""
 
     code = "too_large"
 
@@ -63,13 +63,13 @@ class Unprocessable(SoulMemError):
 
 
 class Busy(SoulMemError):
-    """Not now; the same request may succeed later."""
+    """Temporarily impossible; the same request may succeed later."""
 
     code = "busy"
 
 
 class ModelUnavailable(SoulMemError):
-    """An embedding model is neither on disk nor reachable."""
+    """An embedding model is neither on disk nor can it be fetched."""
 
     code = "model_unavailable"
 
@@ -93,11 +93,11 @@ class StoreFull(StoreError):
 
 
 class StoreGone(StoreError):
-    """The data folder was taken away while it was in use."""
+    """The data folder was removed while in use."""
 
 
 class Protected(StoreError):
-    """What was to be changed is permanent or locked, and it was not the user's own hand."""
+    """The memory is permanent or locked, and the change was not made by the user."""
 
     code = "forbidden"
 

@@ -1,4 +1,4 @@
-"""How things are named: typed ids, the rule for ids given by a client, and new sortable ids."""
+"""Typed ids, the rule for ids from clients, and new sortable ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def check_id(value: str, field: str) -> str:
-    """`value`, or Unprocessable when it is not 1..64 of A-Z a-z 0-9 _ -."""
+    """`value`; raises Unprocessable unless it is 1..64 of A-Z a-z 0-9 _ -."""
     if not _ID.match(value):
         raise Unprocessable(
             f"{value[:80]!r} is no id: use 1 to 64 of A-Z a-z 0-9 _ -", field=field
@@ -36,12 +36,12 @@ def check_id(value: str, field: str) -> str:
 
 
 def new_id(prefix: str) -> str:
-    """A fresh id that sorts by time of birth: prefix, 48 bits of milliseconds, 60 random bits."""
+    """A new id that sorts by creation time: prefix, 48 bits of milliseconds, 60 random bits."""
     return f"{prefix}{_encode(time.time_ns() // 1_000_000, 10)}{_encode(secrets.randbits(60), 12)}"
 
 
 def born(made: str) -> datetime:
-    """When an id of `new_id` was made; its prefix is one letter. Raises ValueError for any other."""
+    """Creation time of an id of `new_id` with a one-letter prefix. Raises ValueError for others."""
     number = 0
     for digit in made[1:11]:
         number = number << 5 | _BASE32.index(digit)
@@ -49,7 +49,7 @@ def born(made: str) -> datetime:
 
 
 def derived_id(prefix: str, *parts: str) -> str:
-    """The id that the same parts always give: 128 bits of SHA-256."""
+    """The id derived from these parts: prefix and 128 bits of SHA-256."""
     seed = hashlib.sha256("\x1f".join(parts).encode()).digest()[:16]
     return prefix + base64.b32encode(seed).decode().rstrip("=").lower()
 

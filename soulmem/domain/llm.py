@@ -1,4 +1,4 @@
-"""What passes between SoulMem and a language model: a prompt, its completion, and how a call fails."""
+"""Values exchanged with a language model: prompt, completion, and failure of a call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.domain.errors import SoulMemError
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One call: what the model is told, and how its answer should look."""
+    """One call: the texts sent, and the format of the answer."""
 
     name: str  # of the prompt's file
     version: int  # a change of wording raises it; recorded replies are kept by both
@@ -25,7 +25,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered. A count of tokens is the server's, or an estimate where it tells none."""
+    """A model's answer. Token counts are the server's, or estimates where it gives none."""
 
     text: str  # as it came: blocks of reasoning, prose around JSON and all
     prompt_tokens: int
@@ -34,7 +34,7 @@ class Completion:
 
 
 class Failure(str, Enum):
-    """Why a call brought nothing."""
+    """Reason why a call brought no answer."""
 
     UNREACHABLE = "unreachable"  # nobody listens: the model saw nothing of it
     TIMEOUT = "timeout"
@@ -44,7 +44,7 @@ class Failure(str, Enum):
 
 
 class LlmFailed(SoulMemError):
-    """A call to a language model brought nothing; the message says which model and why, never a key."""
+    """A call to a language model failed; the message names model and reason, never a key."""
 
     code = "llm"
 
@@ -54,7 +54,7 @@ class LlmFailed(SoulMemError):
 
 
 class Unreadable(LlmFailed):
-    """A model answered, and nothing in it can be used; the message is the reason, without the answer."""
+    """The answer contains nothing usable; the message is the reason, without the answer."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(Failure.UNREADABLE, reason)

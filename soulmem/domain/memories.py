@@ -1,4 +1,4 @@
-"""What is remembered: one memory with its kind, text, protection, provenance and reach."""
+"""A memory: kind, text, protection, provenance and reach."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from soulmem.domain.terms import Term
 
 
 class MemoryKind(str, Enum):
-    """What sort of thing a memory is."""
+    """Kind of memory."""
 
     EPISODE = "episode"
     ABSTRACT_EPISODE = "abstract_episode"
@@ -26,8 +26,10 @@ class MemoryKind(str, Enum):
 
 
 class Origin(str, Enum):
-    """Who made it. What a user made or reworded never cascades; what the card made goes with its name; what
-    a language model drafted goes with any of the messages it read.
+    """Who made a memory, which decides what removes it.
+
+    USER: nothing but the user. CARD: removal of the name. CHAT: loss of its messages. MODEL:
+    loss of any message the model read.
     """
 
     CHAT = "chat"
@@ -37,16 +39,14 @@ class Origin(str, Enum):
 
 
 class Timelines(str, Enum):
-    """Where it is known: in the branch it belongs to, or everywhere."""
+    """Where a memory is known: on its own branch, or everywhere."""
 
     THIS = "this"
     ALL = "all"
 
 
 class MemoryState(str, Enum):
-    """Whether it is in use, put into the bin by the user, gone there with its chat, forgotten, or waits to
-    be rebuilt.
-    """
+    """In use, binned by the user, retracted with its chat, waiting to be rebuilt, or forgotten."""
 
     ACTIVE = "active"
     BIN = "bin"
@@ -113,15 +113,15 @@ class Memory:
 
     @property
     def is_bare_name(self) -> bool:
-        """Whether it is no more than a name, of the card or learned, or a topic that was found.
+        """True for a concept that is only a name: of the card, learned, or a topic found in texts.
 
-        Texts are spotted by names and thoughts pass through both; nobody reads them.
+        Such concepts are used to spot mentions and for walks; their text is never recalled.
         """
         return self.kind is MemoryKind.CONCEPT and self.origin is not Origin.USER
 
     @property
     def is_searched(self) -> bool:
-        """Whether its words and meaning are looked at: a summary holds those of all that it sums up."""
+        """True if its text is searched: not binned, no bare name, no summary."""
         return (
             not self.is_binned
             and not self.is_bare_name
@@ -130,12 +130,12 @@ class Memory:
 
     @property
     def is_binned(self) -> bool:
-        """Whether it lies in the bin, whoever put it there."""
+        """True if it is in the bin, whatever put it there."""
         return self.state in BINNED
 
     @property
     def is_learned_name(self) -> bool:
-        """Whether it is a name that messages gave."""
+        """True for a name learned from messages."""
         return (
             self.kind is MemoryKind.CONCEPT
             and self.origin is Origin.CHAT
@@ -144,14 +144,14 @@ class Memory:
 
     @property
     def is_topic(self) -> bool:
-        """Whether it is what talk is about, not a thing in it."""
+        """True for a concept of type topic."""
         return (
             self.concept is not None and self.concept.concept_type is ConceptType.TOPIC
         )
 
     @property
     def is_found_topic(self) -> bool:
-        """Whether it is a topic that was found in texts, not one the user made or named."""
+        """True for a topic found in texts, not made or named by the user."""
         return self.is_topic and self.origin is Origin.CHAT
 
     @property

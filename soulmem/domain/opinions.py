@@ -1,4 +1,4 @@
-"""What the user thinks of a memory that was recalled."""
+"""The user's opinion of a recalled memory."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEUTRAL = 0.5  # what feedback starts at; design 9
 
 
 class Verdict(str, Enum):
-    """One word about a recalled memory."""
+    """The user's verdict on a recalled memory."""
 
     STRONGER = "stronger"
     WRONG = "wrong"
@@ -23,7 +23,7 @@ class Verdict(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """All that was said of one memory, a fact among them."""
+    """All verdicts on one memory or fact."""
 
     memory: MemoryId
     soul: SoulId
@@ -39,5 +39,5 @@ class Opinion:
             )
 
     def doubts(self, text: str) -> bool:
-        """Whether this wording was called wrong."""
+        """True if this wording was called wrong."""
         return self.doubted is not None and self.doubted == text_hash(text)

@@ -1,4 +1,4 @@
-"""Where two versions of a sequence differ: what they share at both ends."""
+"""Common ends of two versions of a sequence."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 
 def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
-    """Lengths of the longest common prefix, and of the longest common suffix of what is left after it.
+    """Lengths of the longest common prefix, and of the longest common suffix of the rest.
 
-    The usual edits of a long chat touch a few places near its end; whoever compares only the middle stays
-    fast.
+    Edits of a long chat mostly touch a few places near its end; callers compare the middle only.
     """
     shorter = min(len(old), len(new))
     prefix = 0

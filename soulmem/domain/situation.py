@@ -11,9 +11,7 @@ from soulmem.domain.errors import Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """When something happened on the wall clock, both ends included; `story` is the story's own words for
-    it.
-    """
+    """Wall-clock time of an event, both ends included; `story` is its time in the story's words."""
 
     start: datetime | None = None  # aware
     end: datetime | None = None  # aware, not before start
@@ -83,7 +81,7 @@ class Situation:
 
 
 def story_time(situation: Situation) -> float:
-    """When it took place by the story's calendar, POSIX seconds; 0 where that is not told as a date."""
+    """Story-calendar time as POSIX seconds; 0 if the situation has none in ISO format."""
     story_date = situation.time_span.story if situation.time_span is not None else None
     if not story_date:
         return 0.0

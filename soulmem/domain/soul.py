@@ -1,4 +1,4 @@
-"""Whose memory it is: a character, the names it knows, and its settings from the card."""
+"""A soul (character): the names it knows, and its settings from the card."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from soulmem.domain.ids import SoulId
 
 
 class Scope(str, Enum):
-    """Whether a new chat knows of the other chats."""
+    """Whether a new chat has access to the memories of other chats."""
 
     CHARACTER = "character"
     CHAT = "chat"
 
 
 class SoulClock(str, Enum):
-    """What time means to forgetting."""
+    """Unit of time for forgetting."""
 
     TURNS = "turns"
     STORY = "story"
@@ -36,7 +36,7 @@ class SoulState(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class KnownName:
-    """A name the soul knows, and what else it is called."""
+    """A name the soul knows, with its aliases."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -82,7 +82,7 @@ class SoulSettings:
         return self.chosen or frozenset()
 
     def over(self, defaults: SoulSettings) -> SoulSettings:
-        """These settings, with `defaults` wherever the card sets nothing."""
+        """These settings, with `defaults` for every setting the card does not set."""
         own = {name: getattr(self, name) for name in self.own}
         return replace(defaults, **own, chosen=self.own)
 
@@ -92,9 +92,7 @@ SETTINGS = tuple(f.name for f in fields(SoulSettings) if f.name != "chosen")
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """What a client sends of a card's settings: new values by name. None puts the default back, and a setting
-    that is not named keeps its value.
-    """
+    """A client's change of a card's settings: new values by name; None resets to the default."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
@@ -110,9 +108,9 @@ class SettingsChange:
 
 
 def scaled_weights(weights: Mapping[str, float]) -> dict[str, float]:
-    """The weights scaled so that they add up to 1; no weights are none.
+    """The weights scaled to a sum of 1; empty stays empty.
 
-    Raises Unprocessable for a name that is no factor, and for weights that add up to nothing.
+    Raises Unprocessable for an unknown factor, and for weights that sum to 0.
     """
     unknown = sorted(set(weights) - set(FACTORS))
     if unknown:

@@ -1,4 +1,4 @@
-"""What is a concept of one text: the word or phrase that stands for it, and how much the text is about it."""
+"""A term: a word or phrase that stands for a concept of a text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """One concept of a text. Texts that hold the same key hold the same concept."""
+    """One concept of a text. Texts with the same key share the concept."""
 
     key: str  # base form, lower case; not blank
     salience: float  # 0..1

@@ -1,4 +1,4 @@
-"""What is known of a memory's recalls: when and how often it came to mind, and each recall with its paths."""
+"""Recall statistics of a memory, and each recall with its paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WINDOW = 3.0  # turns; T0 of design 5, the window of the chat that is always in 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """A moment on both clocks."""
+    """Wall-clock time and the soul's clock at one moment."""
 
     moment: datetime  # aware
     turn: int  # the soul's clock, in exchanges
@@ -21,7 +21,7 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The recall record of one memory. Only recalls whose reply was kept are in it."""
+    """Recall statistics of one memory; counts only recalls whose reply was kept."""
 
     memory: MemoryId
     soul: SoulId
@@ -31,35 +31,35 @@ class Usage:
 
     @property
     def last(self) -> Stamp:
-        """The latest recall."""
+        """Stamp of the latest recall."""
         return self.stamps[-1]
 
     def again(self, stamp: Stamp) -> Usage:
-        """The record with one recall more, the latest."""
+        """The statistics after one more recall, the latest."""
         return replace(
             self, count=self.count + 1, stamps=(*self.stamps, stamp)[-STAMPS:]
         )
 
     def exchanges(self) -> int:
-        """In how many different exchanges it was recalled, as far as the stamps go back."""
+        """Number of different exchanges with a recall, as far as the stamps reach back."""
         return len({stamp.turn for stamp in (self.first, *self.stamps)})
 
     def frequency(self, window: float = WINDOW) -> float:
-        """Recalls per turn, f = n / max(T, window): T turns lie between the first and the last recall.
+        """f = n / max(T, window): recalls per turn, with T turns between first and last recall.
 
-        `window` > 0, in turns: a memory recalled once has no T of its own.
+        `window` > 0, in turns: T of a memory recalled once is 0.
         """
         return self.count / max(float(self.last.turn - self.first.turn), window)
 
 
 def first_use(memory: MemoryId, soul: SoulId, stamp: Stamp) -> Usage:
-    """The record of a memory that was recalled for the first time."""
+    """Statistics of a memory recalled for the first time."""
     return Usage(memory, soul, 1, stamp, (stamp,))
 
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """How a recall came to one memory; without any way when the cue met the memory itself."""
+    """Path of a recall to one memory; empty if the query matched the memory itself."""
 
     memory: MemoryId
     via: tuple[
@@ -72,7 +72,7 @@ class Trail:
 
 @dataclass(frozen=True, slots=True)
 class RecallRecord:
-    """One recall whose reply was kept: what came to mind, by which ways, for which reply."""
+    """One recall whose reply was kept: the memories, their paths, and the reply."""
 
     trace: str
     soul: SoulId

@@ -45,7 +45,7 @@ class EdgeTable(Mapping[str, Edge]):
     """
 
     def __init__(self, soul: SoulId, rows: Rows[MemoryId]) -> None:
-        self._journal = ChangeLog()
+        self._changes = ChangeLog()
         self._soul = soul
         self._rows = rows
         self._ids = HashIndex()
@@ -96,12 +96,12 @@ class EdgeTable(Mapping[str, Edge]):
         self._leaving = Chains.unpacked(part("leaving", arrays))
         self._arriving = Chains.unpacked(part("arriving", arrays))
         self._mentions.forget()
-        self._journal.reset()
+        self._changes.reset()
 
     @property
     def revision(self) -> int:
         """Grows with every change."""
-        return self._journal.revision
+        return self._changes.revision
 
     def __len__(self) -> int:
         return self._size - len(self._free)
@@ -249,7 +249,7 @@ class EdgeTable(Mapping[str, Edge]):
             np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers
         )
         self._mentions.forget()
-        self._journal.reset()
+        self._changes.reset()
 
     def drop(self, key: str) -> None:
         """Forget the edge of that id; an unknown one is ignored."""
@@ -276,7 +276,7 @@ class EdgeTable(Mapping[str, Edge]):
             numbers = np.arange(slots.size, dtype=np.int32)
             self._leaving.add_all(self._source.astype(np.int64), numbers)
             self._arriving.add_all(self._target.astype(np.int64), numbers)
-        self._journal.reset()
+        self._changes.reset()
 
     def mentions(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
         """The mentions that end at these distinct rows; of a row with very many, the latest.
@@ -295,7 +295,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def changed(self, since: int) -> list[EdgeChange] | None:
         """Edges put or dropped since that revision; None when the log does not reach back so far."""
-        return self._journal.since(since)
+        return self._changes.since(since)
 
     def arrays(
         self, kinds: Sequence[EdgeKind] = EDGE_KINDS, rows: Ints | None = None
@@ -334,7 +334,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def _note(self, slot: int) -> None:
         ends = self._source.item(slot), self._target.item(slot)
-        self._journal.add(EdgeChange(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))
+        self._changes.add(EdgeChange(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))
 
     def _touching(
         self, memory: MemoryId, kind: EdgeKind | None = None

@@ -1,6 +1,4 @@
-"""What do the words of a query add to each text, alone and in pairs? Plain functions, compiled by
-`compiled.py`.
-"""
+"""BM25 contributions of the query's tokens to texts and to pairs of texts; compiled by `compiled.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ AHEAD = 12  # occurrences: so far ahead memory is asked for, as the rows of a wo
 
 
 def inverse_frequency(df: int, n: int) -> float:
-    """log(1 + (n - df + 0.5) / (df + 0.5)): what a token counts that df of n texts hold."""
+    """log(1 + (n - df + 0.5) / (df + 0.5)): weight of a token that df of n texts hold."""
     return math.log(1 + (n - df + 0.5) / (df + 0.5))
 
 
@@ -33,13 +31,15 @@ def add_words(
     discount: Floats,
     out: Floats,
 ) -> None:
-    """Add weight * idf * tf / (tf + discount) of every token to the rows that hold it.
+    """out[row] += weight * idf * tf / (tf + discount[row]), for every token and row that holds it.
 
-    starts    int64[k + 1]  token t is in rows[starts[t]:starts[t + 1]], as often as `counts` says
-    weight    float32[k]
-    n         of texts
+    starts    int64[k + 1]   occurrences of token t are at starts[t]:starts[t + 1]
+    rows      int32[..]      row of each occurrence
+    counts    uint8[..]      tf: how often the row holds the token
+    weight    float32[k]     of each token
+    n         number of texts
     discount  float32[rows]
-    out       float32[rows], added to
+    out       float32[rows]  added to
     """
     for t in range(weight.size):
         most = np.float32(weight[t] * inverse_frequency(starts[t + 1] - starts[t], n))
@@ -64,11 +64,11 @@ def add_pairs(
     hits: RowNumbers,
     out: Floats,
 ) -> None:
-    """The same of texts in pairs, each known by the row of its second text.
+    """`add_words` for pairs of texts: tf and df count both texts; a pair is at its second row.
 
-    n         of pairs
+    n         number of pairs
     discount  float32[rows], NaN where a row is the second text of no pair
-    heads     int32[rows + 1]  the pairs whose first text is row r are seconds[heads[r]:heads[r + 1]]
+    heads     int32[rows + 1]  pairs with first text r are seconds[heads[r]:heads[r + 1]]
     tf        float32[rows], zeros before and after
     hits      int32[rows], overwritten
     out       float32[rows], added to

@@ -1,4 +1,4 @@
-"""Which chain of edges carries most from the seeds to a node? A plain function, compiled by `compiled.py`."""
+"""Chains of edges with the greatest flow from seeds to targets; compiled by `compiled.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def edge_weight(
     own_of: Places,
     own_factor: Weights,
 ) -> float:
-    """The weight of the edge at a position for this query, were its target alive."""
+    """weight * kind factor * own factor of the edge at a position, for this query."""
     product = weight[position] * kind_factor[kind[position]]
     if own_of.size > 0 and own_of[position] >= 0:
         product *= own_factor[own_of[position]]
@@ -47,18 +47,20 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     best: Floats,
     best_hops: Kinds,
 ) -> tuple[list[int], list[int], list[int], list[float], list[int]]:
-    """Chains by falling flow (Dijkstra), of at most max_hops edges.
+    """Chains in order of falling flow (Dijkstra), of at most max_hops edges.
 
         flow of a chain = start_flow * product of (1 - restart) * P over its edges
 
-    own_of     int32[m] or empty: by position, which of `own_factor` the edge has; -1: none
+    One loop, as search, pruning and weights share their state.
+
+    own_of     int32[m] or empty: by position, index into `own_factor`; -1 for none
     alive, boundary  bool[n] or empty
-    wanted     bool[n], of which `many` are set: where to
+    wanted     bool[n], of which `many` are set: the targets
     hops       uint8[n]: UNSEEN where a chain may lead, 0 elsewhere; changed
     best, best_hops  float64[n] and uint8[n], zeros; changed
 
-    A label is the end of a chain. Returns of every label its node, the label before it or -1, the position of
-    the edge between and its flow; and the labels of what was wanted and can be reached.
+    A label is the end of a chain. Returns for each label its node, previous label (-1 for
+    none), position of the edge between them, and flow; and the labels of reached targets.
     """
     nodes = [np.int64(starts[i]) for i in range(starts.size)]
     before = [np.int64(-1) for _ in range(starts.size)]

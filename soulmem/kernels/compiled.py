@@ -1,4 +1,4 @@
-"""How do the kernels become machine code?"""
+"""Compilation of the kernels to machine code with numba."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WIDE: dict[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """The functions of the same names, compiled; they take arrays of exactly the types named there."""
+    """The kernels by name. Compiled ones accept only arrays of the types documented there."""
 
     lay_out: Callable[..., None]
     mark_own: Callable[..., None]
@@ -55,7 +55,7 @@ class Kernels:
 
 
 def compile_kernels(cache: bool) -> Kernels:
-    """Compile everything, or load it from numba's cache; takes seconds of one core without a cache."""
+    """Compile all kernels, or load them from numba's cache. Takes some 8 CPU seconds uncached."""
     import numba
     from numba.extending import register_jitable
 
@@ -150,7 +150,7 @@ def compile_kernels(cache: bool) -> Kernels:
 
 
 def _teach_prefetch() -> None:
-    """Let compiled code ask the processor for a cache line where `push.prefetch` is called."""
+    """Make compiled calls of `push.prefetch` a prefetch instruction of the processor."""
     from llvmlite import ir  # type: ignore[import-untyped]
     from numba import types
     from numba.extending import intrinsic, overload

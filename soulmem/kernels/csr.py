@@ -1,4 +1,4 @@
-"""How is a weighted directed graph laid out for the kernels?"""
+"""Weighted directed graph in compressed sparse rows (CSR)."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ LARGEST = 1e12  # of weights and of multipliers: a product of three still is a f
 
 @dataclass(frozen=True, slots=True)
 class Csr:
-    """Out-edges by source; those of one node by weight, heaviest first. Made by `build_csr`.
+    """Out-edges by source; those of one node by falling weight. Made by `build_csr`.
 
     indptr   uint32[n + 1]  out-edges of u are the positions indptr[u]:indptr[u + 1]
-    indices  uint32[m]      where an edge leads
+    indices  uint32[m]      target of the edge at each position
     weight   float32[m]     0..1e12; only ratios among the out-edges of one node matter
     kind     uint8[m]       class of the edge, for multipliers at query time
-    edge     uint32[m]      number that the caller knows the edge by, distinct
-    numbers  int            all of them are below this
+    edge     uint32[m]      the caller's number of the edge, distinct
+    numbers  int            upper bound of the numbers in `edge`, exclusive
     """
 
     indptr: Ids
@@ -43,12 +43,12 @@ class Csr:
 
     @property
     def nodes(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes, n."""
         return self.indptr.size - 1
 
     @property
     def sources(self) -> Ids:
-        """uint32[m]: where the edge at each position starts."""
+        """uint32[m]: source of the edge at each position."""
         return np.repeat(np.arange(self.nodes, dtype=np.uint32), np.diff(self.indptr))
 
 
@@ -61,15 +61,15 @@ def build_csr(
     order_edges: Callable[..., None] | None = None,
     number: Ids | None = None,
 ) -> Csr:
-    """The graph of edges source[i] -> target[i]; loops and several edges of one pair are allowed.
+    """The graph of edges source[i] -> target[i]; loops and parallel edges are allowed.
 
     n       number of nodes, <= 2**24
     weight  0..1e12, kept as float32
     kind    0..255; all 0 if not given
     order_edges  that of `Kernels`, which takes a tenth of the time of the default
-    number  what the caller knows each edge by, distinct; its place if not given
+    number  the caller's number of each edge, distinct; its index if not given
 
-    Raises ValueError for too many nodes, a node that is not below n or a weight out of range.
+    Raises ValueError for too many nodes, a node not below n or a weight out of range.
     """
     heavy = np.asarray(weight, np.float32)
     if n > MOST_NODES:
@@ -109,9 +109,9 @@ def order_by_argsort(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
 
 
 def with_rows(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Csr:
-    """The graph with the out-edges of these rows, rising and distinct, as they are in `part`.
+    """The graph with the out-edges of these rows, ascending and distinct, replaced by those of `part`.
 
-    `part` has as many nodes as the graph shall have, at least those that it has.
+    `part` has as many nodes as the result, at least as many as the graph.
     """
     count = np.diff(part.indptr)
     stays = np.ones(graph.nodes, np.bool_)
@@ -132,7 +132,7 @@ def with_rows(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Csr:
 
 
 def splices(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Splices:
-    """How `with_rows` puts a column by position together: runs of the graph's and of the part's in turn."""
+    """Slices of the graph's and of the part's columns, alternating, that make up the new columns."""
     end = graph.indptr[-1]
     begins = graph.indptr[np.minimum(rows, graph.nodes)].tolist()
     ends = graph.indptr[np.minimum(rows + 1, graph.nodes)].tolist()
@@ -144,7 +144,7 @@ def splices(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Splices:
 def spliced(
     old: npt.NDArray[T], new: npt.NDArray[T], pieces: Splices
 ) -> npt.NDArray[T]:
-    """The column by position, put together like this."""
+    """The new column from the old one and that of the part."""
     kept, added = pieces
     runs = [old[slice(*kept[0])]]
     for mine, theirs in zip(added, kept[1:], strict=True):

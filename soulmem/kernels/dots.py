@@ -1,4 +1,4 @@
-"""How well does a vector fit each row of a table of bytes?"""
+"""Dot products of a query vector with tables of byte-coded vectors."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ Weights = npt.NDArray[np.float32]
 
 
 def dots(codes: Codes, scale: Weights, query: Weights, out: Weights) -> None:
-    """scale * (codes @ query) row by row; a plain function, compiled as a part of `dots_of_two`.
+    """out[row] = scale[row] * (codes[row] @ query).
 
-    codes  int8[n, dim], scale float32[n], NaN where there is no row
+    codes  int8[n, dim]
+    scale  float32[n], NaN where there is no vector
     query  float32[dim]
-    out    float32[n], written; NaN where there is no row
+    out    float32[n], written; NaN where there is no vector
     """
     for row in range(out.size):
         row_scale = scale[row]
@@ -36,6 +37,6 @@ def dots_of_two(
     more_out: Weights,
     query: Weights,
 ) -> None:
-    """`dots` of two tables; compiled, in one go: between two calls a thread waits for its turn."""
+    """`dots` of two tables in one call: between two calls the thread would wait for the GIL."""
     dots(codes, scale, query, out)
     dots(more_codes, more_scale, query, more_out)

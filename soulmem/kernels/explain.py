@@ -1,4 +1,4 @@
-"""By which chain of edges did a walk come to a node?"""
+"""The chain of edges by which a walk reached a node, for showing why a memory was recalled."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from soulmem.kernels.warm import kernels
 class Chain:
     """Consecutive edges from a seed to a target; none if the target is a seed.
 
-    rows   uint32[h + 1]  the nodes, seed first
+    rows   uint32[h + 1]  nodes, seed first
     edges  uint32[h]      the caller's numbers of the edges between them
     flow   score of the seed * product of (1 - restart) * P over the edges
     """

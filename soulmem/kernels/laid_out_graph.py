@@ -1,4 +1,4 @@
-"""How do the compiled kernels follow a walk on one graph?"""
+"""A graph laid out in memory for the walk kernels, with their workspace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
 
 @dataclass(frozen=True, slots=True)
 class InEdges:
-    """The graph for `pull`, its nodes in the order of their in-degree; see `pull.transpose`."""
+    """In-edges for `pull`, nodes numbered by rising in-degree; see `pull.transpose`."""
 
     order: Ids  # uint32[n]: node by new number
     into: Ids
@@ -42,14 +42,14 @@ class InEdges:
 
 @dataclass(frozen=True, slots=True)
 class _Overridden:
-    """What the last walk had factors of its own for."""
+    """Edges with own multipliers of the last walk, and their places by position."""
 
     edges: Ids  # the caller's array
     places: Places  # of these edges, by position; see `places_of`
 
 
 class LaidOutGraph:
-    """A graph laid out for the kernels, and their workspace: for one thread at a time."""
+    """A graph in the layout of the kernels. Keeps workspace: for one thread at a time."""
 
     def __init__(self, graph: Csr, kernels: Kernels) -> None:
         n, m = graph.nodes, graph.indices.size
@@ -77,7 +77,7 @@ class LaidOutGraph:
     def walk(
         self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None
     ) -> Walk:
-        """See `Walker.walk`; what it checks is taken for granted here."""
+        """See `Walker.walk`, which has checked the arguments."""
         tuning = tuning or Tuning()
         boundary = (
             NO_FLAGS
@@ -136,7 +136,7 @@ class LaidOutGraph:
         tuning: Tuning,
         visits: int,
     ) -> Walk:
-        """Go on from the income of a push by sweeps over all in-edges."""
+        """Continue from the income of a push by sweeps over all in-edges."""
         graph, edges = self._graph, self._by_target()
         n = graph.nodes
         halts = np.zeros(n, np.bool_) if tuning.boundary is None else tuning.boundary
@@ -187,7 +187,7 @@ class LaidOutGraph:
     def _chances(
         self, edges: InEdges, tuning: Tuning
     ) -> tuple[Callable[[], Floats], Weights, Ids]:
-        """P of the in-edges, exactly and a little less as float32, and the new numbers of the sinks."""
+        """Probability of each in-edge: exact (on request) and rounded down to float32; new numbers of sinks."""
         plain = not tuning.reweights and tuning.boundary is None
         if plain and self._plain is not None:
             rounded, sinks = self._plain
@@ -220,10 +220,10 @@ class LaidOutGraph:
         return self._in_edges
 
     def _overrides(self, tuning: Tuning) -> tuple[Places, Weights]:
-        """The place of each edge among those with a factor of their own, by position, and the factors.
+        """Place of each edge among those with an own factor, by position, and the factors.
 
-        The rows where such edges start are marked. Marks stay from walk to walk as long as the same array
-        names the edges: facts are always the same.
+        Rows where such edges start are marked. Marks are kept between walks while the caller
+        passes the same array of edges.
         """
         edges, factor = tuning.edges, tuning.factor
         if edges is None or factor is None or edges.size == 0:
@@ -238,7 +238,7 @@ class LaidOutGraph:
 
 
 def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) -> bool:
-    """Whether so little of the walk is on its way that the error is reached."""
+    """True if the walk still on its way is below the error asked for."""
     go_on = 1 - params.restart
     back, stuck = (
         go_on * float(income[sinks].sum()),
@@ -251,7 +251,7 @@ def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) ->
 
 
 def _cells(count: int) -> Floats:
-    """Zeros that begin on a cache line; those that no walk comes to take no memory."""
+    """float64[count] of zeros, aligned to cache lines; untouched pages take no memory."""
     raw = np.zeros(count + 8)
     first = -raw.ctypes.data % 64 // 8
     cells: Floats = raw[first : first + count]

@@ -1,7 +1,6 @@
-"""Where are the entries of what is asked for? Plain functions, compiled by `compiled.py`.
+"""Look-ups in lists and sorted runs; compiled by `compiled.py`.
 
-Each replaces some array operations over all that there is, or over what is found, by a look at what is asked
-for alone.
+Each replaces array operations over all entries by a look at the requested ones only.
 """
 
 from __future__ import annotations
@@ -29,13 +28,14 @@ def follow(
     ends: Ints,
     out: Ints,
 ) -> int:
-    """Entries of one code that hang in the chains of these rows, row by row; returns how many there are.
+    """Entries of one code in the linked lists of these rows, row by row; returns their number.
 
-    first  int32[n]  where the chain of each row begins, -1 for none
-    after  int32[m]  the next one of each entry, -1 for the last
-    rows   int64[k]  rows beyond the first n have no chain
-    ends   int64[k], written: how many there are up to each row
-    out    int64[..], written as far as there is room: of more, ask again with more room
+    first  int32[n]  first entry of each row's list, -1 for none
+    after  int32[m]  next entry of each entry, -1 for the last
+    rows   int64[k]  rows beyond the first n have no list
+    code   uint8[m]  of each entry; those equal to `wanted` count
+    ends   int64[k], written: number of entries up to and including each row
+    out    int64[..], written as far as it reaches; if too small call again with more room
     """
     count = 0
     for index in range(rows.size):
@@ -53,10 +53,14 @@ def follow(
 def find_tokens(
     tokens: Ints, starts: Slots, wanted: Ints, begin: Ints, end: Ints
 ) -> None:
-    """Where the entries of each wanted token begin and end; both 0 for a token that is not there.
+    """Begin and end of the entries of each wanted token; both 0 for a missing token.
 
-    tokens      int64[t], ascending, spread evenly as hashes are: then two or three places of it are looked at
+    Interpolation search: as tokens are hashes, two or three reads each. One loop, as each
+    narrowing step uses the same bounds.
+
+    tokens      int64[t], ascending and evenly distributed
     starts      int32[t + 1]
+    wanted      int64[k]
     begin, end  int64[k], written
     """
     for i in range(wanted.size):
@@ -96,7 +100,7 @@ def find_tokens(
 def count_home(
     rows: Slots, begin: Ints, end: Ints, home: Slots, number: int, counts: Ints
 ) -> None:
-    """Add to counts[i] how many of rows[begin[i]:end[i]] are at home in the run of that number."""
+    """counts[i] += number of rows in rows[begin[i]:end[i]] whose home is run `number`."""
     for i in range(begin.size):
         for position in range(begin[i], end[i]):
             counts[i] += home[rows[position]] == number
@@ -114,9 +118,9 @@ def take_home(
     out_rows: Slots,
     out_often: Counts,
 ) -> None:
-    """Copy those rows, and how often each holds the token, to `place` of each token, which moves on.
+    """Copy these rows and their counts to place[i] onwards, for each token i; advances place[i].
 
-    whole  whether all are at home
+    whole  all rows are at home in the run: no check
     """
     for i in range(begin.size):
         to = place[i]
@@ -130,11 +134,11 @@ def take_home(
 def count_cells(
     cells: npt.NDArray[np.int32], rows: Ints, counts: Slots, seen: Slots
 ) -> int:
-    """How many of these rows hold each number; returns how many numbers `seen` tells, in no order.
+    """How many of these rows hold each number; returns how many distinct numbers there are.
 
-    cells   int32[n, width]  what each row holds, -1 behind the last; rows beyond the first n hold nothing
-    counts  int32[..] by number, zeros before
-    seen    int32[..] as long, written
+    cells   int32[n, width]  numbers of each row, -1 after the last; rows >= n hold nothing
+    counts  int32[..] by number, zeros before; written
+    seen    int32[..], written: the distinct numbers, in no order
     """
     distinct = 0
     for i in range(rows.size):

@@ -1,6 +1,4 @@
-"""In which order do edges lie in a graph, and what may those of one class weigh? Plain functions, compiled by
-`compiled.py`.
-"""
+"""Sorting of edges and limits per class, when a graph is built; compiled by `compiled.py`."""
 
 from __future__ import annotations
 
@@ -13,12 +11,12 @@ LOW = np.uint32((1 << 16) - 1)
 
 
 def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
-    """Edges by source, those of one source by falling bits, equal ones in their order: a radix sort.
+    """Radix sort of edges by source, then falling weight bits, then index.
 
     source  uint32[m]
     bits    uint32[m]  of a non-negative float32, which orders like its bits
-    indptr  uint32[n + 1], zeros; receives where the edges of each source start
-    order   uint32[m], receives the numbers of the edges
+    indptr  uint32[n + 1], zeros before; written: where the edges of each source start
+    order   uint32[m], written: indices of the edges in order
     """
     first, second = np.empty_like(order), np.empty_like(order)
     for half in range(2):
@@ -53,10 +51,11 @@ def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
 def bound_classes(
     source: Ids, code: Kinds, weight: Floats, most: float, nodes: int, out: Floats
 ) -> None:
-    """The weights, those of one source and class scaled down where together they exceed `most`.
+    """out = weight * most / max(most, sum of the weights of the same source and class).
 
     source  uint32[m], below `nodes`
-    code    uint8[m]
+    code    uint8[m]    class of each edge
+    weight  float64[m]
     out     float64[m], written
     """
     starts = np.zeros(nodes + 1, np.int64)

@@ -1,4 +1,4 @@
-"""How much of a walk passes over marked edges? A plain function, compiled by `compiled.py`."""
+"""How much of a walk passes over marked edges; compiled by `compiled.py`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ def add_passed(
     marked: Flags,
     out: Weights,
 ) -> None:
-    """Add to out[to[mark]] what passes over each marked edge.
+    """out[to[mark]] += flow over each marked edge.
 
-        passes(e) = (1 - restart) * score[source] * weight(e) / sum of the weights that leave the source
+        flow(e) = (1 - restart) * score[source] * weight(e) / sum of the weights that leave the source
 
-    rows, score  where the walk is found
-    kind_factor  float32[256]; alive bool[n]; boundary bool[n] or empty: its nodes keep what arrives
+    rows, score  uint32[t], float64[t]: result of the walk
+    kind_factor  float32[256]; alive bool[n]; boundary bool[n] or empty: these nodes send nothing
     mark         int32[m] by position, -1 for an edge that is not marked; to int32[k]
-    marked       bool[n], whether a marked edge leaves the node: few do, and the others need no look
+    marked       bool[n]: a marked edge leaves the node; other nodes are skipped
+    out          float32[..], added to
     """
     for i in range(rows.size):
         u = rows[i]

@@ -1,14 +1,13 @@
-"""How is a walk followed when it is everywhere? Plain functions, compiled by `compiled.py`.
-
-Gauss-Seidel over in-edges: every node in turn asks its sources for the income they pass on,
+"""Walk by Gauss-Seidel sweeps over all in-edges; compiled by `compiled.py`.
 
     y[v] = seeds[v] + (1 - restart) * sum over u of y[u] * P[u, v]
 
-From any lower bound, such as what a push has left, it stays a lower bound and grows to the truth. Rounding is
-kept below too: in float32 each term is made smaller by more than its rounding may add.
+From any lower bound, such as the result of a push, y stays a lower bound and grows to the
+solution. Rounding stays below too: in float32 each term is reduced by more than its
+possible rounding error.
 
-Nodes stand in the order of their in-degree: rows of one length follow each other, so the end of a row is
-foreseen, which halves the time of a sweep.
+Nodes are in order of in-degree: rows of equal length follow each other, so the processor
+predicts the end of a row, which halves the time of a sweep.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ def transpose(
     """In-edges of nodes in a new order.
 
     rank      uint32[n]      new number of each node
-    into      uint32[n + 1]  in-edges of the node with new number v are into[v]:into[v + 1]; zeros before
-    sources   uint32[m]      receives new numbers
-    position  uint32[m]      receives the position of the same edge among the out-edges
+    into      uint32[n + 1]  zeros before; in-edges of new number v are into[v]:into[v + 1]
+    sources   uint32[m]      written: new number of the source
+    position  uint32[m]      written: position of the same edge among the out-edges
     """
     for e in range(indices.size):
         into[rank[indices[e]] + ONE] += np.uint32(1)
@@ -66,15 +65,16 @@ def pull(
     income: Floats,
     most: int,
 ) -> int:
-    """Sweep until the error is reached, or rounding lets it fall no further; returns how many sweeps it took.
+    """Sweep until the error is at most l1 or rounding stops progress; returns the number of sweeps.
 
-    A sweep sends on all that is on its way, so it leaves at most 1 - restart of it. `most` is a last resort.
+    A sweep leaves at most 1 - restart of what is on its way.
 
-    chance    [m]  P of every in-edge, or less; 0 from the sinks and boundary nodes, which are listed as well
-    seeds     float64[n]  share of the walk that starts at each
-    rounding  how much a sum of products may be too large for each of its terms, relatively; 0 for float64
-    passes    [n]  a lower bound of the income, in the precision to compute in; changed
+    chance    [m]  P of every in-edge or less; 0 from sinks and boundary nodes, which are listed
+    seeds     float64[n]  share of the walk that starts at each node
+    rounding  largest relative rounding error of a sum of products, per term; 0 for float64
+    passes    [n]  lower bound of the income, in the precision of the computation; changed
     income    float64[n], written
+    most      largest number of sweeps
     """
     zero = passes[0] - passes[0]
     before = 2.0  # of what was on its way

@@ -1,20 +1,18 @@
-"""How is a walk followed only as far as its mass goes? Plain functions, compiled by `compiled.py`.
+"""Walk by bucket push, which visits only the part of the graph it reaches; compiled by `compiled.py`.
 
-Bucket push. Income y[u] is all walk that ever arrived at u; restart * y is a lower bound of where the walk is
-found. The out-edges of u, heaviest first, are cut into buckets of similar weight; a bucket remembers the
-income at its last push, so one number stands for all its edges:
-
-    due(b) = (y[u] - last[b]) * mean of P[u, v] over the edges of b     what each would bring
+    due(b) = (y[u] - last[b]) * mean of P[u, v] over the edges of b
     push b:  y[v] += (1 - restart) * (y[u] - last[b]) * P[u, v] for its edges;  last[b] = y[u]
 
-Buckets are pushed while due(b) > theta, and theta falls. The mass on its way is known exactly at every
-moment, so the walk ends in the midst of a round, as soon as the error is reached. A row is cut only as far as
-it is due.
+Income y[u] is all walk that ever arrived at u; restart * y is a lower bound of the score.
+The out-edges of u, heaviest first, are cut into buckets of similar weight; `last` of a
+bucket is the income at its last push. Buckets are pushed while due(b) > theta, and theta
+falls from round to round. The mass on its way is known exactly at every moment, so the
+walk stops as soon as the error is reached. A row is cut only as far as it is due.
 
-Cache lines are what this costs, so:
-- a row of the graph lies in one piece, 8 bytes a cell: 1 / total weight, then (kind and target, weight)s;
-- a node gets a slot at its first income, all its state is 32 bytes there, and slots of a query lie together;
-- `word[v]`, 4 bytes, is all that is read of a node for that: its slot, and how due an income of 1 makes it.
+Time is spent on cache misses, so:
+- a row of the graph is contiguous, 8 bytes a cell: 1 / total weight, then (kind and target, weight)s;
+- a node gets a slot of 32 bytes at its first income; the slots of a query are contiguous;
+- of a target only `word[v]` is read, 4 bytes: its slot, and a code of how due an income of 1 makes it.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ FAR, AHEAD, NEAR = np.uint64(16), EIGHT, FOUR
 
 
 def prefetch(array: npt.NDArray[np.generic], index: np.uint64) -> None:
-    """Ask for the cache line of array[index]; without compiled code there is nothing to ask."""
+    """Ask for the cache line of array[index]; does nothing when interpreted."""
 
 
 def lay_out(
@@ -83,7 +81,8 @@ def lay_out(
 ) -> None:
     """Write the cells of all rows, and the code of every node into `word`.
 
-    real, heavy, whole  one buffer of n + m cells, as float64, 2 float32 or 2 uint32 for each
+    real, heavy, whole  one buffer of n + m cells, viewed as float64, 2 float32 or 2 uint32 each
+    word                uint32[n], written
     """
     for u in range(indptr.size - 1):
         begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + 1])
@@ -109,7 +108,7 @@ def lay_out(
 
 
 def mark_own(indptr: Ids, own_of: Places, word: Ids) -> None:
-    """Mark the rows where an edge with a multiplier of its own starts, and no others; see `push`."""
+    """Set OWN in `word` of the rows where an edge with an own multiplier starts, clear it elsewhere."""
     for u in range(indptr.size - 1):
         marked = word[u] & ~OWN
         for position in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
@@ -147,18 +146,20 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
     income: Floats,
     totals: Floats,
 ) -> tuple[int, int]:
-    """Push from the seeds until the error is reached, or until sweeps over the whole graph look cheaper.
+    """Push from the seeds until the error is at most l1, or sweeps over the whole graph look cheaper.
 
-    sweep_cost   what a sweep over all in-edges costs, in edges visited here; 0 for pushing to the end
-    tuned        whether weights of this query differ; `largest` is the largest multiplier
+    One loop: its state is in registers, and a call in it costs as much as its work.
+
+    sweep_cost   cost of a sweep over all in-edges, in visited edges; 0: push to the end
+    tuned        weights of this query differ; `largest` is the largest multiplier
     kind_factor  float32[256]; alive, boundary bool[n] or empty
-    own_of       int32[m] or empty, for rows marked OWN: by position, which of `own_factor` an edge has, or -1
-    slot_*       n + 1 slots, all 0, and again so at the end
+    own_of       int32[m] or empty, for rows marked OWN: index into `own_factor` by position, or -1
+    slot_*       n + 1 slots, all 0, before and after
     bucket_*     m // 4 + 2 buckets; queue holds a power of 2 > n numbers
-    rows         receives the nodes reached, and `income` what arrived there
-    totals       receives what is on its way, what went back from sinks, what is stuck, as known at the end
+    rows         uint32[n], written: the nodes reached; `income` float64[n]: what arrived there
+    totals       float64[3], written: mass on its way, returned from sinks, stuck at boundary nodes
 
-    Returns how many nodes were reached and how many edges visited.
+    Returns the number of nodes reached and of edges visited.
     """
     ring = np.uint64(queue.size - 1)
     go_on = 1.0 - restart

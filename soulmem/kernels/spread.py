@@ -1,13 +1,12 @@
-"""What becomes active when energy spreads from some nodes over weighted links?
-
-In every round each node whose activation is above the threshold F passes on what it has received and not yet
-passed on:
+"""Spreading activation over weighted links, in rounds.
 
     A[j] += D * unsent[i] * W[i, j] / max(1, sum of W[i, :])        for every firing i, all at once
 
-So every bit of energy is passed on once, what arrives in a round is kept, and the order of nodes does not
-matter. Sharing by fan makes it bounded on any graph: A sums to at most (1 + D + .. + D^rounds) * start.
-Anderson 1983, https://doi.org/10.1016/S0022-5371(83)90201-3, with the fan in the place of raw counts.
+A node fires while its activation is above the threshold F and it has received energy that
+it has not passed on. Every bit of energy is passed on once, and the order of nodes does
+not matter. Sharing by fan bounds the result on any graph: A sums to at most
+(1 + D + .. + D^rounds) * start. Anderson 1983, https://doi.org/10.1016/S0022-5371(83)90201-3,
+with the fan in the place of raw counts.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class SpreadParams:
-    """Seed 002, table 2, gives the first four and their ranges. Raises ValueError for one outside its own."""
+    """Parameters of a spread; seed 002, table 2, gives the first four. Raises ValueError out of range."""
 
     start: float = 1.0  # 0..1, > 0: energy of a seed
     threshold: float = 0.05  # F, 0..1: higher, and fewer nodes fire
@@ -63,8 +62,8 @@ class Links:
     """Weighted links by source: those of node u are the positions indptr[u]:indptr[u + 1].
 
     indptr   int64[n + 1]
-    indices  int64[m]    where a link leads
-    weight   float64[m]  >= 0; above 0 the energy of a node is shared by it
+    indices  int64[m]    target of each link
+    weight   float64[m]  >= 0; a node's energy is shared in proportion where they sum to over 1
     """
 
     indptr: Ints
@@ -82,13 +81,13 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Activation:
-    """How active each node is, where its first energy came from, and how the spreading ended.
+    """Result of a spread.
 
     energy  float64[n]  >= 0
-    parent  int64[n]    the node that first brought energy, the most if there were several; -1 for seeds and
-                        what was not reached: following parents leads to a seed
-    fired   bool[n]     what passed energy on
-    rounds  that moved energy, 0..params.rounds
+    parent  int64[n]    node that first brought energy, the most if several did; -1 for seeds and
+                        unreached nodes: following parents leads to a seed
+    fired   bool[n]     the node passed energy on
+    rounds  number of rounds that moved energy, 0..params.rounds
     """
 
     energy: Floats
@@ -104,9 +103,9 @@ def spread(
     params: SpreadParams | None = None,
     share: Floats | None = None,
 ) -> Activation:
-    """Let energy spread from the seeds, which may name a node more than once.
+    """Spread energy from the seeds; a node may be a seed more than once.
 
-    share  float64[k], 0..1  of `start` that each seed gets, 1 unless given
+    share  float64[k], 0..1  of `start` for each seed, 1 unless given
     """
     p = params or SpreadParams()
     n = links.indptr.size - 1
@@ -147,7 +146,7 @@ def _passed(links: Links, firing: Ints, amount: Floats) -> tuple[Ints, Ints, Flo
 def _take_parents(
     parent: Ints, energy: Floats, source: Ints, target: Ints, passed: Floats
 ) -> None:
-    """Who brings the most to a node without energy is its parent; of equals the lowest."""
+    """Set the parent of newly reached nodes: the source of most energy, of equals the lowest."""
     new = np.flatnonzero((energy[target] == 0) & (passed > 0))
     order = new[np.lexsort((-source[new], passed[new]))]  # the last one written stays
     parent[target[order]] = source[order]

@@ -1,10 +1,10 @@
-"""At which potentials do nodes settle when each passes on what it has, over and over?
+"""Steady state of node potentials under repeated passing.
 
     x = f(g * W^T x + s),   f(y) = tanh(y),   W[u, v] = w(u, v) / sqrt(sum w(u, :) * sum w(:, v))
 
-f is 1-Lipschitz, so where g * ||W|| < 1 a round is a contraction: there is exactly one such state, every
-start leads to it, and after each round it is known how far it still is (Banach). Loops need no care. With
-weights that are shared by fan on both sides ||W|| <= 1 (Schur's test), however large a hub.
+f is 1-Lipschitz, so with g * ||W|| < 1 a round is a contraction: there is exactly one such
+state, every start leads to it, and the remaining distance is bounded after each round
+(Banach). With weights shared by fan on both sides ||W|| <= 1 (Schur's test).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from soulmem.kernels.tuning import Tuning, tuned_weight
 
 @dataclass(frozen=True, slots=True)
 class SteadyParams:
-    """How much is passed on, and how exactly the state is found. Raises ValueError out of range."""
+    """Gain and accuracy of a steady state. Raises ValueError out of range."""
 
     gain: float = 0.5  # 0..1, < 1: of 1 / ||W||; higher, and potential comes further
     error: float = 1e-3  # > 0, of the potentials together, as a Euclidean length
@@ -36,11 +36,12 @@ class SteadyParams:
 
 @dataclass(frozen=True, slots=True)
 class Steady:
-    """The potential of each node, and how it was found.
+    """The potential of each node, and how it was reached.
 
     potential    float64[n]  0..1
-    contraction  by which a round brings any two states nearer at least, < 1
-    error        how far the true state may be, as a Euclidean length
+    contraction  factor, < 1, by which a round shrinks the distance of any two states at least
+    error        bound of the Euclidean distance to the true state
+    rounds       number of rounds computed
     """
 
     potential: Floats
@@ -56,10 +57,10 @@ def steady(
     tuning: Tuning | None = None,
     start: Floats | None = None,
 ) -> Steady:
-    """The steady state; all weights of `tuning` count but boundaries.
+    """The steady state; boundary nodes of `tuning` are ignored.
 
     stimulus  float64[n]  s, >= 0
-    start     float64[n]  where to begin, 0 unless given; the state is the same
+    start     float64[n]  initial state, 0 unless given; does not affect the result
     """
     p = params or SteadyParams()
     back, takes = _passing(graph, tuned_weight(graph, tuning).astype(np.float64))
@@ -78,12 +79,12 @@ def steady(
 
 
 def norm_bound(back: Any, v: Floats) -> float:
-    """At least the Euclidean norm of a matrix without negative entries.
+    """Upper bound of the Euclidean norm of a matrix without negative entries.
+
+        max over i of (M^T M v)[i] / v[i]  bounds the largest eigenvalue of M^T M (Collatz, Wielandt)
 
     back  the matrix transposed
     v     float64[columns], > 0 where a column has an entry
-
-    The largest ratio (M^T M v)[i] / v[i] bounds the largest eigenvalue of M^T M (Collatz, Wielandt).
     """
     there = v > 0
     image = back @ (back.T @ v)
@@ -91,7 +92,7 @@ def norm_bound(back: Any, v: Floats) -> float:
 
 
 def _passing(graph: Csr, weight: Floats) -> tuple[Any, Floats]:
-    """W transposed, as a matrix of SciPy, and what each node takes in of the weights, float64[n]."""
+    """W transposed, as a SciPy matrix, and the sum of weights into each node, float64[n]."""
     from scipy.sparse import csr_array
 
     source, target = graph.sources, graph.indices

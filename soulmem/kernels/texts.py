@@ -1,4 +1,4 @@
-"""What is the text of each memory worth beside all others? Plain functions, compiled by `compiled.py`.
+"""Text scores of memories beside each other; compiled by `compiled.py`.
 
 The formulas: `soulmem.retrieval.fusion.fuse`.
 """
@@ -18,7 +18,7 @@ NOISE = 1e-6  # a deviation that is smaller, beside the values, is rounding
 
 
 def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
-    """Mean and 1 / deviation of the finite values of a group; 0 for the latter where they are all alike."""
+    """Mean and 1 / deviation of the finite values of a group; 1 / deviation is 0 if all are alike."""
     count, total, squares = (
         0.0,
         0.0,
@@ -43,7 +43,7 @@ def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
 def add_walk(
     text: Floats, walked: Floats, group: Groups, share: float, out: Floats
 ) -> None:
-    """z(text) + share * z(sqrt(walked)) over group 1; -inf elsewhere.
+    """out = z(text) + share * z(sqrt(walked)) over group 1; -inf elsewhere.
 
     walked  float32[n], >= 0, mostly 0
     """
@@ -82,9 +82,9 @@ def join(
     which: int,
     out: Floats,
 ) -> tuple[float, float]:
-    """Standardised mean of up to three standardised views of a group, written to `out` where the group is.
+    """out = z(mean of z(view) over those of three views that exist), where the row is in group `which`.
 
-    0 where there is none. Returns what `measure` tells of the first view.
+    0 where none exists. Returns `measure` of the first view.
     """
     zero = np.float32(0)
     first = measure(view_a, group, which)
@@ -128,13 +128,16 @@ def fuse_texts(
     alone: Floats,
     score: Floats,
 ) -> None:
-    """Own score, own score without pairs, and score of every row; see `fusion.fuse`.
+    """Scores of every row; see `fusion.fuse`. One loop over rows, as each part needs the others.
 
-    group   uint8[n]  0 where not visible, 1 where words tell something, 2 where they do not
-    groups  1 if no row is in group 2
-    weight  of words beside meaning
-    own     float32[n], written, zeros before
-    alone, score  float32[n], written
+    turn, pair_in, pair_out   float32[n]  cosines alone, with the text before and the text after
+    lexical, lexical_in       float32[n]  BM25 alone and with the text before
+    before, after             int32[n]    rows of the neighbours, -1 for none
+    group   uint8[n]  0 not visible, 1 the query has words in the text's script, 2 it has none
+    groups  1 if no row is in group 2, else 2
+    weight  of words beside meaning; `neighbour`: of a neighbour's score
+    own     float32[n], zeros before; written: with pairs, without neighbours
+    alone, score  float32[n], written: without pairs; with neighbours
     """
     lexical_out = np.empty(lexical_in.size, np.float32)
     words = np.zeros(lexical_in.size, np.float32)

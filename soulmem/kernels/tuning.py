@@ -1,4 +1,4 @@
-"""What does one query change in the weights of the graph?"""
+"""Changes that one query makes to the weights of a graph."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ NO_PLACES = np.empty(0, np.int32)
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Multipliers and masks of one query; what is None changes nothing.
+    """Multipliers and masks of one query; None changes nothing.
 
     kind_factor  float32[256], 0..1e12  multiplies the weight of every edge of a kind
-    edges        uint32[k], distinct    the caller's numbers of edges with a multiplier of their own ..
-    factor       float32[k], 0..1e12    .. which comes on top of that of its kind
-                 Give the same array of edges again where they are the same: then they are not looked up anew.
-    places       int32[m]               `places_of` these edges, where it is at hand
-    alive        bool[n]                an edge to a node that is not alive does not exist
-    boundary     bool[n]                these nodes keep what arrives: their out-edges are not (all) loaded
+    edges        uint32[k], distinct    the caller's numbers of edges with an own multiplier;
+                                        pass the same array again to reuse its look-up
+    factor       float32[k], 0..1e12    own multipliers, applied beside those of the kind
+    places       int32[m]               `places_of` these edges, if at hand
+    alive        bool[n]                edges to other nodes do not exist
+    boundary     bool[n]                nodes whose out-edges are not all loaded: they keep what arrives
 
     A weight of the query is the float32 product of the weight and its multipliers.
     """
@@ -42,7 +42,7 @@ class Tuning:
 
     @property
     def reweights(self) -> bool:
-        """Whether any weight may change."""
+        """True if any weight may change."""
         return (
             self.kind_factor is not None
             or self.edges is not None
@@ -86,14 +86,14 @@ def _check_own_factors(graph: Csr, tuning: Tuning) -> None:
 
 
 def places_of(graph: Csr, edges: Ids) -> Places:
-    """int32[m] by position: the place in `edges`, the caller's numbers, of the edge there; -1: none. O(m)."""
+    """int32[m] by position: index in `edges` (the caller's numbers) of the edge there, or -1. O(m)."""
     by_edge = np.full(graph.numbers, -1, np.int32)
     by_edge[edges] = np.arange(edges.size)
     return np.asarray(by_edge[graph.edge], np.int32)
 
 
 def own_places(graph: Csr, tuning: Tuning) -> Places:
-    """`places_of` the edges with a multiplier of their own, which there must be."""
+    """`places_of` the edges with an own multiplier; `tuning.edges` must be set."""
     assert tuning.edges is not None
     return (
         tuning.places if tuning.places is not None else places_of(graph, tuning.edges)

@@ -51,7 +51,7 @@ class Walker:
 
 
 def check_seeds(graph: Csr, seeds: Ids, share: Floats, tuning: Tuning | None) -> None:
-    """Raises ValueError if no walk can start at these seeds."""
+    """Raises ValueError unless a walk can start at these seeds."""
     if seeds.size == 0 or seeds.shape != share.shape:
         raise ValueError("a walk needs seeds, and a share for each")
     if int(seeds.max()) >= graph.nodes:

@@ -1,4 +1,4 @@
-"""What is a walk asked, and what does it answer?"""
+"""Parameters and result of a walk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.kernels.csr import Flags, Floats, Ids
 
 @dataclass(frozen=True, slots=True)
 class WalkParams:
-    """How far a walk goes and how exactly it is followed."""
+    """Length and accuracy of a walk."""
 
     restart: float = 0.5  # chance to return to the seeds at each step, 0 < restart <= 1
     l1: float = 1e-2  # the error asked for, as the sum of absolute differences, > 0
@@ -23,16 +23,16 @@ class WalkParams:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """Where a walk is found, node by node, never more than the truth; nodes not named score 0.
+    """Score of each node reached, a lower bound of the true score; other nodes score 0.
 
         pi = restart * seeds + (1 - restart) * pi * P
 
-    rows        uint32[t]   the nodes that were reached, in no order
+    rows        uint32[t]   nodes reached, in no order
     score       float64[t]  <= pi
-    error       the sum of pi - score over all nodes, exact but for rounding
-    visits      edges visited
-    stuck_rows  uint32[b]   boundary nodes that were reached
-    stuck       float64[b]  walk that waits at each of them to be sent on; part of `error`
+    error       sum of pi - score over all nodes, exact but for rounding
+    visits      number of edges visited
+    stuck_rows  uint32[b]   boundary nodes reached
+    stuck       float64[b]  mass that waits at each of them; part of `error`
     """
 
     rows: Ids
@@ -43,7 +43,7 @@ class Walk:
     stuck: Floats
 
     def top(self, k: int) -> tuple[Ids, Floats]:
-        """The k best nodes and their scores, best first; equal ones by node."""
+        """The k nodes of highest score, and their scores, best first; of equals the lower node first."""
         best = np.arange(self.rows.size)
         if k < best.size:
             floor = np.partition(self.score, -k)[-k] if k > 0 else np.inf

@@ -1,4 +1,4 @@
-"""What the engine asks of whatever keeps copies of the store."""
+"""Port: backups of the store."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Protocol
 
 
 class Backups(Protocol):
-    """Copies of the whole store, the newest few of which are kept. Every method may raise StoreError."""
+    """Copies of the whole store, of which the newest few are kept. Methods may raise StoreError."""
 
     async def last(self, before: datetime) -> datetime | None:
-        """When the newest copy was made that is not of a later time than `before`; None without any."""
+        """Time of the newest copy not later than `before`; None without any."""
 
     async def make(self, current_time: datetime) -> str:
-        """Make a copy that shows one moment, let go of those that are too old; its path, for the user."""
+        """Make a consistent copy and remove those that are too old; returns its path."""

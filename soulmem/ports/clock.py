@@ -1,4 +1,4 @@
-"""What time it is: the engine asks here, so that tests can move it."""
+"""Port: the current time, which tests can set."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ class Clock(Protocol):
     """Wall time plus the turns a test has added."""
 
     def now(self) -> datetime:
-        """Aware UTC."""
+        """Current time, aware, UTC."""
 
     @property
     def extra_turns(self) -> int:
-        """Turns added to every soul's clock beside those it lived."""
+        """Turns to add to every soul's clock."""

@@ -1,4 +1,4 @@
-"""What turns texts into vectors, and what it promises."""
+"""Port: texts to vectors."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from soulmem.domain.errors import SoulMemError
 
 
 class EmbedderError(SoulMemError):
-    """A loaded model failed on these texts; the message says which model."""
+    """A loaded model failed on these texts; the message names the model."""
 
     code = "embedder"
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors. Blocking, so never called on the event loop; one thread at a time."""
+    """Texts to unit vectors. Blocks, so never called on the event loop; one thread at a time."""
 
     @property
     def name(self) -> str:
-        """The model as a person would name it."""
+        """Display name of the model."""
         ...
 
     @property
@@ -37,12 +37,12 @@ class Embedder(Protocol):
 
     @property
     def prompt(self) -> str:
-        """What stands before every text; empty for none."""
+        """Prefix of every text; empty for none."""
         ...
 
     @property
     def lacks_prompt(self) -> bool:
-        """Whether the model was trained with a prompt and is used without one: it then finds less."""
+        """True if the model was trained with a prompt and is used without one, which loses quality."""
         ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""What answers a prompt, and what it promises."""
+"""Ports: a language model, and the desk of prompts that a client runs."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from soulmem.domain.llm import Completion, Prompt
 
 
 class Llm(Protocol):
-    """A language model. One call is one request: nothing is tried again here."""
+    """A language model. One call is one request, without retries."""
 
     @property
     def name(self) -> str:
-        """The model as a person would name it."""
+        """Display name of the model."""
         ...
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """The model's answer, unread; its text is not blank. Reasoning may be left out of it.
+        """The model's raw answer, not blank. Reasoning may be left out of it.
 
-        Never blocks the event loop. A cancelled call lets go of its request at once. Raises LlmFailed.
+        Never blocks the event loop. A cancelled call ends its request at once. Raises LlmFailed.
         """
         ...
 
@@ -39,7 +39,7 @@ RequestListener = Callable[[Owner, str, bool], None]
 
 
 class LlmDesk(Protocol):
-    """Where prompts wait for a client that runs them on its own connection; each for its owner's alone."""
+    """Prompts that wait for a client to run them on its own connection, apart by owner."""
 
     def listen(self, tell: RequestListener, is_held: Callable[[], bool]) -> None:
         """From now on let `tell` know of prompts that come and go. While `is_held` says that no client gets
@@ -48,11 +48,11 @@ class LlmDesk(Protocol):
         ...
 
     def take(self, owner: Owner) -> LlmRequest | None:
-        """The oldest prompt that no client has now; it is this one's for a while."""
+        """The oldest prompt that no client has taken; reserved for this client for a while."""
         ...
 
     def answer(self, owner: Owner, request: str, text: str) -> None:
-        """What the model answered. Raises NotFound when nobody waits for it any more."""
+        """Deliver the model's answer. Raises NotFound when nobody waits for it any more."""
         ...
 
     def refuse(self, owner: Owner, request: str, reason: str) -> None:
@@ -60,7 +60,7 @@ class LlmDesk(Protocol):
         ...
 
     def give_back(self, owner: Owner, request: str) -> None:
-        """The client that has it cannot run it after all, which is no failure: it is free for the next.
+        """The client cannot run the prompt after all; no failure: it is free for another client.
 
         Raises NotFound like `answer`.
         """

@@ -1,4 +1,4 @@
-"""What the engine asks of the place where images of open minds are kept: arrays by name, there or not."""
+"""Port: snapshots of open minds as named arrays, a cache."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from soulmem.domain.ids import Owner, SoulId
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An image as it was written."""
+    """A snapshot as it was written."""
 
     head: Mapping[str, Any]  # what JSON can say
     arrays: Mapping[
@@ -22,26 +22,26 @@ class Snapshot:
 
 
 class SnapshotWriter(Protocol):
-    """One image on its way. Methods block, and may raise StoreError; then the former image stays."""
+    """A snapshot being written. Methods block and may raise StoreError; then the old one stays."""
 
     def add(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Write these arrays; no name may come twice."""
+        """Write these arrays; names must be distinct over all calls."""
 
     def finish(self, head: Mapping[str, Any]) -> None:
-        """Put the image in the place of the former one, as a whole or not at all."""
+        """Replace the former snapshot, completely or not at all."""
 
     def give_up(self) -> None:
-        """Leave nothing of it, unless it was finished."""
+        """Discard what was written, unless it was finished."""
 
 
 class SnapshotStore(Protocol):
-    """A cache of images, one a soul at most. Everything in it may be deleted at any time. Methods block."""
+    """A cache of snapshots, at most one per soul; any may be deleted at any time. Methods block."""
 
     def read(self, owner: Owner, soul: SoulId, token: str) -> Snapshot | None:
-        """The soul's image if it goes by that token; None for another one, for none, or a damaged one."""
+        """The soul's snapshot with that token; None for another token, a damaged one, or none."""
 
     def write(self, owner: Owner, soul: SoulId, token: str) -> SnapshotWriter:
-        """Begin an image that goes by that token. Raises StoreError."""
+        """Begin a snapshot with that token. Raises StoreError."""
 
     def drop(self, owner: Owner, soul: SoulId) -> None:
-        """Forget the soul's image; where there is none nothing happens."""
+        """Delete the soul's snapshot, if any."""

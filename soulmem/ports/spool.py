@@ -1,4 +1,4 @@
-"""What the engine asks of the place where jobs wait: records and what they work on, kept over a restart."""
+"""Port: jobs and their payloads, kept over a restart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.domain.ids import Owner, SoulId
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job as it is kept; `arguments` and `result` hold what JSON can say."""
+    """A stored job; `arguments` and `result` hold JSON values."""
 
     job: str
     owner: Owner
@@ -24,19 +24,19 @@ class JobRecord:
 
 
 class Spool(Protocol):
-    """Jobs and their payloads. Every method may raise StoreError; a failed write changed nothing."""
+    """Stored jobs. Every method may raise StoreError; a failed write changes nothing."""
 
     async def records(self) -> list[JobRecord]:
-        """Every job that is kept, oldest first."""
+        """All stored jobs, oldest first."""
 
     async def put(self, record: JobRecord, payload: bytes | None = None) -> None:
-        """Keep a job durably, with what it works on if that is given."""
+        """Store a job durably, with its payload if given."""
 
     async def payload(self, job: str) -> bytes:
-        """What the job works on; empty when there is nothing."""
+        """Payload of the job; empty when there is none."""
 
     async def drop_payload(self, job: str) -> None:
-        """It is no longer needed."""
+        """Delete the job's payload."""
 
     async def drop(self, job: str) -> None:
-        """Forget the job altogether; an unknown one is ignored."""
+        """Delete the job; an unknown one is ignored."""

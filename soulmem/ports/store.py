@@ -1,4 +1,4 @@
-"""What the engine asks of a database: whole changes in, whole souls and chats out."""
+"""Port: the database. Changes are stored as a whole; souls and chats are read as a whole."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RankedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ChatChange:
-    """The new head of a chat, the messages written anew and the slots that went."""
+    """New head of a chat, messages to write and slots to delete."""
 
     chat: Chat
     put: Sequence[RankedMessage] = ()
@@ -42,7 +42,7 @@ class ChatChange:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One step of one owner's world. It is stored as a whole or not at all."""
+    """One change of an owner's data, stored completely or not at all."""
 
     owner: Owner
     souls: Sequence[Soul] = ()
@@ -65,7 +65,7 @@ class Change:
     drop_derivations: Collection[str] = ()
 
     def souls_touched(self) -> frozenset[SoulId] | None:
-        """Whose memory it may alter; None for any of the owner's, where something goes by its id alone."""
+        """Souls whose memory may change; None for any of the owner's, if it deletes by id alone."""
         if self.drop_memories or self.drop_edges:
             return None
         touched = {soul.id for soul in self.souls}
@@ -87,7 +87,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class SoulGraph:
-    """Everything stored of one soul's graph, in no particular order, bin included."""
+    """All stored memories and edges of a soul, in no particular order, bin included."""
 
     memories: Sequence[Memory] = field(default_factory=list)
     edges: Sequence[Edge] = field(default_factory=list)
@@ -95,7 +95,7 @@ class SoulGraph:
 
 @dataclass(frozen=True, slots=True)
 class SoulRecalls:
-    """What is stored of a soul's recalls: by memory, and the last recalls, oldest first."""
+    """Stored recalls of a soul: statistics by memory, and the latest recalls, oldest first."""
 
     usages: Sequence[Usage] = field(default_factory=list)
     records: Sequence[RecallRecord] = field(default_factory=list)
@@ -103,8 +103,11 @@ class SoulRecalls:
 
 @dataclass(frozen=True, slots=True)
 class StoreHealth:
-    """How the store is: `writable` is false where nothing can be stored, `detail` says why in words, and
-    `losses` what was found to be missing when it was opened. `is_gone`: its place was taken away.
+    """State of the store.
+
+    writable  False if nothing can be stored; `detail` gives the reason
+    is_gone   the data folder was removed
+    losses    data found missing when the store was opened
     """
 
     writable: bool = True
@@ -114,13 +117,11 @@ class StoreHealth:
 
 
 class Store(Protocol):
-    """The system of record.
+    """The database. One handle per data folder; every method may raise StoreError.
 
-    One handle per data folder. Every method may raise StoreError; a failed `commit` changed nothing. Methods
-    may be
-    called concurrently; writes are applied one after the other. Bulk reads and writes are cut so that the
-    event loop
-    is never held for more than some tens of milliseconds.
+    A failed `commit` changes nothing. Methods may be called concurrently; writes are applied
+    one after the other. Bulk reads and writes are cut into parts, so that the event loop is
+    held for some tens of milliseconds at most.
     """
 
     async def open(self) -> None:
@@ -130,10 +131,10 @@ class Store(Protocol):
         """
 
     async def close(self) -> None:
-        """Flush and let go of the folder; calling twice is fine."""
+        """Flush and release the folder; may be called twice."""
 
     def health(self) -> StoreHealth:
-        """What the last statements told about the store."""
+        """State of the store as of the last statements."""
 
     async def commit(self, change: Change) -> None:
         """Store the whole change durably (fsync) or raise and store nothing.
@@ -167,13 +168,13 @@ class Store(Protocol):
     def memory_pages(
         self, owner: Owner, soul: SoulId
     ) -> AsyncIterator[Sequence[Memory]]:
-        """The same page by page: others may use the store between two, but not write to this soul."""
+        """`memories` page by page: between pages others may use the store but not write to this soul."""
 
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
-        """All edges of a soul, likewise."""
+        """All edges of a soul, page by page like `memory_pages`."""
 
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
-        """How many edges are stored of the soul; with None of all the owner's, which is found sooner."""
+        """Number of stored edges of the soul, or with None of the owner (faster)."""
 
     async def edges_around(
         self,
@@ -183,32 +184,33 @@ class Store(Protocol):
         *,
         leaving: bool = False,
     ) -> EdgePage:
-        """Each edge of the soul that starts or ends at any of these memories, or with `leaving` that starts
-        there; unknown memories have none.
+        """Edges that start or end at any of these memories, or with `leaving` only those that start there.
+
+        Unknown memories have none.
         """
 
     async def edges_leaving(
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId], kind: EdgeKind
     ) -> Mapping[MemoryId, int]:
-        """How many edges of that kind start at each of these memories; those without any are left out."""
+        """Number of edges of that kind that start at each of these memories; zeros are left out."""
 
     async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
         """Those of these edge ids that are stored."""
 
     async def recalls(self, owner: Owner, soul: SoulId) -> SoulRecalls:
-        """What a soul recalled, and when."""
+        """Recall statistics and latest recalls of a soul."""
 
     async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
-        """Entries of the owner, the newest first."""
+        """Matching entries of the owner, newest first."""
 
     async def deletions(self, owner: Owner) -> list[Deletion]:
-        """All that were asked for, the oldest first."""
+        """All deletion requests, oldest first."""
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
-        """What the user thinks of memories of the soul."""
+        """The user's opinions of the soul's memories."""
 
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
-        """What a language model made of the soul's chats, the oldest first."""
+        """Kept answers of language models for the soul, oldest first."""
 
     async def books(self, owner: Owner) -> list[SoulBooks]:
         """What language models cost the owner's souls, and what of theirs waits; in no particular order."""
@@ -217,26 +219,25 @@ class Store(Protocol):
         """Keep the books of a soul in place of those before; empty ones are forgotten."""
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
-        """Let `token` stand for the soul's memory as it is stored now: the next commit that may alter that
-        takes it away, as `Change.souls_touched` says.
+        """Store `token` for the soul's memory as it is now.
+
+        The next commit that may change it (see `Change.souls_touched`) deletes the token.
         """
 
     async def marked(self, owner: Owner, soul: SoulId) -> str | None:
-        """The token that stands for the soul's memory, None when it was altered since, or never marked."""
+        """The token of `mark`; None if the soul's memory changed since, or was never marked."""
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Stored vectors (little-endian float32) of that model by key; unknown keys are left out."""
 
     async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors by model and key; an existing one is replaced."""
+        """Store vectors by model and key; existing ones are replaced."""
 
     def vector_keys(self, model: str) -> AsyncIterator[Sequence[tuple[str, str]]]:
-        """Every stored (model, key), for clearing out what no text needs any more. Part by part, so that few
-        vectors are held at once; the parts are about equal where most vectors are of `model`.
-        """
+        """Every stored (model, key), in parts, for deleting vectors that no text needs any more."""
 
     async def drop_vectors(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Forget these (model, key) vectors; unknown ones are ignored."""
+        """Delete these (model, key) vectors; unknown ones are ignored."""
 
     async def maintain(self) -> None:
-        """Housekeeping for quiet moments and after bulk writes: recycle the log when it has grown."""
+        """Housekeeping for idle time and after bulk writes: shrink the log when it has grown."""

@@ -1,4 +1,4 @@
-"""What the engine asks of the place where traces of recalls are kept over a restart."""
+"""Port: traces of recalls, kept over a restart."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from soulmem.domain.ids import Owner, SoulId
 
 
 class TraceLog(Protocol):
-    """The last traces of each soul, each as bytes under its id. Every method may raise StoreError.
+    """The latest traces of each soul, as bytes by id. Every method may raise StoreError.
 
-    A trace that was added just before a crash may be lost; none is ever half there.
+    A trace added just before a crash may be lost; none is ever stored in part.
     """
 
     async def add(self, owner: Owner, soul: SoulId, key: str, trace: bytes) -> None:
-        """Keep a trace; the oldest of the soul leave when there are too many."""
+        """Store a trace; the oldest traces of the soul are deleted when there are too many."""
 
     async def find(self, owner: Owner, key: str) -> bytes | None:
-        """The trace of that id, None when it is not kept."""
+        """The trace of that id, None if it is not stored."""
 
     async def alter(
         self, owner: Owner, soul: SoulId, rewrite: Callable[[bytes], bytes | None]
@@ -28,4 +28,4 @@ class TraceLog(Protocol):
         """
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
-        """Forget all traces of the soul."""
+        """Delete all traces of the soul."""
