@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from soulmem.domain.books import Spent
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId
+from soulmem.domain.llm_usage import LlmUsage
 from soulmem.engine.api.results import EmbedderHealth, Health
 from soulmem.engine.llm.sources import LlmHealth
 from soulmem.engine.mind.mind import Mind
@@ -33,7 +33,7 @@ def health_of(
     phase: str,
     kernels: str,
     llm: LlmHealth,
-    spent: Spent,
+    spent: LlmUsage,
     minds: Sequence[Mind],
     notes: Sequence[str],
 ) -> Health:

@@ -49,7 +49,7 @@ class SpreadParams:
                 raise ValueError(f"{name} {value} is not above 0 and at most 1")
 
 
-class Stop(str, Enum):
+class StopReason(str, Enum):
     """What ended the spreading."""
 
     QUIET = "quiet"  # nothing was left that could fire
@@ -94,7 +94,7 @@ class Activation:
     parent: Ints
     fired: npt.NDArray[np.bool_]
     rounds: int
-    stopped: Stop
+    stopped: StopReason
 
 
 def spread(
@@ -119,7 +119,7 @@ def spread(
     for done in range(p.rounds):
         firing = np.flatnonzero((energy > p.threshold) & (unsent > 0))
         if not firing.size:
-            return Activation(energy, parent, fired, done, Stop.QUIET)
+            return Activation(energy, parent, fired, done, StopReason.QUIET)
         source, target, passed = _passed(links, firing, p.transmission * unsent[firing])
         fired[firing] = True
         unsent[firing] = 0.0
@@ -128,8 +128,8 @@ def spread(
         energy += received
         unsent += received
         if received.sum() < p.delta:
-            return Activation(energy, parent, fired, done + 1, Stop.DELTA)
-    return Activation(energy, parent, fired, p.rounds, Stop.ROUNDS)
+            return Activation(energy, parent, fired, done + 1, StopReason.DELTA)
+    return Activation(energy, parent, fired, p.rounds, StopReason.ROUNDS)
 
 
 def _passed(links: Links, firing: Ints, amount: Floats) -> tuple[Ints, Ints, Floats]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
-from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import Memory
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
@@ -212,11 +212,11 @@ class Store(Protocol):
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         """Kept answers of language models for the soul, oldest first."""
 
-    async def books(self, owner: Owner) -> list[SoulBooks]:
-        """What language models cost the owner's souls, and what of theirs waits; in no particular order."""
+    async def llm_usage(self, owner: Owner) -> list[SoulLlmUsage]:
+        """Usage and deferred work of the owner's souls, in no particular order."""
 
-    async def put_books(self, owner: Owner, books: SoulBooks) -> None:
-        """Keep the books of a soul in place of those before; empty ones are forgotten."""
+    async def put_llm_usage(self, owner: Owner, books: SoulLlmUsage) -> None:
+        """Replace a soul's usage and deferred work; an empty value is deleted."""
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         """Store `token` for the soul's memory as it is now.

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 
 from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
-from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.errors import Protected, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import BINNED, Memory, MemoryState
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
@@ -47,7 +47,7 @@ class _World:
     deletions: dict[str, Deletion] = field(default_factory=dict)
     opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
     derivations: dict[str, Derivation] = field(default_factory=dict)
-    books: dict[SoulId, SoulBooks] = field(default_factory=dict)
+    books: dict[SoulId, SoulLlmUsage] = field(default_factory=dict)
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
@@ -236,11 +236,11 @@ class FakeStore:
         ]
         return sorted(found, key=lambda one: (one.made, one.id))
 
-    async def books(self, owner: Owner) -> list[SoulBooks]:
+    async def llm_usage(self, owner: Owner) -> list[SoulLlmUsage]:
         self._check_open()
         return list(self._world(owner).books.values())
 
-    async def put_books(self, owner: Owner, books: SoulBooks) -> None:
+    async def put_llm_usage(self, owner: Owner, books: SoulLlmUsage) -> None:
         self._check_open()
         if self.refuses:
             raise self.refuses

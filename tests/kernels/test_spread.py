@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from soulmem.kernels.spread import Activation, Links, SpreadParams, Stop, spread
+from soulmem.kernels.spread import Activation, Links, SpreadParams, StopReason, spread
 
 pytestmark = pytest.mark.timeout(120)  # some hundred graphs a test on a busy machine
 Floats = NDArray[np.float64]
@@ -147,7 +147,7 @@ def test_six_nodes_by_hand(seed: int) -> None:
     found = run(6, moved, [int(order[0])], threshold=0.1, rounds=3)
     after = [1 + 55 / 364, 1 / 6 + 55 / 2184, 1 / 3 + 55 / 1092, 9 / 91, 0.0, 0.0]
     np.testing.assert_allclose(found.energy[order], after, atol=1e-9)
-    assert found.stopped is Stop.ROUNDS
+    assert found.stopped is StopReason.ROUNDS
     assert found.parent[order[3]] == order[1]
     assert found.parent[order[0]] == -1
 
@@ -161,11 +161,15 @@ def test_between_two_nodes_of_equal_fan_as_much_flows_either_way() -> None:
 
 def test_a_ring_stops_by_delta_and_a_star_by_rounds() -> None:
     ring = [(i, (i + 1) % 12, 1.0) for i in range(12)]
-    assert run(12, ring, [0], threshold=0.0, transmission=0.4).stopped is Stop.DELTA
+    assert (
+        run(12, ring, [0], threshold=0.0, transmission=0.4).stopped is StopReason.DELTA
+    )
     star = [(0, leaf, 1.0) for leaf in range(1, 20_001)]
     found = run(20_001, star, [0], threshold=0.0, transmission=1.0)
-    assert (found.stopped, found.rounds) == (Stop.ROUNDS, 10)
-    assert run(20_001, star, [0]).stopped is Stop.QUIET  # no leaf has enough to fire
+    assert (found.stopped, found.rounds) == (StopReason.ROUNDS, 10)
+    assert (
+        run(20_001, star, [0]).stopped is StopReason.QUIET
+    )  # no leaf has enough to fire
 
 
 def test_who_is_fed_by_two_outranks_who_is_fed_by_one() -> None:

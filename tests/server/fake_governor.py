@@ -8,16 +8,16 @@ from datetime import datetime, timezone
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
-from soulmem.domain.books import Deferred
 from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.derivations import Work
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.llm_usage import Deferred
 from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.consolidation.consolidator import UsageReport
 from soulmem.engine.editing.undo import Undone
 from soulmem.engine.learning.feedback import FeedbackResult
-from soulmem.engine.llm.usage import Spent, UsageLimits
+from soulmem.engine.llm.usage import LlmUsage, UsageLimits
 from soulmem.engine.world.audit import AuditPage
 
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
@@ -63,7 +63,7 @@ class FakeGovernor:
         self._called("books", soul)
         if soul == "s9":
             raise NotFound(f"no soul {soul!r}", field="soul")
-        spent = Spent(3, 1, 900, 120, 4.5, 7)
+        spent = LlmUsage(3, 1, 900, 120, 4.5, 7)
         parked = Deferred(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
         return UsageReport(
             {"consolidation": spent}, spent, UsageLimits(), [parked], None, 4, 0.1

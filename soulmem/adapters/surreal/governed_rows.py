@@ -9,10 +9,10 @@ import msgspec
 
 from soulmem.adapters.surreal.rows import Row, Table, instant, moment
 from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, FieldValues
-from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.opinions import Opinion
 
 AUDIT = Table(
@@ -153,13 +153,13 @@ def derivation_of(line: str) -> Derivation:
     return msgspec.json.decode(text, type=Derivation)
 
 
-def books_text(books: SoulBooks) -> str:
+def books_text(books: SoulLlmUsage) -> str:
     return msgspec.json.encode(books).decode()
 
 
-def books_of(line: str) -> SoulBooks:
+def books_of(line: str) -> SoulLlmUsage:
     _, text = json.loads(line)
-    return msgspec.json.decode(text, type=SoulBooks)
+    return msgspec.json.decode(text, type=SoulLlmUsage)
 
 
 def _text(value: FieldValues | None) -> str | None:

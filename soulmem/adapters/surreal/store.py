@@ -24,12 +24,12 @@ from soulmem.adapters.surreal.transaction import (
     transaction,
 )
 from soulmem.domain.audit import AuditEntry, AuditQuery
-from soulmem.domain.books import SoulBooks
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
+from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import Memory
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
@@ -249,10 +249,10 @@ class SurrealStore:
             derivations, key=lambda derivation: (derivation.made, derivation.id)
         )
 
-    async def books(self, owner: Owner) -> list[SoulBooks]:
+    async def llm_usage(self, owner: Owner) -> list[SoulLlmUsage]:
         return await self._range(governed_rows.BOOKS, [owner], governed_rows.books_of)
 
-    async def put_books(self, owner: Owner, books: SoulBooks) -> None:
+    async def put_llm_usage(self, owner: Owner, books: SoulLlmUsage) -> None:
         put = "UPSERT type::record('books', $id) CONTENT { told: $told } RETURN NONE;"
         drop = "DELETE type::record('books', $id) RETURN NONE;"
         text = governed_rows.books_text(books)

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from soulmem.consolidation.validity import FactValidity
-from soulmem.domain.books import Spent
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.llm_usage import LlmUsage
 from soulmem.domain.memories import Memory, Place
 from soulmem.domain.opinions import NEUTRAL
 from soulmem.domain.usage import Usage
@@ -186,8 +186,8 @@ class Health:
     kernels: str  # warming, ok
     llm_state: str = "off"
     llm_model: str | None = None
-    spent: Spent = field(
-        default_factory=Spent
+    spent: LlmUsage = field(
+        default_factory=LlmUsage
     )  # on the model within the last hour, for all souls
     pending: int = 0
     # Permanent memories, each with its soul, that the last recall of the soul had no room for.

@@ -49,7 +49,7 @@ from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.llm.usage import (
     CONSOLIDATION,
     REPLAY,
-    Spent,
+    LlmUsage,
     UsageLedger,
     UsageLimits,
 )
@@ -83,8 +83,8 @@ class ConsolidationParams:
 class UsageReport:
     """Usage of language models for a soul, and its work that waits or is due."""
 
-    totals: Mapping[str, Spent]  # by kind of work
-    this_hour: Spent  # of all souls
+    totals: Mapping[str, LlmUsage]  # by kind of work
+    this_hour: LlmUsage  # of all souls
     hourly_limits: UsageLimits
     deferred: Sequence[Deferred]
     unavailable_reason: str | None  # why the last call found no model
@@ -384,7 +384,7 @@ class Consolidator:
         self._changes_written += 1
         nodes = len(change.put_memories)
         if nodes:
-            spent = Spent(nodes=nodes)
+            spent = LlmUsage(nodes=nodes)
             self.usage.record(
                 world.owner, mind.soul.id, task.work, spent, self._clock.now()
             )

@@ -18,7 +18,7 @@ from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
 from soulmem.domain.texts import well_formed
 from soulmem.engine.llm.retry import Deferrals
 from soulmem.engine.llm.sources import LlmAccess
-from soulmem.engine.llm.usage import Spent, UsageLedger
+from soulmem.engine.llm.usage import LlmUsage, UsageLedger
 from soulmem.engine.runtime.worker import Worker
 from soulmem.ports.clock import Clock
 from soulmem.ports.llm import Llm
@@ -121,7 +121,7 @@ class LlmCalls:
                 return await self._compute.run(read, well_formed(text))
             except LlmFailed as failed:
                 failure = failed
-                self._record(task, Spent(failed=1))
+                self._record(task, LlmUsage(failed=1))
                 if failed.kind is Failure.REFUSED:
                     break
         assert failure is not None
@@ -152,7 +152,7 @@ class LlmCalls:
         assert llm is not None
         task.model = llm.name
         prompt_tokens = _max_tokens(prompt) - prompt.max_tokens
-        spent = Spent(calls=1, prompt_tokens=prompt_tokens)
+        spent = LlmUsage(calls=1, prompt_tokens=prompt_tokens)
         began = asyncio.get_running_loop().time()
         try:
             completing = asyncio.ensure_future(self._unless_busy(llm, prompt))
@@ -164,14 +164,14 @@ class LlmCalls:
                 await asyncio.gather(completing, return_exceptions=True)
             answer = completing.result()
             if answer is None:
-                spent = Spent()
+                spent = LlmUsage()
                 return None
-            spent = Spent(
+            spent = LlmUsage(
                 1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds
             )
         except LlmFailed:
             seconds = asyncio.get_running_loop().time() - began
-            spent = Spent(1, 0, prompt_tokens, 0, seconds)
+            spent = LlmUsage(1, 0, prompt_tokens, 0, seconds)
             raise
         finally:
             self._record(task, spent)
@@ -181,7 +181,7 @@ class LlmCalls:
         """The completion; None if a reply began between the creation and the start of this task."""
         return None if self.is_busy() else await llm.complete(prompt)
 
-    def _record(self, task: LlmTask, spent: Spent) -> None:
+    def _record(self, task: LlmTask, spent: LlmUsage) -> None:
         self.usage.record(task.owner, task.soul, task.work, spent, self._clock.now())
 
 

@@ -6,9 +6,9 @@ import asyncio
 import logging
 from datetime import datetime
 
-from soulmem.domain.books import SoulBooks
 from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.engine.llm.retry import Deferrals
 from soulmem.engine.llm.usage import UsageLedger
 from soulmem.ports.store import Store
@@ -31,7 +31,7 @@ class UsagePersistence:
     async def open(self, current_time: datetime) -> None:
         """Load what is stored, then store every change. Raises StoreError."""
         for owner in await self._store.owners():
-            for books in await self._store.books(owner):
+            for books in await self._store.llm_usage(owner):
                 # After the clock was set back, usage from the future must not count until then.
                 past = [entry for entry in books.late if entry[0] <= current_time]
                 self._usage.restore(owner, books.soul, books.totals, past)
@@ -52,14 +52,14 @@ class UsagePersistence:
         while self._changed:
             owner, soul = next(iter(self._changed))
             del self._changed[owner, soul]
-            books = SoulBooks(
+            books = SoulLlmUsage(
                 soul,
                 self._usage.totals(owner, soul),
                 self._usage.recent(owner, soul),
                 tuple(self._deferrals.of_soul(owner, soul)),
             )
             try:
-                await self._store.put_books(owner, books)
+                await self._store.put_llm_usage(owner, books)
             except SoulMemError as error:
                 # For example a full disk: the next change writes the whole record again.
                 log.warning(

@@ -9,7 +9,7 @@ from soulmem.domain.drafts import Drafts, Passage, PassageLine
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.llm import Failure, LlmFailed, Unreadable
 from soulmem.engine.llm.calls import LlmCalls, LlmTask
-from soulmem.engine.llm.usage import Spent
+from soulmem.engine.llm.usage import LlmUsage
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.prompts import extraction, summary
 
@@ -104,7 +104,7 @@ class ModelTest:
     def _seconds(self, run: JobRun) -> float:
         """Seconds of all tests of the soul so far, without waiting for replies."""
         totals = self._llm_calls.usage.totals(run.owner, run.soul)
-        return totals.get(USAGE_KIND, Spent()).seconds
+        return totals.get(USAGE_KIND, LlmUsage()).seconds
 
 
 def _checked_summary(text: str, passage: Passage) -> str:

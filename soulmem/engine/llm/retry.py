@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from soulmem.domain.books import Deferred as Deferred
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.domain.llm_usage import Deferred as Deferred
 
 Key = tuple[Owner, SoulId, ChatId, Work]
 

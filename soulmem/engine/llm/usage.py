@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from soulmem.domain.books import Spent as Spent
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.llm_usage import LlmUsage as LlmUsage
 
 CONSOLIDATION = "consolidation"
 REPLAY = "replay"
@@ -34,7 +34,7 @@ class _RecentUsage(NamedTuple):
     moment: datetime
     owner: Owner
     soul: SoulId
-    spent: Spent
+    spent: LlmUsage
 
 
 class UsageLedger:
@@ -43,8 +43,8 @@ class UsageLedger:
     def __init__(self, params: UsageLimits | None = None) -> None:
         self.params = params or UsageLimits()
         self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
-        self._totals: defaultdict[tuple[Owner, SoulId], dict[str, Spent]] = defaultdict(
-            dict
+        self._totals: defaultdict[tuple[Owner, SoulId], dict[str, LlmUsage]] = (
+            defaultdict(dict)
         )
         self._recent: deque[_RecentUsage] = deque()  # oldest first
         self._call_seconds: defaultdict[str, deque[float]] = defaultdict(
@@ -56,14 +56,14 @@ class UsageLedger:
         owner: Owner,
         soul: SoulId,
         work: str,
-        spent: Spent,
+        spent: LlmUsage,
         current_time: datetime,
     ) -> None:
         """Add usage to the totals of a kind of work and to the current hour."""
-        if spent == Spent():
+        if spent == LlmUsage():
             return
         totals = self._totals[owner, soul]
-        totals[work] = totals.get(work, Spent()).plus(spent)
+        totals[work] = totals.get(work, LlmUsage()).plus(spent)
         self._recent.append(_RecentUsage(current_time, owner, soul, spent))
         if spent.calls:
             self._call_seconds[work].append(spent.seconds / spent.calls)
@@ -74,8 +74,8 @@ class UsageLedger:
         self,
         owner: Owner,
         soul: SoulId,
-        totals: Mapping[str, Spent],
-        recent: Iterable[tuple[datetime, Spent]],
+        totals: Mapping[str, LlmUsage],
+        recent: Iterable[tuple[datetime, LlmUsage]],
     ) -> None:
         """Take over the usage of a soul that was stored before a restart."""
         self._totals[owner, soul] = dict(totals)
@@ -85,7 +85,9 @@ class UsageLedger:
         entries.sort(key=lambda entry: entry.moment)
         self._recent = deque(entries)
 
-    def recent(self, owner: Owner, soul: SoulId) -> tuple[tuple[datetime, Spent], ...]:
+    def recent(
+        self, owner: Owner, soul: SoulId
+    ) -> tuple[tuple[datetime, LlmUsage], ...]:
         """Moments and amounts of a soul's usage within the last hour, oldest first."""
         return tuple(
             (entry.moment, entry.spent)
@@ -93,7 +95,7 @@ class UsageLedger:
             if entry.owner == owner and entry.soul == soul
         )
 
-    def totals(self, owner: Owner, soul: SoulId) -> Mapping[str, Spent]:
+    def totals(self, owner: Owner, soul: SoulId) -> Mapping[str, LlmUsage]:
         """Usage of a soul by kind of work."""
         return dict(self._totals.get((owner, soul), {}))
 
@@ -106,10 +108,10 @@ class UsageLedger:
         seconds = self._call_seconds[work]
         return sum(seconds) / len(seconds) if seconds else None
 
-    def this_hour(self, current_time: datetime) -> Spent:
+    def this_hour(self, current_time: datetime) -> LlmUsage:
         """Usage of all souls within the last hour."""
         self._drop_old(current_time)
-        spent = Spent()
+        spent = LlmUsage()
         for entry in self._recent:
             spent = spent.plus(entry.spent)
         return spent

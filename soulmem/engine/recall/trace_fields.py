@@ -12,14 +12,14 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation
 from soulmem.engine.recall.ranking import Ranked
 from soulmem.engine.recall.walks import WalkResult
-from soulmem.kernels.spread import Stop
+from soulmem.kernels.spread import StopReason
 
 _SEEDS = 30
 _BEST = 10
 _ENDED = {
-    Stop.QUIET: "until nothing was left that could fire",
-    Stop.DELTA: "until hardly anything changed",
-    Stop.ROUNDS: "as many as there may be",
+    StopReason.QUIET: "until nothing was left that could fire",
+    StopReason.DELTA: "until hardly anything changed",
+    StopReason.ROUNDS: "as many as there may be",
 }
 
 

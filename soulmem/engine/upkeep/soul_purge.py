@@ -6,9 +6,9 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from soulmem.domain.audit import Action, Actor
-from soulmem.domain.books import SoulBooks
 from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
@@ -95,7 +95,7 @@ class SoulPurge:
                     by=Actor.USER,
                 )
             )
-            await self._store.put_books(world.owner, SoulBooks(soul.id))
+            await self._store.put_llm_usage(world.owner, SoulLlmUsage(soul.id))
             await self._auditor.traces.drop(world.owner, soul.id)
             world.souls[soul.id] = bare
             for chat in chats:

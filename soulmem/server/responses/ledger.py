@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from soulmem.engine.llm.retry import Deferred
-from soulmem.engine.llm.usage import Spent, UsageLimits
+from soulmem.engine.llm.usage import LlmUsage, UsageLimits
 from soulmem.server.responses.common import ResponseBody
 
 
@@ -57,7 +57,7 @@ class LedgerResponse(ResponseBody, frozen=True):
     down: str | None
 
 
-def spent_response(spent: Spent) -> SpentResponse:
+def spent_response(spent: LlmUsage) -> SpentResponse:
     """Usage of one kind of work."""
     return SpentResponse(
         calls=spent.calls,

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.domain.books import Spent
 from soulmem.domain.derivations import Work
 from soulmem.domain.errors import StoreFull
 from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.domain.llm_usage import LlmUsage
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.retry import Deferrals, Key, RetryParams
@@ -70,7 +70,7 @@ async def test_after_a_restart_they_are_as_before(
             owner,
             soul,
             work,
-            Spent(calls=calls, seconds=0.1),
+            LlmUsage(calls=calls, seconds=0.1),
             START + timedelta(minutes=minute),
         )
     for owner, soul, chat, succeeded, minute in deferred:
@@ -96,13 +96,13 @@ async def test_after_a_restart_they_are_as_before(
 
 def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() -> None:
     usage = UsageLedger(UsageLimits())
-    slow, quick = Spent(calls=1, seconds=16.0), Spent(calls=1, seconds=2.0)
+    slow, quick = LlmUsage(calls=1, seconds=16.0), LlmUsage(calls=1, seconds=2.0)
     usage.restore(ME, SOUL, {"consolidation": slow}, [(START, slow)])
     assert (
         usage.seconds_per_call("consolidation") is None
     )  # of another run, and of another model perhaps
     usage.record(ME, SOUL, "consolidation", slow, START)
-    usage.record(ME, SOUL, "consolidation", Spent(nodes=3), START)
+    usage.record(ME, SOUL, "consolidation", LlmUsage(nodes=3), START)
     usage.record(ME, SOUL, "test", quick, START)
     assert usage.seconds_per_call("consolidation") == 16.0
     for _ in range(8):
@@ -116,7 +116,7 @@ async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again()
     store = TwoOwners()
     await store.open()
     persistence, usage, _ = await opened(store, START)
-    usage.record(ME, SOUL, "consolidation", Spent(calls=500), START)
+    usage.record(ME, SOUL, "consolidation", LlmUsage(calls=500), START)
     await persistence.stop()
     _, usage_after, _ = await opened(store, START - timedelta(days=1))
     assert usage_after.has_room(START - timedelta(days=1))
@@ -128,13 +128,13 @@ async def test_what_could_not_be_stored_is_stored_with_the_next_call() -> None:
     await store.open()
     persistence, usage, _ = await opened(store, START)
     store.refuses = StoreFull("the disk is full")
-    usage.record(ME, SOUL, "consolidation", Spent(calls=1), START)
+    usage.record(ME, SOUL, "consolidation", LlmUsage(calls=1), START)
     await persistence.stop()
     store.refuses = None
-    usage.record(ME, SOUL, "consolidation", Spent(calls=1), START)
+    usage.record(ME, SOUL, "consolidation", LlmUsage(calls=1), START)
     await persistence.stop()
-    (books,) = await store.books(ME)
-    assert books.totals["consolidation"] == Spent(calls=2)
+    (books,) = await store.llm_usage(ME)
+    assert books.totals["consolidation"] == LlmUsage(calls=2)
 
 
 def stingy() -> EngineParams:
@@ -201,9 +201,9 @@ async def test_they_go_with_their_soul() -> None:
     await stage.sync("c1", lines(30))
     await stage.rest()
     await stage.engine.usage_persistence.stop()
-    assert [books.soul for books in await stage.store.books(ME)] == [SOUL]
+    assert [books.soul for books in await stage.store.llm_usage(ME)] == [SOUL]
     await stage.engine.souls.delete(ME, SOUL, "Mira")
     stage.clock.advance(8 * 86_400, 0)
     await stage.rest()
-    assert await stage.store.books(ME) == []
+    assert await stage.store.llm_usage(ME) == []
     await stage.stop()

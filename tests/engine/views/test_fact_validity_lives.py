@@ -110,8 +110,8 @@ class Moves(Life):
     def places(self, mind: Mind, text: str) -> set[int]:
         """Positions in any chat of the messages that tell the home of this fact; all are of one moment."""
         positions = set()
-        for strand in mind.branches:
-            for position, key in enumerate(strand.order):
+        for branch in mind.branches:
+            for position, key in enumerate(branch.order):
                 if text in mind.memories[key].text:
                     positions.add(position)
         return positions

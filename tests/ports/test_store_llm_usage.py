@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.domain.books import Deferred, SoulBooks, Spent
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.domain.llm_usage import Deferred, LlmUsage, SoulLlmUsage
 from soulmem.ports.store import Store
 from tests.ports.stores import KINDS, NOON, OWNER, SOUL, STRANGE, factory, full_change
 
-BOOKS = SoulBooks(
+BOOKS = SoulLlmUsage(
     SoulId(SOUL),
-    {"consolidation": Spent(4, 1, 1484, 321, 12.25, 14), "": Spent(1)},
+    {"consolidation": LlmUsage(4, 1, 1484, 321, 12.25, 14), "": LlmUsage(1)},
     (
-        (NOON, Spent(1, 0, 300, 40, 3.5)),
-        (NOON + timedelta(microseconds=1), Spent(nodes=2)),
+        (NOON, LlmUsage(1, 0, 300, 40, 3.5)),
+        (NOON + timedelta(microseconds=1), LlmUsage(nodes=2)),
     ),
     tuple(
         Deferred(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1))
@@ -29,20 +29,23 @@ BOOKS = SoulBooks(
 
 async def test_they_come_back_and_are_replaced(store: Store) -> None:
     await store.commit(full_change())
-    assert await store.books(OWNER) == []
-    other = SoulBooks(SoulId("soul-2"), {"test": Spent(1)})
-    for books in (SoulBooks(BOOKS.soul, {"old": Spent(9)}), BOOKS, other):
-        await store.put_books(OWNER, books)
-    assert sorted(await store.books(OWNER), key=lambda one: one.soul) == [BOOKS, other]
+    assert await store.llm_usage(OWNER) == []
+    other = SoulLlmUsage(SoulId("soul-2"), {"test": LlmUsage(1)})
+    for books in (SoulLlmUsage(BOOKS.soul, {"old": LlmUsage(9)}), BOOKS, other):
+        await store.put_llm_usage(OWNER, books)
+    assert sorted(await store.llm_usage(OWNER), key=lambda one: one.soul) == [
+        BOOKS,
+        other,
+    ]
     assert all(
         at.tzinfo is not None
-        for books in await store.books(OWNER)
+        for books in await store.llm_usage(OWNER)
         for at, _ in books.late
     )
-    assert await store.books(Owner("somebody")) == []
-    await store.put_books(OWNER, SoulBooks(BOOKS.soul))
-    await store.put_books(OWNER, SoulBooks(SoulId("never-known")))
-    assert await store.books(OWNER) == [other]
+    assert await store.llm_usage(Owner("somebody")) == []
+    await store.put_llm_usage(OWNER, SoulLlmUsage(BOOKS.soul))
+    await store.put_llm_usage(OWNER, SoulLlmUsage(SoulId("never-known")))
+    assert await store.llm_usage(OWNER) == [other]
 
 
 @pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
@@ -50,9 +53,9 @@ async def test_a_reason_is_kept_whatever_it_says(store: Store, text: str) -> Non
     parked = Deferred(
         ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc)
     )
-    books = SoulBooks(SoulId(SOUL), parked=(parked,))
-    await store.put_books(OWNER, books)
-    assert await store.books(OWNER) == [books]
+    books = SoulLlmUsage(SoulId(SOUL), parked=(parked,))
+    await store.put_llm_usage(OWNER, books)
+    assert await store.llm_usage(OWNER) == [books]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "mem"])
@@ -60,9 +63,9 @@ async def test_they_outlive_the_handle(kind: str, tmp_path: Path) -> None:
     async with factory(kind, tmp_path) as made:
         store = made()
         await store.open()
-        await store.put_books(OWNER, BOOKS)
+        await store.put_llm_usage(OWNER, BOOKS)
         await store.close()
         again = made()
         await again.open()
-        assert await again.books(OWNER) == [BOOKS]
+        assert await again.llm_usage(OWNER) == [BOOKS]
         await again.close()

@@ -1,4 +1,7 @@
-"""What a language model cost a soul, and which of its input waits: the books, as they are kept."""
+"""Use of language models by a soul, and work deferred until a model is available.
+
+Stored as JSON by field names: a renamed field is lost on disk.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from soulmem.domain.ids import ChatId, SoulId
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
-    """What was spent. A failed call, and one that was tried again, counts as any other."""
+class LlmUsage:
+    """Calls, tokens and time. Failed and repeated calls count as any other."""
 
     calls: int = 0
     failed: int = 0
@@ -21,9 +24,9 @@ class Spent:
     seconds: float = 0.0
     nodes: int = 0  # memories written
 
-    def plus(self, other: Spent) -> Spent:
-        """Both together."""
-        return Spent(
+    def plus(self, other: LlmUsage) -> LlmUsage:
+        """The sum of both."""
+        return LlmUsage(
             self.calls + other.calls,
             self.failed + other.failed,
             self.prompt_tokens + other.prompt_tokens,
@@ -35,7 +38,7 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """Input of one chat for one kind of work that failed; `again` is the latest moment of the next try."""
+    """Deferred work of one kind in one chat. `again`: when it is tried at the latest."""
 
     chat: ChatId
     work: Work
@@ -46,13 +49,13 @@ class Deferred:
 
 
 @dataclass(frozen=True, slots=True)
-class SoulBooks:
-    """The books of one soul; without anything in them they are not kept."""
+class SoulLlmUsage:
+    """Usage and deferred work of one soul; not stored while empty."""
 
     soul: SoulId
-    totals: Mapping[str, Spent] = field(default_factory=dict)  # by kind of work
+    totals: Mapping[str, LlmUsage] = field(default_factory=dict)  # by kind of work
     late: tuple[
-        tuple[datetime, Spent], ...
+        tuple[datetime, LlmUsage], ...
     ] = ()  # what was spent within the last hour, and when
     parked: tuple[Deferred, ...] = ()
 
