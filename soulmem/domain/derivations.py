@@ -24,9 +24,8 @@ class Product:
     """A memory or edge written from an answer, with the episodes cited as its evidence."""
 
     id: str
-    cited: tuple[
-        MemoryId, ...
-    ] = ()  # some of those that were read; none where all were
+    # Some of those that were read; none where all were
+    cited: tuple[MemoryId, ...] = ()
     is_edge: bool = False
 
 

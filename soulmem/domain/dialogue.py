@@ -100,9 +100,8 @@ class Chat:
 
     id: ChatId
     souls: tuple[SoulId, ...]
-    cast: tuple[
-        SoulId, ...
-    ] = ()  # the souls, and whoever else was present at one of the messages
+    # The souls, and whoever else was present at one of the messages
+    cast: tuple[SoulId, ...] = ()
     title: str = ""
     persona: str = ""
     parent: Fork | None = None

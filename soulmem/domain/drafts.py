@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from soulmem.domain.situation import ConceptType, Emotion, Participant
 
-Lines = tuple[
-    int, ...
-]  # numbers of a passage's lines, ascending, each once; the evidence of a draft
+# Numbers of a passage's lines, ascending, each once; the evidence of a draft
+Lines = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,10 @@ class Passage:
     users: tuple[str, ...]  # names of the user's personas
     lines: tuple[PassageLine, ...]
     summary: str = ""  # of what came before the lines
-    known_names: tuple[
-        str, ...
-    ] = ()  # names that memory holds already; a draft should use these
-    names: tuple[
-        str, ...
-    ] = ()  # that the lines give, in order; whom facts are asked about
+    # Names that memory holds already; a draft should use these
+    known_names: tuple[str, ...] = ()
+    # That the lines give, in order; whom facts are asked about
+    names: tuple[str, ...] = ()
 
     def text(self) -> str:
         """Everything a draft may use: lines with speakers, summary and names."""
@@ -115,9 +112,8 @@ class Drafts:
     facts: tuple[DraftFact, ...] = ()
     concepts: tuple[DraftConcept, ...] = ()
     habits: tuple[DraftHabit, ...] = ()
-    dropped: tuple[
-        str, ...
-    ] = ()  # why others did not stand, one reason each; no word of theirs
+    # Why others did not stand, one reason each; no word of theirs
+    dropped: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:

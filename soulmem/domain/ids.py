@@ -12,9 +12,8 @@ from typing import NewType
 
 from soulmem.domain.errors import Unprocessable
 
-Owner = NewType(
-    "Owner", str
-)  # the user whose souls these are; "default-user" on a one-person install
+# The user whose souls these are; "default-user" on a one-person install
+Owner = NewType("Owner", str)
 SoulId = NewType("SoulId", str)
 ChatId = NewType("ChatId", str)
 SlotId = NewType("SlotId", str)  # a message's place, whatever text it holds

@@ -17,9 +17,8 @@ class Prompt:
     version: int  # a change of wording raises it; recorded replies are kept by both
     system: str
     user: str
-    schema: (
-        Mapping[str, object] | None
-    )  # JSON Schema of the answer; a model may break it all the same
+    # JSON Schema of the answer; a model may break it all the same
+    schema: Mapping[str, object] | None
     max_tokens: int  # of the answer
 
 

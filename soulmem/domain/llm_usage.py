@@ -54,9 +54,8 @@ class SoulLlmUsage:
 
     soul: SoulId
     totals: Mapping[str, LlmUsage] = field(default_factory=dict)  # by kind of work
-    late: tuple[
-        tuple[datetime, LlmUsage], ...
-    ] = ()  # what was spent within the last hour, and when
+    # What was spent within the last hour, and when
+    late: tuple[tuple[datetime, LlmUsage], ...] = ()
     parked: tuple[Deferred, ...] = ()
 
     def __bool__(self) -> bool:

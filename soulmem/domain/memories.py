@@ -57,15 +57,10 @@ class MemoryState(str, Enum):
     )
 
 
-DERIVED = (
-    Origin.CHAT,
-    Origin.MODEL,
-)  # goes with its messages, until the user lays hands on it
-NAMEABLE = (
-    MemoryState.ACTIVE,
-    MemoryState.STALE,
-    MemoryState.FORGOTTEN,
-)  # texts are linked to it
+# Goes with its messages, until the user lays hands on it
+DERIVED = (Origin.CHAT, Origin.MODEL)
+# Texts are linked to it
+NAMEABLE = (MemoryState.ACTIVE, MemoryState.STALE, MemoryState.FORGOTTEN)
 BINNED = (MemoryState.BIN, MemoryState.RETRACTED, MemoryState.FORGOTTEN)
 
 
@@ -94,9 +89,8 @@ class Memory:
     timelines: Timelines = Timelines.ALL
     state: MemoryState = MemoryState.ACTIVE
     revision: int = 1
-    evidence: tuple[
-        tuple[Version, ...], ...
-    ] = ()  # each set alone is enough to know it
+    # Each set alone is enough to know it
+    evidence: tuple[tuple[Version, ...], ...] = ()
     place: Place | None = None  # where a user-made memory of one timeline belongs
     situation: Situation = field(default_factory=Situation)
     concept: ConceptDetail | None = None

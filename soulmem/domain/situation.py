@@ -55,9 +55,8 @@ class Participant:
 
     name: str
     kind: ParticipantKind = ParticipantKind.OTHER
-    feels: tuple[
-        Emotion, ...
-    ] = ()  # of another than the soul, whose own are the emotions of the episode
+    # Of another than the soul, whose own are the emotions of the episode
+    feels: tuple[Emotion, ...] = ()
 
 
 class ConceptType(str, Enum):

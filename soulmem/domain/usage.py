@@ -62,12 +62,10 @@ class Trail:
     """Path of a recall to one memory; empty if the query matched the memory itself."""
 
     memory: MemoryId
-    via: tuple[
-        MemoryId, ...
-    ] = ()  # the memories before it, the first one met by the cue
-    edges: tuple[
-        str, ...
-    ] = ()  # one from each of `via` to the next, the last one to `memory`
+    # The memories before it, the first one met by the cue
+    via: tuple[MemoryId, ...] = ()
+    # One from each of `via` to the next, the last one to `memory`
+    edges: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

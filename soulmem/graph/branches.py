@@ -19,9 +19,8 @@ class Branch:
     chat: ChatId
     family: ChatId  # the root of the chat's tree of branches
     order: tuple[MemoryId, ...]
-    quarantined: frozenset[MemoryId] = (
-        frozenset()
-    )  # vanished from the client's view, not yet given up
+    # Vanished from the client's view, not yet given up
+    quarantined: frozenset[MemoryId] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

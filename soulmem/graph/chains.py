@@ -89,9 +89,8 @@ class Chains:
         self._reserve(int(rows.max()) + 1, int(slots.max()) + 1)
         order = np.argsort(rows, kind="stable")
         rows, slots = rows[order], slots[order]
-        opens = np.append(
-            True, rows[1:] != rows[:-1]
-        )  # the first slot of each row among these
+        # The first slot of each row among these
+        opens = np.append(True, rows[1:] != rows[:-1])
         closes = np.append(opens[1:], True)
         self._next[slots[:-1]] = slots[1:]
         self._before[slots[1:]] = slots[:-1]

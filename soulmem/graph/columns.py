@@ -12,7 +12,7 @@ from soulmem.domain.memories import Origin
 from soulmem.graph.packing import Arrays
 
 ORIGINS = tuple(Origin)
-UNKNOWN = -1  # tokens of a text nobody has asked for yet: counting those of all texts takes seconds
+UNKNOWN = -1  # not counted yet: counting the tokens of all texts takes seconds
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -34,48 +34,36 @@ class Columns:
 
     def __init__(self) -> None:
         self.in_use: NDArray[np.bool_] = np.zeros(64, np.bool_)
-        self.active: NDArray[np.bool_] = np.zeros(
-            64, np.bool_
-        )  # in use, and of a kind that may be shown
-        self.live: NDArray[np.bool_] = np.zeros(
-            64, np.bool_
-        )  # told by a chat that still shows it, or by hand
-        self.everywhere: NDArray[np.bool_] = np.zeros(
-            64, np.bool_
-        )  # known on all timelines
-        self.opens_exchange: NDArray[np.bool_] = np.zeros(
-            64, np.bool_
-        )  # a line somebody else said
-        self.family: NDArray[np.int32] = np.full(
-            64, -1, np.int32
-        )  # code of the tree of chats, -1 for none
+        # In use, and of a kind that may be shown
+        self.active: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        # Held by a chat and not quarantined, or made by hand
+        self.live: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        # Known on all timelines
+        self.everywhere: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        # A line of somebody else than the soul
+        self.opens_exchange: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        # Code of the tree of chats, -1 for none
+        self.family: NDArray[np.int32] = np.full(64, -1, np.int32)
         self.permanent: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.locked: NDArray[np.bool_] = np.zeros(64, np.bool_)
-        self.searched: NDArray[np.bool_] = np.zeros(
-            64, np.bool_
-        )  # its words and meaning are looked at
+        # Its text is searched
+        self.searched: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.origin: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in ORIGINS
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
-        self.unspaced: NDArray[np.bool_] = np.zeros(
-            64, np.bool_
-        )  # the text is Chinese, Japanese or the like
+        # The text is Chinese, Japanese or the like
+        self.unspaced: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
-        self.feeling: NDArray[np.float32] = np.zeros(
-            64, np.float32
-        )  # 0..1, of its strongest emotion
-        self.tokens: NDArray[np.int32] = np.zeros(
-            64, np.int32
-        )  # cost of the text in a prompt, or UNKNOWN
-        self.created: NDArray[np.int64] = np.zeros(
-            64, np.int64
-        )  # microseconds since 1970; 0: no memory
+        # 0..1, of its strongest emotion
+        self.feeling: NDArray[np.float32] = np.zeros(64, np.float32)
+        # Cost of the text in a prompt, or UNKNOWN
+        self.tokens: NDArray[np.int32] = np.zeros(64, np.int32)
+        # Microseconds since 1970; 0: no memory
+        self.created: NDArray[np.int64] = np.zeros(64, np.int64)
         self.happened: NDArray[np.float64] = np.zeros(64, np.float64)  # POSIX seconds
-        self.ended: NDArray[np.float64] = np.zeros(
-            64, np.float64
-        )  # POSIX seconds, not before `happened`
-        self.story: NDArray[np.float64] = np.zeros(
-            64, np.float64
-        )  # by the story's calendar, 0: none
+        # POSIX seconds, not before `happened`
+        self.ended: NDArray[np.float64] = np.zeros(64, np.float64)
+        # By the story's calendar, 0: none
+        self.story: NDArray[np.float64] = np.zeros(64, np.float64)
 
     def packed(self, n: int) -> dict[str, NDArray[Any]]:
         """Copies of the first `n` rows of each column, by column name."""

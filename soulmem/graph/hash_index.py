@@ -53,9 +53,8 @@ class HashIndex:
             free = self._cells[cell_of[waiting]] < 0
             placed, cells = waiting[free], cell_of[waiting[free]]
             fresh = self._cells[cells] == _NEVER
-            self._cells[cells] = entries[
-                placed
-            ]  # of several that want one cell the last gets it
+            # Of several that want one cell the last gets it
+            self._cells[cells] = entries[placed]
             got = self._cells[cells] == entries[placed]
             self._filled += np.unique(cells[fresh]).size
             self._keys[cells[got]] = keys[placed[got]]

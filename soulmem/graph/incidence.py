@@ -21,15 +21,12 @@ Numbers = NDArray[np.int32]
 
 WIDTH = 24  # terms of a row that are kept: 16 words and some names
 _NONE = -1
-_NOWHERE, _FRESH = (
-    -1,
-    0,
-)  # homes of rows that hold nothing, and of those that are in no run yet
+# Homes of rows that hold nothing, and of those that are in no run yet
+_NOWHERE, _FRESH = (-1, 0)
 _SALIENCE = 255  # steps of what a term matters
 _MOST_FRESH = 1 << 14  # occurrences: sorting them takes some 1 ms
-_LARGE_RUN = (
-    1 << 17
-)  # occurrences: no run that large is merged again, which would take 20 ms
+# Occurrences: no run that large is merged again, which would take 20 ms
+_LARGE_RUN = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +62,8 @@ class Incidence:
         self._salience = np.zeros((64, WIDTH), np.uint8)
         self._keys: Rows[str] = Rows()
         self._uses = array("i")  # rows that hold each term, whoever may see them
-        self._home: Numbers = np.full(
-            64, _NOWHERE, np.int32
-        )  # by row: number of its run
+        # By row: number of its run
+        self._home: Numbers = np.full(64, _NOWHERE, np.int32)
         self._runs: list[_Run] = []
         self._next = _FRESH + 1
         self._fresh_terms = array("i")

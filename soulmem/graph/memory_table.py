@@ -65,9 +65,8 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         # Of what is fresh as well, records may be out of date; of what is late, those settled are.
         self._late: dict[int, bytes] = {}  # by row; empty for none
         self._settled = _NOTHING
-        self._recent: dict[
-            MemoryId, tuple[object, Memory]
-        ] = {}  # and where it was read
+        # And where it was read
+        self._recent: dict[MemoryId, tuple[object, Memory]] = {}
         self._count = 0
 
     def __len__(self) -> int:

@@ -63,7 +63,7 @@ class Mentions:
         latest = self._latest.get(row)
         if latest is None:
             return
-        if slot in latest:  # it may have been touched earlier than was told before
+        if slot in latest:  # its touch may now be earlier
             del self._latest[row]
             return
         moments = [

@@ -26,10 +26,8 @@ class Pairs:
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
         self._rows = rows
-        self._first, self._second = (
-            array("i"),
-            array("i"),
-        )  # rows of the episodes; of a free one _NONE
+        # Rows of the episodes; of a free one _NONE
+        self._first, self._second = (array("i"), array("i"))
         self._chats = array("i")  # that tell the pair
         self._beside = array("i")  # the next pair that begins with the same episode
         self._begun = array("i")  # by row of an episode: a pair that begins with it

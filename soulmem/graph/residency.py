@@ -24,16 +24,13 @@ Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 Rows = Sequence[int] | NDArray[np.integer]
 
-LINKS = (
-    EdgeKind.NEXT,
-    EdgeKind.MENTIONS,
-    EdgeKind.ASSOCIATES,
-)  # what is loaded when it is needed
+# What is loaded when it is needed
+LINKS = (EdgeKind.NEXT, EdgeKind.MENTIONS, EdgeKind.ASSOCIATES)
 
 _IS_LINK = np.isin(np.arange(256), [EDGE_KINDS.index(kind) for kind in LINKS])
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 _UNKNOWN = -1
-_NEW = -1  # the turn of a row nobody has looked at
+_NEW = -1  # the turn of a row that was never used
 _NEVER = np.iinfo(np.int64).max
 
 
@@ -44,12 +41,10 @@ class Residency:
         self.whole = True
         self.revision = 0  # grows with each count
         self._missing: Bools = np.zeros(64, np.bool_)
-        self._unweighed: Bools = np.zeros(
-            64, np.bool_
-        )  # some text that mentions it has not been counted
-        self._names: Counts = np.full(
-            64, _UNKNOWN, np.int32
-        )  # mentions that start at a row that is missing
+        # Some text that mentions it has not been counted
+        self._unweighed: Bools = np.zeros(64, np.bool_)
+        # Mentions that start at a row that is missing
+        self._names: Counts = np.full(64, _UNKNOWN, np.int32)
         self._used: Ints = np.full(64, _NEW, np.int64)  # turn of the last use
         self._gone: set[str] | None = None  # ids that went while edges are being read
 
@@ -159,9 +154,8 @@ class Residency:
         needed[~_IS_LINK[arrays.kind]] = _NEVER
         limit = turn - unused + 1  # what was last needed before this goes
         if needed.size > most:
-            surplus = int(
-                np.partition(needed, -most - 1)[-most - 1]
-            )  # the last use of the first one too many
+            # The last use of the first one too many
+            surplus = int(np.partition(needed, -most - 1)[-most - 1])
             limit = max(limit, min(turn, surplus + 1))
         leaving = ~self._missing & (until < limit)
         mentions = arrays.source[arrays.kind == _MENTIONS]

@@ -137,9 +137,8 @@ class Rows(Generic[Key]):
         begins = np.flatnonzero(packed == _END[0]) + 1
         begins = np.append(0, begins[:-1])[: begins.size]
         free = packed[begins] == _FREE[0]
-        ids = bytearray(
-            len(_FREE) + packed.size
-        )  # no more than that: added to, a buffer keeps some to grow
+        # No more than that: added to, a buffer keeps some to grow
+        ids = bytearray(len(_FREE) + packed.size)
         ids[: len(_FREE)], ids[len(_FREE) :] = _FREE, packed.data
         places = np.where(free, 0, begins + len(_FREE)).astype(np.int32)
         self._free = np.flatnonzero(free).tolist()
@@ -157,9 +156,8 @@ class Rows(Generic[Key]):
         while waiting.size:
             vacant = cells[cell_of[waiting]] == _NEVER
             placed = waiting[vacant]
-            cells[cell_of[placed]] = rows[
-                placed
-            ]  # of several that want one cell the last gets it
+            # Of several that want one cell the last gets it
+            cells[cell_of[placed]] = rows[placed]
             lost = cells[cell_of[placed]] != rows[placed]
             waiting = np.concatenate([waiting[~vacant], placed[lost]])
             cell_of[waiting] = (cell_of[waiting] + 1) % size

@@ -47,9 +47,8 @@ class VectorTable:
             return
         code = np.rint(vector * np.float32(_FINEST / greatest))
         self._codes[row] = code
-        self._scale[row] = np.dot(vector, code) / np.dot(
-            code, code
-        )  # with which the error is least
+        # With which the error is least
+        self._scale[row] = np.dot(vector, code) / np.dot(code, code)
 
     def drop(self, row: int) -> None:
         """Remove the vector of the row; without one nothing happens."""

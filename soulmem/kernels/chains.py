@@ -69,9 +69,8 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     heap = [(-start_flow[i], np.int64(0), np.int64(i)) for i in range(starts.size)]
     heapq.heapify(heap)
     arrived = [np.int64(0) for _ in range(0)]
-    products = np.empty(
-        64
-    )  # the weights of the edges that leave a node: a hub has thousands
+    # The weights of the edges that leave a node: a hub has thousands
+    products = np.empty(64)
     while len(heap) > 0 and len(arrived) < many:
         _, length, label = heapq.heappop(heap)
         u = nodes[label]

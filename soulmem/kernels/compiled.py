@@ -171,9 +171,8 @@ def _teach_prefetch() -> None:
             function = builder.module.declare_intrinsic(
                 "llvm.prefetch", [address.type], kind
             )
-            builder.call(
-                function, [address, number(0), number(3), number(1)]
-            )  # to read, keep, data
+            # To read, keep, data
+            builder.call(function, [address, number(0), number(3), number(1)])
             return context.get_dummy_value()
 
         return types.void(array, index), emit

@@ -23,9 +23,8 @@ from soulmem.kernels.walk_result import Walk, WalkParams, to_walk
 
 SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
 COARSE = 3e-5  # error down to which sweeps compute in float32
-FLOAT32_ROUNDING = (
-    2.0**-23
-)  # twice that of one operation: more than a product, its sum and conversions err
+# Twice that of one operation: more than a product, its sum and conversions err
+FLOAT32_ROUNDING = 2.0**-23
 
 MOST_SWEEPS = 2000  # more than any restart >= 0.02 needs for an error of 1e-12
 

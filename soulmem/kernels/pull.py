@@ -22,9 +22,8 @@ from soulmem.kernels.csr import Floats, Ids
 Real = TypeVar("Real", np.float32, np.float64)
 
 ONE = np.uint64(1)
-SHORT = np.uint64(
-    32
-)  # in-edges that are summed in the precision of their terms, longer rows in float64
+# In-edges that are summed in the precision of their terms, longer rows in float64
+SHORT = np.uint64(32)
 
 
 def transpose(

@@ -30,12 +30,9 @@ ONE, TWO, FOUR = np.uint64(1), np.uint64(2), np.uint64(4)
 FIVE, SIX, SEVEN, EIGHT = np.uint64(5), np.uint64(6), np.uint64(7), np.uint64(8)
 NONE = np.uint64(0)
 
-# A slot of 32 bytes, as 4 float64 or 8 float32 or 8 uint32; slot 0 is nobody's.
-INCOME, LAST, INVERSE = (
-    np.uint64(0),
-    ONE,
-    TWO,
-)  # float64; 1 / total weight for this query, -1 for a sink
+# A slot of 32 bytes, as 4 float64 or 8 float32 or 8 uint32; slot 0 is unused.
+# float64; 1 / total weight for this query, -1 for a sink
+INCOME, LAST, INVERSE = (np.uint64(0), ONE, TWO)
 FIRST = TWO  # uint32: the first bucket, where a row of one bucket has its LAST
 DUE, ROW = SIX, SEVEN  # float32: of the most urgent bucket; uint32: the node
 # A bucket of 32 bytes, as 4 float64 or 8 uint32: LAST as float64, the sum of its probabilities, its edges.
@@ -43,19 +40,17 @@ B_LAST, B_SUM = np.uint64(0), ONE
 B_BEGIN, B_END, B_NEXT = FOUR, FIVE, SIX
 
 NODE_BITS = np.uint32(24)
-NODE = np.uint32(
-    (1 << 24) - 1
-)  # of a target in a cell; above it stands the kind of the edge
+# Of a target in a cell; above it stands the kind of the edge
+NODE = np.uint32((1 << 24) - 1)
 SLOT = np.uint32((1 << 26) - 1)  # of a word
 OWN = np.uint32(1 << 26)  # in a word: the row has edges with a multiplier of their own
 CODE_BITS = np.uint32(27)  # below the code in a word
 ABSORBS = 31  # the code of a node without out-edges
 
 SMALL = np.uint64(8)  # rows of up to so many edges are one bucket
-FEWEST = np.uint64(8)  # edges in a bucket of a longer row, at least ..
-SPREAD = np.float32(
-    0.25
-)  # .. and then while their weight is at least this share of the first one's
+FEWEST = np.uint64(8)  # edges in a bucket of a longer row, at least
+# A bucket goes on while the weight is at least this share of its first one's
+SPREAD = np.float32(0.25)
 FAINT = 1e-3  # of the error: what a seed brings where it is due is not waited for
 FALL = np.float32(0.6)  # of theta from round to round
 STEEPNESS = 2.5  # visits grow like (1 / error) to this power, about; measured

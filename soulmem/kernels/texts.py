@@ -19,11 +19,8 @@ NOISE = 1e-6  # a deviation that is smaller, beside the values, is rounding
 
 def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
     """Mean and 1 / deviation of the finite values of a group; 1 / deviation is 0 if all are alike."""
-    count, total, squares = (
-        0.0,
-        0.0,
-        0.0,
-    )  # a count among the integers costs the wide registers: eight times
+    # A count among the integers costs the wide registers: eight times
+    count, total, squares = (0.0, 0.0, 0.0)
     for row in range(values.size):
         raw = values[row]
         counted = (group[row] == which) & (raw - raw == np.float32(0))
@@ -99,9 +96,8 @@ def join(
         total = (a - mean) * per if has_a else zero
         total += (b - mean_two) * per_two if has_b else zero
         total += (c - mean_three) * per_three if has_c else zero
-        count = (
-            np.float32(has_a) + np.float32(has_b) + np.float32(has_c)
-        )  # 0 / 0 where there is none
+        # 0 / 0 where there is none
+        count = np.float32(has_a) + np.float32(has_b) + np.float32(has_c)
         out[row] = total / count if group[row] == which else out[row]
     joined = measure(out, group, which)
     middle, scale = np.float32(joined[0]), np.float32(joined[1])

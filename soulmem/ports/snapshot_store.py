@@ -16,9 +16,8 @@ class Snapshot:
     """A snapshot as it was written."""
 
     head: Mapping[str, Any]  # what JSON can say
-    arrays: Mapping[
-        str, NDArray[Any]
-    ]  # of booleans and numbers; whoever asked owns them
+    # Of booleans and numbers; whoever asked owns them
+    arrays: Mapping[str, NDArray[Any]]
 
 
 class SnapshotWriter(Protocol):

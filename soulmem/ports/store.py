@@ -18,9 +18,8 @@ from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 
-RANK_GAP = (
-    1 << 20
-)  # between neighbours of a fresh chat: twenty insertions fit before a renumbering
+# Between neighbours of a fresh chat: twenty insertions fit before a renumbering
+RANK_GAP = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +55,8 @@ class Change:
     drop_recalls: Collection[str] = ()  # traces
     by: Actor = Actor.ENGINE  # whose hand it is
     audit: Sequence[AuditEntry] = ()
-    purge_audit: Collection[
-        str
-    ] = ()  # targets whose entries lose their words, and whose deletions go
+    # Targets whose entries lose their words, and whose deletions go
+    purge_audit: Collection[str] = ()
     put_deletions: Sequence[Deletion] = ()
     put_opinions: Sequence[Opinion] = ()
     put_derivations: Sequence[Derivation] = ()
