@@ -15,8 +15,8 @@ from soulmem.adapters.client_llm import MODEL as CLIENT
 from soulmem.adapters.client_llm import ClientDesk, ClientParams
 from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.folder_traces import FolderTraces
-from soulmem.adapters.image_folder import ImageFolder
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
+from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
@@ -108,7 +108,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             spool=FolderSpool(settings.data / JOBS_FOLDER),
             traces=FolderTraces(settings.data / TRACES_FOLDER),
             backups=kept,
-            images=ImageFolder(settings.data / IMAGES_FOLDER),
+            images=SnapshotFolder(settings.data / IMAGES_FOLDER),
             llm=_llms(settings.llm),
         )
     )

@@ -27,7 +27,7 @@ from unittest import mock
 
 import numpy as np
 
-from soulmem.adapters.image_folder import ImageFolder
+from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.system_clock import SystemClock
 from soulmem.domain.ids import DEFAULT_OWNER
@@ -76,7 +76,7 @@ def engine_on(store: Store, folder: str) -> Engine:
             fallback=None,
             warm=lambda: warm(None),
             spool=FakeSpool(),
-            images=ImageFolder(Path(f"{folder}-images")),
+            images=SnapshotFolder(Path(f"{folder}-images")),
         )
     )
 

@@ -22,6 +22,9 @@ AT_THE_TOP = {
         "package.json",
         "tsconfig.json",
         ".gitignore",
+        ".editorconfig",
+        ".pre-commit-config.yaml",
+        ".github",
     ),
     *(
         "README.md",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from soulmem.adapters.image_folder import ImageFolder
+from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import StoreFull
 from soulmem.domain.ids import ChatId, SoulId
@@ -349,7 +349,7 @@ async def test_what_else_an_image_depends_on(what: str) -> None:
 
 def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
     """A file cut off or altered anywhere: the soul is what it was, or its rows are read."""
-    folder = ImageFolder(tmp_path)
+    folder = SnapshotFolder(tmp_path)
     loop = asyncio.new_event_loop()
 
     async def begun() -> tuple[Stage, Picture]:

@@ -34,7 +34,7 @@ _KINDS = "biuf"  # numpy's kinds for booleans, integers and floats
 _RESERVED = 256 << 20  # bytes of the disk that snapshots leave free for the store
 
 
-class ImageFolder:
+class SnapshotFolder:
     """Snapshots in `folder`, which is created with the first one."""
 
     def __init__(self, folder: Path) -> None:

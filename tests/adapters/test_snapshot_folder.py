@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from soulmem.adapters.image_folder import ImageFolder
+from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 
@@ -33,7 +33,7 @@ KINDS = (
 
 
 def written(
-    folder: ImageFolder, pieces: list[dict[str, NDArray[Any]]], token: str = "t"
+    folder: SnapshotFolder, pieces: list[dict[str, NDArray[Any]]], token: str = "t"
 ) -> None:
     """An image of these, finished."""
     writer = folder.write(ME, SOUL, token)
@@ -63,7 +63,7 @@ def some() -> list[dict[str, NDArray[Any]]]:
 )
 @settings(deadline=None, max_examples=50)
 def test_arrays_come_back_as_they_were(made: list[NDArray[Any]]) -> None:
-    folder = ImageFolder(
+    folder = SnapshotFolder(
         Path(os.environ.get("TMPDIR", "/tmp")) / f"soulmem-images-{os.getpid()}"
     )
     written(folder, [{f"x{number}": array} for number, array in enumerate(made)])
@@ -83,7 +83,7 @@ def test_arrays_come_back_as_they_were(made: list[NDArray[Any]]) -> None:
 
 
 def test_what_is_not_in_one_piece_is_kept_as_it_reads(tmp_path: Path) -> None:
-    folder = ImageFolder(tmp_path)
+    folder = SnapshotFolder(tmp_path)
     table = np.arange(60).reshape(6, 10)
     written(folder, [{"turned": table.T, "part": table[::2, 1:4]}])
     image = folder.read(ME, SOUL, "t")
@@ -93,7 +93,7 @@ def test_what_is_not_in_one_piece_is_kept_as_it_reads(tmp_path: Path) -> None:
 
 
 def test_only_the_token_and_the_soul_it_was_written_for_get_it(tmp_path: Path) -> None:
-    folder = ImageFolder(tmp_path / "made" / "when needed")
+    folder = SnapshotFolder(tmp_path / "made" / "when needed")
     assert folder.read(ME, SOUL, "t") is None
     written(folder, some())
     assert folder.read(ME, SOUL, "t") is not None
@@ -106,7 +106,7 @@ def test_only_the_token_and_the_soul_it_was_written_for_get_it(tmp_path: Path) -
 
 
 def test_the_former_image_stays_until_another_is_finished(tmp_path: Path) -> None:
-    folder = ImageFolder(tmp_path)
+    folder = SnapshotFolder(tmp_path)
     written(folder, some(), "old")
     writer = folder.write(ME, SOUL, "new")
     writer.add(some()[0])
@@ -124,7 +124,7 @@ def test_the_former_image_stays_until_another_is_finished(tmp_path: Path) -> Non
 def test_damage_anywhere_is_found(data: st.DataObject) -> None:
     """A bit turned, an end cut off, or something put behind: never another array than was written."""
     base = Path(os.environ.get("TMPDIR", "/tmp")) / f"soulmem-damage-{os.getpid()}"
-    folder = ImageFolder(base)
+    folder = SnapshotFolder(base)
     written(folder, some())
     (path,) = base.iterdir()
     sound = path.read_bytes()
@@ -149,7 +149,7 @@ def test_damage_anywhere_is_found(data: st.DataObject) -> None:
 
 
 def test_a_file_that_may_not_be_read_is_none(tmp_path: Path) -> None:
-    folder = ImageFolder(tmp_path)
+    folder = SnapshotFolder(tmp_path)
     written(folder, some())
     (path,) = tmp_path.iterdir()
     path.unlink()
@@ -159,7 +159,7 @@ def test_a_file_that_may_not_be_read_is_none(tmp_path: Path) -> None:
 
 def test_objects_are_refused(tmp_path: Path) -> None:
     """Nothing that would have to be unpickled."""
-    writer = ImageFolder(tmp_path).write(ME, SOUL, "t")
+    writer = SnapshotFolder(tmp_path).write(ME, SOUL, "t")
     with pytest.raises(TypeError, match="cannot be stored"):
         writer.add({"bad": np.asarray([object()])})
     writer.give_up()
@@ -170,7 +170,7 @@ def test_the_disk_is_left_to_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With little room left no image is written; the words say why."""
-    folder = ImageFolder(tmp_path)
+    folder = SnapshotFolder(tmp_path)
     monkeypatch.setattr(
         "shutil.disk_usage", lambda path: type("Usage", (), {"free": 200 << 20})
     )
@@ -184,13 +184,13 @@ def test_the_disk_is_left_to_the_store(
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="ascii")
     with pytest.raises(StoreError, match="could not be written"):
-        ImageFolder(tmp_path / "file" / "images").write(ME, SOUL, "t")
+        SnapshotFolder(tmp_path / "file" / "images").write(ME, SOUL, "t")
 
 
 def test_a_disk_that_fills_up_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = ImageFolder(tmp_path)
+    folder = SnapshotFolder(tmp_path)
     written(folder, some(), "old")
     writer = folder.write(ME, SOUL, "new")
     writer.add(some()[0])
