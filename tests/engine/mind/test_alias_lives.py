@@ -11,12 +11,13 @@ from hypothesis import HealthCheck, given, settings
 
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
-from soulmem.domain.ids import ChatId
+from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.world.world import World
+from soulmem.graph.branches import Branch
 from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import line
@@ -33,23 +34,18 @@ def telling(prompt: Prompt) -> str:
     for number, _, text in read_of(prompt):
         for name, alias in _ALIAS.findall(text):
             stated.setdefault(name, {}).setdefault(alias, []).append(number)
-    concepts = [
-        {
-            "lines": sorted({n for some in aliases.values() for n in some}),
-            "name": name,
-            "aliases": [*aliases],
-        }
-        for name, aliases in stated.items()
-    ]
+    concepts: list[object] = []
+    for name, aliases in stated.items():
+        numbers = sorted(set[int]().union(*aliases.values()))
+        concept = {"lines": numbers, "name": name, "aliases": [*aliases]}
+        concepts.append({"type": "entity"} | concept)
     drafts: dict[str, list[object]] = {
         "episodes": [],
         "facts": [],
         "habits": [],
         "kinds": [],
     }
-    return json.dumps(
-        drafts | {"concepts": [{"type": "entity"} | concept for concept in concepts]}
-    )
+    return json.dumps(drafts | {"concepts": concepts})
 
 
 class Names(Life):
@@ -82,30 +78,31 @@ class Names(Life):
                 branch.chat, world.family(branch.chat), world.holds
             )
             view = FactValidities(mind, accessible, branch.chat)
-            drafted = [
-                m
-                for m in mind.memories.values()
-                if m.origin is Origin.MODEL and m.kind is MemoryKind.CONCEPT
-            ]
-            met = [m for m in drafted if view.is_accessible(m.id)]
-            groups = {
-                frozenset(mind.memories[key].text for key in view.alias_concepts(m.id))
-                for m in met
-            }
+            assert alias_groups(mind, view) == united(stated_aliases(mind, branch))
 
-            read = {
-                k
-                for derivation in mind.derivations.of_chat(branch.chat)
-                if derivation.work is _DRAFTS
-                for k in derivation.read
-            }
-            aliases = [
-                p
-                for key in branch.order
-                if key in read
-                for p in _ALIAS.findall(mind.memories[key].text)
-            ]
-            assert groups == united(aliases)
+
+def alias_groups(mind: Mind, view: FactValidities) -> set[frozenset[str]]:
+    """The names of each thing that a model drafted and the view has, as it groups them."""
+    groups: set[frozenset[str]] = set()
+    for memory in mind.memories.values():
+        is_drafted = memory.origin is Origin.MODEL and memory.kind is MemoryKind.CONCEPT
+        if is_drafted and view.is_accessible(memory.id):
+            names = view.alias_concepts(memory.id)
+            groups.add(frozenset(mind.memories[key].text for key in names))
+    return groups
+
+
+def stated_aliases(mind: Mind, branch: Branch) -> list[tuple[str, str]]:
+    """The pairs of names in the messages of the chat that were consolidated."""
+    read: set[MemoryId] = set()
+    for derivation in mind.derivations.of_chat(branch.chat):
+        if derivation.work is _DRAFTS:
+            read.update(derivation.read)
+    pairs: list[tuple[str, str]] = []
+    for key in branch.order:
+        if key in read:
+            pairs += _ALIAS.findall(mind.memories[key].text)
+    return pairs
 
 
 def united(pairs: list[tuple[str, str]]) -> set[frozenset[str]]:

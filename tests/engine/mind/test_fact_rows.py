@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.validity import are_exclusive, is_same_fact
+from soulmem.consolidation.validity import FactClaim, are_exclusive, is_same_fact
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
@@ -57,39 +57,36 @@ def relation(source: int, target: int, verb: str) -> Edge:
 def test_rows_are_those_of_the_facts_that_are_left(
     steps: list[tuple[bool, int, int, str]],
 ) -> None:
-    mind = Mind(Soul(SOUL, "Mira", created=NOW))
-    mind.apply(MindChange(put_memories=tuple(concept(n) for n in range(5))))
-    for number, (comes, source, target, verb) in enumerate(steps):
-        edge = relation(source, target, verb)
-        mind.apply(
-            MindChange(put_edges=(edge,))
-            if comes
-            else MindChange(drop_edges=(edge.id,))
-        )
-        if number == 20:
-            mind.apply(MindChange(drop_memories=(MemoryId("c1"),)))
-            mind.apply(MindChange(put_memories=(concept(1),)))
+    mind = changed_mind(steps)
+    edges = list(mind.edges.every())
     facts, subjects, objects = mind.facts.row_arrays()
-    expected = {
-        tuple(mind.memory_at(row).id for row in rows)
-        for rows in np.column_stack([facts, subjects, objects]).tolist()
-    }
-    assert expected == {
-        (edge.id, edge.source, edge.target) for edge in mind.edges.every()
+    rows = np.column_stack([facts, subjects, objects]).tolist()
+    assert {tuple(mind.ids_at(fact_rows)) for fact_rows in rows} == {
+        (edge.id, edge.source, edge.target) for edge in edges
     }
     assert len(mind.facts) == facts.size == len(mind.edges)
 
     ground = Walks(mind).refresh(0)
-    walked = {
-        row: mind.edges.edge_at(int(slot)).id
-        for row, slot in zip(
-            ground.fact_rows.tolist(), ground.slot[ground.fact_rows], strict=True
-        )
-    }
-    assert walked == {
-        mind.row(MemoryId(edge.id)): edge.id for edge in mind.edges.every()
+    slots = ground.slot[ground.fact_rows].tolist()
+    walked = [mind.edges.edge_at(slot).id for slot in slots]
+    assert dict(zip(ground.fact_rows.tolist(), walked, strict=True)) == {
+        mind.row(MemoryId(edge.id)): edge.id for edge in edges
     }
     assert np.unique(ground.fact_arcs).size == 2 * facts.size
+
+
+def changed_mind(steps: list[tuple[bool, int, int, str]]) -> Mind:
+    """A mind with five concepts after these relations were put or dropped, one concept dropped meanwhile."""
+    mind = Mind(Soul(SOUL, "Mira", created=NOW))
+    mind.apply(MindChange(put_memories=tuple(concept(n) for n in range(5))))
+    for number, (is_put, source, target, verb) in enumerate(steps):
+        edge = relation(source, target, verb)
+        put, drop = ((edge,), ()) if is_put else ((), (edge.id,))
+        mind.apply(MindChange(put_edges=put, drop_edges=drop))
+        if number == 20:
+            mind.apply(MindChange(drop_memories=(MemoryId("c1"),)))
+            mind.apply(MindChange(put_memories=(concept(1),)))
+    return mind
 
 
 VERBS = [
@@ -121,25 +118,28 @@ def test_a_fact_that_is_alone_is_touched_by_no_other(
     """Whatever of them a chat knows: what nobody looks into would not have been over, nor told twice."""
     mind = Mind(Soul(SOUL, "Mira", created=NOW))
     mind.apply(MindChange(put_memories=tuple(concept(n) for n in range(5))))
-    edges = [
-        replace(relation(subject, object_, ""), verb=verb)
-        for subject, object_, verb in relations
-    ]
+    edges = [replace(relation(s, o, ""), verb=verb) for s, o, verb in relations]
     mind.apply(MindChange(put_edges=tuple(edges)))
     accessible = np.ones(mind.size, np.bool_)
-    for edge, is_known in zip(edges, shown, strict=False):
-        accessible[mind.row(MemoryId(edge.id))] = is_known
-    standings = FactValidities(mind, accessible, None)
-    seen = [edge for edge in edges if standings.is_accessible(MemoryId(edge.id))]
-    claims = {
-        edge.id: claim for edge in seen if (claim := standings.claim(edge)) is not None
-    }
-    for edge in seen:
-        others = [claim for key, claim in claims.items() if key != edge.id]
-        if edge.id in claims and standings.has_no_related(edge.id, edge):
-            assert not standings.related_claims(claims[edge.id], edge)
-            assert standings.of(edge).by is None
-            assert not any(is_same_fact(claims[edge.id], other) for other in others)
-            assert not any(are_exclusive(claims[edge.id], other) for other in others)
-        elif edge.id in claims:
+    for edge, is_shown in zip(edges, shown, strict=False):
+        accessible[mind.row(MemoryId(edge.id))] = is_shown
+    validities = FactValidities(mind, accessible, None)
+    seen = [edge for edge in edges if validities.is_accessible(MemoryId(edge.id))]
+    claims = list(filter(None, map(validities.claim, seen)))
+    by_id = {edge.id: edge for edge in seen}
+    for claim in claims:
+        edge = by_id[claim.key]
+        if validities.has_no_related(edge.id, edge):
+            assert not validities.related_claims(claim, edge)
+            assert validities.of(edge).by is None
+            assert_unrelated(claim, claims)
+        else:
             assert len(seen) > 1
+
+
+def assert_unrelated(claim: FactClaim, claims: list[FactClaim]) -> None:
+    """No other of the claims is the same fact, or excludes it."""
+    for other in claims:
+        if other.key != claim.key:
+            assert not is_same_fact(claim, other)
+            assert not are_exclusive(claim, other)

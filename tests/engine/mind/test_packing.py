@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.domain.edges import EdgeKind
@@ -66,6 +67,13 @@ async def told(
     return stage
 
 
+def _cells(
+    columns: Mapping[str, NDArray[Any]], names: Sequence[str], row: int
+) -> dict[str, object]:
+    """What these columns hold at a row."""
+    return {name: columns[name][row].item() for name in names}
+
+
 async def whole(stage: Stage) -> Picture:
     """Everything that a soul tells, whichever way it was opened."""
     mind = await stage.mind()
@@ -78,15 +86,9 @@ async def whole(stage: Stage) -> Picture:
     facts = mind.facts.row_arrays()
     return {
         **await picture(stage, "s1"),
-        "columns": {
-            key: {name: columns[name][row].item() for name in names}
-            for key, row in rows.items()
-        },
+        "columns": {key: _cells(columns, names, row) for key, row in rows.items()},
         "facts": {key: mind.facts[key] for key in mind.facts},
-        "ends": {
-            tuple(mind.id_at(int(row)) for row in each)
-            for each in np.column_stack(facts)
-        },
+        "ends": {tuple(mind.ids_at(each)) for each in np.column_stack(facts).tolist()},
         "names": mind.names.all_concept_names(),
         "terms": {key: _terms(mind, row) for key, row in rows.items()},
         "told": {

@@ -78,9 +78,8 @@ async def test_its_sources_are_the_messages_that_give_it(stage: Stage) -> None:
     page = await stage.engine.memories.list(
         ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT)
     )
-    assert [[place.slot for place in view.sources] for view in page.memories] == [
-        ["m0", "m2"]
-    ]
+    (view,) = page.memories
+    assert [place.slot for place in view.sources] == ["m0", "m2"]
 
 
 @pytest.mark.parametrize("how", ["removed", "edited"])

@@ -179,9 +179,10 @@ async def test_no_digest_quotes_it(stage: Stage) -> None:
             ME, "digest", SoulId("s1"), {"period": "day"}
         )
         job = await ended(stage, asked)
-        return [
-            memory for digest in job.result["digests"] for memory in digest["memories"]
-        ]
+        keys: list[str] = []
+        for digest in job.result["digests"]:
+            keys += digest["memories"]
+        return keys
 
     assert key in await quoted()
     await judge(stage, key, Verdict.WRONG, "c1")

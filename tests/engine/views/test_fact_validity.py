@@ -35,17 +35,12 @@ def telling(prompt: Prompt) -> str:
     """A model that writes down where Ann lives and whom she loves, each time it is said."""
     if prompt.name == "summary":
         return obliging(prompt)
-    facts = [
-        {
-            "lines": [number],
-            "subject": who,
-            "verb": _OVER.get(verb, verb),
-            "object": thing,
-        }
-        | ({"over": True} if verb in _OVER else {})
-        for number, _, text in read_of(prompt)
-        for who, verb, thing in _FACT.findall(text)
-    ]
+    facts: list[dict[str, object]] = []
+    for number, _, text in read_of(prompt):
+        for who, verb, thing in _FACT.findall(text):
+            plain = _OVER.get(verb, verb)
+            fact = {"lines": [number], "subject": who, "verb": plain, "object": thing}
+            facts.append(fact | ({"over": True} if verb in _OVER else {}))
     drafts: dict[str, list[object]] = {
         "episodes": [],
         "concepts": [],

@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, example, given, settings
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.ids import ChatId
+from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.llm import Prompt
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.world.world import World
+from soulmem.graph.branches import Branch
 from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import line
@@ -75,37 +76,40 @@ class Moves(Life):
                 continue
             family = world.family(branch.chat)
             accessible = mind.accessible_rows(branch.chat, family, world.holds)
-            stands = FactValidities(mind, accessible, branch.chat)
-            rows = {key: mind.row(key) for key in mind.facts}
-            facts = {key for key in mind.facts if accessible[rows[key]]}
-            valid = {
-                mind.facts[key].text
-                for key in facts
-                if stands.of(relations[key]).by is None
-            }
+            validities = FactValidities(mind, accessible, branch.chat)
+            keys = list(filter(validities.is_accessible, mind.facts))
+            facts = {mind.facts[key].text for key in keys}
+            lasting = [key for key in keys if validities.of(relations[key]).by is None]
+            valid = {mind.facts[key].text for key in lasting}
+            assert family == branch.family
+            self.assert_newest(mind, branch, facts, valid)
 
-            read = {
-                key
-                for derivation in mind.derivations.of_chat(branch.chat)
-                if derivation.work is _DRAFTS
-                for key in derivation.read
-            }
-            homes_by_message = [
-                _HOME.findall(mind.memories[key].text)
-                for key in branch.order
-                if key in read
-            ]
-            homes = [home for some in homes_by_message for home in some]
-            if not [s for s in mind.branches if s.family != family]:
-                assert {mind.facts[key].text for key in facts} == {
-                    f"Ann lives in {home}" for home in homes
-                }
-                assert valid == {f"Ann lives in {home}" for home in homes[-1:]}
-            elif facts:
-                # Unrelated chats may tell two homes at one moment: then neither is the later one.
-                places = [self.places(mind, text) for text in valid]
-                assert places
-                assert set.intersection(*places)
+    def assert_newest(
+        self, mind: Mind, branch: Branch, facts: set[str], valid: set[str]
+    ) -> None:
+        """Of all facts that the chat may use, the home stated last is the valid one."""
+        stated = self.stated(mind, branch)
+        if {other.family for other in mind.branches} == {branch.family}:
+            assert facts == set(stated)
+            assert valid == set(stated[-1:])
+        elif facts:
+            # Unrelated chats may tell two homes at one moment: then neither is the later one.
+            places = [self.places(mind, text) for text in valid]
+            assert places
+            assert set.intersection(*places)
+
+    def stated(self, mind: Mind, branch: Branch) -> list[str]:
+        """The facts about homes in the messages of the chat that were consolidated, in order."""
+        read: set[MemoryId] = set()
+        for derivation in mind.derivations.of_chat(branch.chat):
+            if derivation.work is _DRAFTS:
+                read.update(derivation.read)
+        facts: list[str] = []
+        for key in branch.order:
+            if key in read:
+                homes = _HOME.findall(mind.memories[key].text)
+                facts += (f"Ann lives in {home}" for home in homes)
+        return facts
 
     def places(self, mind: Mind, text: str) -> set[int]:
         """Positions in any chat of the messages that tell the home of this fact; all are of one moment."""

@@ -41,11 +41,10 @@ def left(mind: Mind, turns: int) -> dict[str, float]:
         mind.edges.edge_at(int(s)).id: float(x)
         for s, x in zip(arrays.slot, strengths, strict=True)
     }
-    shown = {
-        edge.id: edge.strength
-        for key in mind.memories
-        for edge in unfaded_edges(mind, key, turns)
-    }
+    shown: dict[str, float] = {}
+    for key in mind.memories:
+        edges = unfaded_edges(mind, key, turns)
+        shown.update((edge.id, edge.strength) for edge in edges)
     assert shown == pytest.approx(
         {key: strength for key, strength in by_id.items() if strength > 0.0}
     )

@@ -41,10 +41,11 @@ async def test_pages_hold_everything_once(stage: Stage, limit: int) -> None:
         await stage.note(f"note {i}")
         stage.clock.advance(1 if i % 3 == 0 else 0)
     all_pages = [page async for page in pages(stage, limit)]
-    flat = [m for page in all_pages for m in page]
-    assert sorted(m.text for m in flat) == [f"note {i}" for i in range(7)]
-    assert [m.created for m in flat] == sorted((m.created for m in flat), reverse=True)
-    assert all(len(page) == limit for page in all_pages[:-1])
+    memories = list(itertools.chain.from_iterable(all_pages))
+    assert sorted(m.text for m in memories) == [f"note {i}" for i in range(7)]
+    created = [m.created for m in memories]
+    assert created == sorted(created, reverse=True)
+    assert {len(page) for page in all_pages[:-1]} <= {limit}
     assert all_pages[-1]
 
 
@@ -75,7 +76,10 @@ async def test_a_made_up_cursor_is_refused(stage: Stage, cursor: str) -> None:
 
 async def ladder(stage: Stage, **more: object) -> list[str]:
     """Texts in the order they are listed."""
-    return [m.text async for page in pages(stage, 100, **more) for m in page]
+    texts: list[str] = []
+    async for page in pages(stage, 100, **more):
+        texts += (memory.text for memory in page)
+    return texts
 
 
 async def test_search_climbs_down_the_ladder(stage: Stage) -> None:
