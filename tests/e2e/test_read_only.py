@@ -84,7 +84,7 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     tab.locator(".soulmem_held_yes").click()
     page.say_yes()
     until(lambda: len(world.sidecar.stored(chat_id)) < 20, 20, "the loss taken over")
-    tab.locator("#soulmem_browser", has_text="Nothing waits for your word").wait_for()
+    tab.locator("#soulmem_browser", has_text="Nothing waits for you").wait_for()
     tab.keyboard.press("Escape")
 
     # A forgotten chat is not remembered again by itself; with one press it is.

@@ -1,4 +1,4 @@
-// What does the user read? Every English text by key; i18n/zh-cn.json has the same keys.
+// All texts for the user in English, by key. i18n/zh-cn.json has the same keys.
 
 import { BROWSER_EN } from './strings_browser.js';
 import { WORK_EN } from './strings_work.js';
@@ -8,56 +8,58 @@ export const EN = {
     ...WORK_EN,
 
     // health, in the dot's tooltip and the drawer's first line
-    state_ok: 'Memory is awake',
-    state_starting: 'Memory is waking up',
+    state_ok: 'Memory is ready',
+    state_starting: 'Memory is starting',
     state_degraded: 'Memory needs attention',
-    state_down: 'Memory is asleep. Chats work as usual',
+    state_down: 'Memory is not running. Chats work as usual',
     state_off: 'Memory is switched off',
     recalled_last: '{n} recalled for the last reply ({tokens} tokens, {ms} ms)',
 
     // next steps: exactly what to do
-    url_refused: '"{url}" is no address: write it like http://127.0.0.1:8731. {kept} stays.',
+    url_refused:
+        '"{url}" is no address. An address looks like http://127.0.0.1:8731. {kept} stays.',
     step_plugin_disabled:
-        'The browser cannot reach SoulMem from this page, and the server plugin is not installed. On the machine that runs SillyTavern: 1. set "enableServerPlugins: true" in config.yaml; 2. in SillyTavern\'s folder run "node plugins.js install" with SoulMem\'s git address (or copy the SoulMem folder into "plugins"); 3. restart SillyTavern.',
+        'This page cannot reach SoulMem, and the server plugin is not installed. On the machine that runs SillyTavern: 1. set "enableServerPlugins: true" in config.yaml; 2. in SillyTavern\'s folder run "node plugins.js install" with SoulMem\'s git address (or copy the SoulMem folder into "plugins"); 3. restart SillyTavern.',
     step_log_in:
-        'SillyTavern refused: you are logged out, or the page is too old. Reload this page and log in again.',
+        'SillyTavern refused the request: you are logged out, or the page is too old. Reload this page and log in again.',
     step_sidecar_down:
-        'Nothing answers at {url}. Start SoulMem on the machine that runs SillyTavern: double-click Start.bat (Windows), or run "python3 start.py", in the folder {folder}. This page finds it by itself within seconds.',
+        'Nothing answers at {url}. Start SoulMem on the machine that runs SillyTavern: in the folder {folder}, double-click Start.bat (Windows) or run "python3 start.py". This page connects within seconds.',
     step_sidecar_starting:
-        'SoulMem is loading its model. Recall already works by words alone; nothing to do.',
+        'SoulMem is loading its model. Until then memories are found by words only. There is nothing to do.',
     step_sidecar_slow:
-        'SoulMem does not answer in time, so replies go out without memories. If this stays, close it and start it again (Start.bat or "python3 start.py"); on a slow machine raise "Longest wait" below.',
+        'SoulMem answers too slowly, so replies are sent without memories. If this stays, close it and start it again (Start.bat or "python3 start.py"). On a slow machine, raise "Longest wait" below.',
     step_sidecar_old:
         'The running SoulMem ({version}) is older than this extension. Close it, update its folder ("git pull" there), and start it again.',
     step_sidecar_new:
         'The running SoulMem ({version}) is newer than this extension. Update the extension: Extensions > Manage extensions > SoulMem > update, then reload this page.',
     step_origin_refused:
-        'SoulMem runs, but does not let this page in. Add "{origin}" to "origins" under [server] in SoulMem\'s config.toml and restart it, or use the server plugin.',
+        'SoulMem runs, but refuses this page. Add "{origin}" to "origins" under [server] in SoulMem\'s config.toml and restart it, or use the server plugin.',
     step_token_wrong:
         'SoulMem runs, but the token is wrong. Paste the text of the file "token" in SoulMem\'s data folder into "Token" below. (With the plugin: set SOULMEM_DATA or SOULMEM_TOKEN for SillyTavern.)',
     step_blocked_by_browser:
-        'The browser may not reach {url} from this page: that address is the device you are holding, or the page is not allowed to use the local network. Choose "Server plugin" below and install the plugin, or allow local network access for this site.',
+        'The browser cannot reach {url} from this page: that address is the device you are holding, or the page may not use the local network. Choose "Server plugin" below and install the plugin, or allow local network access for this site.',
     step_fallback_model:
-        'The model for recall is not on disk yet, so a smaller built-in one recalls. It is replaced by itself once the download is through.',
+        'The model for recall is still being downloaded. Until then a smaller built-in model is used.',
     step_degraded: 'SoulMem reports a problem: {notes}',
     step_held_removal:
-        '{count} {count|message|messages} of this chat vanished at once. Their memories are hidden but not removed. Confirm below if you meant it; otherwise restore the chat from a backup.',
+        '{count} {count|message|messages} of this chat vanished at once. Their memories are hidden but not deleted. Confirm below if you deleted them on purpose; otherwise restore the chat from a backup.',
     step_vectors_on:
-        'Vector Storage also recalls chat messages. Switch off its "Enabled for chat messages", or the same scene is told twice.',
+        'Vector Storage also recalls chat messages. Switch off its "Enabled for chat messages", or the same scene is in the prompt twice.',
     step_not_in_prompt:
         'Memories were recalled but did not reach the final prompt. Usually the Main Prompt was removed from the prompt manager: set "Position" below to "In the chat".',
     step_store_read_only:
-        'SoulMem cannot write its data, so characters recall but remember nothing new, and memories cannot be changed: {detail}',
+        'SoulMem cannot write its data: characters recall but remember nothing new, and memories cannot be changed. {detail}',
     step_read_only:
-        'Read-only: characters recall, but nothing new is remembered. Untick "Read-only" to go on; what was said meanwhile is read then.',
-    step_chat_off: 'This chat is forgotten and not remembered. "Remember it again" brings it back.',
-    step_turned_off: 'Switched off. Tick "Remember and recall" to wake it.',
+        'Read-only: characters recall, but nothing new is remembered. Untick "Read-only" to end this. What was said meanwhile is read then.',
+    step_chat_off:
+        'This chat was forgotten and is not remembered. "Remember it again" restores it.',
+    step_turned_off: 'Switched off. Tick "Remember and recall" to switch memory on.',
 
     // checklist
     check_on: 'Switched on',
-    check_way: 'Way to SoulMem',
-    check_way_plugin: 'Way to SoulMem: server plugin',
-    check_way_direct: 'Way to SoulMem: {url}',
+    check_way: 'Connection to SoulMem',
+    check_way_plugin: 'Connection: server plugin',
+    check_way_direct: 'Connection: {url}',
     check_version: 'SoulMem {version}',
     check_store: 'Memory store',
     check_model: 'Model for recall: {model}',
@@ -65,14 +67,14 @@ export const EN = {
     check_read_only: 'Read-only',
     check_chat_off: 'This chat is not remembered',
     check_llm: 'Model for memory work: {model}',
-    check_hour: 'That model in the last hour: {n} {n|call|calls}, {tokens} tokens',
+    check_hour: 'This model in the last hour: {n} {n|call|calls}, {tokens} tokens',
     check_left_out:
-        '{n} permanent {n|memory|memories} did not fit into the last prompt. Raise the token budget, or see which under "See and edit memories".',
+        '{n} permanent {n|memory|memories} did not fit into the last prompt. Raise the token budget. "See and edit memories" shows which ones.',
     check_llm_own: "Model for memory work: SillyTavern's connection",
-    check_chat: 'This chat is in step',
+    check_chat: 'This chat is up to date',
     check_chat_none: 'No chat open',
     check_chat_reading: 'Reading this chat: {done} of {total}',
-    check_searchable: 'Not yet found by meaning, only by words: {n} {n|memory|memories}',
+    check_searchable: 'Found only by words so far, not yet by meaning: {n} {n|memory|memories}',
     check_error: 'Last problem: {error}',
     look_again: 'Check again',
 
@@ -86,7 +88,7 @@ export const EN = {
     reading_index: 'Making {n} {n|message|messages} searchable',
     read_done: 'Read: {n} {n|message|messages}',
     read_stopped:
-        'Stopped at {done} of {total}. What was read stays; new messages are still remembered.',
+        'Stopped at {done} of {total}. What was read stays. New messages are still remembered.',
     read_failed: 'Reading stopped: {error}',
     no_chat: 'Open a chat first.',
     held_title: '{count} {count|message|messages} vanished at once',
@@ -98,13 +100,13 @@ export const EN = {
     card_enabled: 'Remembers',
     card_forgetting: 'Forgetting',
     card_general: 'as below',
-    card_scope: 'Memories reach',
+    card_scope: 'Memories are used in',
     scope_character: 'all chats of the character',
     scope_chat: 'only the chat they come from',
     dial_elephant: 'elephant',
     dial_human: 'human',
     dial_goldfish: 'goldfish',
-    card_hint: 'Saved in the character card. Memories themselves never are.',
+    card_hint: 'Saved in the character card. Memories themselves are not.',
     prompt: 'In the prompt',
     budget: 'Token budget (at most 12 % of the context)',
     budget_hint: 'At most this many tokens, and never more than 12 % of the context.',
@@ -119,16 +121,17 @@ export const EN = {
     quiet: 'Also for background prompts (/gen, Summarize, image prompts)',
     all_characters: 'All characters',
     connection: 'Connection',
-    way: 'Way',
-    way_auto: 'Find it by itself',
+    way: 'Route',
+    way_auto: 'Automatic',
     way_plugin: 'Server plugin',
     way_direct: 'Direct address',
     url: 'Address',
     token: 'Token',
-    token_hint: 'Only needed when SoulMem listens beyond this machine. Kept in this browser.',
+    token_hint:
+        'Only needed when SoulMem accepts connections from other machines. Kept in this browser.',
     llm_profile: 'Model for memory work',
     llm_profile_current: 'the current connection',
-    llm_profile_hint: 'A connection profile for work at rest. A small, fast model is enough.',
+    llm_profile_hint: 'The connection profile for background work. A small, fast model is enough.',
     time_budget: 'Longest wait (ms)',
     time_budget_hint: 'A reply never waits longer than this for memories.',
 
@@ -139,14 +142,15 @@ export const EN = {
         '{sent} of {all} memories in the prompt, {tokens} of {budget} tokens, {ms} ms',
     recalled_past: '{sent} of {all} memories in the prompt, {tokens} tokens, {ms} ms',
     recalled_nowhere:
-        '{all} {all|memory|memories} recalled, but placed nowhere in the prompt: the position is "Nowhere", and the macro {macro} was not in it.',
+        '{all} {all|memory|memories} recalled, but not in the prompt: the position is "Nowhere", and the prompt does not have the macro {macro}.',
     recalled_none: 'Nothing was recalled for this message.',
-    recalled_gone: 'The details are gone: SoulMem is asleep or has let go of this trace.',
+    recalled_gone:
+        'The details are not available: SoulMem is not running, or it has deleted this trace.',
     recalled_failed: 'No memories for the last reply: {error}',
     recalled_close: 'Close',
     item_sent: 'in the prompt',
     item_trimmed: 'did not fit',
-    item_nowhere: 'placed nowhere',
+    item_nowhere: 'not placed',
     item_doubt: 'in doubt',
     item_left_out: 'no room in the last prompt',
     item_tokens: '{n} {n|token|tokens}',
@@ -154,7 +158,7 @@ export const EN = {
     age_turns: '{n} {n|turn|turns} ago',
     item_permanent: 'permanent',
     item_fading: 'fading',
-    item_path: 'How it came to mind',
+    item_path: 'How it was recalled',
     kind_episode: 'scene',
     kind_abstract_episode: 'pattern',
     kind_concept: 'concept',
@@ -173,51 +177,57 @@ export const EN = {
     import_under_a_minute: 'This takes less than a minute.',
     import_minutes: 'This takes about {n} minutes on this computer. You can go on chatting.',
     import_quote_safe:
-        'It can be stopped at any time and goes on where it was. What you changed yourself stays.',
-    import_left_out: 'Left out, as it cannot be read or has lost messages: {names}',
+        'It can be stopped at any time and continued later. What you changed yourself stays.',
+    import_left_out: 'Left out, because it cannot be read or messages are missing: {names}',
     import_go: 'Import',
     import_not_now: 'Not now',
     import_look: '{file} of {files}: {name}',
     import_step: '{file} of {files}: {name}, {done} of {total}',
     import_done:
         'Imported for {name}: messages {messages}, memories of card and worlds {memories}.',
-    import_stopped: 'Stopped. What is in stays; press the button to go on.',
-    import_failed: 'The import broke off: {error}',
+    import_stopped: 'Stopped. What is imported stays. Press the button to continue.',
+    import_failed: 'The import failed: {error}',
 
     // macro and command
     macro_help:
-        'What the character recalls for this reply (SoulMem). Set the position to "Nowhere" when you place it yourself.',
+        'What the character recalls for this reply (SoulMem). Set the position to "Nowhere" if you use this macro.',
     command_help:
-        'Recalls from the memory of the character of this chat, without changing anything, and returns the texts.',
+        'Recalls from the memory of the character of this chat and returns the texts. Changes nothing.',
     command_argument: 'what to recall; empty for the last messages',
 
     // a chat was deleted
     chat_deleted:
-        'Deleted: {names}. What was remembered from there is kept. Click here to forget it as well.',
+        'Deleted: {names}. Memories from there are kept. Click here to forget them as well.',
     character_deleted:
-        '{name} was deleted. What {name} remembers is kept. Click here to forget it as well.',
+        '{name} was deleted. The memories of {name} are kept. Click here to forget them as well.',
     character_forget_question: 'Forget everything that {name} remembers? It goes to the bin.',
     character_forgotten: 'Forgotten: what {name} remembered. It is in the bin.',
-    chat_forget_question: 'Forget what was told only in {names}? It goes to the bin.',
-    chat_forgotten: 'Forgotten: what was told only in {names}.',
+    chat_forget_question: 'Forget everything that was said only in {names}? It goes to the bin.',
+    chat_forgotten: 'Forgotten: what was said only in {names}.',
 };
 
 /** @typedef {keyof typeof EN} Key */
 
-/** The key SillyTavern's locale table holds it under. @param {string} key */
+/** The key of a text in SillyTavern's locale table. @param {string} key */
 export const localeKey = key => `soulmem.${key}`;
 
+/** @typedef {Record<string, string | number>} Values */
+
+/** A text with its places filled: `{name}` by a value, `{n|turn|turns}` by the word for one or for many.
+ * @param {string} text @param {Values} values @returns {string} unknown places stay */
+function filled(text, values) {
+    const worded = text.replace(/\{(\w+)\|([^{}|]*)\|([^{}|]*)\}/g, (_, name, single, many) =>
+        String(values[name]) === '1' ? single : many,
+    );
+    return worded.replace(/\{(\w+)\}/g, (place, name) =>
+        name in values ? String(values[name]) : place,
+    );
+}
+
 /** @param {(english: string, key: string) => string} translate
- * @returns {(key: Key, values?: Record<string, string | number>) => string} with {name} places filled */
-export const createSay =
-    translate =>
-    (key, values = {}) =>
-        translate(EN[key], localeKey(key))
-            .replace(/\{(\w+)\|([^{}|]*)\|([^{}|]*)\}/g, (_, name, one, many) =>
-                String(values[name]) === '1' ? one : many,
-            ) // {n|turn|turns}
-            .replace(/\{(\w+)\}/g, (place, name) =>
-                name in values ? String(values[name]) : place,
-            );
+ * @returns {(key: Key, values?: Values) => string} a text in the user's language with its places filled */
+export function createSay(translate) {
+    return (key, values = {}) => filled(translate(EN[key], localeKey(key)), values);
+}
 
 /** @typedef {ReturnType<typeof createSay>} Say */

@@ -1,4 +1,4 @@
-// What does the user read where memories are seen and governed? English by key; i18n/zh-cn.json has the same keys.
+// Texts of the memory window in English, by key. i18n/zh-cn.json has the same keys.
 
 export const BROWSER_EN = {
     // the window and its pages
@@ -6,7 +6,7 @@ export const BROWSER_EN = {
     browse_title: 'Memories',
     browse_who: 'Whose memories',
     browse_nobody:
-        'Nobody has memories yet. Open a chat with a character and talk; what is said is remembered by itself.',
+        'Nobody has memories yet. Open a chat with a character and talk: memories are made automatically.',
     page_memories: 'Memories',
     page_bin: 'Bin',
     page_changes: 'Changes',
@@ -14,24 +14,24 @@ export const BROWSER_EN = {
     try_again: 'Try again',
     more: 'Show more',
     back: 'Back',
-    unsaved_question: 'What you wrote is not saved. Leave it?',
-    doubt_off: 'It is right after all',
+    unsaved_question: 'Your text is not saved. Leave it?',
+    doubt_off: 'It is correct',
     hint_doubt:
-        'You called this wrong: it is not recalled until its text changes or you say that it is right.',
+        'You marked this as wrong. It is not recalled until you change its text or say that it is correct.',
 
     // the list
     search: 'Search',
     filter_kind: 'All kinds',
     filter_all: 'All',
     filter_permanent: 'Permanent only',
-    filter_stale: 'Being reworked',
-    none_found: 'Nothing like that is remembered. Fewer words, or another kind, may find more.',
+    filter_stale: 'Being rewritten',
+    none_found: 'No memory matches. Try fewer words or another kind.',
     none_yet:
-        'Nothing is remembered yet. It comes by itself as you chat; an old chat is taken in with "Read this chat".',
+        'Nothing is remembered yet. Memories are made as you chat. For an old chat, use "Read this chat".',
     note_new: 'Add a note',
     note_question: 'What should the character always be able to recall?',
     item_locked: 'locked',
-    item_stale: 'being reworked',
+    item_stale: 'being rewritten',
     kind_trigger: 'trigger',
 
     // one memory
@@ -47,41 +47,40 @@ export const BROWSER_EN = {
     to_bin: 'To the bin',
     binned: 'Moved to the bin. It can be restored there for {days} days.',
     hint_derived:
-        'Read from the chat, and follows it. Once you change, lock or pin it, it is yours and no longer follows the chat.',
-    hint_yours: 'Yours: nothing that is said in a chat changes it.',
+        'Read from the chat, and changes with it. If you change, lock or pin it, it becomes yours and no longer follows the chat.',
+    hint_yours: 'Yours: no chat changes it.',
     hint_protected:
-        'Protected: only your own hand changes or deletes it. Permanent ones are in every prompt, as far as the budget allows.',
+        'Protected: only you can change or delete it. Permanent memories are in every prompt, as far as the budget allows.',
     permanent_word: 'permanent',
-    permanent_question:
-        'This memory is permanent. Type "{word}" to move it to the bin all the same.',
-    word_wrong: 'Left as it is: the word was not "{word}".',
+    permanent_question: 'This memory is permanent. Type "{word}" to move it to the bin anyway.',
+    word_wrong: 'Nothing was changed: you did not type "{word}".',
     fact_importance: 'importance {n} %',
     fact_strength: 'strength {n} %',
     fact_uses: 'recalled {n} {n|time|times}, last {when}',
     fact_never_used: 'not recalled yet',
-    fact_created: 'noted {when}',
+    fact_created: 'created {when}',
     origin_chat: 'from the chat',
-    origin_model: 'drafted by a language model from the chat',
+    origin_model: 'written by a language model from the chat',
     origin_card: 'from the card',
     origin_user: 'yours',
     sources: 'Where it comes from',
-    sources_none: 'It rests on no message: it was made by hand, or from the card or a world.',
+    sources_none: 'It has no message: it was written by hand, or comes from the card or a world.',
     sources_more: 'and {n} more',
     source_elsewhere: 'In the chat "{chat}"',
-    source_gone: 'In a chat that is not remembered any more',
+    source_gone: 'In a chat that is no longer remembered',
     jump: 'Show in the chat',
     jump_elsewhere: 'Open that chat',
-    jump_gone: 'That message is not in this chat any more.',
-    history: 'What was done to it',
-    history_none: 'Nobody has changed it.',
+    jump_gone: 'That message is no longer in this chat.',
+    history: 'History',
+    history_none: 'It was never changed.',
 
-    // the audit in words
+    // entries of the audit
     by_user: 'You',
     by_lead: 'The playing model',
     by_archivist: 'The archivist',
     by_engine: 'SoulMem',
     by_import: 'An import',
-    did_create: 'made it',
+    did_create: 'created it',
     did_change: 'changed it',
     did_link: 'changed {n} {n|link|links}',
     did_bin: 'moved it to the bin',
@@ -92,7 +91,7 @@ export const BROWSER_EN = {
     did_feedback: 'judged a recall',
     did_ask: 'asks to delete it',
     did_reject: 'refused its deletion',
-    did_undo: 'took a change back',
+    did_undo: 'undid a change',
     field_permanent: 'permanent',
     field_locked: 'locked',
     field_timelines: 'known in',
@@ -106,42 +105,42 @@ export const BROWSER_EN = {
     value_active: 'remembered',
     value_bin: 'in the bin',
     value_retracted: 'gone with its messages',
-    value_stale: 'being reworked',
+    value_stale: 'being rewritten',
     value_forgotten: 'forgotten',
     reason: 'Reason: {reason}',
     undo: 'Undo',
-    undo_question: 'Take this change back? What you changed yourself since then stays.',
+    undo_question: 'Undo this change? Your own later changes stay.',
     undo_job: 'Undo the whole run',
-    undo_job_question:
-        'Take back everything this run did? What you changed yourself since then stays.',
+    undo_job_question: 'Undo everything this run did? Your own later changes stay.',
     undo_since: 'Undo automatic changes',
     undo_since_question:
-        'Take back the {n} automatic {n|change|changes} since {when}? What you changed yourself stays, and what was read from chats follows the chats.',
-    entry_undone: 'taken back',
-    undone: '{n} {n|change|changes} taken back.',
-    undone_but: '{n} {n|change|changes} taken back; {kept} left as you set them since.',
-    undo_nothing: 'There is no automatic change to take back.',
+        'Undo the {n} automatic {n|change|changes} since {when}? Your own changes stay, and memories read from chats still follow the chats.',
+    entry_undone: 'undone',
+    undone: '{n} {n|change|changes} undone.',
+    undone_but: '{n} {n|change|changes} undone; {kept} kept as you set them later.',
+    undo_nothing: 'There is no automatic change to undo.',
     reuse: 'Use the earlier wording',
     show_memory: 'Show memory',
     changes_automatic: 'Automatic changes',
     changes_all: 'All changes',
     changes_none: 'Nothing was changed yet.',
     changes_none_automatic: 'Nothing was changed automatically yet.',
-    changes_hint: 'What was read from chats is not listed: it follows the messages.',
+    changes_hint: 'Memories read from chats are not listed: they follow the messages.',
     span_hour: 'of the last hour',
     span_day: 'of the last 24 hours',
     span_week: 'of the last 7 days',
-    span_moment: 'since a moment',
-    since_unreadable: 'Choose a day and a time first.',
+    span_moment: 'since a date',
+    since_unreadable: 'Choose a date and time first.',
 
     // the bin
     bin_hint:
-        'What lies here is not recalled. After {days} days it is deleted for good; until then it can be restored.',
+        'Memories in the bin are not recalled. After {days} days they are deleted for good; until then you can restore them.',
     bin_empty: 'The bin is empty.',
-    bin_empty_hint: 'What a chat or the card still tells stays here, as it would come back.',
+    bin_empty_hint:
+        'Memories that a chat or the card still states stay here: they would come back.',
     bin_empty_now: 'Empty the bin',
     bin_empty_question:
-        'This deletes all that lies in the bin at once, with its words and its history, and nothing brings it back. Type "{word}" to do it.',
+        'This deletes everything in the bin now, with its text and history. It cannot be undone. Type "{word}" to do it.',
     bin_emptying: 'Emptying the bin: {done} of {total}.',
     bin_emptied: 'The bin was emptied; deleted for good: {n}.',
     binned_by: '{who}, {when}',
@@ -149,69 +148,68 @@ export const BROWSER_EN = {
     purge: 'Delete for good',
     purge_word: 'for good',
     purge_question:
-        'This deletes the memory at once, with its words and its history, and nothing brings it back. Type "{word}" to do it.',
+        'This deletes the memory now, with its text and history. It cannot be undone. Type "{word}" to do it.',
     purged: 'Deleted for good.',
     purge_told:
-        'A chat or the card still tells it, so it would come back: it stays in the bin, where it is not recalled. Delete or edit the message first.',
-    restored: 'Restored: it is remembered again.',
-    soul_hint:
-        'Forget everything {name} remembers, of all chats. The chats themselves and the card stay.',
-    soul_forget: 'Forget {name} altogether',
+        'A chat or the card still states it, so it would come back. It stays in the bin and is not recalled. Delete or edit the message first.',
+    restored: 'Restored.',
+    soul_hint: 'Forget everything {name} remembers from all chats. The chats and the card stay.',
+    soul_forget: 'Forget {name} completely',
     soul_question:
-        'This moves everything the character remembers to the bin, what is permanent too, and it remembers nothing new. Type "{word}" to do it.',
+        'This moves everything the character remembers to the bin, permanent memories too, and it remembers nothing new. Type "{word}" to do it.',
     soul_forgotten:
-        '{name} is forgotten and remembers nothing from now on. For {days} days that can be taken back in the bin.',
+        '{name} is forgotten and remembers nothing from now on. For {days} days you can restore it in the bin.',
     soul_bin: 'Forgotten characters',
-    soul_restored: '{name} remembers again, everything from before too.',
+    soul_restored: '{name} remembers again, including everything from before.',
     soul_is_gone:
-        'This character was forgotten altogether; its memories lie in the bin. Tick "Remembers" to bring them back.',
+        'This character was forgotten completely. Its memories are in the bin. Tick "Remembers" to restore them.',
 
-    // what waits for the user's word
-    waiting_none: 'Nothing waits for your word.',
+    // what waits for the user
+    waiting_none: 'Nothing waits for you.',
     waiting_button: 'Waiting for you: {n}',
     waiting_toast:
-        'Requests to delete a memory: {n}. Click here to decide; without your word nothing goes.',
+        'Requests to delete a memory: {n}. Click here to decide. Nothing is deleted without you.',
     request_title: '{who} asks to delete this',
     request_confirm: 'Delete it',
     request_reject: 'Keep it',
     request_kept: 'It is kept.',
     held_in: '{count} {count|message|messages} vanished at once from "{chat}"',
-    held_elsewhere: 'They are not recalled, and not removed. Open that chat to decide.',
+    held_elsewhere: 'They are not recalled, but not deleted. Open that chat to decide.',
     held_review: 'See them',
     held_remedy:
-        'If they should stay, bring the chat back from a backup (Chat > Manage chat files, or the folder "backups"): then they are recalled again by themselves.',
+        'To keep them, restore the chat from a backup (Chat > Manage chat files, or the folder "backups"). Then they are recalled again.',
 
-    // the user's word about what was recalled
+    // verdicts on recalled memories
     verdict_stronger: 'More of this',
-    verdict_help_stronger: 'It will come to mind more easily.',
+    verdict_help_stronger: 'It will be recalled more easily.',
     verdict_not_now: 'Not now',
-    verdict_help_not_now: 'The way that led here is weaker now; the memory itself stays.',
+    verdict_help_not_now: 'The link that led here is weaker now. The memory itself stays.',
     verdict_never_here: 'Not in this chat',
     verdict_help_never_here: 'It will not be recalled in this chat again.',
     verdict_wrong: 'Wrong',
     verdict_help_wrong:
-        'It is marked as wrong and will hardly be recalled. To put it right, show it and edit its text.',
+        'It is marked as wrong and will hardly be recalled. To correct it, show it and edit its text.',
 
     // a chat is forgotten
     forget_chat: 'Forget this chat',
     forget_question:
-        'Forget what was told only in this chat, and remember nothing more of it? The messages themselves stay. The memories go to the bin, and come back with "Remember it again".',
+        'Forget everything that was said only in this chat, and remember nothing more of it? The messages stay. The memories go to the bin and come back with "Remember it again".',
     forget_done: 'Forgotten. This chat is not remembered from now on.',
     remember_chat: 'Remember it again',
     remember_done: 'This chat is remembered again.',
     read_only: 'Read-only: recall, but remember nothing new',
 
     // when something fails
-    trouble_slow: 'SoulMem did not answer in time. Nothing is lost; try again in a moment.',
+    trouble_slow: 'SoulMem did not answer in time. Nothing is lost. Try again in a moment.',
     trouble_away: 'SoulMem cannot be reached, so nothing was changed.',
-    trouble_not_found: 'That is gone meanwhile. Go back and look again. ({message})',
+    trouble_not_found: 'It no longer exists. Go back and look again. ({message})',
     trouble_conflict:
-        'It was changed elsewhere meanwhile. You see the new state now: check it, then do it again. ({message})',
+        'It was changed elsewhere meanwhile. You see the new state now: check it, then try again. ({message})',
     trouble_confirmation_required:
-        'That needs your explicit word, which did not arrive. Try again. ({message})',
-    trouble_forbidden: 'It is protected: take off "permanent" and the lock first. ({message})',
+        'This needs your confirmation, which did not arrive. Try again. ({message})',
+    trouble_forbidden: 'It is protected: remove "permanent" and the lock first. ({message})',
     trouble_unprocessable: 'SoulMem cannot do that. ({message})',
-    trouble_too_large: 'That is too much at once: shorten the text. ({message})',
+    trouble_too_large: 'That is too much at once. Shorten the text. ({message})',
     trouble_busy: 'SoulMem cannot write now, so nothing was changed. ({message})',
     trouble_other: 'That did not work: {message}',
 };

@@ -92,7 +92,7 @@ test('one is one and not ones', () => {
     const say = createSay(text => text);
     assert.equal(say('age_turns', { n: 1 }), '1 turn ago');
     assert.equal(say('age_turns', { n: 2 }), '2 turns ago');
-    assert.equal(say('undone', { n: 1 }), '1 change taken back.');
+    assert.equal(say('undone', { n: 1 }), '1 change undone.');
     for (const text of Object.values(EN))
         assert.doesNotMatch(text, /\{(n|count)\} (messages|times|changes|turns|links|tokens)\b/);
 });

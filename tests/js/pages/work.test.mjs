@@ -211,7 +211,7 @@ test('a job is told with what came of it', () => {
     );
     assert.match(
         outcomeText(job({ result: { calls: 4, memories: 0, parked: ['c1: no lists'] } }), say),
-        /later: 1/,
+        /Deferred: 1/,
     );
     assert.match(
         outcomeText(job({ kind: 'replay', result: { calls: 2, written: 3, parked: [] } }), say),
@@ -283,7 +283,7 @@ test('the price goes by what calls took so far, and says so when there were none
 test('a test of the model is told so that one knows what to do', () => {
     assert.deepEqual(
         testVerdict(job({ result: { state: 'ok', seconds: 2.1, answer: 'A tree.' } }), say),
-        { sign: 'yes', text: 'It answers well, in 2.1 s:', answer: 'A tree.' },
+        { sign: 'yes', text: 'The model answers well, in 2.1 s:', answer: 'A tree.' },
     );
     for (const [result, sign, words] of /** @type {[object, string, RegExp][]} */ ([
         [
