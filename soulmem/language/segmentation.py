@@ -14,9 +14,9 @@ _END = re.compile(
     rf"(?<![.!?\u2026])[.!?\u2026]+{_CLOSING}(?=\s|\Z)|(?<![\u3002\uff01\uff1f])[\u3002\uff01\uff1f]+{_CLOSING}"
     r"|(?<!\*)\*+(?=\s)|\n+"  # *nods* is told apart from what is said
 )
-_LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*\Z")
 _ABBREVIATIONS = frozenset(words("en", "sentences", "abbreviations"))
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
+_OPENING = "([\"“”'‘’*_"  # before the first word of a sentence
 _EDGES = " \t\"“”'‘’*「」『』"
 _SHORT = 3  # bytes: Hm, Ok and the like say nothing alone
 
@@ -65,5 +65,7 @@ def _is_abbreviated(text: str, end: re.Match[str]) -> bool:
     if end.group() != ".":
         return False
     before = text[max(0, end.start() - _LONGEST_ABBREVIATION - 1) : end.start()]
-    word = _LAST_WORD.search(before)
-    return word is not None and word.group().lower() in _ABBREVIATIONS
+    words_before = before.split()
+    if not words_before or before[-1].isspace():
+        return False
+    return words_before[-1].lstrip(_OPENING).lower() in _ABBREVIATIONS

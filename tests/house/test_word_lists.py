@@ -15,7 +15,8 @@ LANGUAGE = "soulmem/language/"
 EXEMPT = {
     "soulmem/prompts/grounding/": "reads replies of models by lists of its own; it is to be deleted",
     "soulmem/adapters/surreal/": "column names and statements of the database",
-    "soulmem/server/answers/": "field names of HTTP answers",
+    "soulmem/server/responses/": "field names of HTTP answers",
+    "soulmem/governance/audit_values.py": "field names of the audit",
     "soulmem/cli/doctor.py": "names of Python packages",
 }
 _WORD = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
