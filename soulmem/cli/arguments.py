@@ -1,4 +1,4 @@
-"""Which commands and options there are."""
+"""Commands and options of the command line."""
 
 from __future__ import annotations
 
@@ -24,14 +24,13 @@ COMMANDS = {
 
 
 def build_parser(words: Words) -> argparse.ArgumentParser:
-    """The parser of the whole command line, with its help in the user's language."""
+    """The parser of the command line, with help texts in the user's language."""
     parser = argparse.ArgumentParser(
         prog="soulmem", description=words("help"), epilog=words("help_more")
     )
     parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    made = {name: commands.add_parser(name, help=words(f"help_{name}"), description=words(f"about_{name}"))
-            for name in COMMANDS}  # fmt: skip
+    made = {name: _add_command(commands, name, words) for name in COMMANDS}
 
     _add_place(made["serve"], words)
     made["serve"].add_argument("--host", metavar="H", help=words("help_host"))
@@ -95,6 +94,16 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
     return parser
 
 
+def _add_command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    words: Words,
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name, help=words(f"help_{name}"), description=words(f"about_{name}")
+    )
+
+
 def _add_bin(parser: argparse.ArgumentParser, words: Words) -> None:
     _add_place(parser, words)
     parser.add_argument(
@@ -116,7 +125,7 @@ def _add_permanent(parser: argparse.ArgumentParser, words: Words) -> None:
 
 
 def _add_place(parser: argparse.ArgumentParser, words: Words) -> None:
-    """The options that say which sidecar or data folder is meant."""
+    """Add the options that choose the sidecar or the data folder."""
     parser.add_argument("--data", metavar="DIR", help=words("help_data"))
     parser.add_argument("--port", type=int, metavar="N", help=words("help_port"))
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""`soulmem bin`: what was deleted, fetched back or thrown away for good."""
+"""`soulmem bin`: lists, restores or erases deleted memories and characters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from soulmem.cli.client import Client, Refused
-from soulmem.cli.memories import listed, show, souls_meant
+from soulmem.cli.memories import listed, selected_souls, show
 from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import load_settings, sidecar
 from soulmem.cli.words import Words
@@ -14,7 +14,7 @@ from soulmem.domain.errors import Unprocessable
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """List, restore or purge; 1 when something named could not be done."""
+    """List, restore or purge. 1 if one of the named memories could not be restored or purged."""
     if args.action == "list":
         if args.ids or args.all:
             raise Unprocessable(words("bin_list_takes_none"), field="ID")
@@ -33,7 +33,7 @@ def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int
         client.ask("GET", "/souls?state=bin")["souls"] if name is None else []
     )
     listed_souls = []
-    for soul in souls_meant(client, name):
+    for soul in selected_souls(client, name):
         memories = list(listed(client, soul["id"], state="bin"))
         listed_souls.append(
             {"soul": soul["id"], "name": soul["name"], "memories": memories}
@@ -51,7 +51,7 @@ def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int
 
 
 def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """Each for itself: one that cannot be done does not keep the others."""
+    """Restore or purge each memory; a failure does not stop the others."""
     deleted = {
         soul["id"]: soul for soul in client.ask("GET", "/souls?state=bin")["souls"]
     }
@@ -59,7 +59,7 @@ def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen)
     failed: list[dict[str, str]] = []
     for key in args.ids or _all(client, args.soul):
         try:
-            _one(client, args.action, key, deleted)
+            _act_on(client, args.action, key, deleted)
         except Refused as refusal:
             failed.append(
                 {"id": key, "error": refusal.code, "message": refusal.message}
@@ -76,14 +76,14 @@ def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen)
 
 
 def _all(client: Client, name: str | None) -> list[str]:
-    return [
-        m["id"]
-        for soul in souls_meant(client, name)
-        for m in listed(client, soul["id"], state="bin")
-    ]
+    """The ids of all memories in the bin, of one soul or of all."""
+    ids: list[str] = []
+    for soul in selected_souls(client, name):
+        ids += [memory["id"] for memory in listed(client, soul["id"], state="bin")]
+    return ids
 
 
-def _one(
+def _act_on(
     client: Client, action: str, key: str, deleted: dict[str, dict[str, Any]]
 ) -> None:
     if action == "purge":

@@ -1,4 +1,4 @@
-"""How does the command line talk to a sidecar? By the standard library: it starts fast and asks no proxy."""
+"""HTTP client of the command line. It uses the standard library, which starts fast and ignores proxies."""
 
 from __future__ import annotations
 
@@ -11,23 +11,20 @@ from typing import Any, BinaryIO
 
 from soulmem.domain.errors import SoulMemError
 
-API_MAJOR = 1  # of the contract that we speak
-_PIECE = 1 << 20  # bytes of a file read at once
-_ANY_ADDRESS = {
-    "": "127.0.0.1",
-    "0.0.0.0": "127.0.0.1",
-    "::": "::1",
-}  # where to call what listens everywhere
+API_MAJOR = 1  # version of the HTTP interface
+_PIECE = 1 << 20  # bytes that are read at once
+# Where to call a sidecar that listens on all addresses.
+_ANY_ADDRESS = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 
 class Unreachable(SoulMemError):
-    """Nothing answers there, or not with the words of a sidecar."""
+    """Nothing answers there, or it is not a sidecar."""
 
     code = "unreachable"
 
 
 class Refused(SoulMemError):
-    """The sidecar answered with an error of its own; `code` is the answer's."""
+    """The sidecar answered with an error; `code` is its error code."""
 
     def __init__(self, status: int, code: str, message: str, field: str | None) -> None:
         super().__init__(message, field=field)
@@ -36,7 +33,7 @@ class Refused(SoulMemError):
 
 
 @contextmanager
-def _told_unreachable(url: str) -> Iterator[None]:
+def _as_unreachable(url: str) -> Iterator[None]:
     try:
         yield
     except (OSError, http.client.HTTPException) as error:
@@ -53,14 +50,14 @@ class Client:
 
     @property
     def url(self) -> str:
-        """Where its API begins."""
+        """Base URL of the HTTP interface."""
         host = _ANY_ADDRESS.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
 
     def ask(
         self, method: str, path: str, body: Any = None, *, seconds: float = 60.0
     ) -> Any:
-        """The JSON answer to `method /v1{path}`. Raises Unreachable or Refused."""
+        """The JSON response to `method /v1{path}`. Raises Unreachable or Refused."""
         status, answer = self._exchange(method, path, body, {}, seconds)[:2]
         if status >= 400:
             error = answer if isinstance(answer, dict) else {}
@@ -71,14 +68,17 @@ class Client:
         return answer
 
     def save(self, path: str, file: BinaryIO, *, seconds: float) -> int:
-        """Write what `GET /v1{path}` answers into `file`; its lines. Raises Unreachable, Refused, OSError."""
+        """Write the response to `GET /v1{path}` into `file`. Returns its number of lines.
+
+        Raises Unreachable, Refused or OSError.
+        """
         connection = http.client.HTTPConnection(
             _ANY_ADDRESS.get(self.host, self.host), self.port, timeout=seconds
         )
         sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         lines = 0
         try:
-            with _told_unreachable(self.url):
+            with _as_unreachable(self.url):
                 connection.request("GET", f"/v1{path}", headers=sent)
                 response = connection.getresponse()
             if response.status != 200:
@@ -90,7 +90,7 @@ class Client:
                     error.get("field"),
                 )
             while True:
-                with _told_unreachable(self.url):
+                with _as_unreachable(self.url):
                     piece = response.read(_PIECE)
                 if not piece:
                     return lines
@@ -102,30 +102,27 @@ class Client:
     def health(
         self, origin: str | None = None, *, seconds: float = 2.0
     ) -> tuple[dict[str, Any], str | None]:
-        """What a sidecar says of itself, and the Origin it lets in. Raises Unreachable or Refused."""
+        """The sidecar's health report, and the Origin that it allows. Raises Unreachable or Refused."""
         headers = {} if origin is None else {"Origin": origin}
         status, answer, allowed = self._exchange(
             "GET", "/health", None, headers, seconds
         )
-        if (
-            status == 403
-            and isinstance(answer, dict)
-            and answer.get("error") == "forbidden"
-        ):
-            raise Refused(status, "forbidden", str(answer.get("message")), None)
-        if status != 200 or not isinstance(answer, dict) or "api" not in answer:
+        fields = answer if isinstance(answer, dict) else {}
+        if status == 403 and fields.get("error") == "forbidden":
+            raise Refused(status, "forbidden", str(fields.get("message")), None)
+        if status != 200 or "api" not in fields:
             raise Unreachable(
-                f"what answers at {self.url} is not SoulMem (status {status})"
+                f"the program at {self.url} is not SoulMem (status {status})"
             )
-        if answer["api"]["major"] != API_MAJOR:
-            message = f"SoulMem {answer['version']} at {self.url} is not of this version: restart it"
+        if fields["api"]["major"] != API_MAJOR:
+            message = f"SoulMem {fields['version']} at {self.url} has another version: restart it"
             raise Refused(status, "conflict", message, None)
-        return answer, allowed
+        return fields, allowed
 
     def _exchange(
         self, method: str, path: str, body: Any, headers: dict[str, str], seconds: float
     ) -> tuple[int, Any, str | None]:
-        """Status, JSON (None for anything else) and the allowed Origin."""
+        """Status, JSON (None if it is not JSON) and the allowed Origin of a response."""
         data = None if body is None else json.dumps(body, allow_nan=False).encode()
         sent = {"Content-Type": "application/json"} if data is not None else {}
         if self.token:

@@ -1,4 +1,4 @@
-"""`soulmem demo`: two chats, some moments: what would SoulMem put into the prompt, and why?"""
+"""`soulmem demo`: plays two chats and shows what is recalled at some moments, and why."""
 
 from __future__ import annotations
 
@@ -27,15 +27,11 @@ _BUDGET = 500  # tokens
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A point of a chat at which the player has just spoken.
+    """A point of a chat where the player has just spoken."""
 
-    `at` is the player's line, counted from 1; with `fork` it is said in a branch that left after that one.
-    `shows` tells, by language, what to look at.
-    """
-
-    shows: dict[str, str]
-    at: int
-    fork: int | None = None
+    shows: dict[str, str]  # what to look at, by language
+    line_number: int  # of the player's line, counted from 1
+    fork: int | None = None  # last shared line, if the line is in a branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +47,7 @@ class Chat:
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """Play both chats in a folder that is gone afterwards."""
+    """Play both chats in a temporary folder."""
     began = time.perf_counter()
     chats = [load_chat(name) for name in CHATS]
     moments = sum(len(chat.moments) for chat in chats)
@@ -60,7 +56,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     with tempfile.TemporaryDirectory(
         prefix="soulmem-demo-", ignore_cleanup_errors=True
     ) as folder:
-        # The small model that comes along: it is always there, and the demo looks the same on every machine.
+        # The packaged small model: it is always available, and the demo looks the same on every machine.
         overrides = {
             "store.data": folder,
             "store.url": "",
@@ -74,16 +70,15 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             screen.line(words("demo_model", model=embedder["model"]), "dim")
             for chat in chats:
                 for moment, answer in play(client, chat, words, screen):
-                    shown.append(_told(chat, moment, answer))
+                    shown.append(_as_result(chat, moment, answer))
                     _show((len(shown), moments), chat, moment, answer, words, screen)
     took = time.perf_counter() - began
-    typical = sorted(entry["recall"]["took_ms"]["total"] for entry in shown)[
-        len(shown) // 2
-    ]
-    total = sum(max(moment.at for moment in chat.moments) for chat in chats)
+    times = sorted(entry["recall"]["took_ms"]["total"] for entry in shown)
+    median = times[len(times) // 2]
+    total = sum(_played_lines(chat) for chat in chats)
     screen.line()
     screen.line(
-        words("demo_took", seconds=took, messages=total, ms=typical, moments=moments),
+        words("demo_took", seconds=took, messages=total, ms=median, moments=moments),
         "dim",
     )
     screen.line(words("demo_next"), "bold")
@@ -111,24 +106,32 @@ def load_chat(name: str) -> Chat:
         soul=raw["soul"],
         persona=raw["persona"],
         messages=raw["messages"],
-        moments=[Moment(**moment) for moment in raw["moments"]],
+        moments=[
+            Moment(moment["shows"], moment["at"], moment.get("fork"))
+            for moment in raw["moments"]
+        ],
     )
+
+
+def _played_lines(chat: Chat) -> int:
+    return max(moment.line_number for moment in chat.moments)
 
 
 def play(
     client: Client, chat: Chat, words: Words, screen: Screen
 ) -> Iterator[tuple[Moment, dict[str, Any]]]:
-    """Play a chat up to each of its moments, in their order, with what is recalled there."""
+    """Play a chat up to each of its moments. Yields each moment with its recall."""
     screen.progress(words("demo_playing", title=chat.title))
     soul = chat.soul
     client.ask(
         "PUT", f"/souls/{soul['id']}", {"name": soul["name"], "names": soul["names"]}
     )
     for moment in chat.moments:
-        place, rows, parent = chat.id, rows_of(chat, moment.at), None
+        number = moment.line_number
+        chat_id, rows, parent = chat.id, rows_of(chat, number), None
         if moment.fork is not None:
-            place = f"{chat.id}-branch"
-            line = {**rows[moment.at - 1], "slot": f"b{moment.at:03}"}
+            chat_id = f"{chat.id}-branch"
+            line = {**rows[number - 1], "slot": f"b{number:03}"}
             parent = {"chat": chat.id, "fork_slot": rows[moment.fork - 1]["slot"]}
             rows = [*rows[: moment.fork], line]
         body = {
@@ -138,13 +141,14 @@ def play(
             "parent": parent,
             "messages": rows,
         }
-        client.ask("PUT", f"/chats/{place}", body)
+        client.ask("PUT", f"/chats/{chat_id}", body)
         wait_until(client, lambda health: not health["pending"])
-        yield moment, client.ask("POST", "/recall", _question(soul["id"], place, rows))
+        question = _question(soul["id"], chat_id, rows)
+        yield moment, client.ask("POST", "/recall", question)
 
 
 def rows_of(chat: Chat, count: int) -> list[dict[str, Any]]:
-    """The first messages of a chat as a sync lists them."""
+    """The first messages of a chat, as a sync sends them."""
     return [
         {"slot": f"m{n:03}", "hash": text_hash(m["text"]), **m}
         for n, m in enumerate(chat.messages[:count], 1)
@@ -164,14 +168,14 @@ def _question(soul: str, chat: str, rows: list[dict[str, Any]]) -> dict[str, Any
     }
 
 
-def _told(chat: Chat, moment: Moment, answer: dict[str, Any]) -> dict[str, Any]:
+def _as_result(chat: Chat, moment: Moment, answer: dict[str, Any]) -> dict[str, Any]:
     return {
         "chat": chat.id,
         "title": chat.title,
         "shows": moment.shows,
-        "at": moment.at,
+        "at": moment.line_number,
         "fork": moment.fork,
-        "line": chat.messages[moment.at - 1]["text"],
+        "line": chat.messages[moment.line_number - 1]["text"],
         "recall": answer,
     }
 
@@ -184,13 +188,12 @@ def _show(
     words: Words,
     screen: Screen,
 ) -> None:
-    """One moment on the terminal; `place` is its number, and how many there are."""
-    line = chat.messages[moment.at - 1]
-    key, line_number = (
-        ("demo_moment", moment.at)
-        if moment.fork is None
-        else ("demo_branch", moment.fork)
-    )
+    """Print one moment; `place` is its number and the number of all moments."""
+    line = chat.messages[moment.line_number - 1]
+    if moment.fork is None:
+        key, line_number = "demo_moment", moment.line_number
+    else:
+        key, line_number = "demo_branch", moment.fork
     screen.progress("")
     screen.line()
     screen.rule(

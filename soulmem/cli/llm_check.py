@@ -1,4 +1,4 @@
-"""Does the language model of the settings answer, as far as can be told without asking it anything?"""
+"""Checks whether the configured language model is reachable, without asking it anything."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 def look_at(
     wanted: LlmEndpoint | None, health: dict[str, Any] | None, words: Words
 ) -> tuple[str, str, str | None]:
-    """The state (ok, warn), what was found, and what to do. `health` is the running sidecar's, if one runs.
+    """State (ok or warn), detail and remedy. `health` is the report of the running sidecar, if there is one.
 
-    A model is never broken for the doctor: SoulMem does without.
+    The state is never `fail`, because SoulMem works without a language model.
     """
     if wanted is None:
         return "ok", words("llm_off"), None
@@ -54,11 +54,11 @@ def look_at(
 
 
 def _models(wanted: LlmEndpoint) -> set[str] | None:
-    """The names the server lists, perhaps none; None when it does not answer, or not to this key."""
+    """The model names that the server lists; None if it does not answer or refuses the key."""
     headers = {"Authorization": f"Bearer {wanted.api_key}"} if wanted.api_key else {}
     request = urllib.request.Request(f"{wanted.base_url}/models", headers=headers)
     is_local = urlsplit(wanted.base_url).hostname in _LOCAL
-    # What is on this machine is not behind the proxy.
+    # A local server is not behind the proxy.
     handlers = [urllib.request.ProxyHandler({})] if is_local else []
     try:
         with urllib.request.build_opener(*handlers).open(

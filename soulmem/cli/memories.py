@@ -1,4 +1,4 @@
-"""Which memories are meant, and how is one shown on a line?"""
+"""Lists memories and prints them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from soulmem.cli.words import Words
 _PAGE = 1000
 
 
-def souls_meant(client: Client, name: str | None) -> list[dict[str, Any]]:
-    """The soul of that name, or all of them. Raises NotFound."""
+def selected_souls(client: Client, name: str | None) -> list[dict[str, Any]]:
+    """The soul of that name, or all souls if `name` is None. Raises NotFound."""
     return (
         [known_soul(client, name)]
         if name is not None
@@ -24,7 +24,7 @@ def souls_meant(client: Client, name: str | None) -> list[dict[str, Any]]:
 
 
 def listed(client: Client, soul: str, **wanted: str) -> Iterator[dict[str, Any]]:
-    """All memories of a soul that are wanted: `state`, `permanent`, .. as `GET /v1/memories` takes them."""
+    """The memories of a soul. `wanted` are filters of `GET /v1/memories`, like `state` or `permanent`."""
     cursor: str | None = None
     while True:
         more = {} if cursor is None else {"cursor": cursor}
@@ -39,7 +39,7 @@ def listed(client: Client, soul: str, **wanted: str) -> Iterator[dict[str, Any]]
 
 
 def show(memory: dict[str, Any], words: Words, screen: Screen) -> None:
-    """Its id, what it is and its first line."""
+    """Print a memory's id, kind and first line."""
     marks = [words(mark) for mark in ("permanent", "locked") if memory[mark]]
     kind = ", ".join([words(f"kind_{memory['kind']}"), *marks])
     screen.line(

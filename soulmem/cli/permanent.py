@@ -1,4 +1,4 @@
-"""`soulmem permanent`: what a character knows for good, in the user's own hand."""
+"""`soulmem permanent`: lists, adds, keeps, releases or deletes permanent memories."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from soulmem.cli.client import Client
-from soulmem.cli.memories import listed, show, souls_meant
+from soulmem.cli.memories import listed, selected_souls, show
 from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import load_settings, sidecar
 from soulmem.cli.souls import known_soul
@@ -15,7 +15,7 @@ from soulmem.domain.errors import Unprocessable
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """List them, add one, or keep, release or delete one that is there."""
+    """List permanent memories, add one, or keep, release or delete an existing one."""
     if (args.what is None) is not (args.action == "list"):
         raise Unprocessable(words("permanent_what"), field="TEXT|ID")
     if args.action == "add" and args.soul is None:
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 
 def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int:
     listed_souls = []
-    for soul in souls_meant(client, name):
+    for soul in selected_souls(client, name):
         memories = list(listed(client, soul["id"], permanent="true"))
         listed_souls.append(
             {"soul": soul["id"], "name": soul["name"], "memories": memories}
@@ -49,7 +49,7 @@ def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int
 
 
 def _act(client: Client, args: argparse.Namespace) -> dict[str, Any]:
-    """The memory as it is now; of a deleted one its id."""
+    """The changed memory; of a deleted one only its id and state."""
     if args.action == "add":
         soul = known_soul(client, args.soul)
         body = {

@@ -1,4 +1,4 @@
-"""`soulmem recall`: what would come to a character's mind?"""
+"""`soulmem recall`: shows what a character would recall for a text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from soulmem.cli.words import Words
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """Ask once, as a person who only wants to know: nothing is learned from it."""
+    """Recall once. Nothing is learned from it."""
     with sidecar(args, load_settings(args)) as client:
         soul = known_soul(client, args.soul)
         wait_until(
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 def show_recall(
     answer: dict[str, Any], words: Words, screen: Screen, indent: str = ""
 ) -> None:
-    """The blocks as they would stand in the prompt, then the reason for each memory."""
+    """Print the blocks as they would be in the prompt, then the reason for each memory."""
     if not answer["memories"]:
         screen.line(words("nothing_recalled"), "dim", indent=indent)
         return
@@ -60,6 +60,6 @@ def show_recall(
 
 
 def _label(text: str) -> str:
-    """The first words of a memory, enough to find it in the block."""
+    """The beginning of a memory, to find it in the block."""
     first = text.strip().split("\n")[0]
     return first if len(first) <= 40 else first[:38].rstrip() + "…"

@@ -1,4 +1,4 @@
-"""`soulmem restore`: a soul from its file, or the whole store from a backup."""
+"""`soulmem restore`: restores a soul from its file, or the whole store from a backup."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from soulmem.cli.words import Words
 from soulmem.domain.errors import SoulMemError, Unprocessable
 
 _GZIP = b"\x1f\x8b"
-_POLL = 0.1  # seconds between two looks at the job
-_SENDING = 600.0  # seconds until a large file is taken
+_POLL = 0.1  # seconds between two requests for the job's state
+_SENDING = 600.0  # timeout in seconds for sending a large file
 _ENDED = ("done", "failed", "cancelled")
 
 
 class _Failed(SoulMemError):
-    """The job of taking a file in did not end well."""
+    """The import job failed."""
 
     code = "failed"
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """Restore what is named: the file of a soul is added to what is there, a backup takes its place."""
+    """Restore a file: a soul's file is added to the store, a backup replaces the store."""
     if (args.file is None) != args.newest:
         raise Unprocessable(words("restore_what"), field="FILE")
     if args.newest or _starts_with(args.file, words) == _GZIP:
@@ -107,7 +107,7 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 def _watch(
     client: Client, job: str, name: str, words: Words, screen: Screen
 ) -> dict[str, Any]:
-    """The job once it has ended."""
+    """Wait until the job has ended; returns its final state."""
     while True:
         job_view: dict[str, Any] = client.ask("GET", f"/jobs/{job}")
         if job_view["state"] in _ENDED:
@@ -146,7 +146,7 @@ def _text(path: Path, words: Words) -> str:
 
 
 def _head(text: str, path: Path, words: Words) -> tuple[str, str]:
-    """Whose file it is: the soul's id and name."""
+    """The id and name of the soul in the file."""
     try:
         first, second = (json.loads(line) for line in text.split("\n", 2)[:2])
         if first["type"] == "bundle":

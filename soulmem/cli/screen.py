@@ -1,4 +1,4 @@
-"""How is something shown: colours on a terminal, plain text in a pipe, one object with --json?"""
+"""Output of the commands: coloured on a terminal, plain text in a pipe, one object with --json."""
 
 from __future__ import annotations
 
@@ -19,21 +19,18 @@ _STYLES = {
     "yellow": "33",
     "cyan": "36",
 }
-_WIDE = (
-    "\u2e80-\uffff\U00020000-\U0003ffff"  # scripts that may break after any character
-)
+# Scripts in which a line may break after any character.
+_WIDE = "\u2e80-\uffff\U00020000-\U0003ffff"
 _PIECE = re.compile(rf"\s+|[“‘（《「『【]*[{_WIDE}]|[^\s{_WIDE}]+")
-_CONTROL = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-)  # a chat must not steer the terminal
+# Control characters are removed, so that a chat cannot control the terminal.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
-_NOT_FIRST = frozenset(
-    "，。、；：？！…—”’）》」』】,.;:?!)"
-)  # a line never begins with one of these
+# Characters that must not begin a line.
+_NOT_FIRST = frozenset("，。、；：？！…—”’）》」』】,.;:?!)")
 
 
 class Screen:
-    """Where a command writes: words to `out`, remarks to `err`; with `as_json` only the object."""
+    """Output of a command: results to `out`, remarks to `err`; with `as_json` only one object."""
 
     def __init__(self, out: TextIO, err: TextIO, *, as_json: bool = False) -> None:
         self._out, self._err, self._as_json = out, err, as_json
@@ -48,7 +45,7 @@ class Screen:
             os.system("")  # makes the Windows console understand colours
 
     def style(self, text: str, *names: str) -> str:
-        """`text` in colours, unless it goes into a pipe."""
+        """`text` with colours, if the output is a terminal."""
         if not self._colour or not names:
             return text
         return f"\x1b[{';'.join(_STYLES[name] for name in names)}m{text}\x1b[0m"
@@ -56,7 +53,7 @@ class Screen:
     def line(
         self, text: str = "", *styles: str, indent: str = "", first: str | None = None
     ) -> None:
-        """Text, wrapped, each line after `indent` (the first one after `first`)."""
+        """Print wrapped text. Each line begins with `indent`, the first one with `first` if it is not None."""
         if self._as_json:
             return
         head = indent if first is None else first
@@ -68,22 +65,22 @@ class Screen:
         self._out.flush()
 
     def rule(self, text: str) -> None:
-        """A heading across the screen."""
+        """Print a heading as wide as the screen."""
         heading = f"── {text} "
         self.line(heading + "─" * max(0, self.width - cells(heading)), "bold")
 
     def note(self, text: str) -> None:
-        """A remark beside the result."""
+        """Print a remark."""
         if not self._as_json:
             self._remark(text, "dim")
 
     def progress(self, text: str) -> None:
-        """A line that the next one overwrites; only where somebody watches."""
+        """Print a line that the next one overwrites; only on a terminal."""
         if self._live:
             print("\r\x1b[2K" + plain(text), end="", file=self._err, flush=True)
 
     def result(self, value: Any, *, indent: int | None = 2) -> None:
-        """The object that `--json` asks for, on one line without `indent`; otherwise nothing."""
+        """With `--json`, print the object; on one line if `indent` is None."""
         if self._as_json:
             print(
                 json.dumps(value, ensure_ascii=not _is_utf8(self._out), indent=indent),
@@ -92,7 +89,7 @@ class Screen:
             )
 
     def failure(self, text: str, error: SoulMemError) -> None:
-        """What went wrong."""
+        """Print an error."""
         if self._as_json:
             self.result({"error": error.code, "message": error.message})
         else:
@@ -105,20 +102,25 @@ class Screen:
 
 
 def plain(text: str) -> str:
-    """`text` without control characters but tab and line break."""
+    """`text` without control characters; tab and line break stay."""
     return _CONTROL.sub("", text)
 
 
 def cells(text: str) -> int:
-    """How many columns `text` takes on a terminal."""
-    seen = _COLOUR.sub("", text)
-    return sum(
-        0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in seen
-    )
+    """The number of terminal columns that `text` takes."""
+    return sum(map(_character_cells, _COLOUR.sub("", text)))
+
+
+def _character_cells(character: str) -> int:
+    if combining(character):
+        return 0
+    return 2 if east_asian_width(character) in "WF" else 1
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """`text` in lines of at most `width` columns; Chinese breaks anywhere but before closing punctuation."""
+    """`text` in lines of at most `width` columns. Chinese text breaks anywhere except before closing
+    punctuation.
+    """
     lines = []
     for paragraph in text.split("\n"):
         line = ""

@@ -1,4 +1,4 @@
-"""`soulmem serve`: the sidecar itself, until it is stopped."""
+"""`soulmem serve`: runs the sidecar until it is stopped."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         stream=sys.stderr,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    from soulmem.bootstrap import (
-        build,
-    )  # after a wrong setting was told, which should not have to wait for this
+    # Imported late: it is slow, and errors in the settings should be shown before.
+    from soulmem.bootstrap import build
 
     engine, app = build(settings, test_mode=args.test_mode)
 
     def ready(host: str, port: int) -> None:
-        _tell(settings, Client(host, port).url, words, screen, test_mode=args.test_mode)
+        url = Client(host, port).url
+        _show_address(settings, url, words, screen, test_mode=args.test_mode)
 
     try:
         asyncio.run(_until_stopped(engine, app, settings.server, ready))
@@ -51,7 +51,8 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             raise
         screen.failure(words("already_running", port=settings.server.port), error)
         return 1
-    if (reason := engine.unsaved()) is not None:
+    reason = engine.unsaved()
+    if reason is not None:
         screen.line(words("served_unsaved", reason=reason), "yellow")
         return 1
     screen.note(words("served"))
@@ -64,9 +65,9 @@ async def _until_stopped(
     server: ServerSettings,
     ready: Callable[[str, int], None],
 ) -> None:
-    """Serve. Raises StoreLocked as soon as it shows that another process holds the data folder.
+    """Serve. Raises StoreLocked if another process uses the data folder.
 
-    What else is wrong with the store is told to whoever asks for health: the page shows the remedy.
+    Other errors of the store do not end it: they are in the health report, with what to do.
     """
     stop = asyncio.Event()
 
@@ -86,10 +87,10 @@ async def _until_stopped(
         raise error
 
 
-def _tell(
+def _show_address(
     settings: Settings, url: str, words: Words, screen: Screen, *, test_mode: bool
 ) -> None:
-    """Say where it listens."""
+    """Print where the sidecar listens."""
     screen.line(words("listening", url=url, data=settings.data))
     if not is_loopback(settings.server.host):
         screen.line(words("listening_wide", file=settings.data / "token"), "yellow")
@@ -101,13 +102,12 @@ def _tell(
         "version": __version__,
         "pid": os.getpid(),
     }
-    screen.result(
-        place, indent=None
-    )  # one line: whoever started us reads on while we run
+    # One line, because the caller reads it while the sidecar runs.
+    screen.result(place, indent=None)
 
 
 def _is_ours(settings: Settings) -> bool:
-    """Whether what holds the port is a SoulMem already."""
+    """Whether the program at the port is SoulMem."""
     try:
         Client(settings.server.host, settings.server.port).health()
     except Refused:

@@ -1,4 +1,4 @@
-"""Which sidecar does a command talk to: the one that runs, or one made for the moment over the same data?"""
+"""Provides a sidecar for a command: the running one, or a temporary one on the same data."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from soulmem.domain.errors import SoulMemError
 if TYPE_CHECKING:
     from aiohttp import web
 
-_POLL = 0.05  # seconds between two looks
-_STARTING = 30.0  # seconds until the port of our own sidecar must answer
+_POLL = 0.05  # seconds between two requests for health
+_STARTING = 30.0  # seconds for a temporary sidecar to start
 _GRACE = 5.0  # seconds for requests in flight
 
 
 class StoreUnusable(SoulMemError):
-    """The sidecar answers, its store does not."""
+    """The sidecar answers, but its store cannot be used."""
 
     code = "busy"
 
 
 def load_settings(args: argparse.Namespace) -> Settings:
-    """The settings with what the command line says on top. Raises ConfigError."""
+    """The settings, with those of the command line on top. Raises ConfigError."""
     options = {
         "store.data": args.data,
         "server.port": args.port,
@@ -52,15 +52,16 @@ def client_for(settings: Settings) -> Client:
             token or (settings.data / TOKEN_FILE).read_text(encoding="utf-8").strip()
         )
     except (OSError, UnicodeDecodeError):
-        token = ""  # on loopback none is needed
+        token = ""  # not needed on loopback
     return Client(settings.server.host, settings.server.port, token)
 
 
 @contextmanager
 def sidecar(args: argparse.Namespace, settings: Settings) -> Iterator[Client]:
-    """A sidecar that answers: the one at the settings' port, if one runs there, else one for the moment.
+    """The sidecar at the settings' port if it runs, else a temporary one.
 
-    A folder named without a port is opened here, for what runs may hold another one. Raises StoreUnusable.
+    With a data folder but no port on the command line, always a temporary one: the running sidecar may use
+    another folder. Raises StoreUnusable.
     """
     running = client_for(settings)
     if args.data is None or args.port is not None:
@@ -80,7 +81,9 @@ def await_store(client: Client) -> dict[str, Any]:
     """Health once the sidecar has started. Raises StoreUnusable."""
     health = wait_until(
         client,
-        lambda now: now["status"] != "starting" or now["store"]["state"] == "error",
+        lambda report: (
+            report["status"] != "starting" or report["store"]["state"] == "error"
+        ),
     )
     if health["store"]["state"] == "error":
         raise StoreUnusable(str(health["store"]["detail"]))
@@ -93,7 +96,10 @@ def wait_until(
     seconds: float = 60.0,
     seen: Callable[[dict[str, Any]], None] = lambda health: None,
 ) -> dict[str, Any]:
-    """The first health that is `good`, or the last one after `seconds`; `seen` is shown each."""
+    """The first health report for which `good` is true, or the last one after `seconds`.
+
+    `seen` is called with each report.
+    """
     deadline = time.monotonic() + seconds
     while True:
         health, _ = client.health(seconds=10.0)
@@ -104,7 +110,7 @@ def wait_until(
 
 
 class Momentary:
-    """A sidecar in this process on a free loopback port, for as long as the `with` lasts."""
+    """A temporary sidecar in this process on a free loopback port, for as long as the `with` lasts."""
 
     def __init__(self, settings: Settings) -> None:
         server = replace(settings.server, host="127.0.0.1", port=0)
@@ -137,7 +143,7 @@ class Momentary:
     def _run(self) -> None:
         try:
             _make_folder(self._settings.data)
-            # Half a second of imports that a command with a running sidecar never pays.
+            # Imported late: takes half a second, which is not needed with a running sidecar.
             from aiohttp import web
 
             from soulmem.bootstrap import build
@@ -172,5 +178,5 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreUnusable(
-            f"the data folder {folder} cannot be made ({error.strerror}): choose another with --data"
+            f"the data folder {folder} cannot be created ({error.strerror}): choose another with --data"
         ) from error

@@ -1,4 +1,4 @@
-"""Whom does the user mean by a name?"""
+"""Finds and creates souls by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.domain.ids import new_id
 
 
 def find_soul(client: Client, name: str) -> dict[str, Any] | None:
-    """The soul of that name (or id), or None. Raises Unprocessable when several share the name."""
+    """The soul with that name or id, or None. Raises Unprocessable if several share the name."""
     souls = client.ask("GET", "/souls")["souls"]
     wanted = name.strip().casefold()
     for same in (
@@ -22,7 +22,7 @@ def find_soul(client: Client, name: str) -> dict[str, Any] | None:
         if len(same) > 1:
             listed = ", ".join(s["id"] for s in same)
             raise Unprocessable(
-                f"{len(same)} souls are called {name!r}: give one of their ids instead: {listed}"
+                f"{len(same)} souls are called {name!r}: use one of their ids instead: {listed}"
             )
         if same:
             return dict(same[0])
@@ -30,7 +30,7 @@ def find_soul(client: Client, name: str) -> dict[str, Any] | None:
 
 
 def known_soul(client: Client, name: str) -> dict[str, Any]:
-    """The soul of that name. Raises NotFound, naming those there are."""
+    """The soul with that name. Raises NotFound with the existing names."""
     soul = find_soul(client, name)
     if soul is None:
         names = sorted(s["name"] for s in client.ask("GET", "/souls")["souls"])
@@ -41,7 +41,7 @@ def known_soul(client: Client, name: str) -> dict[str, Any]:
 
 
 def find_or_make_soul(client: Client, name: str) -> tuple[dict[str, Any], bool]:
-    """The soul of that name, made now if there is none; the second value tells whether it is new."""
+    """The soul with that name, and whether it was created now."""
     soul = find_soul(client, name)
     if soul is not None:
         return soul, False
@@ -51,7 +51,7 @@ def find_or_make_soul(client: Client, name: str) -> tuple[dict[str, Any], bool]:
 
 
 def drop_if_empty(client: Client, soul: dict[str, Any]) -> bool:
-    """Put a soul that was made for a file, of which nothing came, into the bin; whether it was so."""
+    """Move a soul without chats and memories to the bin. Returns whether it was empty."""
     key = quote(soul["id"])
     if client.ask("GET", f"/chats?soul={key}")["chats"]:
         return False

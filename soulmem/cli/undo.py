@@ -1,4 +1,4 @@
-"""`soulmem undo`: what was changed by itself, and taking it back."""
+"""`soulmem undo`: shows automatic changes and reverts them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from soulmem.cli.souls import known_soul
 from soulmem.cli.words import Words
 from soulmem.domain.errors import Unprocessable
 
-_SHOWN = 20  # changes, when nothing is to be undone
+_SHOWN = 20  # latest changes
 _AGO = re.compile(r"(\d{1,6})\s*([mhd])\Z")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
-    """Take back what is named; without a word about what, show the latest changes and their ids."""
+    """Revert the chosen changes; without a choice, show the latest changes with their ids."""
     since = None if args.since is None else _moment(args.since, words)
     with sidecar(args, load_settings(args)) as client:
         soul = known_soul(client, args.soul)
@@ -76,7 +76,7 @@ def _show(client: Client, soul: str, words: Words, screen: Screen) -> int:
 
 
 def _moment(text: str, words: Words) -> str:
-    """A time in ISO 8601 (without a zone: of this machine), or a span like 90m, 2h or 3d before now."""
+    """The time in ISO 8601. `text` is such a time (local if it has no zone), or a time ago like 90m, 2h or 3d."""
     ago = _AGO.match(text.strip())
     if ago is not None:
         span: dict[str, Any] = {_UNITS[ago[2]]: int(ago[1])}

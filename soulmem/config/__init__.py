@@ -1,4 +1,4 @@
-"""Which settings SoulMem has and where their values come from: file, environment, command line."""
+"""Settings of SoulMem and their sources: file, environment, command line."""
 
 from soulmem.config.load import load
 from soulmem.config.settings import Settings

@@ -1,4 +1,4 @@
-"""How a wrong setting is told: where it stands, its key, its value, the remedy."""
+"""The error for a wrong setting: its source, key and value, and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the values of settings come from: the file, then the environment, then the command line."""
+"""Loads the settings from the file, the environment and the command line."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ else:
     import tomli as tomllib
 
 FILE_NAME = "config.toml"
-# They did nothing in earlier versions: whoever copied config.example.toml has them, and starts all the same.
+# Settings of earlier versions, which had no effect. They are ignored, because old settings files contain them.
 RETIRED = frozenset({"llm.lead_base_url", "llm.lead_model", "llm.lead_api_key"})
-# Two settings are so often given by environment that they have a short name too.
+# Short names of two variables that are often used.
 SHORT_NAMES = {"SOULMEM_DATA": "store.data", "SOULMEM_TOKEN": "server.token"}
 
 
@@ -34,23 +34,24 @@ def load(
 ) -> Settings:
     """All settings. Later sources win: defaults, file, environment, `overrides` (`{"server.port": 8000}`).
 
-    The file is `config`, which must exist, or `config.toml` in the data folder, which need not. Raises
+    The file is `config`, which must exist, or `config.toml` in the data folder, which may be missing. Raises
     ConfigError for an unknown key, a wrong type or a value out of range.
     """
     env = os.environ if env is None else env
     command_line = {
-        key: _Given(value, f"the command line ({key})")
+        key: _Sourced(value, f"the command line ({key})")
         for key, value in (overrides or {}).items()
     }
     for key in command_line:
         if key not in _keys():
             raise ConfigError(
-                f"{key!r} is no setting: known are {', '.join(_keys())}", field=key
+                f"{key!r} is not a setting: the settings are {', '.join(_keys())}",
+                field=key,
             )
     environment = _from_environment(env)
+    without_file = {**environment, **command_line}
     folder = data_folder(
-        str({**environment, **command_line}.get("store.data", _Given("", "")).value),
-        env,
+        str(without_file.get("store.data", _Sourced("", "")).value), env
     )
     written = _from_file(config, folder)
     merged = {**written, **environment, **command_line}
@@ -60,35 +61,35 @@ def load(
     return Settings(data=data, **{name: _section(name, merged) for name in SECTIONS})
 
 
-class _Given:
-    """A value and where it was said."""
+class _Sourced:
+    """A value and its source, in words."""
 
     def __init__(self, value: Any, where: str) -> None:
         self.value, self.where = value, where
 
 
 def _keys() -> dict[str, Any]:
-    """Every key with its field."""
-    return {
-        f"{name}.{each.name}": each
-        for name, section in SECTIONS.items()
-        for each in fields(section)
-    }
+    """Every key, like `server.port`, with its dataclass field."""
+    keys: dict[str, Any] = {}
+    for name, section in SECTIONS.items():
+        for each in fields(section):
+            keys[f"{name}.{each.name}"] = each
+    return keys
 
 
 def variable(key: str) -> str:
-    """The environment variable of a key."""
+    """The name of the environment variable for a key."""
     return "SOULMEM_" + key.upper().replace(".", "_")
 
 
-def _from_environment(env: Mapping[str, str]) -> dict[str, _Given]:
+def _from_environment(env: Mapping[str, str]) -> dict[str, _Sourced]:
     keys = _keys()
     long_names = {variable(key): key for key in keys}
     values = {}
     for name, text in env.items():
         key = long_names.get(name) or SHORT_NAMES.get(name)
         if key is not None:
-            values[key] = _Given(
+            values[key] = _Sourced(
                 from_text(text, keys[key].type, key, f"the environment ({name})"), name
             )
         elif name in map(variable, RETIRED):
@@ -97,33 +98,19 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, _Given]:
             ["SOULMEM", section.upper()] for section in SECTIONS
         ]:
             raise ConfigError(
-                f"the environment variable {name} names no setting: see config.example.toml",
+                f"the environment variable {name} is not a setting: see config.example.toml",
                 field=name,
             )
     return values
 
 
-def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
+def _from_file(config: Path | None, folder: Path) -> dict[str, _Sourced]:
     path = config or folder / FILE_NAME
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (FileNotFoundError, NotADirectoryError):
-        if config is None:
-            return {}
-        raise ConfigError(
-            f"there is no settings file {path}: check the path after --config"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"the settings file {path} cannot be read: {error}"
-        ) from error
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"the settings file {path} is no TOML: {error}") from error
     values = {}
-    for section, table in tables.items():
+    for section, table in _tables(path, may_be_missing=config is None).items():
         if section not in SECTIONS or not isinstance(table, dict):
             raise ConfigError(
-                f"{path}: {section!r} is no section of settings: known are {', '.join(SECTIONS)}",
+                f"{path}: {section!r} is not a section of settings: the sections are {', '.join(SECTIONS)}",
                 field=section,
             )
         for name, value in table.items():
@@ -134,16 +121,35 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Given]:
             if setting is None:
                 names = ", ".join(each.name for each in fields(SECTIONS[section]))
                 raise ConfigError(
-                    f"{path}: {key} = {value!r} is no setting: [{section}] has {names}",
+                    f"{path}: {key} = {value!r} is not a setting: [{section}] has {names}",
                     field=key,
                 )
-            values[key] = _Given(
-                from_toml(value, setting.type, key, str(path)), str(path)
-            )
+            checked = from_toml(value, setting.type, key, str(path))
+            values[key] = _Sourced(checked, str(path))
     return values
 
 
-def _section(name: str, merged: Mapping[str, _Given]) -> Any:
+def _tables(path: Path, *, may_be_missing: bool) -> dict[str, Any]:
+    """The content of the settings file. Raises ConfigError."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (FileNotFoundError, NotADirectoryError):
+        if may_be_missing:
+            return {}
+        raise ConfigError(
+            f"there is no settings file {path}: check the path after --config"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"the settings file {path} cannot be read: {error}"
+        ) from error
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"the settings file {path} is not valid TOML: {error}"
+        ) from error
+
+
+def _section(name: str, merged: Mapping[str, _Sourced]) -> Any:
     mine = {
         key.split(".")[1]: source
         for key, source in merged.items()

@@ -1,4 +1,4 @@
-"""Where SoulMem keeps its data on each system."""
+"""The data folder of each operating system."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 def data_folder(
     chosen: str = "", env: Mapping[str, str] | None = None, platform: str = sys.platform
 ) -> Path:
-    """The data folder: `chosen` (`~` allowed) or else the usual place of the system. Nothing is created.
+    """The data folder: `chosen` (`~` allowed), else the usual place of the system. Nothing is created.
 
     Linux: $XDG_DATA_HOME/soulmem or ~/.local/share/soulmem. macOS: ~/Library/Application Support/soulmem.
     Windows: %LOCALAPPDATA%\\soulmem.
@@ -24,7 +24,7 @@ def data_folder(
     if platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "soulmem"
     share = env.get("XDG_DATA_HOME", "")
-    # The XDG rule: a path that is not absolute does not count.
+    # The XDG standard ignores a relative path.
     return (
         Path(share) if share.startswith("/") else Path.home() / ".local" / "share"
     ) / "soulmem"

@@ -1,4 +1,4 @@
-"""Which settings there are, with defaults and limits: one frozen dataclass per section."""
+"""All settings with defaults and limits: one frozen dataclass for each section."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from soulmem.domain.soul import Scope, SoulClock, SoulSettings
 
 
 def _limited(default: Any, low: float, high: float) -> Any:
-    """A number within `low`..`high`, both included."""
+    """A number from `low` to `high`, both included."""
     return field(default=default, metadata={"low": low, "high": high})
 
 
 def _one_of(default: str, *choices: str) -> Any:
-    """One of a few words."""
+    """One of the given texts."""
     return field(default=default, metadata={"choices": choices})
 
 
 class Section:
-    """A section checks its own values. Raises ConfigError."""
+    """Base class of sections. A section checks its values and raises ConfigError."""
 
     __slots__ = ()
     name = ""
@@ -45,18 +45,16 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings(Section):
-    """Where the sidecar listens, and to whom."""
+    """Where the sidecar listens, and whom it answers."""
 
     name = "server"
 
     host: str = "127.0.0.1"
     port: int = _limited(8731, 0, 65535)  # 0: any free one
-    origins: tuple[str, ...] = (
-        "http://127.0.0.1:8000",
-        "http://localhost:8000",
-    )  # of web pages, exactly
-    hosts: tuple[str, ...] = ()  # names this machine is called by, beyond loopback
-    token: str = ""  # empty: the one in the file `token` of the data folder
+    # Exact origins of the web pages that may call.
+    origins: tuple[str, ...] = ("http://127.0.0.1:8000", "http://localhost:8000")
+    hosts: tuple[str, ...] = ()  # further names of this machine
+    token: str = ""  # empty: the token in the file `token` of the data folder
 
     @property
     def loopback(self) -> bool:
@@ -68,8 +66,8 @@ class ServerSettings(Section):
         for origin in self.origins:
             if "*" in origin or "://" not in origin or origin.endswith("/"):
                 raise ConfigError(
-                    f"server.origins has {origin!r}: write scheme, host and port, like "
-                    "http://192.168.1.5:8000; no * and no / at the end",
+                    f"server.origins contains {origin!r}: write scheme, host and port, like "
+                    "http://192.168.1.5:8000, without * and without / at the end",
                     field="server.origins",
                 )
         token = self.token
@@ -80,42 +78,41 @@ class ServerSettings(Section):
             or " " in token
         ):
             raise ConfigError(
-                "server.token is no good token: use 16 or more ASCII characters without spaces",
+                "server.token is not a valid token: use 16 or more ASCII characters without spaces",
                 field="server.token",
             )
 
 
 @dataclass(frozen=True, slots=True)
 class StoreSettings(Section):
-    """Where memories are kept."""
+    """Where memories are stored."""
 
     name = "store"
 
-    url: str = ""  # empty: embedded, in the data folder; or ws://..
-    data: str = ""  # empty: the usual place of this system
+    url: str = ""  # empty: embedded in the data folder; else a server, ws://..
+    data: str = ""  # data folder; empty: the usual place of this system
 
 
 @dataclass(frozen=True, slots=True)
 class EmbedderSettings(Section):
-    """What turns texts into vectors."""
+    """The model that turns texts into vectors."""
 
     name = "embedder"
 
-    model: str = (
-        "intfloat/multilingual-e5-small"  # a hub name, a folder, `fallback` or `none`
-    )
-    query_prompt: str = "auto"  # `auto`: the one the model was trained with
-    max_tokens: int = _limited(256, 16, 8192)  # per text
+    # A hub name, a folder, `fallback` or `none`.
+    model: str = "intfloat/multilingual-e5-small"
+    query_prompt: str = "auto"  # `auto`: the prompt that the model was trained with
+    max_tokens: int = _limited(256, 16, 8192)  # read of each text
     batch: int = _limited(16, 1, 1024)  # texts at once
-    threads: int = _limited(1, 0, 256)  # 0: as many as the library likes
-    offline: bool = False  # never ask the model hub
+    threads: int = _limited(1, 0, 256)  # 0: the library decides
+    offline: bool = False  # true: never ask the model hub
 
 
 @dataclass(frozen=True, slots=True)
 class LlmEndpoint:
-    """One language model: where it is, its name, and the key it asks for."""
+    """One language model: address, name and key."""
 
-    base_url: str  # empty: where the provider named in `model` is
+    base_url: str  # empty: the provider named in `model`
     model: str
     api_key: str
 
@@ -125,19 +122,17 @@ class LlmEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class LlmSettings(Section):
-    """The language model that keeps the memory: the archivist. Who speaks is SillyTavern's affair."""
+    """The language model that maintains the memory: the archivist. SillyTavern chooses the one that plays."""
 
     name = "llm"
 
     base_url: str = ""
-    model: str = ""  # empty: none; `client`: the connection of whoever uses the sidecar
+    model: str = ""  # empty: none; `client`: the client's own connection
     api_key: str = ""
-    archivist_base_url: str = ""  # empty, like the two others: as above
+    archivist_base_url: str = ""  # empty, like the next two: the same as above
     archivist_model: str = ""
     archivist_api_key: str = ""
-    timeout_seconds: float = _limited(
-        180.0, 1.0, 86_400.0
-    )  # until an answer is given up
+    timeout_seconds: float = _limited(180.0, 1.0, 86_400.0)  # to wait for an answer
     context_tokens: int = _limited(4096, 1024, 10_000_000)  # prompt and answer together
 
     def __post_init__(self) -> None:
@@ -146,7 +141,7 @@ class LlmSettings(Section):
             key, url = f"llm.{role}base_url", getattr(self, f"{role}base_url")
             if url and not url.startswith(("http://", "https://")):
                 raise ConfigError(
-                    f"{key} = {url!r} is no address: write it like http://127.0.0.1:5001/v1",
+                    f"{key} = {url!r} is not an address: write it like http://127.0.0.1:5001/v1",
                     field=key,
                 )
 
@@ -163,7 +158,7 @@ class LlmSettings(Section):
     def _of(self, base_url: str, model: str, api_key: str) -> LlmEndpoint | None:
         if not (model or self.model):
             return None
-        # A key is for the server it was given for.
+        # A key is only sent to the server that it belongs to.
         key = api_key or (
             "" if base_url and base_url != self.base_url else self.api_key
         )
@@ -174,45 +169,42 @@ class LlmSettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class RecallSettings(Section):
-    """How much a recall may bring and take."""
+    """Limits of a recall."""
 
     name = "recall"
 
     budget_tokens: int = _limited(1200, 1, 1_000_000)
     max_items: int = _limited(8, 1, 50)
     time_budget_ms: int = _limited(1500, 1, 600_000)
-    fires_from: float = _limited(
-        0.2, 0.0, 1.0
-    )  # share of the attention from which an action fires
+    # Share of the activation from which an action is triggered.
+    fires_from: float = _limited(0.2, 0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSettings(Section):
-    """How much of a large memory is kept at hand."""
+    """How much of a large memory is kept loaded."""
 
     name = "graph"
 
-    resident_edges: int = _limited(
-        1_000_000, 0, 1_000_000_000
-    )  # of a soul; one with more is loaded in parts
-    release_after_turns: int = _limited(
-        500, 1, 1_000_000
-    )  # that such a part stays when nobody needs it
+    # A soul with more edges is loaded in parts.
+    resident_edges: int = _limited(1_000_000, 0, 1_000_000_000)
+    # Turns without use after which such a part is unloaded.
+    release_after_turns: int = _limited(500, 1, 1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
 class SoulDefaults(Section):
-    """What a character's card does not say."""
+    """Defaults for characters whose card has no setting."""
 
     name = "soul"
 
     scope: str = _one_of("character", *(s.value for s in Scope))
     clock: str = _one_of("turns", *(c.value for c in SoulClock))
-    forgetting: float = _limited(1.0, 0.0, 2.0)  # 0 elephant .. 2 goldfish
+    forgetting: float = _limited(1.0, 0.0, 2.0)  # 0: never forgets, 2: forgets fastest
     remember_hidden: bool = True
 
     def as_settings(self) -> SoulSettings:
-        """The same as the domain's value."""
+        """The defaults as the domain's type."""
         return SoulSettings(
             scope=Scope(self.scope),
             clock=SoulClock(self.clock),
@@ -223,30 +215,27 @@ class SoulDefaults(Section):
 
 @dataclass(frozen=True, slots=True)
 class IdleSettings(Section):
-    """When quiet work begins."""
+    """When idle work begins."""
 
     name = "idle"
 
     after_seconds: float = _limited(60.0, 1.0, 86_400.0)  # without a request
-    settle_seconds: float = _limited(
-        600.0, 1.0, 604_800.0
-    )  # until a last message counts as said
+    # Until the last message of a chat counts as final.
+    settle_seconds: float = _limited(600.0, 1.0, 604_800.0)
 
 
 @dataclass(frozen=True, slots=True)
 class ConsolidationSettings(Section):
-    """How chat becomes lasting memory where there is a language model."""
+    """How a language model turns chats into lasting memory."""
 
     name = "consolidation"
 
-    window_turns: int = _limited(3, 1, 50)  # exchanges held in short-term memory
-    messages: int = _limited(20, 4, 200)  # that have left it, at least, for two calls
-    calls_per_hour: int = _limited(
-        120, 0, 100_000
-    )  # of quiet moments; a job that is asked for is done
-    client_calls_per_hour: int = _limited(
-        6, 0, 100_000
-    )  # likewise, over the connection of the client
+    window_turns: int = _limited(3, 1, 50)  # exchanges in short-term memory
+    messages: int = _limited(20, 4, 200)  # that have left it, for each two calls
+    # In idle time; jobs that the user starts are not limited.
+    calls_per_hour: int = _limited(120, 0, 100_000)
+    # The same for calls over the client's connection.
+    client_calls_per_hour: int = _limited(6, 0, 100_000)
     tokens_per_hour: int = _limited(400_000, 0, 1_000_000_000)
     memories_per_hour: int = _limited(3000, 0, 1_000_000)
     minutes_per_hour: float = _limited(30.0, 0.0, 60.0)
@@ -254,32 +243,30 @@ class ConsolidationSettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class BinSettings(Section):
-    """What was deleted and can still come back."""
+    """The bin for deleted memories."""
 
     name = "bin"
 
-    days: float = _limited(7.0, 0.0, 3650.0)  # until it goes for good
-    review: bool = (
-        False  # what a language model wants to keep for good waits there for the user
-    )
+    days: float = _limited(7.0, 0.0, 3650.0)  # until its content is erased
+    # True: permanent memories by a language model wait in the bin for the user.
+    review: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class BackupSettings(Section):
-    """Copies of the whole store, made once a day in a quiet moment."""
+    """Backups of the whole store, made once a day in idle time."""
 
     name = "backup"
 
-    daily: int = _limited(7, 0, 1000)  # days of which the newest is kept
-    weekly: int = _limited(
-        4, 0, 1000
-    )  # weeks likewise; with 0 and 0 only upgrades are preceded by one
+    daily: int = _limited(7, 0, 1000)  # days whose newest backup is kept
+    # Weeks whose newest backup is kept. With 0 and 0, backups are only made before upgrades.
+    weekly: int = _limited(4, 0, 1000)
     folder: str = ""  # empty: in the data folder
 
 
 @dataclass(frozen=True, slots=True)
 class LogSettings(Section):
-    """What is told in the log; texts of chats only at `debug`."""
+    """The log. It contains chat texts only at level `debug`."""
 
     name = "log"
 
@@ -288,7 +275,7 @@ class LogSettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings. `data` is the data folder, resolved."""
+    """All settings. `data` is the absolute path of the data folder."""
 
     data: Path
     server: ServerSettings = field(default_factory=ServerSettings)
@@ -325,7 +312,7 @@ SECTIONS: dict[str, type[Any]] = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens on `host`."""
+    """Whether only this machine can reach a server on `host`."""
     if host == "localhost":
         return True
     try:

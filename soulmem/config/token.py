@@ -1,4 +1,4 @@
-"""How a caller proves to be the user's own: the token and where it is kept."""
+"""The token that proves a caller's identity, and its file."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ FILE_NAME = "token"
 
 
 def with_token(settings: Settings) -> Settings:
-    """The settings with a token: the given one, or the one kept in the data folder, made now if none is.
+    """The settings with a token: their own, or the one in the data folder, which is created if missing.
 
-    The folder and the file (mode 0600) are created. Raises ConfigError when they cannot be.
+    Creates the folder and the file (mode 0600). Raises ConfigError if that fails.
     """
     if settings.server.token:
         return settings
     path = settings.data / FILE_NAME
     try:
         settings.data.mkdir(parents=True, exist_ok=True)
-        token = _kept(path) or _make(path)
+        token = _read_token(path) or _create_token(path)
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"the token file {path} cannot be used ({error}): "
-            "check the folder's rights, or set SOULMEM_TOKEN",
+            "check the permissions of the folder, or set SOULMEM_TOKEN",
             field="server.token",
         ) from error
     try:
@@ -38,15 +38,15 @@ def with_token(settings: Settings) -> Settings:
         ) from None
 
 
-def _kept(path: Path) -> str:
+def _read_token(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         return ""
 
 
-def _make(path: Path) -> str:
-    """Write a fresh token whole or not at all, readable by the user alone."""
+def _create_token(path: Path) -> str:
+    """Write a new token. The file is complete or missing, and only the user can read it."""
     token = secrets.token_urlsafe(32)
     draft = path.with_name(f"{FILE_NAME}.{secrets.token_hex(4)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -1,4 +1,4 @@
-"""How one value is read: strictly from TOML, by its spelling from the environment."""
+"""Checks and converts the value of a setting from TOML or from text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 
 
 def from_toml(value: Any, kind: str, key: str, where: str) -> Any:
-    """`value` as the setting's type `kind`; a whole number is a number too. Raises ConfigError otherwise."""
+    """`value` as type `kind`; a whole number is accepted as a number. Raises ConfigError for a wrong type."""
     if (
         kind == "tuple[str, ...]"
         and isinstance(value, list)
@@ -39,7 +39,7 @@ def from_toml(value: Any, kind: str, key: str, where: str) -> Any:
 
 
 def from_text(text: str, kind: str, key: str, where: str) -> Any:
-    """The value that `text` spells. Raises ConfigError when it spells none of the type `kind`."""
+    """`text` converted to type `kind`. Raises ConfigError if that is not possible."""
     plain = text.strip()
     try:
         if kind == "tuple[str, ...]":

@@ -25,9 +25,8 @@ class Script:
     keys: list[str] = field(default_factory=list)
     paths: list[str] = field(default_factory=list)
     hold: asyncio.Event = field(default_factory=asyncio.Event)
-    gone: asyncio.Event = field(
-        default_factory=asyncio.Event
-    )  # set when a caller hung up
+    # Set when a caller hung up.
+    hung_up: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self.hold.set()
@@ -41,7 +40,7 @@ class Script:
         try:
             await self.hold.wait()
         except asyncio.CancelledError:
-            self.gone.set()
+            self.hung_up.set()
             raise
         if self.refuses_schema and "response_format" in body:
             return self._error(400, "response_format is not supported")

@@ -35,12 +35,9 @@ async def test_a_copy_taken_in_the_middle_of_writing_opens_with_all_that_was_ack
         async with opened(f"surrealkv://{copy}") as store:
             graph = await store.graph(OWNER, SOUL)
             memories = {memory.id for memory in graph.memories}
-            slots = {
-                ranked.message.slot for ranked in await store.messages(OWNER, CHAT)
-            }
-        assert {f"m{number}" for number in range(-1, acknowledged + 1)} <= memories
+            messages = await store.messages(OWNER, CHAT)
+        assert memories.issuperset(map("m{}".format, range(-1, acknowledged + 1)))
         # and no change is in it in part
-        assert {f"m{slot.removeprefix('slot-')}" for slot in slots} | {
-            "m-1"
-        } == memories
+        slots = [ranked.message.slot.removeprefix("slot-") for ranked in messages]
+        assert {"m-1", *map("m{}".format, slots)} == memories
         assert {edge.target for edge in graph.edges} | {"m-1"} == memories

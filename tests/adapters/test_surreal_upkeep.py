@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -359,8 +360,9 @@ async def test_few_vectors_are_held_while_their_keys_are_listed(
         monkeypatch.setattr(connection_module, "HELD_LIMIT", 40_000)
         await store.maintain()
         opens = counted(store)
-        parts = [[key for _, key in part] async for part in store.vector_keys("model")]
-        assert sorted(key for part in parts for key in part) == sorted([*keys, "00"])
+        parts = [part async for part in store.vector_keys("model")]
+        listed = [key for _, key in chain.from_iterable(parts)]
+        assert sorted(listed) == sorted([*keys, "00"])
         assert max(map(len, parts)) == 16
         # Each other part of 16 makes it let go, though the answer has a twentieth of what is read for it.
         assert opens.count("open") == 8

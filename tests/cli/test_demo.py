@@ -46,7 +46,7 @@ def test_the_chats_are_long_enough_to_forget_in(name: str) -> None:
     times = [m["sent_at"] for m in chat.messages]
     assert times == sorted(times)
     for moment in chat.moments:
-        assert chat.messages[moment.at - 1]["role"] == "user"
+        assert chat.messages[moment.line_number - 1]["role"] == "user"
 
 
 def test_there_are_six_moments_over_both_chats(demo: dict[str, Any]) -> None:
@@ -130,19 +130,20 @@ def test_it_leaves_the_users_own_memories_alone(
     )
     assert ended.code == 0
     assert list(tmp_path.iterdir()) == []
-    again = [
-        [m["text"] for m in moment["recall"]["memories"]]
-        for moment in json.loads(ended.out)["moments"]
-    ]
-    assert again == [
-        [m["text"] for m in moment["recall"]["memories"]] for moment in demo["moments"]
-    ]
+    assert _texts(json.loads(ended.out)) == _texts(demo)
+
+
+def _texts(demo: dict[str, Any]) -> list[list[str]]:
+    """The texts of the recalled memories, by moment."""
+    texts = []
+    for moment in demo["moments"]:
+        texts.append([memory["text"] for memory in moment["recall"]["memories"]])
+    return texts
 
 
 def _numbers(moment: dict[str, Any]) -> list[int]:
     """Which messages the recalled memories rest on, counted from 1."""
-    return [
-        int(place["slot"][1:])
-        for memory in moment["recall"]["memories"]
-        for place in memory["sources"]
-    ]
+    numbers = []
+    for memory in moment["recall"]["memories"]:
+        numbers += [int(place["slot"][1:]) for place in memory["sources"]]
+    return numbers

@@ -138,12 +138,17 @@ def test_nobody_is_made_for_files_that_cannot_be_read(
         )
         assert (ended.code, ended.json()["souls"]) == (1, [])
         assert report(ended)["error"]
-    assert not [
-        s
-        for s in running.ask("GET", "/souls")["souls"]
-        if s["name"].startswith("Nobody")
-    ]
+    assert not any(name.startswith("Nobody") for name in _soul_names(running))
 
+
+def _soul_names(client: Client) -> list[str]:
+    return [soul["name"] for soul in client.ask("GET", "/souls")["souls"]]
+
+
+def test_a_soul_is_made_if_one_of_its_files_can_be_read(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
+    (tmp_path / "world.json").write_text('{"entries": 5}', encoding="utf-8")
     good = write(tmp_path / "good.jsonl", talk(3))
     ended = ask(
         "import", str(tmp_path / "world.json"), good, "--soul", "Nobody else", "--json"
@@ -159,9 +164,7 @@ def test_nobody_is_made_for_files_that_cannot_be_read(
         1,
         ["Nobody else"],
     )
-    assert "Nobody else" in [
-        soul["name"] for soul in running.ask("GET", "/souls")["souls"]
-    ]
+    assert "Nobody else" in _soul_names(running)
 
 
 def test_a_branch_shares_its_beginning_with_the_chat_it_left(
@@ -314,10 +317,11 @@ def test_a_folder_of_everything_goes_in_at_once(
         "Varn"
     ]
     again = ask("import", str(tmp_path), "--json").json()
-    assert [
-        [file[key] for key in ("added", "changed", "removed")]
-        for file in again["files"]
-    ] == [[0, 0, 0]] * 3
+    assert [_changes(file) for file in again["files"]] == [(0, 0, 0)] * 3
+
+
+def _changes(file: dict[str, Any]) -> tuple[int, int, int]:
+    return file["added"], file["changed"], file["removed"]
 
 
 def test_a_dry_run_tells_counts_and_minutes_and_makes_nobody(

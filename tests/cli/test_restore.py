@@ -175,6 +175,26 @@ def test_nobody_is_made_for_a_bundle_that_cannot_be_read(
     ]
 
 
+def _backup_by_job(client: Client) -> str:
+    """Make a backup; its path."""
+    request = {"kind": "backup", "soul": "s1", "arguments": {}}
+    job_view = ended(client, client.ask("POST", "/jobs", request)["job"])
+    assert job_view["state"] == "done"
+    return str(job_view["result"]["file"])
+
+
+def _words_about_a_damaged_store(client: Client) -> str:
+    """What health says of a store that cannot be read; requests are refused with a remedy."""
+    health = settled(client)
+    assert (health["status"], health["store"]["state"]) == ("degraded", "error")
+    (words, *_) = health["notes"]
+    assert words == health["store"]["detail"]
+    with pytest.raises(Refused, match="restore --newest") as refused:
+        client.ask("GET", "/souls")
+    assert refused.value.status == 503
+    return str(words)
+
+
 def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
     tmp_path: Path, chat: Path
 ) -> None:
@@ -188,16 +208,8 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
         client.ask("POST", "/test/clock", {"advance_seconds": 3600})
         client.ask("POST", "/test/idle")
         assert list((data / "backups").iterdir()) == [backup]
-        job = client.ask(
-            "POST", "/jobs", {"kind": "backup", "soul": "s1", "arguments": {}}
-        )["job"]
-        job_view = ended(client, job)
-        assert job_view["state"] == "done"
-        assert set((data / "backups").iterdir()) == {
-            backup,
-            Path(job_view["result"]["file"]),
-        }
-        newest = job_view["result"]["file"]
+        newest = _backup_by_job(client)
+        assert set((data / "backups").iterdir()) == {backup, Path(newest)}
         in_use = run_process(
             "restore", "--newest", "--data", str(data), "--lang", "en", **BARE
         )
@@ -206,21 +218,15 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
         table.write_bytes(table.read_bytes()[: table.stat().st_size // 2])
 
     with serving(data) as client:
-        health = settled(client)
-        assert (health["status"], health["store"]["state"]) == ("degraded", "error")
-        (words, *_) = health["notes"]
-        assert words == health["store"]["detail"]
+        words = _words_about_a_damaged_store(client)
         assert str(data / "store") in words
         assert newest in words
         (command,) = re.findall("`(.*?)`", words)
-        with pytest.raises(Refused, match="restore --newest") as refused:
-            client.ask("GET", "/souls")
-        assert refused.value.status == 503
     argv = command.removesuffix(str(data)).split()
     assert argv == ["soulmem", "restore", "--newest", "--data"]
     done = run_process(*argv[1:], str(data), "--lang", "en", **BARE)
-    assert (done.code, done.err) == (0, "")
-    assert "Restored 1 characters" in done.out
+    restored = "Restored 1 characters" in done.out
+    assert (done.code, done.err, restored) == (0, "", True)
     assert len(list(data.glob("store.aside-*"))) == 1
     with serving(data) as client:
         assert settled(client)["store"]["state"] == "ok"

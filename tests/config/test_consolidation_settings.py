@@ -1,4 +1,4 @@
-"""Do the settings of consolidation reach what works by them?"""
+"""The settings of consolidation reach the consolidator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from soulmem.bootstrap import build_engine
 from soulmem.config.load import load
 
 
-async def test_they_reach_the_engine(tmp_path: Path) -> None:
+def test_they_reach_the_engine(tmp_path: Path) -> None:
     settings = {
         "WINDOW_TURNS": 5,
         "MESSAGES": 30,

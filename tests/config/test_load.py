@@ -96,14 +96,15 @@ CHOSEN = {
 }
 
 
-@pytest.mark.parametrize(
-    ("key", "kind"),
-    [
-        (f"{name}.{each.name}", each.type)
-        for name, section in SECTIONS.items()
-        for each in fields(section)
-    ],
-)
+def keys_and_types() -> list[tuple[str, Any]]:
+    """Every setting with its type."""
+    settings = []
+    for name, section in SECTIONS.items():
+        settings += [(f"{name}.{each.name}", each.type) for each in fields(section)]
+    return settings
+
+
+@pytest.mark.parametrize(("key", "kind"), keys_and_types())
 def test_every_setting_can_be_given_by_environment(
     key: str, kind: str, home: Home
 ) -> None:
@@ -144,7 +145,10 @@ def test_other_variables_are_left_alone(home: Home) -> None:
         ("[server]\nport = 65536", ["my.toml", "server.port", "65536", "0..65535"]),
         ("[server]\norigins = 'http://a:1'", ["my.toml", "server.origins", "list"]),
         ("[server]\norigins = [7]", ["my.toml", "server.origins", "list"]),
-        ("[server]\norigins = ['*']", ["my.toml", "server.origins", "'*'", "no *"]),
+        (
+            "[server]\norigins = ['*']",
+            ["my.toml", "server.origins", "'*'", "without *"],
+        ),
         (
             "[server]\norigins = ['http://a:1/']",
             ["my.toml", "server.origins", "at the end"],

@@ -91,7 +91,7 @@ class Endpoint(Model):
         self.script.status = 200
 
     async def is_let_go(self) -> bool:
-        await asyncio.wait_for(self.script.gone.wait(), 10)
+        await asyncio.wait_for(self.script.hung_up.wait(), 10)
         return True
 
 

@@ -43,7 +43,7 @@ async def heard(answer: ClientResponse) -> tuple[str, Any]:
     )
 
 
-async def test_memories_deletions_and_jobs_are_told(whole: Client) -> None:
+async def test_memories_and_deletions_are_told(whole: Client) -> None:
     async with whole.get("/v1/events") as answer:
         assert answer.content_type == "text/event-stream"
         assert await heard(answer) == ("phase", {"phase": "working"})
@@ -72,6 +72,13 @@ async def test_memories_deletions_and_jobs_are_told(whole: Client) -> None:
         assert (await heard(answer))[1]["memories"] == [made]
         assert (await heard(answer))[1]["state"] == "confirmed"
 
+
+async def test_the_states_of_a_job_are_told(whole: Client) -> None:
+    note = {"soul": "s1", "kind": "note", "text": "a red kite"}
+    async with whole.get("/v1/events") as answer:
+        await heard(answer)
+        await whole.post("/v1/memories", json=note)
+        await heard(answer)
         await whole.post("/v1/jobs", json={"kind": "topics", "soul": "s1"})
         events = [await heard(answer) for _ in range(3)]
         assert [kind for kind, _ in events] == ["job"] * 3

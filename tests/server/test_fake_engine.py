@@ -22,11 +22,16 @@ SERVICES = {
     "recaller": Recaller,
     "idle": IdleWork,
 }
-METHODS = [
-    (service, method)
-    for service in SERVICES
-    for method in vars(getattr(FakeEngine(), service))
-]
+
+
+def methods() -> list[tuple[str, str]]:
+    """Each service of the fake with each of its methods."""
+    pairs = []
+    for service in SERVICES:
+        pairs += [(service, method) for method in vars(getattr(FakeEngine(), service))]
+    return pairs
+
+
 OWN = ["start", "stop", "opened", "unsaved", "health", "touched", "advance_clock"]
 
 
@@ -40,7 +45,7 @@ def parameters(function: object) -> list[tuple[str, object]]:
     ]
 
 
-@pytest.mark.parametrize(("service", "method"), METHODS)
+@pytest.mark.parametrize(("service", "method"), methods())
 def test_methods_of_services_have_the_same_parameters(
     service: str, method: str
 ) -> None:

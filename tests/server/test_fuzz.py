@@ -26,7 +26,7 @@ from schemathesis.specs.openapi.checks import (
 
 from soulmem.cli.client import Client
 from soulmem.server import app, debug_routes, openapi
-from tests.server.test_malformed import PAGE, good
+from tests.server.test_malformed import described_operations, good, plain_path
 from tests.server.whole import settle_in, whole_sidecar
 
 TRIES = int(os.environ.get("SOULMEM_TEST_FUZZ", "3"))
@@ -42,9 +42,8 @@ SCHEMA = schemathesis.openapi.from_dict(
 )
 OPERATIONS = [
     SCHEMA[path][method]
-    for path, methods in PAGE["paths"].items()
-    for method in methods
-    if path != "/v1/events"  # its answer never ends
+    for method, path, _ in described_operations()
+    if path != "/v1/events"  # its response never ends
 ]
 # What no parser should choke on, put where a value, a name or the end of a body was.
 PIECES = (
@@ -161,19 +160,13 @@ def broken(body: bytes, chance: random.Random) -> bytes:
 
 def routes_with_bodies() -> list[tuple[str, str, bytes]]:
     """Method, path and a body that fits, of each route that takes one."""
-    return [
-        (
-            method.upper(),
-            path.replace("{", "").replace("}", ""),
-            json.dumps(good(schema)).encode(),
-        )
-        for path, methods in PAGE["paths"].items()
-        for method, operation in methods.items()
-        if "requestBody" in operation
-        for schema in [
-            operation["requestBody"]["content"]["application/json"]["schema"]
-        ]
-    ]
+    routes = []
+    for method, path, operation in described_operations():
+        if "requestBody" in operation:
+            body = operation["requestBody"]["content"]["application/json"]
+            raw = json.dumps(good(body["schema"])).encode()
+            routes.append((method.upper(), plain_path(path), raw))
+    return routes
 
 
 def test_broken_bodies_are_refused_and_nothing_else_happens(

@@ -38,11 +38,12 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 def options(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """The schemas of which one must fit."""
     schema = resolved(schema)
-    return (
-        [leaf for option in schema["anyOf"] for leaf in options(option)]
-        if "anyOf" in schema
-        else [schema]
-    )
+    if "anyOf" not in schema:
+        return [schema]
+    leaves: list[dict[str, Any]] = []
+    for option in schema["anyOf"]:
+        leaves += options(option)
+    return leaves
 
 
 def good(schema: dict[str, Any]) -> Any:
@@ -131,42 +132,65 @@ def broken(schema: dict[str, Any], value: Any) -> Iterator[Any]:
             yield {**value, name: None}
 
 
+def described_operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Method (in lower case), path and description of every operation of the page."""
+    for path, methods in PAGE["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
+def plain_path(path: str) -> str:
+    """The path with names of ids as ids."""
+    return path.replace("{", "").replace("}", "")
+
+
 def operations() -> list[Any]:
     """Every route with its operation."""
     return [
-        pytest.param(
-            method.upper(),
-            path.replace("{", "").replace("}", ""),
-            operation,
-            id=f"{method} {path}",
-        )
-        for path, methods in PAGE["paths"].items()
-        for method, operation in methods.items()
+        pytest.param(method.upper(), plain_path(path), operation, id=f"{method} {path}")
+        for method, path, operation in described_operations()
     ]
 
 
 def cases(operation: dict[str, Any]) -> list[tuple[dict[str, str], Any]]:
     """Broken (query, body) pairs of one route; at least an unknown parameter is always wrong."""
     parameters = [p for p in operation["parameters"] if p["in"] == "query"]
-    query = {p["name"]: str(good(p["schema"])) for p in parameters if p["required"]}
+    query = required_query(parameters)
     body = operation.get("requestBody")
     schema = body["content"]["application/json"]["schema"] if body else {}
     sample = good(schema) if body else None
-    cases = [({**query, "unknown": "1"}, sample)]
-    for p in parameters:
-        texts = [fault for fault in bad(p["schema"]) if isinstance(fault, str)]
-        if not any(option.get("type") == "string" for option in options(p["schema"])):
-            texts += ["many", "", "1e2", "null"]
-        cases += [
-            ({**query, p["name"]: text}, sample)
-            for text in texts
-            if p["required"] or text != "perhaps"
-        ]
-    cases += [({k: v for k, v in query.items() if k != name}, sample) for name in query]
-    faults = [fault for fault in bad(schema) if fault != {}] if body else []
-    return cases + [
-        (query, fault) for fault in [*faults, *(broken(schema, sample) if body else ())]
-    ]
+    broken_queries = [{**query, "unknown": "1"}]
+    for parameter in parameters:
+        for text in bad_parameters(parameter):
+            broken_queries.append({**query, parameter["name"]: text})
+    for name in query:
+        broken_queries.append(without(query, name))
+    pairs: list[tuple[dict[str, str], Any]] = [(q, sample) for q in broken_queries]
+    faults = broken_bodies(schema, sample) if body else []
+    return pairs + [(query, fault) for fault in faults]
+
+
+def required_query(parameters: list[dict[str, Any]]) -> dict[str, str]:
+    """A query with a fitting value for each required parameter."""
+    return {p["name"]: str(good(p["schema"])) for p in parameters if p["required"]}
+
+
+def broken_bodies(schema: dict[str, Any], sample: Any) -> list[Any]:
+    """Bodies that the schema does not allow; an empty object may be allowed."""
+    return [*(fault for fault in bad(schema) if fault != {}), *broken(schema, sample)]
+
+
+def bad_parameters(parameter: dict[str, Any]) -> list[str]:
+    """Values that the rules of a query parameter do not allow."""
+    texts = [fault for fault in bad(parameter["schema"]) if isinstance(fault, str)]
+    if "string" not in {o.get("type") for o in options(parameter["schema"])}:
+        texts += ["many", "", "1e2", "null"]
+    return [text for text in texts if parameter["required"] or text != "perhaps"]
+
+
+def without(query: dict[str, str], name: str) -> dict[str, str]:
+    """The query without one parameter."""
+    return {key: value for key, value in query.items() if key != name}
 
 
 @pytest.mark.parametrize(("method", "path", "operation"), operations())
@@ -199,7 +223,7 @@ async def test_what_the_page_forbids_is_refused(
 def test_the_generator_finds_what_to_break() -> None:
     counts = {
         operation["operationId"]: len(cases(operation))
-        for _, _, operation in (p.values for p in operations())
+        for _, _, operation in described_operations()
     }
     assert counts["sync_chat"] > 100
     assert counts["recall"] > 100

@@ -298,6 +298,12 @@ async def test_patch_sends_only_what_changes(
         await client.patch("/v1/memories/m1", json={"text": "u", "revision": 1})
     ).status == 200
     assert engine.asked("patch_memory") == MemoryPatch(text="u", revision=1)
+
+
+async def test_empty_values_of_a_patch_count_as_sent(
+    client: Client, engine: FakeEngine
+) -> None:
+    await client.post("/v1/memories", json=NOTE)
     body = {
         "fields": EPISODE_FIELDS,
         "tags": [],
@@ -321,6 +327,12 @@ async def test_patch_sends_only_what_changes(
         None,
         None,
     )
+
+
+async def test_a_patch_sends_the_fields_of_a_concept(
+    client: Client, engine: FakeEngine
+) -> None:
+    await client.post("/v1/memories", json=NOTE)
     assert (
         await client.patch("/v1/memories/m1", json={"fields": CONCEPT_FIELDS})
     ).status == 200

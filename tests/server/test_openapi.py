@@ -32,6 +32,13 @@ def refs(node: Any) -> Iterator[str]:
             yield from refs(value)
 
 
+def operations(page: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Method (in lower case), path and description of every operation."""
+    for path, methods in page["paths"].items():
+        for method, operation in methods.items():
+            yield method, path, operation
+
+
 async def test_the_page_is_served(client: Client) -> None:
     answer = await client.get("/openapi.json")
     assert answer.status == 200
@@ -42,11 +49,7 @@ async def test_the_page_is_served(client: Client) -> None:
         for route in client.server.app.router.routes()  # type: ignore[attr-defined]
         if route.resource is not None and route.method != "HEAD"
     }
-    described = {
-        (method.upper(), path)
-        for path, methods in got["paths"].items()
-        for method in methods
-    }
+    described = {(method.upper(), path) for method, path, _ in operations(got)}
     assert described == routes - {("GET", "/openapi.json")}
 
 
@@ -58,26 +61,24 @@ def test_every_reference_leads_somewhere(page: dict[str, Any]) -> None:
 
 
 def test_every_operation_tells_answers_and_errors(page: dict[str, Any]) -> None:
-    for path, methods in page["paths"].items():
-        for method, operation in methods.items():
-            statuses = {int(status) for status in operation["responses"]}
-            assert statuses >= {400, 401, 403, 404, 409, 413, 415, 422, 500, 503}
-            assert statuses & {200, 201, 202}
-            assert operation["summary"], (method, path)
-            assert len({p["name"] for p in operation["parameters"]}) == len(
-                operation["parameters"]
-            )
-            in_path = {p["name"] for p in operation["parameters"] if p["in"] == "path"}
-            assert in_path == set(re.findall(r"{(\w+)}", path))
-            assert ("requestBody" in operation) == (method in ("put", "post", "patch"))
+    for method, path, operation in operations(page):
+        statuses = {int(status) for status in operation["responses"]}
+        assert statuses >= {400, 401, 403, 404, 409, 413, 415, 422, 500, 503}
+        assert statuses & {200, 201, 202}
+        assert operation["summary"], (method, path)
+        assert ("requestBody" in operation) == (method in ("put", "post", "patch"))
+
+
+def test_every_operation_lists_its_parameters_once(page: dict[str, Any]) -> None:
+    for _, path, operation in operations(page):
+        names = [p["name"] for p in operation["parameters"]]
+        assert len(set(names)) == len(names)
+        in_path = {p["name"] for p in operation["parameters"] if p["in"] == "path"}
+        assert in_path == set(re.findall(r"{(\w+)}", path))
 
 
 def test_operation_ids_are_unique(page: dict[str, Any]) -> None:
-    ids = [
-        operation["operationId"]
-        for methods in page["paths"].values()
-        for operation in methods.values()
-    ]
+    ids = [operation["operationId"] for _, _, operation in operations(page)]
     assert len(ids) == len(set(ids))
 
 

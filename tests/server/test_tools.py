@@ -45,6 +45,11 @@ async def test_all_tools_are_told_with_their_schemas(client: Client) -> None:
         assert tool["parameters"]["additionalProperties"] is False
         assert "$ref" not in str(tool)
         assert r"\Z" not in str(tool)
+
+
+async def test_each_actor_searches_with_its_own_parameters(client: Client) -> None:
+    tools = (await (await client.get("/v1/tools")).json())["tools"]
+
     search = {
         t["actor"]: set(t["parameters"]["properties"])
         for t in tools

@@ -61,7 +61,7 @@ def test_after_a_crash_it_lives_again(
 ) -> None:
     assert Supervisor(life(f"if life < 3: {crash}"), SOON).run() == 0
     assert lives(tmp_path) == 3
-    assert capfd.readouterr().out.count("it starts again in") == 2
+    assert capfd.readouterr().out.count("It restarts in") == 2
 
 
 def test_one_that_cannot_live_is_left_alone_in_words(
