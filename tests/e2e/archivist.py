@@ -1,4 +1,4 @@
-"""What does a model answer to memory work? One that does it well, from the lines it is told."""
+"""Answers of a model that does memory work well, made from the lines in its prompt."""
 
 from __future__ import annotations
 
@@ -33,34 +33,39 @@ def answer(prompt: Prompt) -> str:
     """A summary of three lines, or three scenes, a fact and two names."""
     system, user = (str(message["content"]) for message in prompt.messages[:2])
     language = "zh" if system.startswith("你") else "en"
-    told = [
+    lines = [
         (int(number), who, _short(text)) for number, who, text in _LINE.findall(user)
     ]
-    picked = [told[0], told[len(told) // 2], told[-1]]
+    picked = [lines[0], lines[len(lines) // 2], lines[-1]]
     form, verb = _WORDS[language]
-    said = [(number, form.format(who=who, text=text)) for number, who, text in picked]
+    scenes = [(number, form.format(who=who, text=text)) for number, who, text in picked]
     if system.startswith(_OPENINGS[:2]):
         before = _SUMMARY.search(user)
         return json.dumps(
             {
                 "summary": " ".join(
-                    [*([before[1]] if before else []), *(text for _, text in said)]
+                    [*([before[1]] if before else []), *(text for _, text in scenes)]
                 )
             }
         )
-    names = list(dict.fromkeys(who for _, who, _ in told))
-    both = [number for number, _, _ in told[:2]]
+    names = list(dict.fromkeys(who for _, who, _ in lines))
+    first_two = [number for number, _, _ in lines[:2]]
     return json.dumps(
         {
             "episodes": [
                 {"lines": [number], "text": text, "importance": 0.7}
-                for number, text in said
+                for number, text in scenes
             ],
             "facts": [
-                {"lines": both, "subject": names[0], "verb": verb, "object": names[-1]}
+                {
+                    "lines": first_two,
+                    "subject": names[0],
+                    "verb": verb,
+                    "object": names[-1],
+                }
             ],
             "concepts": [
-                {"lines": both, "name": name, "type": "entity"} for name in names
+                {"lines": first_two, "name": name, "type": "entity"} for name in names
             ],
             "habits": [],
             "kinds": [],
@@ -73,5 +78,6 @@ def _short(text: str) -> str:
     plain = re.sub(r"\*[^*]*\*", "", text)
     sentences: list[str] = _SENTENCE.findall(plain) or [plain]
     return next(
-        (one.strip() for one in sentences if len(one) > 8), sentences[0].strip()
+        (sentence.strip() for sentence in sentences if len(sentence) > 8),
+        sentences[0].strip(),
     )

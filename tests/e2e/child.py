@@ -1,4 +1,4 @@
-"""How is a server process started, watched and stopped?"""
+"""Server processes: started, watched and stopped."""
 
 from __future__ import annotations
 

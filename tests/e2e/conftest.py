@@ -1,4 +1,4 @@
-"""What does every scenario share? One SillyTavern, one sidecar, one browser; see README.md."""
+"""What all scenarios share: one SillyTavern, one sidecar, one browser; see README.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What lies in the user's SillyTavern folder: settings, cards, groups and chats as files."""
+"""The user's SillyTavern folder: settings, cards, groups and chats as files."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ class DataFolder:
             }
         ]
         for number, line in enumerate(lines):
-            at = (
+            sent_at = (
                 (BEGIN + timedelta(minutes=5 * number))
                 .isoformat(timespec="milliseconds")
                 .replace("+00:00", "Z")
@@ -181,7 +181,7 @@ class DataFolder:
                 {
                     "name": speaker,
                     "is_user": line.speaker is None,
-                    "send_date": at,
+                    "send_date": sent_at,
                     "mes": line.text,
                     "extra": {},
                 }

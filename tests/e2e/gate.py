@@ -1,4 +1,4 @@
-"""How does a network between SillyTavern and the sidecar misbehave on request?"""
+"""A network between SillyTavern and the sidecar that misbehaves on request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was the language model told, and what does it answer?"""
+"""A stand-in for the language model that keeps its prompts and answers from a script."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Prompt:
     model: str = ""
     max_tokens: int | None = None
 
-    def told(self, text: str) -> int:
+    def count(self, text: str) -> int:
         """In how many messages of any role `text` stands."""
         return sum(text in message["content"] for message in self.messages)
 
-    def said(self, text: str) -> int:
+    def in_chat(self, text: str) -> int:
         """In how many messages of the chat itself, i.e. of user or assistant, `text` stands."""
         return sum(
             text in m["content"]
@@ -81,9 +81,9 @@ class MockLlm:
         self._server.server_close()
 
     def _answer_to(self, body: dict[str, Any]) -> str:
-        told = tuple(body["messages"])
+        messages = tuple(body["messages"])
         prompt = Prompt(
-            told, time.monotonic(), str(body.get("model")), body.get("max_tokens")
+            messages, time.monotonic(), str(body.get("model")), body.get("max_tokens")
         )
         if is_work(prompt):
             self.work.append(prompt)

@@ -1,4 +1,4 @@
-"""What must be on this machine for the tests to run, and where is it?"""
+"""The programs that the tests need on this machine."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def find_tools() -> Tools:
     """The programs the tests need. Without one of them: skip, or fail where `CI` says `true`."""
     chromium = next(filter(None, map(shutil.which, CHROMIUM_NAMES)), None)
     node, npm = shutil.which("node"), shutil.which("npm")
-    found = {
+    tools = {
         "chromium": chromium,
         "node": node,
         "npm": npm,
         "playwright (PyPI)": importlib.util.find_spec("playwright"),
     }
-    missing = [name for name, where in found.items() if where is None]
+    missing = [name for name, where in tools.items() if where is None]
     if missing or chromium is None or node is None or npm is None:
         message = f"end-to-end tests need {', '.join(missing)}: see tests/e2e/README.md"
         if os.environ.get("CI", "").lower() == "true":

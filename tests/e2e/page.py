@@ -1,4 +1,4 @@
-"""How does a user work SillyTavern?"""
+"""SillyTavern worked by a user: its page in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which loopback port is free?"""
+"""Free loopback ports."""
 
 from __future__ import annotations
 

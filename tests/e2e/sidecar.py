@@ -1,4 +1,4 @@
-"""How is the real sidecar run, and what does it hold?"""
+"""The real sidecar: its process, and what it has stored."""
 
 from __future__ import annotations
 

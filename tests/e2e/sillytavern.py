@@ -1,4 +1,4 @@
-"""Where does the real SillyTavern come from, and how is one copy of it run?"""
+"""The real SillyTavern: installed from npm, and run once."""
 
 from __future__ import annotations
 

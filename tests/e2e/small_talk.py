@@ -1,4 +1,4 @@
-"""What else is said in a chat? The bundled chats, so that memories are looked for among real ones."""
+"""Exchanges without facts, from the bundled chats: memories are searched among real talk."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ _FILES = {"en": "lantern_en.json", "zh": "inn_zh.json"}
 
 def small_talk(language: str, count: int, start: int = 0) -> list[tuple[str, str]]:
     """`count` exchanges, the user's words and the answer, about 40 tokens a message; endless."""
-    told = _exchanges(language)
-    return [told[number % len(told)] for number in range(start, start + count)]
+    exchanges = _exchanges(language)
+    return [
+        exchanges[number % len(exchanges)] for number in range(start, start + count)
+    ]
 
 
 @cache
 def _exchanges(language: str) -> list[tuple[str, str]]:
     file = REPOSITORY / "soulmem" / "cli" / "demo_chats" / _FILES[language]
-    told: list[tuple[str, str]] = []
+    exchanges: list[tuple[str, str]] = []
     for message in json.loads(file.read_text("utf-8"))["messages"]:
         if message["role"] == "user":
-            told.append((message["text"], ""))
+            exchanges.append((message["text"], ""))
         elif (
-            told
+            exchanges
         ):  # a narrator before the first line is left out; a later one joins the answer
-            mine, answer = told.pop()
-            told.append((mine, f"{answer}\n{message['text']}".strip()))
-    return [(mine, answer) for mine, answer in told if answer]
+            mine, answer = exchanges.pop()
+            exchanges.append((mine, f"{answer}\n{message['text']}".strip()))
+    return [(mine, answer) for mine, answer in exchanges if answer]

@@ -1,4 +1,4 @@
-"""Which chats do the characters have behind them?"""
+"""Chats and facts that the characters have behind them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Exchange = tuple[str, str]  # what the user says, what the character answers
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Told once: the exchange that tells it, a question that does not give it away, words only it has."""
+    """An exchange that states a fact once, a question without the answer, words that only the answer has."""
 
-    told: Exchange
+    exchange: Exchange
     question: str
     words: str
 
@@ -62,8 +62,7 @@ FEVER = Fact(
 
 def chat(speaker: str, exchanges: Sequence[Exchange]) -> list[Line]:
     """The messages of a chat between the user and `speaker`."""
-    return [
-        line
-        for mine, hers in exchanges
-        for line in (Line(None, mine), Line(speaker, hers))
-    ]
+    lines: list[Line] = []
+    for mine, hers in exchanges:
+        lines += [Line(None, mine), Line(speaker, hers)]
+    return lines

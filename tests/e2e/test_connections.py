@@ -1,4 +1,4 @@
-"""Does the extension find the sidecar by itself, through the server plugin and without it?"""
+"""The extension finds the sidecar by itself, through the server plugin and without it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .stories import KEY, chat
 
 
 def talk(world: World, key: str) -> None:
-    lines = chat("Mira", [KEY.told, *small_talk("en", 20)])
+    lines = chat("Mira", [KEY.exchange, *small_talk("en", 20)])
     avatar = world.data.add_character(key, "Mira", first="Hello.", lines=lines)
     world.page.load()
     world.page.wait_for_dot("ok")

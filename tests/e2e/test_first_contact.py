@@ -1,4 +1,4 @@
-"""What does a page learn that the sidecar does not answer, or does not let in?"""
+"""A page that the sidecar does not answer, or refuses, shows the next step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole character is forgotten by its typed name: does no sync bring it back, and does the user's word?"""
+"""A whole character is forgotten by its typed name and comes back only by the user."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from .test_memories import DESKTOP, PHONE, TOO_WIDE
 def souls(world: World, state: str) -> list[str]:
     """Their ids."""
     return [
-        one["id"] for one in world.sidecar.ask("GET", f"/souls?state={state}")["souls"]
+        soul["id"]
+        for soul in world.sidecar.ask("GET", f"/souls?state={state}")["souls"]
     ]
 
 
@@ -28,7 +29,7 @@ def souls(world: World, state: str) -> list[str]:
 def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
     world: World, language: str, name: str, fact: Fact, view: Any
 ) -> None:
-    lines = chat(name, [fact.told, *small_talk(language, 20)])
+    lines = chat(name, [fact.exchange, *small_talk(language, 20)])
     avatar = world.data.add_character(
         f"forgotten_{language}", name, first="Hello.", lines=lines
     )
@@ -45,18 +46,18 @@ def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
     tab.locator("#soulmem_forget_soul", has_text=name).wait_for()
 
     # Only by the whole name.
-    for typed, gone in (("yes", False), (name, True)):
+    for typed, is_forgotten in (("yes", False), (name, True)):
         tab.locator("#soulmem_forget_soul").scroll_into_view_if_needed()
         page.screenshot(f"forget-soul-{language}")
         tab.locator("#soulmem_forget_soul").click()
         tab.locator("dialog.popup[open] textarea.popup-input:visible").fill(typed)
         page.screenshot(f"forget-soul-question-{language}")
         page.say_yes()
-        if gone:
+        if is_forgotten:
             tab.locator(f'#soulmem_forgotten [data-soul="{soul}"]').wait_for()
         else:
             tab.locator(".soulmem_said").wait_for()
-        assert (soul in souls(world, "bin")) == gone
+        assert (soul in souls(world, "bin")) == is_forgotten
     assert not tab.evaluate(TOO_WIDE)
     tab.locator(f'#soulmem_forgotten [data-soul="{soul}"]').scroll_into_view_if_needed()
     page.screenshot(f"forgotten-soul-{language}")

@@ -1,4 +1,4 @@
-"""In a group, does each member remember for itself, and only what it witnessed?"""
+"""In a group each member remembers only what it witnessed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAMES = ("Mira", "Bodo", "Cleo")
 
 def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
     """The parrot: only Mira, alone with the user. The key: while Cleo is muted. The fever: all three."""
-    lines = {"Mira": chat("Mira", [PARROT.told, *small_talk("en", 2)])}
+    lines = {"Mira": chat("Mira", [PARROT.exchange, *small_talk("en", 2)])}
     avatars = {
         name: world.data.add_character(
             f"group_{name}", name, first="Hello.", lines=lines.get(name, ())
@@ -28,12 +28,12 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
     page.sync()
     page.open_group("Trio")
 
-    page.say_without_reply(KEY.told[0])
-    world.llm.will_say(KEY.told[1])
+    page.say_without_reply(KEY.exchange[0])
+    world.llm.will_say(KEY.exchange[1])
     page.let_speak("Bodo")
     page.slash("/member-enable Cleo")
-    page.say_without_reply(FEVER.told[0])
-    world.llm.will_say(FEVER.told[1])
+    page.say_without_reply(FEVER.exchange[0])
+    world.llm.will_say(FEVER.exchange[1])
     page.let_speak("Cleo")
     for mine, theirs in small_talk("en", 18, start=2):
         page.slash(f"/send {mine}")
@@ -46,7 +46,7 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
         prompts[name] = page.let_speak(name)
 
     for name, prompt in prompts.items():
-        assert prompt.said(KEY.words) == prompt.said(FEVER.words) == 0, (
+        assert prompt.in_chat(KEY.words) == prompt.in_chat(FEVER.words) == 0, (
             "still in the window"
         )
         assert prompt.recalled(FEVER.words) == 1, (
@@ -54,7 +54,7 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
         )
     assert prompts["Mira"].recalled(KEY.words) == 1
     assert prompts["Bodo"].recalled(KEY.words) == 1
-    assert prompts["Cleo"].told(KEY.words) == 0, "Cleo was muted when the key was told"
+    assert prompts["Cleo"].count(KEY.words) == 0, "Cleo was muted when the key was told"
     assert prompts["Mira"].recalled(PARROT.words) == 1
-    assert prompts["Bodo"].told(PARROT.words) == 0, "only Mira was told of the parrot"
-    assert prompts["Cleo"].told(PARROT.words) == 0, "only Mira was told of the parrot"
+    assert prompts["Bodo"].count(PARROT.words) == 0, "only Mira was told of the parrot"
+    assert prompts["Cleo"].count(PARROT.words) == 0, "only Mira was told of the parrot"

@@ -1,4 +1,4 @@
-"""Can what is remembered damage the prompt or SillyTavern?"""
+"""What is remembered damages neither the prompt nor SillyTavern."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def remember(world: World, text: str, **more: object) -> None:
 
 
 def enter(world: World, key: str) -> None:
-    lines = chat("Mira", [KEY.told, *small_talk("en", 20)])
+    lines = chat("Mira", [KEY.exchange, *small_talk("en", 20)])
     avatar = world.data.add_character(key, "Mira", first="Hello.", lines=lines)
     world.page.load()
     world.page.wait_for_dot("ok")
@@ -43,11 +43,11 @@ def test_macros_in_a_memory_do_not_run(world: World) -> None:
     prompt = world.page.send("What does the seal of the abbot read?")
 
     assert prompt.recalled("The seal of the abbot reads") == 1
-    assert prompt.told("setvar::pwn::yes") == 1, (
+    assert prompt.count("setvar::pwn::yes") == 1, (
         "the macro was run or removed instead of being shown"
     )
-    assert prompt.told("random::a::b") == 1
-    assert prompt.told("{{setvar") == 0
+    assert prompt.count("random::a::b") == 1
+    assert prompt.count("{{setvar") == 0
     world.page.slash("/setvar key=canary yes")
     assert world.page.slash("/getvar canary") == "yes", (
         "a variable that is set does not show: the test proves nothing"
@@ -81,7 +81,7 @@ def test_macros_behind_backslashes_and_old_ones_do_not_run(world: World) -> None
         prompt = world.page.send(question)
         assert prompt.recalled("The vow reads") == 1
         assert prompt.recalled(text[:12]) == 1
-    assert prompt.told("< USER> and < charIfNotGroup>") == 1
+    assert prompt.count("< USER> and < charIfNotGroup>") == 1
     assert world.page.slash("/getvar esc") == ""
     assert world.page.slash("/getglobalvar esc") == ""
 
@@ -128,11 +128,11 @@ def test_an_oversized_memory_does_not_push_the_chat_out(world: World) -> None:
     assert 0 < recall["tokens"] <= BUDGET_SHARE * CONTEXT_TOKENS
     injected = "\n".join(block["text"] for block in recall["blocks"])
     assert page.tokens(injected) <= BUDGET_SHARE * CONTEXT_TOKENS
-    assert prompt.told("one by one. The chronicle") == 0, (
+    assert prompt.count("one by one. The chronicle") == 0, (
         "a memory bigger than the budget was sent"
     )
     assert prompt.recalled(KEY.words) == 1, "the big ones left no room for a small one"
-    assert prompt.said("owls of the abbey") == 1
+    assert prompt.in_chat("owls of the abbey") == 1
     history = [m for m in prompt.messages if m["role"] != "system"]
     assert (
         len(history) >= len([m for m in before.messages if m["role"] != "system"]) - 2

@@ -1,4 +1,4 @@
-"""Does one button bring everything of a character into memory: past chats, card and world?"""
+"""One button imports everything of a character: past chats, card and world."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 
 
 def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
-    old = chat("Imra", [KEY.told, *small_talk("en", 60)])
+    old = chat("Imra", [KEY.exchange, *small_talk("en", 60)])
     branch = [*old[:8], Line("Imra", "*She points north.* Let us go to Varn instead.")]
     world.data.add_world(
         "Isles", [("Varn", "Varn is an island of lighthouses in the north.")]
@@ -35,9 +35,9 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     tab.locator("#soulmem_import").click()
     quote = tab.locator("#soulmem_quote")
     quote.wait_for()
-    told = quote.inner_text()
-    assert f"Past chats: 2, with {len(old) + len(branch)} messages" in told
-    assert "Card and linked worlds (1): new memories 2" in told
+    quoted = quote.inner_text()
+    assert f"Past chats: 2, with {len(old) + len(branch)} messages" in quoted
+    assert "Card and linked worlds (1): new memories 2" in quoted
     page.screenshot("import-quote-en")
 
     # Stopped while the first chat is on its way: what is in stays.
@@ -96,7 +96,7 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     listed = world.sidecar.ask("GET", f"/memories?soul={soul}&kind=episode&limit=1000")[
         "memories"
     ]
-    assert sum(KEY.told[0] in m["text"] for m in listed) == 1
+    assert sum(KEY.exchange[0] in m["text"] for m in listed) == 1
 
 
 def test_the_quote_is_in_the_users_language_and_can_be_declined(world: World) -> None:

@@ -1,4 +1,4 @@
-"""Is what the user took back forgotten in a chat of 2,000 messages too, and only that?"""
+"""In a chat of 2,000 messages, what the user took back is forgotten, and only that."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OATH = Fact(
     "By what did we swear to part?",
     "moth queen",
 )
-CHANGED = Fact(PARROT.told, PARROT.question, "Vinegar")
+CHANGED = Fact(PARROT.exchange, PARROT.question, "Vinegar")
 FERRYMAN = Fact(("", ""), "Who is the ferryman of Quill?", "Petrel")
 # Fills the window at once. What is recalled then has to stand below it, or SillyTavern leaves it out.
 STORY = " ".join(mine for mine, _ in small_talk("en", 40))[:4000]
@@ -32,14 +32,14 @@ STORY = " ".join(mine for mine, _ in small_talk("en", 40))[:4000]
 def told() -> list[Exchange]:
     """Facts all over the chat; what is edited or cut stands among the last, which the page shows."""
     talk = small_talk("en", MESSAGES // 2 - 5)
-    for at, fact in (
+    for position, fact in (
         (-12, OATH),
         (-30, PARROT),
         (-36, FEVER),
         (len(talk) // 2, CARGO),
         (2, KEY),
     ):
-        talk.insert(at % len(talk), fact.told)
+        talk.insert(position % len(talk), fact.exchange)
     return talk
 
 
@@ -60,12 +60,12 @@ def test_a_large_chat_keeps_no_ghosts(world: World) -> None:
     )
     page.send("Mira, what is the name of the ferryman of Quill?")
     page.swipe()
-    at = page.index_of(PARROT.told[0])
-    for index, text in enumerate(PARROT.told, start=at):
+    index_of_fact = page.index_of(PARROT.exchange[0])
+    for index, text in enumerate(PARROT.exchange, start=index_of_fact):
         page.edit(index, text.replace("Saltpetre", "Vinegar"))
     for fact, command in ((FEVER, "cut"), (KEY, "hide")):
-        at = page.index_of(fact.told[0])
-        page.slash(f"/{command} {at}-{at + 1}")
+        index_of_fact = page.index_of(fact.exchange[0])
+        page.slash(f"/{command} {index_of_fact}-{index_of_fact + 1}")
 
     page.slash(f"/send {STORY}")
     page.send("Shall we go on?")
@@ -77,18 +77,18 @@ def test_a_large_chat_keeps_no_ghosts(world: World) -> None:
                 fact.words
             )
         for ghost in ("Saltpetre", "willow bark", "Ostler"):
-            assert prompt.told(ghost) == 0, ghost
+            assert prompt.count(ghost) == 0, ghost
     for ghost in ("Saltpetre", "Orsolo", "Ostler"):
         path = f"/memories?soul={page.soulmem['soul']}&q={ghost}&match=exact"
         assert world.sidecar.ask("GET", path)["memories"] == [], ghost
 
     # A branch from before the oath knows nothing of it.
-    parent, fork = page.chat_name, page.index_of(OATH.told[0]) - 1
+    parent, fork = page.chat_name, page.index_of(OATH.exchange[0]) - 1
     page.slash(f"/branch-create {fork}")
     page.tab.wait_for_function(
         "name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent
     )
     prompt = page.send(OATH.question)
-    assert prompt.told(OATH.words) == 0, "the branch knows what came after the fork"
+    assert prompt.count(OATH.words) == 0, "the branch knows what came after the fork"
     page.open_chat(parent)
     assert page.send(OATH.question).recalled(OATH.words) == 1

@@ -1,4 +1,4 @@
-"""Does SillyTavern's own connection turn chats into memories at rest, and does the user judge what came?"""
+"""SillyTavern's own connection turns chats into memories at rest, and the user judges them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Room:
 
     def enter(self, key: str, name: str, language: str, fact: Fact) -> None:
         """Open a chat of some fifty messages of which most have left short-term memory."""
-        lines = chat(name, [fact.told, *small_talk(language, 24)])
+        lines = chat(name, [fact.exchange, *small_talk(language, 24)])
         avatar = self.world.data.add_character(key, name, first="Hello.", lines=lines)
         self.page.load("zh-cn" if language == "zh" else "en")
         self.page.wait_for_dot("ok")
@@ -87,13 +87,14 @@ class Room:
     @property
     def learned(self) -> list[str]:
         """What a model wrote and is remembered."""
-        told = self.world.sidecar.ask("GET", f"/memories?soul={self.soul}&limit=1000")[
-            "memories"
-        ]
+        listed = self.world.sidecar.ask(
+            "GET", f"/memories?soul={self.soul}&limit=1000"
+        )["memories"]
         whole = [
-            self.world.sidecar.ask("GET", f"/memories/{one['id']}") for one in told
+            self.world.sidecar.ask("GET", f"/memories/{memory['id']}")
+            for memory in listed
         ]
-        return [one["text"] for one in whole if one["origin"] == "model"]
+        return [memory["text"] for memory in whole if memory["origin"] == "model"]
 
     def rest(self) -> None:
         """The engine's quiet moment from beginning to end; the page's connection runs its calls meanwhile.
@@ -229,7 +230,7 @@ def test_no_call_is_made_while_a_reply_is_written(room: Room) -> None:
         "the run",
     )
     assert len(llm.work) >= 4
-    assert page.send("And now?").said("Do you hear the owls?") == 1, (
+    assert page.send("And now?").in_chat("Do you hear the owls?") == 1, (
         "replies are as ever"
     )
 

@@ -1,4 +1,4 @@
-"""Can the user see, change, protect, bin, restore and undo what is remembered, also on a phone?"""
+"""The user sees, changes, protects, bins, restores and undoes memories, also on a phone."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ TOO_WIDE = """() => {
 
 
 @pytest.fixture
-def desk(world: World) -> Iterator[Desk]:
-    yield Desk(world)
+def window(world: World) -> Iterator[MemoryWindow]:
+    yield MemoryWindow(world)
     world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
 
 
-class Desk:
+class MemoryWindow:
     """The window of all memories, and the soul whose they are."""
 
     def __init__(self, world: World) -> None:
@@ -42,7 +42,9 @@ class Desk:
 
     def enter(self, key: str, name: str, language: str, *facts: Fact) -> None:
         """Open a chat of some forty messages in which `facts` were told."""
-        lines = chat(name, [*(fact.told for fact in facts), *small_talk(language, 18)])
+        lines = chat(
+            name, [*(fact.exchange for fact in facts), *small_talk(language, 18)]
+        )
         avatar = self.world.data.add_character(key, name, first="Hello.", lines=lines)
         self.page.load("zh-cn" if language == "zh" else "en")
         self.page.wait_for_dot("ok")
@@ -84,8 +86,8 @@ class Desk:
         self.page.say_yes()
 
     def stored(self, memory: str) -> dict[str, Any]:
-        told: dict[str, Any] = self.world.sidecar.ask("GET", f"/memories/{memory}")
-        return told
+        answer: dict[str, Any] = self.world.sidecar.ask("GET", f"/memories/{memory}")
+        return answer
 
     def state(self, memory: str) -> str | None:
         """As stored; None when it is gone for good."""
@@ -139,13 +141,13 @@ class Desk:
         self.tab.locator(f"#soulmem_browser {selector}").first.click()
 
 
-def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
-    desk.enter("govern", "Mira", "en", KEY, PARROT, FEVER)
-    tab, page = desk.tab, desk.page
-    desk.open()
+def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
+    window.enter("govern", "Mira", "en", KEY, PARROT, FEVER)
+    tab, page = window.tab, window.page
+    window.open()
     page.screenshot("memories-en")
     shown = tab.locator(".soulmem_item").count()
-    desk.press(".soulmem_more")
+    window.press(".soulmem_more")
     tab.locator(".soulmem_item").nth(shown).wait_for()
     tab.select_option("#soulmem_kind", "concept")
     tab.locator('.soulmem_item[data-kind="episode"]').first.wait_for(state="detached")
@@ -159,17 +161,17 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
     tab.fill("#soulmem_search", KEY.words)
     tab.locator(".soulmem_notice", has_text="cannot be reached").wait_for()
     tab.unroute("**/memories?*")
-    desk.press(".soulmem_notice .menu_button")
+    window.press(".soulmem_notice .menu_button")
     tab.locator(".soulmem_item", has_text=KEY.words).first.wait_for()
     assert tab.locator(".soulmem_notice").inner_text() == ""
 
     # Edited, protected, and where it comes from.
-    key = desk.show(KEY.words)
+    key = window.show(KEY.words)
     page.screenshot("memory-en")
     tab.fill("#soulmem_text", "The brass key lies in the crypt.")
-    desk.press("#soulmem_save")
+    window.press("#soulmem_save")
     until(
-        lambda: desk.stored(key)["text"] == "The brass key lies in the crypt.",
+        lambda: window.stored(key)["text"] == "The brass key lies in the crypt.",
         10,
         "the new wording",
     )
@@ -178,7 +180,7 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
 
     # What is being written is not lost by a press of Back.
     tab.fill("#soulmem_text", "Half a sentence")
-    desk.press("#soulmem_back")
+    window.press("#soulmem_back")
     tab.locator(
         "dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-cancel"
     ).click()
@@ -190,174 +192,182 @@ def test_the_user_sees_changes_and_takes_back(desk: Desk) -> None:
 
     # What was called wrong is in doubt until the user says otherwise.
     question = {
-        "soul": desk.soul,
+        "soul": window.soul,
         "query": "Where does the brass key lie?",
         "time_budget_ms": 10_000,
     }
-    trace = desk.world.sidecar.ask("POST", "/recall", question)["trace"]
+    trace = window.world.sidecar.ask("POST", "/recall", question)["trace"]
     verdict = {"trace": trace, "memory": key, "verdict": "wrong"}
-    desk.world.sidecar.ask("POST", "/feedback", verdict)
-    desk.press("#soulmem_back")
-    desk.show("lies in the crypt")
+    window.world.sidecar.ask("POST", "/feedback", verdict)
+    window.press("#soulmem_back")
+    window.show("lies in the crypt")
     tab.locator(".soulmem_memory .soulmem_badge", has_text="in doubt").wait_for()
     page.screenshot("memory-doubt-en")
-    desk.press("#soulmem_doubt")
+    window.press("#soulmem_doubt")
     tab.locator("#soulmem_doubt").wait_for(state="detached")
-    assert desk.stored(key)["in_doubt"] is False
-    desk.press("#soulmem_permanent")
+    assert window.stored(key)["in_doubt"] is False
+    window.press("#soulmem_permanent")
     tab.locator('#soulmem_permanent[aria-pressed="true"]').wait_for()
-    desk.press("#soulmem_lock")
+    window.press("#soulmem_lock")
     tab.locator('#soulmem_lock[aria-pressed="true"]').wait_for()
-    told = desk.stored(key)
-    assert (told["permanent"], told["locked"], told["origin"]) == (True, True, "user")
+    stored = window.stored(key)
+    assert (stored["permanent"], stored["locked"], stored["origin"]) == (
+        True,
+        True,
+        "user",
+    )
     page.screenshot("memory-edited-en")
 
     # Written elsewhere meanwhile: the user's words stay, and are told why they were not saved.
-    desk.world.sidecar.ask("PATCH", f"/memories/{key}", {"text": "Elsewhere."})
+    window.world.sidecar.ask("PATCH", f"/memories/{key}", {"text": "Elsewhere."})
     tab.fill("#soulmem_text", "Under the altar.")
-    desk.press("#soulmem_save")
+    window.press("#soulmem_save")
     tab.locator(".soulmem_notice", has_text="changed elsewhere").wait_for()
     assert tab.input_value("#soulmem_text") == "Under the altar."
-    desk.press("#soulmem_save")
-    until(lambda: desk.stored(key)["text"] == "Under the altar.", 10, "the second try")
+    window.press("#soulmem_save")
+    until(
+        lambda: window.stored(key)["text"] == "Under the altar.", 10, "the second try"
+    )
 
     # A permanent one goes to the bin only by the typed word, and comes back.
-    desk.press("#soulmem_to_bin")
-    desk.type_into_popup("yes")
-    assert desk.stored(key)["state"] == "active"
-    desk.press("#soulmem_to_bin")
-    desk.type_into_popup("permanent")
-    until(lambda: desk.stored(key)["state"] == "bin", 10, "the bin")
-    shown = desk.turn_to("bin")
+    window.press("#soulmem_to_bin")
+    window.type_into_popup("yes")
+    assert window.stored(key)["state"] == "active"
+    window.press("#soulmem_to_bin")
+    window.type_into_popup("permanent")
+    until(lambda: window.stored(key)["state"] == "bin", 10, "the bin")
+    shown = window.turn_to("bin")
     shown.locator(".soulmem_item", has_text="altar").locator(".soulmem_restore").click()
-    until(lambda: desk.stored(key)["state"] == "active", 10, "restored")
+    until(lambda: window.stored(key)["state"] == "active", 10, "restored")
     page.screenshot("bin-en")
 
     # For good only by the typed word, and not while the chat tells it.
-    gone = desk.note("The moon is made of cheese.")
-    desk.world.sidecar.ask("DELETE", f"/memories/{gone}")
-    told_by_chat = desk.episode("oak")
-    desk.world.sidecar.ask("DELETE", f"/memories/{told_by_chat}")
-    shown = desk.turn_to("bin")
+    note = window.note("The moon is made of cheese.")
+    window.world.sidecar.ask("DELETE", f"/memories/{note}")
+    told_by_chat = window.episode("oak")
+    window.world.sidecar.ask("DELETE", f"/memories/{told_by_chat}")
+    shown = window.turn_to("bin")
     for text in ("cheese", "oak"):
         shown.locator(".soulmem_item", has_text=text).locator(".soulmem_purge").click()
-        desk.type_into_popup("for good")
+        window.type_into_popup("for good")
         tab.locator(
             ".soulmem_said",
             has_text="for good" if text == "cheese" else "would come back",
         ).wait_for()
-    assert desk.state(gone) is None
-    assert desk.state(told_by_chat) == "bin"
+    assert window.state(note) is None
+    assert window.state(told_by_chat) == "bin"
 
     # All of the bin goes at once, but for what a chat still tells.
     more = [
-        desk.note(f"The moon is made of {stuff}.")
+        window.note(f"The moon is made of {stuff}.")
         for stuff in ("chalk", "tin", "glass")
     ]
-    for one in more:
-        desk.world.sidecar.ask("DELETE", f"/memories/{one}")
-    desk.turn_to("memories")
-    desk.turn_to("bin")
-    desk.press("#soulmem_empty_bin")
+    for note_id in more:
+        window.world.sidecar.ask("DELETE", f"/memories/{note_id}")
+    window.turn_to("memories")
+    window.turn_to("bin")
+    window.press("#soulmem_empty_bin")
     page.screenshot("bin-empty-en")
-    desk.type_into_popup("for good")
+    window.type_into_popup("for good")
     tab.locator(".toast-success", has_text="deleted for good: 3").wait_for()
-    assert [desk.state(one) for one in (*more, told_by_chat)] == [
+    assert [window.state(note_id) for note_id in (*more, told_by_chat)] == [
         None,
         None,
         None,
         "bin",
     ]
-    desk.world.sidecar.ask("POST", f"/memories/{told_by_chat}/restore", {})
+    window.world.sidecar.ask("POST", f"/memories/{told_by_chat}/restore", {})
 
     # What a model did is listed, and taken back.
-    desk.turn_to("memories")
-    parrot = str(desk.find(PARROT.words).get_attribute("data-memory"))
-    before = desk.stored(parrot)["text"]
-    desk.tool(
+    window.turn_to("memories")
+    parrot = str(window.find(PARROT.words).get_attribute("data-memory"))
+    before = window.stored(parrot)["text"]
+    window.tool(
         "update_memory_node",
         memory_id=parrot,
         new_content="The parrot was called Vinegar.",
     )
-    shown = desk.turn_to("changes")
+    shown = window.turn_to("changes")
     entry = shown.locator('.soulmem_entry[data-actor="archivist"]', has_text="Vinegar")
     entry.wait_for()
     page.screenshot("changes-en")
     entry.locator(".soulmem_undo").click()
     page.say_yes()
-    until(lambda: desk.stored(parrot)["text"] == before, 10, "undone")
-    desk.tool(
+    until(lambda: window.stored(parrot)["text"] == before, 10, "undone")
+    window.tool(
         "update_memory_node",
         memory_id=parrot,
         new_content="The parrot was called Brine.",
     )
-    desk.press("#soulmem_undo_since")
+    window.press("#soulmem_undo_since")
     page.say_yes()
     until(
-        lambda: desk.stored(parrot)["text"] == before, 10, "everything automatic undone"
+        lambda: window.stored(parrot)["text"] == before,
+        10,
+        "everything automatic undone",
     )
-    assert desk.stored(key)["text"] == "Under the altar.", (
+    assert window.stored(key)["text"] == "Under the altar.", (
         "undoing touched the user's own words"
     )
 
     # And what a job did, as one.
-    lore = desk.import_world("Varn", "Varn is an island of lighthouses.")
+    lore = window.import_world("Varn", "Varn is an island of lighthouses.")
     tab.select_option("#soulmem_changes_of", "all")
     tab.select_option("#soulmem_changes_of", "automatic")
-    desk.press(".soulmem_undo_job")
+    window.press(".soulmem_undo_job")
     page.say_yes()
-    until(lambda: desk.state(lore) != "active", 10, "the job undone")
+    until(lambda: window.state(lore) != "active", 10, "the job undone")
 
     # What a model asks to delete goes only by the user's word.
-    fever = desk.episode("willow")
+    fever = window.episode("willow")
     for reason in ("of no use", "still of no use"):
-        desk.tool("delete_memory", memory_id=fever, reason=reason)
-    shown = desk.turn_to("waiting")
+        window.tool("delete_memory", memory_id=fever, reason=reason)
+    shown = window.turn_to("waiting")
     page.screenshot("waiting-en")
     shown.locator(".soulmem_request", has_text="still of no use").locator(
         ".soulmem_reject"
     ).click()
     shown.locator(".soulmem_request").nth(1).wait_for(state="detached")
-    assert desk.stored(fever)["state"] == "active"
+    assert window.stored(fever)["state"] == "active"
     shown.locator(".soulmem_confirm").click()
-    until(lambda: desk.stored(fever)["state"] == "bin", 10, "deleted as confirmed")
+    until(lambda: window.stored(fever)["state"] == "bin", 10, "deleted as confirmed")
 
     # The way to the message.
-    desk.turn_to("memories")
-    desk.show(PARROT.words)
-    desk.press(".soulmem_jump")
+    window.turn_to("memories")
+    window.show(PARROT.words)
+    window.press(".soulmem_jump")
     tab.locator("#soulmem_browser").wait_for(state="detached")
-    at = page.index_of(PARROT.words)
+    index = page.index_of(PARROT.words)
     tab.wait_for_function(
         "n => { const box = document.querySelector(`#chat .mes[mesid='${n}']`).getBoundingClientRect();"
         " return box.bottom > 0 && box.top < innerHeight; }",
-        arg=at,
+        arg=index,
     )
     page.screenshot("jumped-en")
 
 
-def test_the_same_in_chinese_on_a_phone(desk: Desk) -> None:
-    desk.enter("govern_zh", "米拉", "zh", KEY_ZH)
-    tab, page = desk.tab, desk.page
+def test_the_same_in_chinese_on_a_phone(window: MemoryWindow) -> None:
+    window.enter("govern_zh", "米拉", "zh", KEY_ZH)
+    tab, page = window.tab, window.page
     tab.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    desk.open(shot="drawer-zh-phone")
+    window.open(shot="drawer-zh-phone")
     assert not tab.evaluate(TOO_WIDE)
     page.screenshot("memories-zh-phone")
-    key = desk.show(KEY_ZH.words)
-    desk.press("#soulmem_permanent")
+    key = window.show(KEY_ZH.words)
+    window.press("#soulmem_permanent")
     tab.locator('#soulmem_permanent[aria-pressed="true"]').wait_for()
     assert not tab.evaluate(TOO_WIDE)
     page.screenshot("memory-zh-phone")
-    desk.press("#soulmem_to_bin")
-    desk.type_into_popup("永久")
-    until(lambda: desk.stored(key)["state"] == "bin", 10, "the bin")
-    other = desk.world.sidecar.ask("GET", f"/memories?soul={desk.soul}&kind=episode")[
-        "memories"
-    ][0]["id"]
-    desk.tool("update_memory_node", memory_id=other, new_content="船在雾里停了三天。")
-    desk.tool("delete_memory", memory_id=other, reason="没有用处")
+    window.press("#soulmem_to_bin")
+    window.type_into_popup("永久")
+    until(lambda: window.stored(key)["state"] == "bin", 10, "the bin")
+    other = window.world.sidecar.ask(
+        "GET", f"/memories?soul={window.soul}&kind=episode"
+    )["memories"][0]["id"]
+    window.tool("update_memory_node", memory_id=other, new_content="船在雾里停了三天。")
+    window.tool("delete_memory", memory_id=other, reason="没有用处")
     for name in ("bin", "changes", "waiting"):
-        desk.turn_to(name)
+        window.turn_to(name)
         assert not tab.evaluate(TOO_WIDE)
         page.screenshot(f"{name}-zh-phone")
         words = tab.locator(

@@ -1,10 +1,11 @@
-"""Does anything stand twice in the prompt: of the card, the greeting, the lore, or of what was told again?"""
+"""Nothing is in the prompt twice: nothing of the card, the greeting, the lore, or the chat."""
 
 from __future__ import annotations
 
 import base64
 import re
 from collections.abc import Iterator
+from itertools import chain
 
 from .conftest import World
 from .mock_llm import Prompt
@@ -40,8 +41,8 @@ LARGE = "size => { SillyTavern.getContext().chatCompletionSettings.openai_max_co
 def sentences(text: str) -> Iterator[str]:
     """The sentences of eight words or twelve Han signs and more, without punctuation and case."""
     for piece in re.split(r"[.!?\n。！？*]", text):
-        said = re.sub(r"\A[^:：]{1,20}[:：]", "", piece)  # who said it stands before
-        plain = letters(said)
+        words = re.sub(r"\A[^:：]{1,20}[:：]", "", piece)  # who said it stands before
+        plain = letters(words)
         if len(re.findall("[\u4e00-\u9fff]", plain)) >= 12 or len(plain.split()) >= 8:
             yield plain
 
@@ -72,9 +73,13 @@ def blocks(prompt: Prompt) -> tuple[list[str], list[str]]:
 def twice(prompt: Prompt) -> list[str]:
     """Sentences of ours that stand elsewhere in the prompt as well."""
     ours, others = blocks(prompt)
-    there = " | ".join(map(letters, others))
-    said = [one for line in ours for one in sentences(line)]
-    return [one for one in said if f" {one} " in f" {there} " or said.count(one) > 1]
+    elsewhere = " | ".join(map(letters, others))
+    recalled = list(chain.from_iterable(map(sentences, ours)))
+    return [
+        sentence
+        for sentence in recalled
+        if f" {sentence} " in f" {elsewhere} " or recalled.count(sentence) > 1
+    ]
 
 
 def take_in(world: World, card: bytes) -> None:
@@ -109,8 +114,8 @@ def test_with_the_whole_chat_in_the_context_card_and_greeting_cost_nothing(
     prompt = page.send(
         "Who keeps the lighthouse of Varn, and what is your grey cat called? Who knocked in the rain?"
     )
-    assert prompt.told("keeps the lighthouse on the Isle of Varn, alone") == 1
-    assert prompt.told("Rain drums on the lighthouse glass") == 1
+    assert prompt.count("keeps the lighthouse on the Isle of Varn, alone") == 1
+    assert prompt.count("Rain drums on the lighthouse glass") == 1
     recall = page.last_recall
     assert recall is not None
     assert recall["tokens"] == 0, recall["blocks"]
@@ -120,20 +125,20 @@ def test_with_the_whole_chat_in_the_context_card_and_greeting_cost_nothing(
     prompt = page.send(
         "Who keeps the lighthouse of Varn? Who knocked in the rain, and asked who is out there?"
     )
-    assert prompt.told("Rain drums on the lighthouse glass") == 1
+    assert prompt.count("Rain drums on the lighthouse glass") == 1
     assert not twice(prompt)
 
 
 def test_in_three_chats_no_sentence_stands_twice_in_a_prompt(world: World) -> None:
     page = world.page
     world.data.add_world("Varn", [("lighthouse", LORE), ("灯塔", LORE_ZH)])
-    told = [
-        KEY.told,
-        KEY_ZH.told,
+    exchanges = [
+        KEY.exchange,
+        KEY_ZH.exchange,
         ("Tell me of your cat.", CAT),
         ("And the island?", f"{LORE}\n{LORE_ZH}"),
     ]
-    old = chat("Mira", [*told, *small_talk("en", 14), *small_talk("zh", 8)])
+    old = chat("Mira", [*exchanges, *small_talk("en", 14), *small_talk("zh", 8)])
     avatar = world.data.add_character(
         "thrice",
         "Mira",
@@ -152,13 +157,13 @@ def test_in_three_chats_no_sentence_stands_twice_in_a_prompt(world: World) -> No
         if number:
             page.slash("/newchat")
         for turn in range(20):
-            at = (turn + number) % len(SAYINGS)
+            index = (turn + number) % len(SAYINGS)
             talk = small_talk("zh" if turn % 4 == 3 else "en", 1, turn)[0]
-            world.llm.will_say(REPLIES[at] if turn % 3 else talk[1])
-            prompt = page.send(SAYINGS[at] if turn % 2 else talk[0])
+            world.llm.will_say(REPLIES[index] if turn % 3 else talk[1])
+            prompt = page.send(SAYINGS[index] if turn % 2 else talk[0])
             ours, _ = blocks(prompt)
             assert not twice(prompt), f"turn {turn} of chat {number}"
-            used += any(True for line in ours for _ in sentences(line))
+            used += any(chain.from_iterable(map(sentences, ours)))
             turns += 1
     assert turns == 60
     assert used >= 30, "nearly nothing was recalled: the test proves nothing"

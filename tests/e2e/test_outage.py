@@ -1,4 +1,4 @@
-"""Does the reply come when the sidecar does not answer, and does the dot say why?"""
+"""The reply comes when the sidecar does not answer, and the dot says why."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SLACK = 1.5  # seconds a busy two-core machine may add
 @pytest.fixture
 def talking(world: World) -> World:
     """A page on a chat long enough for something to be recalled, with one reply already there."""
-    lines = chat("Mira", [KEY.told, *small_talk("en", 20)])
+    lines = chat("Mira", [KEY.exchange, *small_talk("en", 20)])
     avatar = world.data.add_character("outage", "Mira", first="Hello.", lines=lines)
     world.page.load()
     world.page.wait_for_dot("ok")
@@ -38,8 +38,8 @@ def test_the_reply_comes_with_the_sidecar_down(talking: World) -> None:
     waited = page.seconds_to_prompt(KEY.question)
 
     assert waited < TIME_BUDGET + SLACK
-    assert talking.llm.prompts[-1].said(KEY.question) == 2
-    assert talking.llm.prompts[-1].told(KEY.words) == 0, (
+    assert talking.llm.prompts[-1].in_chat(KEY.question) == 2
+    assert talking.llm.prompts[-1].count(KEY.words) == 0, (
         "the memory of the recall before was sent again"
     )
     assert page.wait_for_dot("down") == "sidecar_down"
@@ -63,7 +63,7 @@ def test_the_reply_comes_in_time_with_the_sidecar_hanging(talking: World) -> Non
 
     assert talking.gate.held > 0, "nothing was asked: the test proves nothing"
     assert hanging < well + TIME_BUDGET + SLACK
-    assert talking.llm.prompts[-1].told(KEY.words) == 0
+    assert talking.llm.prompts[-1].count(KEY.words) == 0
     assert page.wait_for_dot("down", "degraded") == "sidecar_slow"
 
 
@@ -79,7 +79,7 @@ def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(
     until(lambda: len(talking.llm.prompts) == 2, 10, "a request to the model")
 
     assert talking.llm.prompts[-1].arrived - killed < SLACK
-    assert talking.llm.prompts[-1].said("And the key?") == 1
+    assert talking.llm.prompts[-1].in_chat("And the key?") == 1
     assert page.wait_for_dot("down") == "sidecar_down"
 
 

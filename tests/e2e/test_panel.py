@@ -1,4 +1,4 @@
-"""Can the user see what was recalled and why, and read an old chat in, in English and in Chinese?"""
+"""The user sees what was recalled and why, and reads an old chat, in English and in Chinese."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 def test_the_user_sees_what_was_recalled_and_why(
     world: World, locale: str, language: str, name: str, fact: Fact
 ) -> None:
-    lines = chat(name, [fact.told, *small_talk(language, 20)])
+    lines = chat(name, [fact.exchange, *small_talk(language, 20)])
     avatar = world.data.add_character(
         f"panel_{language}", name, first="Hello.", lines=lines
     )
@@ -79,19 +79,19 @@ def test_the_user_sees_what_was_recalled_and_why(
 def unwelcome_in(world: World) -> list[str]:
     """The chats in which the memory that was last judged is not to be recalled."""
     path = f"/audit?soul={world.page.soulmem['soul']}&limit=20"
-    told = [
-        one
-        for one in world.sidecar.ask("GET", path)["audit"]
-        if "opinion" in (one["after"] or {})
+    entries = [
+        entry
+        for entry in world.sidecar.ask("GET", path)["audit"]
+        if "opinion" in (entry["after"] or {})
     ]
-    not_in: list[str] = told[0]["after"]["opinion"]["not_in"]
+    not_in: list[str] = entries[0]["after"]["opinion"]["not_in"]
     return not_in
 
 
 def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(
     world: World,
 ) -> None:
-    lines = chat("Mira", [KEY.told, *small_talk("en", 200)])
+    lines = chat("Mira", [KEY.exchange, *small_talk("en", 200)])
     avatar = world.data.add_character("read", "Mira", first="Hello.", lines=lines)
     page, tab = world.page, world.page.tab
     page.load()

@@ -1,4 +1,4 @@
-"""Is a long chat that was imported gone over only after the user accepted its price, and word by word?"""
+"""An imported chat is processed only after the user accepted the price, and word by word."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MARKS = (
 
 def lines() -> list[Line]:
     """A chat in which every message holds one of the marks and is told from all others."""
-    said = [
+    exchanges = [
         (f"On day {n} I carried {n} stones to the tower {MARKS[n % len(MARKS)]} at noon.",
          f"I counted {n} of them {MARKS[(n + 5) % len(MARKS)]} before dusk.")
         for n in range(MESSAGES // 2)
     ]  # fmt: skip
-    return chat("Mira", said)
+    return chat("Mira", exchanges)
 
 
 @pytest.mark.timeout(500 * PATIENCE, func_only=True)
@@ -80,13 +80,15 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
     )
 
     # What each prompt tells of the chat is what stands in the chat.
-    told = {line.text for line in old}
+    chat_lines = {line.text for line in old}
     assert len(llm.work) >= due
     damaged = []
     for number, prompt in enumerate(llm.work):
         quoted = _LINE.findall(str(prompt.messages[1]["content"]))
         # The engine's own templates keep a line from opening a tag of theirs.
-        strange = [text for text in quoted if text.replace("\u2039", "<") not in told]
+        strange = [
+            text for text in quoted if text.replace("\u2039", "<") not in chat_lines
+        ]
         if not quoted or strange:
             damaged.append((number, strange[:3]))
     sidecar.take_back(binned)

@@ -1,4 +1,4 @@
-"""Does read-only remember nothing, and does nothing go without the user knowing what?"""
+"""Read-only remembers nothing, and nothing is removed without the user."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SECRET = Fact(
 
 
 def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
-    lines = chat("Mira", [KEY.told, PARROT.told, *small_talk("en", 18)])
+    lines = chat("Mira", [KEY.exchange, PARROT.exchange, *small_talk("en", 18)])
     avatar = world.data.add_character("readonly", "Mira", first="Hello.", lines=lines)
-    world.data.add_chat("readonly", "other", chat("Mira", [FEVER.told]))
+    world.data.add_chat("readonly", "other", chat("Mira", [FEVER.exchange]))
     page, tab = world.page, world.page.tab
     page.load()
     page.wait_for_dot("ok")
@@ -30,10 +30,10 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     soul, chat_id = page.soulmem["soul"], page.soulmem["chat"]
 
     def remembered(words: str) -> list[str]:
-        found = world.sidecar.ask(
+        listed = world.sidecar.ask(
             "GET", f"/memories?soul={soul}&q={words}&match=exact"
         )["memories"]
-        return [memory["text"] for memory in found]
+        return [memory["text"] for memory in listed]
 
     # By the user's wish: recalled as before, nothing told.
     page.open_drawer()
@@ -43,7 +43,7 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     page.screenshot("read-only-en")
     before = world.sidecar.stored(chat_id)
     assert page.send(KEY.question).recalled(KEY.words) == 1
-    page.send(SECRET.told[0])
+    page.send(SECRET.exchange[0])
     assert page.sync() is None
     assert world.sidecar.stored(chat_id) == before
     assert remembered(SECRET.words) == []
@@ -74,7 +74,7 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     # A sudden loss: seen before it is decided.
     page.slash(f"/cut 0-{page.length - 6}")
     page.sync()
-    assert page.send(KEY.question).told(KEY.words) == 0, "what vanished is recalled"
+    assert page.send(KEY.question).count(KEY.words) == 0, "what vanished is recalled"
     page.open_drawer()
     tab.locator("#soulmem_held_review").click()
     tab.locator("#soulmem_browser .soulmem_held_review").click()

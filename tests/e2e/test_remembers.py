@@ -1,4 +1,4 @@
-"""Does the character remember what is long out of the prompt?"""
+"""The character remembers what has long left the prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .stories import KEY, KEY_ZH, Fact, chat
 def long_chat(language: str, fact: Fact) -> list[tuple[str, str]]:
     """32 exchanges; the fact is told in the twelfth, 40 messages before the end."""
     talk = small_talk(language, 31)
-    return [*talk[:11], fact.told, *talk[11:]]
+    return [*talk[:11], fact.exchange, *talk[11:]]
 
 
 @pytest.mark.parametrize(
@@ -33,10 +33,10 @@ def test_what_was_said_40_messages_ago_reaches_the_model(
     world.page.open_character(avatar)
     prompt = world.page.send(fact.question)
 
-    assert prompt.said(fact.words) == 0, (
+    assert prompt.in_chat(fact.words) == 0, (
         "the window still holds the message itself: the test proves nothing"
     )
-    assert prompt.said(fact.question) == 1
+    assert prompt.in_chat(fact.question) == 1
     assert prompt.recalled(fact.words) == 1
     recall = world.page.last_recall
     assert recall is not None
@@ -59,6 +59,6 @@ def test_a_renamed_chat_keeps_its_memory(world: World) -> None:
     after = world.page.soulmem
     assert (after["chat"], after["soul"]) == (before["chat"], before["soul"])
     chats = world.sidecar.ask("GET", f"/chats?soul={after['soul']}")["chats"]
-    assert [one["id"] for one in chats] == [after["chat"]], (
+    assert [head["id"] for head in chats] == [after["chat"]], (
         "the renamed chat was taken for a second one"
     )
