@@ -55,7 +55,7 @@ class Frame(NamedTuple):
     visibility: Visibility
 
 
-class _StrandEffects(NamedTuple):
+class _BranchEffects(NamedTuple):
     """What a chat's new branch means for the rest of the mind."""
 
     old_order: tuple[MemoryId, ...] = ()
@@ -65,7 +65,7 @@ class _StrandEffects(NamedTuple):
     drafted: AbstractSet[str] = frozenset()  # drafts whose flags may change
 
 
-_NO_STRAND = _StrandEffects()
+_NO_BRANCH = _BranchEffects()
 
 
 class Mind:
@@ -245,7 +245,7 @@ class Mind:
         self.opinions.put(change.put_opinions)
         touched = {memory.id for memory in change.put_memories}
         drafted = set[str]().union(*map(self.derivations.drop, change.drop_derivations))
-        effects = _NO_STRAND
+        effects = _NO_BRANCH
         if change.branch is not None:
             effects = self._put_branch(change.branch)
             touched |= effects.touched
@@ -269,7 +269,7 @@ class Mind:
         for key in (*touched, *map(MemoryId, drafted)):
             self._visibility.refresh_flags(key)
 
-    def _put_branch(self, branch: Branch) -> _StrandEffects:
+    def _put_branch(self, branch: Branch) -> _BranchEffects:
         """Put the branch into branches and derivations; the rest of the mind follows the result."""
         compared = self.branches.compare(branch)
         old = self.branches.branch(branch.chat)
@@ -283,7 +283,7 @@ class Mind:
         new_pairs = tuple(self.branches.put(branch))
         self.columns.grow(self._rows.capacity)
         drafted = self.derivations.update_holders(changed_episodes(old, branch))
-        return _StrandEffects(old_order, new_pairs, dropped_pairs, touched, drafted)
+        return _BranchEffects(old_order, new_pairs, dropped_pairs, touched, drafted)
 
     def load_derivations(self, derivations: Iterable[Derivation]) -> None:
         """Put the stored derivations of a mind that is being opened."""

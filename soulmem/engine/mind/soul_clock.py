@@ -35,9 +35,8 @@ class SoulTime:
     def __init__(
         self, clock: Callable[[], SoulClock], sight: Visibility, columns: Columns
     ) -> None:
-        self.wall_clock: Callable[[], float] = (
-            time.time
-        )  # POSIX seconds; tests replace it
+        # Gives POSIX seconds; tests replace it.
+        self.wall_clock: Callable[[], float] = time.time
         self._clock = clock
         self._visibility = sight
         self._columns = columns

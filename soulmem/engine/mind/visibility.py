@@ -227,12 +227,10 @@ class Visibility:
         if self._exchange_times is None:
             n = self._rows.capacity
             columns = self._columns
-            self._exchange_times = columns.happened[:n][
-                columns.opens_exchange[:n] & columns.live[:n]
-            ]
-            self._exchange_times.sort(
-                kind="stable"
-            )  # fast: the times of each chat are sorted already
+            rows = columns.opens_exchange[:n] & columns.live[:n]
+            self._exchange_times = columns.happened[:n][rows]
+            # Fast, because the times of each chat are sorted already.
+            self._exchange_times.sort(kind="stable")
         return self._exchange_times
 
     def _exchange_created_times(self) -> Ints:

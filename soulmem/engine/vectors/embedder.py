@@ -72,10 +72,10 @@ class EmbeddingService:
         # At the last removal of unused vectors: the model, and how many texts each soul had dropped.
         self._swept: tuple[str, tuple[tuple[SoulId, int], ...]] | None = None
         self._work = asyncio.Event()
-        self._settled = (
-            asyncio.Event()
-        )  # set when some model is in use, or none can be loaded
-        self._quiet = asyncio.Event()  # set when nothing is pending or being embedded
+        # Set when some model is in use, or none can be loaded.
+        self._settled = asyncio.Event()
+        # Set when nothing is pending or being embedded.
+        self._quiet = asyncio.Event()
         self._quiet.set()
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
@@ -222,40 +222,46 @@ class EmbeddingService:
             self._settled.set()
 
     async def _load_models(self) -> None:
+        """Use the wanted model if it is local, else the fallback until the wanted one is loaded."""
         wanted, fallback = self._wanted_source, self._fallback_source
         if wanted is not None and await self._loader.run(wanted.is_local):
-            embedder = await self._try(wanted)
+            embedder = await self._loaded(wanted)
             if embedder is not None:
                 await self._use(embedder, is_fallback=False)
                 return
             wanted = None
         if fallback is not None:
-            embedder = await self._try(fallback)
+            embedder = await self._loaded(fallback)
             if embedder is not None:
                 self.encoder.use_model(embedder)
                 await self._use(embedder, is_fallback=self._wanted_source is not None)
         self._settled.set()
         if wanted is not None:
-            if self._embedder is not None:
-                self._notes["fallback"] = (
-                    f"The embedding model {wanted.name} is not on this computer yet;"
-                    f" {self._embedder.name}, which comes with SoulMem, answers until it is."
-                    " Recall works, somewhat less precisely."
-                )
-                log.warning(self._notes["fallback"])
-            embedder = await self._try(wanted)
-            if embedder is None:
-                return
-            if self._embedder is None or not any(mind.memories for mind in self._minds):
-                self._notes.pop("fallback", None)
-                await self._use(embedder, is_fallback=False)
-            else:
-                self._better = embedder
-                self._notes["fallback"] = (
-                    f"{embedder.name} is loaded and takes over at the next quiet moment."
-                )
+            await self._download(wanted)
 
-    async def _try(self, source: ModelSource) -> Embedder | None:
+    async def _download(self, wanted: ModelSource) -> None:
+        """Load a model that is not on this computer yet; it is used at once if no mind has memories."""
+        if self._embedder is not None:
+            self._notes["fallback"] = (
+                f"The embedding model {wanted.name} is not on this computer yet;"
+                f" {self._embedder.name}, which comes with SoulMem, answers until it is."
+                " Recall works, somewhat less precisely."
+            )
+            log.warning(self._notes["fallback"])
+        embedder = await self._loaded(wanted)
+        if embedder is None:
+            return
+        if self._embedder is None or not any(mind.memories for mind in self._minds):
+            self._notes.pop("fallback", None)
+            await self._use(embedder, is_fallback=False)
+        else:
+            self._better = embedder
+            self._notes["fallback"] = (
+                f"{embedder.name} is loaded and takes over at the next quiet moment."
+            )
+
+    async def _loaded(self, source: ModelSource) -> Embedder | None:
+        """The model of the source; None, with a note for the user, if loading fails."""
         try:
             return await self._loader.run(source.load)
         except SoulMemError as error:
@@ -266,7 +272,8 @@ class EmbeddingService:
             return None
 
     async def _use(self, embedder: Embedder, *, is_fallback: bool) -> None:
-        equipped: set[int] = set()  # minds opened meanwhile are not to be missed
+        """Use this model from now on, once all open minds have its stored vectors."""
+        equipped: set[int] = set()  # ids of minds; more may be opened meanwhile
         while (
             mind := next((m for m in self._minds if id(m) not in equipped), None)
         ) is not None:
@@ -307,9 +314,7 @@ class EmbeddingService:
         while True:
             await self._work.wait()
             self._work.clear()
-            if (
-                self._is_asked()
-            ):  # a sync is followed by a question, and that one should not have to wait
+            if self._is_asked():  # a sync is followed by a query, which should not wait
                 await asyncio.sleep(_GIVE_WAY_SECONDS)
             try:
                 while await self._one_batch():
@@ -342,9 +347,8 @@ class EmbeddingService:
                 await self._compute.run(
                     _take_into, table, mind, list(zip(wanted, vectors, strict=True))
                 )
-                await (
-                    self._saved()
-                )  # storing goes on beside the next batch, one batch behind
+                # Vectors are stored while the next batch is embedded.
+                await self._saved()
                 stored = {
                     _key(w.text): v.tobytes()
                     for w, v in zip(wanted, vectors, strict=True)
