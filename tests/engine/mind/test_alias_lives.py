@@ -26,7 +26,7 @@ _ALIAS = re.compile(r"(Ann\d) is also known as (Kim\d)\.")
 _DRAFTS = Work.DRAFTS
 
 
-def telling(prompt: Prompt) -> str:
+def alias_model(prompt: Prompt) -> str:
     """A model that writes down who is also called what."""
     if prompt.name == "summary":
         return obliging(prompt)
@@ -48,12 +48,12 @@ def telling(prompt: Prompt) -> str:
     return json.dumps(drafts | {"concepts": concepts})
 
 
-class Names(Life):
+class AliasLife(Life):
     """A life in which every fifth message says of one of three that she is one of four."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.stage = ModelStage(telling)
+        self.stage = ModelStage(alias_model)
 
     def message(self, slot: str | None = None) -> SentMessage:
         """A new one, or another text for the slot."""
@@ -78,7 +78,9 @@ class Names(Life):
                 branch.chat, world.family(branch.chat), world.holds
             )
             view = FactValidities(mind, accessible, branch.chat)
-            assert alias_groups(mind, view) == united(stated_aliases(mind, branch))
+            assert alias_groups(mind, view) == joined_groups(
+                stated_aliases(mind, branch)
+            )
 
 
 def alias_groups(mind: Mind, view: FactValidities) -> set[frozenset[str]]:
@@ -105,7 +107,7 @@ def stated_aliases(mind: Mind, branch: Branch) -> list[tuple[str, str]]:
     return pairs
 
 
-def united(pairs: list[tuple[str, str]]) -> set[frozenset[str]]:
+def joined_groups(pairs: list[tuple[str, str]]) -> set[frozenset[str]]:
     """The groups that pairs make."""
     groups: set[frozenset[str]] = set()
     for pair in pairs:
@@ -115,7 +117,7 @@ def united(pairs: list[tuple[str, str]]) -> set[frozenset[str]]:
 
 
 async def _lives(steps: list[tuple[str, int, int]]) -> None:
-    life = Names()
+    life = AliasLife()
     await life.stage.start()
     await life.stage.soul()
     try:

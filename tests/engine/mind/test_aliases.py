@@ -27,7 +27,7 @@ BOB = "Bob lives in Rome."
 ROBERT = "Robert lives in Paris."
 
 
-def telling(prompt: Prompt) -> str:
+def fact_model(prompt: Prompt) -> str:
     """A model that writes down who is also called what, and facts."""
     if prompt.name == "summary":
         return obliging(prompt)
@@ -47,7 +47,7 @@ def telling(prompt: Prompt) -> str:
     return json.dumps(drafts | {"facts": facts, "concepts": concepts})
 
 
-def told(texts: Mapping[int, str], count: int = 90) -> list[SentMessage]:
+def chat_with(texts: Mapping[int, str], count: int = 90) -> list[SentMessage]:
     """A talk in which these messages say something of their own."""
     out = talk(count)
     for index, text in texts.items():
@@ -58,7 +58,7 @@ def told(texts: Mapping[int, str], count: int = 90) -> list[SentMessage]:
 @pytest.fixture
 async def stage() -> AsyncIterator[ModelStage]:
     """An engine with such a model and one soul: s1, Mira."""
-    model_stage = ModelStage(telling)
+    model_stage = ModelStage(fact_model)
     await model_stage.start()
     await model_stage.soul()
     yield model_stage
@@ -71,7 +71,7 @@ async def recalled(stage: ModelStage, query: str, chat: str = "c") -> list[str]:
     return [m.text for m in answer.memories if m.kind == "fact"]
 
 
-async def over(stage: ModelStage) -> set[str]:
+async def ended_facts(stage: ModelStage) -> set[str]:
     """The facts that hold no more."""
     mind = await stage.mind()
     validities = fact_validities(mind, mind.edges.every())
@@ -87,10 +87,10 @@ async def test_what_is_said_of_one_name_is_said_of_the_other(
     stage: ModelStage, order: tuple[int, int, int]
 ) -> None:
     named, first, second = order
-    messages = told({named: NAMED, first: ROBERT, second: BOB})
+    messages = chat_with({named: NAMED, first: ROBERT, second: BOB})
     await stage.sync("c", messages)
     await stage.rest()
-    assert await over(stage) == {"Robert lives in Paris"}
+    assert await ended_facts(stage) == {"Robert lives in Paris"}
     assert "Robert is also called Bob" in await recalled(stage, "Who is Bob?")
 
     messages[named - 1] = talk(1, named, "other")[
@@ -98,7 +98,7 @@ async def test_what_is_said_of_one_name_is_said_of_the_other(
     ]  # nobody says any more that they are one
     await stage.sync("c", messages)
     await stage.rest()
-    assert await over(stage) == set()
+    assert await ended_facts(stage) == set()
     assert "also called" not in await stage.words()
     assert {"Robert lives in Paris", "Bob lives in Rome"} <= set(
         await recalled(stage, "Bob and Robert")
@@ -109,7 +109,7 @@ async def test_one_fact_under_two_names_is_told_once_with_both_messages(
     stage: ModelStage,
 ) -> None:
     await stage.sync(
-        "c", told({3: NAMED, 20: "Robert found amber.", 60: "Bob found amber."})
+        "c", chat_with({3: NAMED, 20: "Robert found amber.", 60: "Bob found amber."})
     )
     await stage.rest()
     answer = await stage.recall("Who found amber?", "c", context_from="m89")
@@ -124,7 +124,7 @@ async def test_a_cue_with_one_name_finds_what_the_other_is_in(
     texts = {index: f"Tom{index} polished copper." for index in range(10, 60, 8)} | {
         45: "Robert polished silver."
     }
-    await stage.sync("c", told({**texts, 3: NAMED} if is_named else texts))
+    await stage.sync("c", chat_with({**texts, 3: NAMED} if is_named else texts))
     await stage.rest()
     assert (
         "Robert polished silver" in await recalled(stage, "What about Bob?")
@@ -139,7 +139,7 @@ async def test_so_does_a_cue_with_a_name_that_is_known_without_drafts(
     texts = {index: f"Tom{index} polished copper." for index in range(10, 60, 8)} | {
         45: "Bob polished silver."
     }
-    await stage.sync("c", told({**texts, 3: NAMED} if is_named else texts))
+    await stage.sync("c", chat_with({**texts, 3: NAMED} if is_named else texts))
     await stage.rest()
     assert (
         "Bob polished silver" in await recalled(stage, "What about Robert?")
@@ -149,7 +149,7 @@ async def test_so_does_a_cue_with_a_name_that_is_known_without_drafts(
 async def test_a_branch_that_was_not_told_does_not_know_that_two_are_one(
     stage: ModelStage,
 ) -> None:
-    messages = told({3: ROBERT, 20: BOB, 60: NAMED})
+    messages = chat_with({3: ROBERT, 20: BOB, 60: NAMED})
     await stage.sync("c", messages)
     await stage.rest()
     await stage.sync("b", [*messages[:50], *talk(40, 51, "other")], parent=("c", "m50"))
@@ -175,14 +175,14 @@ async def test_chinese_names_are_one_too(stage: ModelStage) -> None:
         messages[index - 1] = line(f"m{index}", text, Role.CHARACTER)
     await stage.sync("c", messages)
     await stage.rest()
-    assert await over(stage) == {"小安住在北京"}
+    assert await ended_facts(stage) == {"小安住在北京"}
 
 
 @pytest.mark.parametrize("alias", ["she", "Al", "Mira", "Robert", "the man"])
 async def test_what_is_no_name_of_its_own_makes_nobody_one(
     stage: ModelStage, alias: str
 ) -> None:
-    await stage.sync("c", told({3: f"Robert is also known as {alias}."}))
+    await stage.sync("c", chat_with({3: f"Robert is also known as {alias}."}))
     await stage.rest()
     mind = await stage.mind()
     drafted = {
@@ -218,7 +218,7 @@ async def test_who_is_only_mentioned_near_somebody_is_not_made_one(
     else:
         for name in ("Robert", "Bob"):
             await stage.note(name, kind=MemoryKind.CONCEPT)
-    await stage.sync("c", told(texts, 30))
+    await stage.sync("c", chat_with(texts, 30))
     await stage.rest()
     mind = await stage.mind()
     assert [
@@ -231,7 +231,8 @@ async def test_who_is_only_mentioned_near_somebody_is_not_made_one(
 
 async def test_articles_make_no_other_thing(stage: ModelStage) -> None:
     await stage.sync(
-        "c", told({3: "Robert polished lantern.", 40: "Robert polished the lantern."})
+        "c",
+        chat_with({3: "Robert polished lantern.", 40: "Robert polished the lantern."}),
     )
     await stage.rest()
     assert (
@@ -259,6 +260,6 @@ async def test_what_the_user_says_goes_by_several_names_is_one(
     await stage.note(
         "Robert", kind=MemoryKind.CONCEPT, concept=ConceptDetail(aliases=("Bob",))
     )
-    await stage.sync("c", told({20: ROBERT, 60: BOB}))
+    await stage.sync("c", chat_with({20: ROBERT, 60: BOB}))
     await stage.rest()
-    assert await over(stage) == {"Robert lives in Paris"}
+    assert await ended_facts(stage) == {"Robert lives in Paris"}

@@ -35,7 +35,7 @@ SOUL = SoulId("s1")
 PARAMS = EngineParams(rest_by_itself=False, images=SnapshotParams(least=0, pause=0.0))
 
 
-async def told(
+async def lived_stage(
     images: SnapshotStore | None, embedder: FakeEmbedder | None = None
 ) -> Stage:
     """A stage with two branches, a binned chat, a held loss, names, facts, and memories made by hand."""
@@ -74,7 +74,7 @@ def _cells(
     return {name: columns[name][row].item() for name in names}
 
 
-async def whole(stage: Stage) -> Picture:
+async def whole_state(stage: Stage) -> Picture:
     """Everything that a soul tells, whichever way it was opened."""
     mind = await stage.mind()
     n = mind.size
@@ -106,29 +106,29 @@ def _terms(mind: Mind, row: int) -> dict[str, float]:
     }
 
 
-async def again(stage: Stage) -> Picture:
+async def reopened_state(stage: Stage) -> Picture:
     """The same by a new engine."""
     await stage.restart()
-    return await whole(stage)
+    return await whole_state(stage)
 
 
 async def test_a_mind_from_its_image_is_that_of_the_rows() -> None:
     images, embedder = FakeImages(), FakeEmbedder(dim=32)
-    stage = await told(images, embedder)
-    lived = await whole(stage)
-    from_image = await again(stage)
+    stage = await lived_stage(images, embedder)
+    lived = await whole_state(stage)
+    from_image = await reopened_state(stage)
     assert images.given == 1
     assert from_image == lived
     assert not await stray_vectors(await stage.mind(), embedder)
     images.kept.clear()
-    assert await again(stage) == lived
+    assert await reopened_state(stage) == lived
     assert images.given == 1
     await stage.stop()
 
 
 async def test_texts_are_not_embedded_anew() -> None:
     images, embedder = FakeImages(), FakeEmbedder(dim=32)
-    stage = await told(images, embedder)
+    stage = await lived_stage(images, embedder)
     await stage.restart()
     embedder.asked.clear()
     await stage.mind()
@@ -147,7 +147,7 @@ async def test_texts_are_not_embedded_anew() -> None:
 
 async def test_what_had_no_vector_gets_one() -> None:
     images, embedder = FakeImages(), FakeEmbedder(dim=32)
-    stage = await told(images)
+    stage = await lived_stage(images)
     stage.model = embedder.source()
     await stage.restart()
     await stage.mind()
@@ -162,7 +162,7 @@ async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old
 ):
     """Neither a memory nor the pairs it is part of nor the fact that tells of it."""
     images, embedder = FakeImages(), FakeEmbedder(dim=32)
-    stage = await told(images, embedder)
+    stage = await lived_stage(images, embedder)
     embedder.answers.clear()
     for text in ("Mira: text of m2", "whale oil", "a lantern needs oil"):
         patch = MemoryPatch(text=f"{text} that was poured away")
@@ -179,7 +179,7 @@ async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old
 async def test_life_goes_on_after_an_image() -> None:
     """Whatever comes, changes and goes then, the rows agree in the end."""
     images = FakeImages()
-    stage = await told(images)
+    stage = await lived_stage(images)
     await stage.restart()
     await stage.sync(
         "root",
@@ -188,10 +188,10 @@ async def test_life_goes_on_after_an_image() -> None:
     await stage.engine.memories.delete(ME, await stage.find("lamp"), None)
     await stage.note("the lamp of Lady Esk")
     await stage.soul(scope="chat")
-    lived = await whole(stage)
+    lived = await whole_state(stage)
     images.kept.clear()
     stage.images = None
-    assert await again(stage) == lived
+    assert await reopened_state(stage) == lived
     assert images.given == 1
     await stage.stop()
 
@@ -218,17 +218,17 @@ async def test_after_a_change_that_nothing_followed_the_rows_are_read(
 ) -> None:
     """As after a kill: the engine that made the change never came to write an image."""
     images = FakeImages()
-    stage = await told(images)
+    stage = await lived_stage(images)
     await stage.restart()
     await stage.mind()
     assert images.given == 1
     await CHANGES[what](stage)
-    lived = await whole(stage)
+    lived = await whole_state(stage)
     killed, kept = stage.engine, dict(images.kept)
     stage.images = FakeImages()
     stage.images.kept = kept
     killed.snapshots._images = None  # it writes nothing any more
-    assert await again(stage) == lived
+    assert await reopened_state(stage) == lived
     assert stage.images.given == 0
     assert not stage.images.kept  # what it says that is gone does not lie about
     await stage.stop()
@@ -236,7 +236,7 @@ async def test_after_a_change_that_nothing_followed_the_rows_are_read(
 
 async def test_an_image_is_not_written_again_for_nothing() -> None:
     images = FakeImages()
-    stage = await told(images)
+    stage = await lived_stage(images)
     await stage.engine.idle.run()
     (first, _) = images.kept[ME, SOUL]
     await stage.engine.idle.run()
@@ -253,7 +253,7 @@ async def test_an_image_is_not_written_again_for_nothing() -> None:
 
 async def test_another_soul_in_use_costs_only_the_mark() -> None:
     images = FakeImages()
-    stage = await told(images)
+    stage = await lived_stage(images)
     await stage.soul("s2", "Bob")
     dropped = await stage.note("to be dropped", soul="s2")
     await stage.engine.idle.run()
@@ -269,13 +269,13 @@ async def test_a_full_disk_costs_the_image_only(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     images = FakeImages()
-    stage = await told(images)
+    stage = await lived_stage(images)
     images.failure = StoreFull("no room")
     await stage.engine.idle.run()
     assert "no room" in caplog.text
     assert await stage.store.marked(ME, SOUL) is None
-    lived = await whole(stage)
-    assert await again(stage) == lived
+    lived = await whole_state(stage)
+    assert await reopened_state(stage) == lived
     await stage.stop()
 
 
@@ -283,7 +283,7 @@ async def test_a_change_meanwhile_keeps_the_image_from_counting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     images = FakeImages()
-    stage = await told(images)
+    stage = await lived_stage(images)
     write, changed = images.write, asyncio.Event()
 
     class Late(type(write(ME, SOUL, ""))):  # type: ignore[misc]
@@ -304,8 +304,8 @@ async def test_a_change_meanwhile_keeps_the_image_from_counting(
     assert changed.is_set()
     assert await stage.store.marked(ME, SOUL) is None
     monkeypatch.undo()
-    lived = await whole(stage)
-    assert await again(stage) == lived
+    lived = await whole_state(stage)
+    assert await reopened_state(stage) == lived
     await stage.stop()
 
 
@@ -323,7 +323,7 @@ async def test_small_souls_get_none() -> None:
 
 async def test_a_deleted_soul_leaves_none() -> None:
     images = FakeImages()
-    stage = await told(images)
+    stage = await lived_stage(images)
     await stage.engine.idle.run()
     assert images.kept
     await stage.engine.souls.delete(ME, SOUL, "Mira")
@@ -335,14 +335,14 @@ async def test_a_deleted_soul_leaves_none() -> None:
 async def test_what_else_an_image_depends_on(what: str) -> None:
     """Another SoulMem, other names, another tree of chats: made from rows."""
     images = FakeImages()
-    stage = await told(images)
-    lived = await whole(stage)
+    stage = await lived_stage(images)
+    lived = await whole_state(stage)
     await stage.engine.idle.run()
     token, image = images.kept[ME, SOUL]
     head = {**image.head, "basis": {**image.head["basis"], what: "another"}}
     images.kept[ME, SOUL] = token, replace(image, head=head)
     stage.engine.snapshots._images = None
-    assert await again(stage) == lived
+    assert await reopened_state(stage) == lived
     world = await stage.world()
     assert (await stage.mind()) not in stage.engine.snapshots._kept
     assert world.minds
@@ -355,8 +355,8 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
     loop = asyncio.new_event_loop()
 
     async def begun() -> tuple[Stage, Picture]:
-        stage = await told(folder)
-        return stage, await again(stage)
+        stage = await lived_stage(folder)
+        return stage, await reopened_state(stage)
 
     stage, lived = loop.run_until_complete(begun())
     (path,) = tmp_path.iterdir()
@@ -381,7 +381,7 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
         async def opened() -> Picture:
             stage.engine = stage._new_engine()
             await stage.engine.start()
-            restored = await whole(stage)
+            restored = await whole_state(stage)
             assert not stage.engine.snapshots._kept
             stage.engine.snapshots._images = (
                 None  # what is damaged is not replaced here

@@ -61,7 +61,7 @@ class CountingStore(FakeStore):
         await super().commit(change)
 
 
-def said(count: int) -> list[str]:
+def lines_with_names(count: int) -> list[str]:
     """Lines that name one to four of the people, each in a few places."""
     texts: list[str] = []
     for n in range(count):
@@ -71,7 +71,7 @@ def said(count: int) -> list[str]:
     return texts
 
 
-async def tell(stage: Stage, texts: list[str]) -> None:
+async def sync_lines(stage: Stage, texts: list[str]) -> None:
     """The one chat, with these lines."""
     await stage.sync("c1", [line(f"m{n}", text) for n, text in enumerate(texts)])
     await stage.close("c1")
@@ -90,13 +90,13 @@ async def written() -> CountingStore:
     first, second = (view.memory.id for view in concepts[:2])
     loves = NewEdge(EdgeKind.RELATES, to=second, verb="loves")
     await stage.engine.memories.patch(ME, first, MemoryPatch(edges=(loves,)))
-    await tell(stage, said(40))
+    await sync_lines(stage, lines_with_names(40))
     await stage.stop()
     return store
 
 
 @asynccontextmanager
-async def twice(store: CountingStore) -> AsyncIterator[tuple[Stage, Stage]]:
+async def opened_twice(store: CountingStore) -> AsyncIterator[tuple[Stage, Stage]]:
     """What is stored, opened two times: with three edges in memory, and with all."""
     exact = WalkingParams(walk=WalkParams(l1=1e-6))
     every = EngineParams(rest_by_itself=False, walking=exact)
@@ -117,11 +117,11 @@ async def twice(store: CountingStore) -> AsyncIterator[tuple[Stage, Stage]]:
 @pytest.fixture
 async def two_stages() -> AsyncIterator[tuple[Stage, Stage]]:
     """One and the same memory, partly loaded and whole."""
-    async with twice(await written()) as stages:
+    async with opened_twice(await written()) as stages:
         yield stages
 
 
-def stored(stage: Stage) -> tuple[object, dict[str, Edge]]:
+def stored_state(stage: Stage) -> tuple[object, dict[str, Edge]]:
     """All that the store holds."""
     assert isinstance(stage.store, CountingStore)
     world = stage.store._worlds[ME]
@@ -290,11 +290,11 @@ async def test_what_an_interrupted_change_left_is_mended_as_well() -> None:
             drop_edges=[pair.id],
         )
     )
-    async with twice(store) as (part, whole):
+    async with opened_twice(store) as (part, whole):
         assert lost_edges
-        assert stored(whole)[1].keys() & lost_edges == set()
-        assert pair.id in stored(whole)[1]
-        assert stored(part) == stored(whole)
+        assert stored_state(whole)[1].keys() & lost_edges == set()
+        assert pair.id in stored_state(whole)[1]
+        assert stored_state(part) == stored_state(whole)
 
 
 async def change_a_text(stage: Stage) -> None:
@@ -326,8 +326,8 @@ async def change_the_card(stage: Stage) -> None:
 
 
 async def rewrite_the_chat(stage: Stage) -> None:
-    texts = said(40)
-    await tell(stage, [*texts[:10], "Farid says no", *texts[12:25], *texts[27:]])
+    texts = lines_with_names(40)
+    await sync_lines(stage, [*texts[:10], "Farid says no", *texts[12:25], *texts[27:]])
 
 
 async def delete_the_chat(stage: Stage) -> None:
@@ -352,11 +352,11 @@ async def test_what_is_done_is_stored_the_same(
     two_stages: tuple[Stage, Stage], deed: Callable[[Stage], Awaitable[None]]
 ) -> None:
     part, whole = two_stages
-    before = stored(whole)
+    before = stored_state(whole)
     for each in two_stages:
         await deed(each)
-    assert stored(whole) != before
-    assert stored(part) == stored(whole)
+    assert stored_state(whole) != before
+    assert stored_state(part) == stored_state(whole)
     mind = await part.mind()
     for memory in list(mind.memories):
         assert (await part.engine.memories.get(ME, memory)).edges == (

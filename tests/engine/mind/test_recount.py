@@ -65,7 +65,7 @@ STEPS = st.lists(
 )
 
 
-def counted(mind: Mind) -> tuple[object, ...]:
+def counts_of(mind: Mind) -> tuple[object, ...]:
     """What the mind counts: terms, names with who gives them, learned concepts, mentions."""
     texts = {key: m for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE}
     by_text = {key: (m.text, m.terms, m.names, m.situation) for key, m in texts.items()}
@@ -85,7 +85,7 @@ def counted(mind: Mind) -> tuple[object, ...]:
     return by_text, names, learned, mentions
 
 
-async def played(steps: list[Step]) -> None:
+async def play(steps: list[Step]) -> None:
     """Play the script, and tell what is left of it to another engine."""
     stage, again = Stage(), Stage()
     messages: list[SentMessage] = []
@@ -104,13 +104,13 @@ async def played(steps: list[Step]) -> None:
             messages[step.start : step.start + step.out] = fresh
             await stage.sync("c1", [*messages, line("end")], confirm=True)
             if removed:  # what was taken out comes back, and goes again
-                before = counted(await stage.mind())
+                before = counts_of(await stage.mind())
                 back = [*messages[: step.start], *removed, *messages[step.start :]]
                 await stage.sync("c1", [*back, line("end")], confirm=True)
                 await stage.sync("c1", [*messages, line("end")], confirm=True)
-                assert counted(await stage.mind()) == before
+                assert counts_of(await stage.mind()) == before
         await again.sync("c1", [*messages, line("end")])
-        assert counted(await stage.mind()) == counted(await again.mind())
+        assert counts_of(await stage.mind()) == counts_of(await again.mind())
         assert await stage.fingerprint() == await again.fingerprint()
     finally:
         await stage.stop()
@@ -135,7 +135,7 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
         ]
         await stage.sync("c1", [*messages, line("end")], confirm=True)
         mind = await stage.mind()
-        counted(mind)
+        counts_of(mind)
         assert (
             mind.frame().visibility.exchange_times().size
             == mind.lived_turns(0)
@@ -145,7 +145,7 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
         key for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE
     )
     await stage.engine.memories.delete(ME, memory, None)
-    counted(mind)
+    counts_of(mind)
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_counts_are_those_of_what_is_left() -> None:
     @settings(max_examples=1000, deadline=None)
     @given(STEPS)
     def every(steps: list[Step]) -> None:
-        loop.run_until_complete(played(steps))
+        loop.run_until_complete(play(steps))
 
     try:
         every()

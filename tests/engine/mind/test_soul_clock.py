@@ -28,7 +28,7 @@ LONG_AGO = datetime(1201, 4, 1, tzinfo=timezone.utc)
 DAY = 86_400.0
 
 
-async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
+async def new_edge(stage: Stage, strength: float = 0.8) -> Edge:
     """A link between two memories, drawn now."""
     mind, current_time = await stage.mind(), stage.clock.now()
     ends = tuple(
@@ -54,7 +54,7 @@ async def drawn(stage: Stage, strength: float = 0.8) -> Edge:
     return edge
 
 
-async def left(stage: Stage, edge: Edge) -> float:
+async def remaining_strength(stage: Stage, edge: Edge) -> float:
     """What is left of it, read in both ways."""
     mind, extra = await stage.mind(), stage.clock.extra_turns
     ((strength,),) = (
@@ -73,11 +73,11 @@ async def test_days_that_pass_count_on_the_wall_only(
     stage: Stage, clock: str, days: float
 ) -> None:
     await stage.soul(clock=SoulClock(clock))
-    edge = await drawn(stage)
+    edge = await new_edge(stage)
     for _ in range(30):
         stage.clock.advance(DAY)
-        await left(stage, edge)
-    assert await left(stage, edge) == pytest.approx(
+        await remaining_strength(stage, edge)
+    assert await remaining_strength(stage, edge) == pytest.approx(
         0.8 * exp(-days * 20 / 300), abs=1e-9
     )
 
@@ -89,9 +89,11 @@ async def test_turns_count_but_on_the_wall(
     stage: Stage, clock: str, turns: float
 ) -> None:
     await stage.soul(clock=SoulClock(clock))
-    edge = await drawn(stage)
+    edge = await new_edge(stage)
     stage.clock.advance(0.0, 150)
-    assert await left(stage, edge) == pytest.approx(0.8 * exp(-turns / 300), abs=1e-9)
+    assert await remaining_strength(stage, edge) == pytest.approx(
+        0.8 * exp(-turns / 300), abs=1e-9
+    )
 
 
 async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
@@ -101,8 +103,8 @@ async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
         line("m2", story_at=LONG_AGO + timedelta(1)),
     ]
     await stage.sync("c1", [*messages, line("m3")])
-    edge = await drawn(stage)
-    assert await left(stage, edge) == pytest.approx(0.8)
+    edge = await new_edge(stage)
+    assert await remaining_strength(stage, edge) == pytest.approx(0.8)
     later = [
         line("m3", story_at=LONG_AGO + timedelta(31)),
         line(
@@ -111,7 +113,7 @@ async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
         line("m5"),  # without a date: one turn
     ]
     await stage.sync("c1", [*messages, *later, line("m6")])
-    assert await left(stage, edge) == pytest.approx(
+    assert await remaining_strength(stage, edge) == pytest.approx(
         0.8 * exp(-(30 * 20 + 1) / 300), abs=1e-9
     )
     mind = await stage.mind()

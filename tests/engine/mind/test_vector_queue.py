@@ -12,7 +12,7 @@ from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
 
 
-def embedded(count: int) -> VectorQueue:
+def queue_of(count: int) -> VectorQueue:
     rows: Rows[MemoryId] = Rows()
     for number in range(count):
         rows.add(MemoryId(f"m{number}"))
@@ -28,7 +28,7 @@ def embedded(count: int) -> VectorQueue:
 
 
 def test_those_asked_for_are_wanted_no_more_and_what_they_took_is_given_back() -> None:
-    queue, vector = embedded(1000), np.asarray([1.0, 0.0], np.float32)
+    queue, vector = queue_of(1000), np.asarray([1.0, 0.0], np.float32)
     while wanted := queue.next_texts(300):
         queue.store_vectors((pending, vector) for pending in wanted[:-1])
         queue.drop(wanted[-1].key, None)
@@ -40,7 +40,7 @@ def test_those_asked_for_are_wanted_no_more_and_what_they_took_is_given_back() -
 
 
 def test_a_large_list_is_let_go_when_its_last_text_goes() -> None:
-    queue = embedded(1000)
+    queue = queue_of(1000)
     for key in queue.pending_keys():
         assert queue.pending_keys()
         queue.drop(key, None)

@@ -40,7 +40,7 @@ async def stage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
 
 
 @asynccontextmanager
-async def another(
+async def reopened(
     store: PickyStore, fail_in: int | None = None
 ) -> AsyncIterator[Stage]:
     """An engine on a copy of the store; opened, it refuses the commit of that number."""
@@ -102,14 +102,14 @@ async def test_a_change_that_is_broken_off_is_done_or_undone(
     was, done, number = dict(await mentions(stage)), False, 0
     while not done:
         number += 1
-        async with another(store, number) as broken:
+        async with reopened(store, number) as broken:
             try:
                 await work(broken)
                 done = True
             except StoreError:
                 pass
             assert isinstance(broken.store, PickyStore)
-            async with another(broken.store) as opened:
+            async with reopened(broken.store) as opened:
                 linked = await mentions(opened)
                 assert number > 1 or linked == was
                 assert linked == await from_scratch(opened)

@@ -26,7 +26,7 @@ async def stage() -> AsyncIterator[Stage]:
     await stage.stop()
 
 
-def said(*texts: str) -> list[SentMessage]:
+def messages_of(*texts: str) -> list[SentMessage]:
     """A message of each text, and a last one that settles them."""
     return [line(f"m{i}", text) for i, text in enumerate((*texts, "Hm."))]
 
@@ -47,11 +47,15 @@ async def mentioned_by(stage: Stage, name: str) -> set[str]:
 
 
 async def test_a_name_said_twice_is_learned_and_once_is_not(stage: Stage) -> None:
-    await stage.sync("c1", said("I met Kaelith by the well."))
+    await stage.sync("c1", messages_of("I met Kaelith by the well."))
     assert await concepts(stage) == {}
     await stage.sync(
         "c1",
-        [*said("I met Kaelith by the well."), line("n1", "Poor Kaelith!"), line("n2")],
+        [
+            *messages_of("I met Kaelith by the well."),
+            line("n1", "Poor Kaelith!"),
+            line("n2"),
+        ],
     )
     assert (await concepts(stage)).keys() == {"Kaelith"}
     assert (await concepts(stage))["Kaelith"].origin is Origin.CHAT
@@ -69,12 +73,12 @@ async def test_texts_that_merely_hold_the_name_are_linked_too(stage: Stage) -> N
         "Ask Kaelith.",
         "kaelith again",
     )
-    await stage.sync("c1", said(*texts))
+    await stage.sync("c1", messages_of(*texts))
     assert await mentioned_by(stage, "Kaelith") == set(texts) - {"It rained."}
 
 
 async def test_its_sources_are_the_messages_that_give_it(stage: Stage) -> None:
-    await stage.sync("c1", said("I met Kaelith.", "It rained.", "Ask Kaelith."))
+    await stage.sync("c1", messages_of("I met Kaelith.", "It rained.", "Ask Kaelith."))
     page = await stage.engine.memories.list(
         ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT)
     )
@@ -84,7 +88,7 @@ async def test_its_sources_are_the_messages_that_give_it(stage: Stage) -> None:
 
 @pytest.mark.parametrize("how", ["removed", "edited"])
 async def test_it_goes_with_one_of_the_two(stage: Stage, how: str) -> None:
-    messages = said("I met Kaelith.", "It rained.", "Ask Kaelith.")
+    messages = messages_of("I met Kaelith.", "It rained.", "Ask Kaelith.")
     await stage.sync("c1", messages)
     remaining = [messages[0], *messages[2:]] if how == "nothing" else list(messages)
     remaining[2:3] = [] if how == "removed" else [line("m2", "Ask him.")]
@@ -97,21 +101,21 @@ async def test_it_goes_with_one_of_the_two(stage: Stage, how: str) -> None:
 
 
 async def test_it_is_there_after_a_restart(stage: Stage) -> None:
-    await stage.sync("c1", said("I met Kaelith.", "It rained.", "Ask Kaelith."))
+    await stage.sync("c1", messages_of("I met Kaelith.", "It rained.", "Ask Kaelith."))
     await stage.restart()
     assert await mentioned_by(stage, "Kaelith") == {"I met Kaelith.", "Ask Kaelith."}
-    await stage.sync("c1", said("I met Kaelith.", "It rained."))
+    await stage.sync("c1", messages_of("I met Kaelith.", "It rained."))
     assert await concepts(stage) == {}
 
 
 async def test_nobody_who_speaks_is_learned_nor_the_soul_itself(stage: Stage) -> None:
     texts = ("Thanks, Al!", "Come here, Al.", "Is that Mira?", "Yes, dear Mira.")
-    await stage.sync("c1", said(*texts))
+    await stage.sync("c1", messages_of(*texts))
     assert await concepts(stage) == {}
 
 
 async def test_who_begins_to_speak_is_learned_no_more(stage: Stage) -> None:
-    messages = said("I met Kaelith.", "Ask Kaelith.")
+    messages = messages_of("I met Kaelith.", "Ask Kaelith.")
     await stage.sync("c1", messages)
     assert (await concepts(stage)).keys() == {"Kaelith"}
     more = [line("n1", "Good evening.", speaker="Kaelith"), line("n2")]
@@ -122,7 +126,7 @@ async def test_who_begins_to_speak_is_learned_no_more(stage: Stage) -> None:
 
 
 async def test_the_card_wins(stage: Stage) -> None:
-    await stage.sync("c1", said("I met Kaelith.", "Ask Kaelith."))
+    await stage.sync("c1", messages_of("I met Kaelith.", "Ask Kaelith."))
     await stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("Kaelith", ("Kael",)),), SoulSettings()
     )
@@ -145,7 +149,7 @@ async def test_undoing_what_was_done_to_texts_and_names_at_once(
     stage: Stage, original: str, reworded: str
 ) -> None:
     """The name is learned, or not, as if nothing had been reworded."""
-    await stage.sync("c1", said("Poor Kaelith!", original))
+    await stage.sync("c1", messages_of("Poor Kaelith!", original))
     before = await concepts(stage)
     made = (await stage.note("ring", kind=MemoryKind.CONCEPT)).memory
     (text,) = [m for m in await stage.listed() if m.text == f"Al: {original}"]
@@ -168,7 +172,7 @@ async def test_undoing_what_was_done_to_texts_and_names_at_once(
 
 
 async def test_the_user_wins(stage: Stage) -> None:
-    await stage.sync("c1", said("I met Kaelith.", "Ask Kaelith."))
+    await stage.sync("c1", messages_of("I met Kaelith.", "Ask Kaelith."))
     new = NewMemory(SoulId("s1"), MemoryKind.CONCEPT, "Kaelith")
     made = await stage.engine.memories.create(ME, new)
     assert {name: m.origin for name, m in (await concepts(stage)).items()} == {
@@ -181,7 +185,7 @@ async def test_the_user_wins(stage: Stage) -> None:
 
 
 async def test_what_the_user_throws_away_does_not_come_back(stage: Stage) -> None:
-    messages = said("I met Kaelith.", "Ask Kaelith.")
+    messages = messages_of("I met Kaelith.", "Ask Kaelith.")
     await stage.sync("c1", messages)
     await stage.engine.memories.delete(ME, (await concepts(stage))["Kaelith"].id, None)
     assert await concepts(stage) == {}
@@ -200,11 +204,11 @@ async def test_what_the_user_throws_away_does_not_come_back(stage: Stage) -> Non
 
 
 async def test_what_the_user_changes_is_the_users_own(stage: Stage) -> None:
-    await stage.sync("c1", said("I met Kaelith.", "Ask Kaelith."))
+    await stage.sync("c1", messages_of("I met Kaelith.", "Ask Kaelith."))
     learned = (await concepts(stage))["Kaelith"]
     await stage.engine.memories.patch(ME, learned.id, MemoryPatch(tags=("smith",)))
     assert (await concepts(stage))["Kaelith"].origin is Origin.USER
-    await stage.sync("c1", said("Nothing else."), confirm=True)
+    await stage.sync("c1", messages_of("Nothing else."), confirm=True)
     assert (await concepts(stage)).keys() == {"Kaelith"}
 
 
@@ -228,7 +232,7 @@ async def test_another_branch_does_not_teach_it(stage: Stage) -> None:
 
 
 async def test_it_is_not_told_by_itself(stage: Stage) -> None:
-    await stage.sync("c1", said("I met Kaelith by the well.", "Ask Kaelith."))
+    await stage.sync("c1", messages_of("I met Kaelith by the well.", "Ask Kaelith."))
     recalled = await stage.recall("Kaelith", chat=None)
     assert recalled.memories
     assert {memory.kind for memory in recalled.memories} == {MemoryKind.EPISODE}
@@ -241,7 +245,7 @@ async def test_a_chinese_name_and_its_latin_spelling_are_one(stage: Stage) -> No
         "下雨了。",
         "林月喜欢桂花糕。",
     )
-    await stage.sync("c1", said(*texts))
+    await stage.sync("c1", messages_of(*texts))
     learned = await concepts(stage)
     assert learned.keys() == {"林月"}
     assert learned["林月"].concept is not None
@@ -250,13 +254,16 @@ async def test_a_chinese_name_and_its_latin_spelling_are_one(stage: Stage) -> No
 
 
 async def test_a_latin_name_of_the_card_is_found_in_chinese_texts(stage: Stage) -> None:
-    await stage.sync("c1", said("昨天我遇见了林月。", "下雨了。"))
+    await stage.sync("c1", messages_of("昨天我遇见了林月。", "下雨了。"))
     await stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), SoulSettings()
     )
     assert await mentioned_by(stage, "Lin Yue") == {"昨天我遇见了林月。"}
     await stage.sync(
-        "c1", said("昨天我遇见了林月。", "下雨了。", "林月喜欢桂花糕。", "林月又来了。")
+        "c1",
+        messages_of(
+            "昨天我遇见了林月。", "下雨了。", "林月喜欢桂花糕。", "林月又来了。"
+        ),
     )
     assert (await concepts(stage)).keys() == {"Lin Yue"}
     assert len(await mentioned_by(stage, "Lin Yue")) == 3
@@ -278,7 +285,7 @@ async def test_a_learned_name_is_found_by_sound_once_it_is_the_users(
     stage: Stage,
 ) -> None:
     note = await stage.note("林月来了。")
-    await stage.sync("c1", said("Where is Lin Yue?", "Ask Lin Yue."))
+    await stage.sync("c1", messages_of("Where is Lin Yue?", "Ask Lin Yue."))
     mentions = await mentioned_by(stage, "Lin Yue")
     assert mentions == {"Where is Lin Yue?", "Ask Lin Yue."}
     learned = (await concepts(stage))["Lin Yue"]

@@ -53,7 +53,7 @@ async def mentions(stage: Stage) -> Mapping[str, set[str]]:
     return out
 
 
-def told(*numbers: int, speaker: str = "Anna") -> set[str]:
+def lines_of(*numbers: int, speaker: str = "Anna") -> set[str]:
     """The memories of those lines of the talk."""
     return {f"{speaker}: {TALK[n]}" for n in numbers}
 
@@ -66,10 +66,10 @@ async def test_names_of_the_card_are_linked_whichever_comes_first(
     await talk(stage)
     assert await mentions(stage) == {}
     await card(stage, Bob=["Robert"], Anna=[], Eve=[])
-    expected = {"Bob": told(0, 2), "Anna": told(2), "Eve": set()}
+    expected = {"Bob": lines_of(0, 2), "Anna": lines_of(2), "Eve": set()}
     assert await mentions(stage) == expected
     await stage.sync("c2", [line("x1", "Robert left."), line("x2", "Yes.")])
-    assert (await mentions(stage))["Bob"] == told(0, 2) | {"Al: Robert left."}
+    assert (await mentions(stage))["Bob"] == lines_of(0, 2) | {"Al: Robert left."}
 
 
 async def test_a_restart_finds_nothing_to_mend() -> None:
@@ -81,7 +81,11 @@ async def test_a_restart_finds_nothing_to_mend() -> None:
     await talk(stage)
     await stage.note("the mill", kind=MemoryKind.CONCEPT)
     before = await mentions(stage)
-    assert before == {"Bob": told(0, 2), "Anna": told(2), "the mill": told(0)}
+    assert before == {
+        "Bob": lines_of(0, 2),
+        "Anna": lines_of(2),
+        "the mill": lines_of(0),
+    }
     again = Stage(store.twin())
     await again.start()
     assert await mentions(again) == before
@@ -107,7 +111,7 @@ async def test_a_name_that_leaves_the_card_disappears_and_comes_back_as_it_was(
     assert await mentions(stage) == {"BOB": set()}
     await card(stage, Bob=[], Anna=[])
     assert {m.text: m.id for m in (await stage.mind()).names.concepts()} == before
-    assert await mentions(stage) == {"Bob": told(0, 2), "Anna": told(2)}
+    assert await mentions(stage) == {"Bob": lines_of(0, 2), "Anna": lines_of(2)}
 
 
 async def test_the_souls_own_name_is_no_concept(stage: Stage) -> None:
@@ -168,7 +172,7 @@ async def test_what_is_known_in_one_timeline_leaves_the_cards_name_to_the_others
     await stage.note(
         "bob", kind=MemoryKind.CONCEPT, timelines=Timelines.THIS, chat="c1"
     )
-    assert await mentions(stage) == {"Bob": told(0, 2), "bob": told(0, 2)}
+    assert await mentions(stage) == {"Bob": lines_of(0, 2), "bob": lines_of(0, 2)}
 
 
 async def test_a_name_of_the_card_that_the_user_changes_is_the_users(
@@ -196,10 +200,10 @@ async def test_a_name_of_the_card_in_the_bin_stays_there(stage: Stage) -> None:
     (concept,) = (await stage.mind()).names.concepts()
     await stage.engine.memories.delete(ME, concept.id, None)
     await card(stage, Bob=["Bobby"], Anna=[])
-    assert await mentions(stage) == {"Anna": told(2)}
+    assert await mentions(stage) == {"Anna": lines_of(2)}
     await card(stage)
     await card(stage, Bob=[])
-    assert await mentions(stage) == {"Bob": told(0, 2)}
+    assert await mentions(stage) == {"Bob": lines_of(0, 2)}
 
 
 async def test_what_the_user_tied_to_a_name_of_the_card_makes_it_the_users(
@@ -217,7 +221,7 @@ async def test_what_the_user_tied_to_a_name_of_the_card_makes_it_the_users(
     await card(stage)
     (concept,) = (await stage.mind()).names.concepts()
     assert (concept.id, concept.origin) == (bob, Origin.USER)
-    assert await mentions(stage) == {"Bob": told(0, 2)}
+    assert await mentions(stage) == {"Bob": lines_of(0, 2)}
 
 
 async def test_links_follow_the_text(stage: Stage) -> None:
@@ -259,7 +263,7 @@ async def test_topics_are_no_names(stage: Stage) -> None:
     """Nothing mentions one; a concept that becomes one is no longer mentioned."""
     await talk(stage)
     made = await stage.note("the mill", kind=MemoryKind.CONCEPT)
-    assert await mentions(stage) == {"the mill": told(0)}
+    assert await mentions(stage) == {"the mill": lines_of(0)}
     topic = ConceptDetail(ConceptType.TOPIC)
     await stage.engine.memories.patch(ME, made.memory.id, MemoryPatch(concept=topic))
     assert await mentions(stage) == {"the mill": set()}
@@ -326,7 +330,7 @@ async def test_an_episode_the_chat_no_longer_tells_is_no_longer_mentioned(
     await stage.engine.chats.delete(ME, chat)
     assert await mentions(stage) == {"Bob": set()}
     await talk(stage)
-    assert await mentions(stage) == {"Bob": told(0, 2)}
+    assert await mentions(stage) == {"Bob": lines_of(0, 2)}
 
 
 async def test_settings_alone_change_no_link(stage: Stage) -> None:
@@ -336,7 +340,7 @@ async def test_settings_alone_change_no_link(stage: Stage) -> None:
     await stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", None, SoulSettings(remember_hidden=False)
     )
-    assert await mentions(stage) == {"Bob": told(0, 2)}
+    assert await mentions(stage) == {"Bob": lines_of(0, 2)}
 
 
 async def test_a_mind_knows_what_a_query_names(stage: Stage) -> None:

@@ -17,7 +17,7 @@ from tests.engine.stage import ME, Stage, ended, line, lines
 CUE = "Where is the brass key?"
 
 
-async def comes(
+async def recalled_ids(
     stage: Stage, memory: str, query: str = CUE, chat: str | None = None, **more: Any
 ) -> bool:
     return memory in {
@@ -59,7 +59,7 @@ async def test_what_is_wrong_comes_up_in_no_mode_and_says_so(
 
     for life in range(2):
         for mode in RecallMode:
-            assert not await comes(stage, key, mode=mode), (life, mode)
+            assert not await recalled_ids(stage, key, mode=mode), (life, mode)
         doubted_view = await stage.engine.memories.get(ME, MemoryId(key))
         assert doubted_view.in_doubt
         assert doubted_view.feedback < before.feedback
@@ -75,7 +75,7 @@ async def test_praise_of_it_takes_the_doubt_away(stage: Stage) -> None:
     key = await note(stage)
     trace, _ = await judge(stage, key, Verdict.WRONG)
     await stage.engine.feedback.give(ME, trace, MemoryId(key), Verdict.STRONGER)
-    assert await comes(stage, key)
+    assert await recalled_ids(stage, key)
 
 
 async def test_undoing_the_word_takes_the_doubt_away(stage: Stage) -> None:
@@ -85,9 +85,9 @@ async def test_undoing_the_word_takes_the_doubt_away(stage: Stage) -> None:
     await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=change, job=None
     )
-    assert await comes(stage, key)
+    assert await recalled_ids(stage, key)
     await stage.restart()
-    assert await comes(stage, key)
+    assert await recalled_ids(stage, key)
 
 
 async def test_another_text_by_hand_takes_the_doubt_away(stage: Stage) -> None:
@@ -95,14 +95,14 @@ async def test_another_text_by_hand_takes_the_doubt_away(stage: Stage) -> None:
     key = await note(stage)
     await judge(stage, key, Verdict.WRONG)
     await stage.engine.memories.patch(ME, MemoryId(key), MemoryPatch(tags=("keys",)))
-    assert not await comes(stage, key)
+    assert not await recalled_ids(stage, key)
     patched = await stage.engine.memories.patch(
         ME, MemoryId(key), MemoryPatch(text="The brass key is in the barn.")
     )
     assert not patched.in_doubt
-    assert await comes(stage, key)
+    assert await recalled_ids(stage, key)
     await stage.restart()
-    assert await comes(stage, key)
+    assert await recalled_ids(stage, key)
 
 
 async def test_the_user_says_so_by_hand(stage: Stage) -> None:
@@ -114,7 +114,7 @@ async def test_the_user_says_so_by_hand(stage: Stage) -> None:
         await stage.engine.memories.patch(
             ME, MemoryId(key), MemoryPatch(in_doubt=False, revision=77)
         )
-    assert not await comes(stage, key)
+    assert not await recalled_ids(stage, key)
     view = await stage.engine.memories.patch(
         ME, MemoryId(key), MemoryPatch(in_doubt=False)
     )
@@ -126,7 +126,7 @@ async def test_the_user_says_so_by_hand(stage: Stage) -> None:
     assert entry.after is not None
     assert entry.after["opinion"]["doubted"] is None
     await stage.restart()
-    assert await comes(stage, key)
+    assert await recalled_ids(stage, key)
 
 
 async def test_an_edited_message_is_not_in_doubt(stage: Stage) -> None:
@@ -135,13 +135,13 @@ async def test_an_edited_message_is_not_in_doubt(stage: Stage) -> None:
     await stage.sync("c1", messages)
     key = await stage.find("Al: The brass key is in the well.")
     await judge(stage, key, Verdict.WRONG, "c1")
-    assert not await comes(stage, key, chat="c1")
+    assert not await recalled_ids(stage, key, chat="c1")
     await stage.sync("c1", [line("m1", "The brass key is in the barn."), *messages[1:]])
-    assert await comes(
+    assert await recalled_ids(
         stage, await stage.find("Al: The brass key is in the barn."), chat="c1"
     )
     await stage.sync("c1", messages)
-    assert not await comes(
+    assert not await recalled_ids(
         stage, await stage.find("Al: The brass key is in the well."), chat="c1"
     )
 
@@ -158,13 +158,13 @@ async def test_a_fact_in_doubt_is_not_told(stage: Stage) -> None:
         if memory.kind == "fact"
     ]
     _, change = await judge(stage, fact, Verdict.WRONG, query=cue)
-    assert not await comes(stage, fact, cue)
+    assert not await recalled_ids(stage, fact, cue)
     await stage.restart()
-    assert not await comes(stage, fact, cue)
+    assert not await recalled_ids(stage, fact, cue)
     await stage.engine.history.undo(
         ME, SoulId("s1"), since=None, change=change, job=None
     )
-    assert await comes(stage, fact, cue)
+    assert await recalled_ids(stage, fact, cue)
 
 
 async def test_no_digest_quotes_it(stage: Stage) -> None:

@@ -31,7 +31,7 @@ PARIS = "Ann lives in Paris"
 ROME = "Ann lives in Rome"
 
 
-def telling(prompt: Prompt) -> str:
+def fact_model(prompt: Prompt) -> str:
     """A model that writes down where Ann lives and whom she loves, each time it is said."""
     if prompt.name == "summary":
         return obliging(prompt)
@@ -50,7 +50,7 @@ def telling(prompt: Prompt) -> str:
     return json.dumps(drafts | {"facts": facts})
 
 
-def told(
+def chat_with(
     texts: Mapping[int, str], count: int = 90, word: str = "word"
 ) -> list[SentMessage]:
     """A talk in which these messages say something of their own."""
@@ -64,7 +64,7 @@ def told(
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with such a model and one soul: s1, Mira."""
     store = SurrealStore("mem://") if request.param == "surreal" else None
-    model_stage = ModelStage(telling, store=store)
+    model_stage = ModelStage(fact_model, store=store)
     await model_stage.start()
     await model_stage.soul()
     yield model_stage
@@ -79,7 +79,7 @@ async def recalled(
     return [m.text for m in answer.memories if m.kind == "fact"]
 
 
-async def standing(stage: ModelStage) -> dict[str, FactValidity]:
+async def validity_by_text(stage: ModelStage) -> dict[str, FactValidity]:
     """How every fact stands, by its sentence."""
     mind = await stage.mind()
     validities = fact_validities(mind, mind.edges.every())
@@ -88,17 +88,17 @@ async def standing(stage: ModelStage) -> dict[str, FactValidity]:
     }
 
 
-async def over(stage: ModelStage) -> set[str]:
+async def ended_facts(stage: ModelStage) -> set[str]:
     """The facts that hold no more."""
     return {
         text
-        for text, validity in (await standing(stage)).items()
+        for text, validity in (await validity_by_text(stage)).items()
         if validity.by is not None
     }
 
 
 async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None:
-    await stage.sync("c", told({3: PARIS + ".", 40: ROME + "."}))
+    await stage.sync("c", chat_with({3: PARIS + ".", 40: ROME + "."}))
     await stage.rest()
     current, before = await recalled(stage, "Where does Ann live, in Paris?")
     assert current == ROME
@@ -106,7 +106,7 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
         re.escape(PARIS) + r" \(until \d+ \w+ \d{4}, no longer so\)", before
     )
 
-    stands = await standing(stage)
+    stands = await validity_by_text(stage)
     assert stands[ROME].by is None
     assert stands[PARIS].since is not None
     assert stands[PARIS].until == stands[ROME].since
@@ -131,10 +131,10 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
 async def test_without_the_message_that_ended_it_a_fact_holds_again(
     stage: ModelStage, removal: str
 ) -> None:
-    messages = told({3: PARIS + ".", 40: ROME + "."})
+    messages = chat_with({3: PARIS + ".", 40: ROME + "."})
     await stage.sync("c", messages)
     await stage.rest()
-    assert await over(stage) == {PARIS}
+    assert await ended_facts(stage) == {PARIS}
 
     if removal == "branch":
         await stage.sync(
@@ -148,7 +148,7 @@ async def test_without_the_message_that_ended_it_a_fact_holds_again(
     await stage.sync("c", messages)
     await stage.rest()
     assert await recalled(stage, "Where does Ann live, in Paris?") == [PARIS]
-    assert await over(stage) == set()
+    assert await ended_facts(stage) == set()
     assert "Rome" not in await stage.words()
 
 
@@ -156,34 +156,38 @@ async def test_without_the_message_that_ended_it_a_fact_holds_again(
 async def test_undoing_the_job_that_ended_a_fact_has_it_hold_again(
     stage: ModelStage, counts: tuple[int, ...], past: str
 ) -> None:
-    messages = told(
+    messages = chat_with(
         {3: PARIS + ".", 40: ROME + ".", 65: PARIS + "."}
     )  # she moves, and moves back
     for count in counts[:-1]:
         await stage.sync("c", messages[:count])
         await stage.rest()
     await stage.sync("c", messages[: counts[-1]])
-    before = await stage.fingerprint(), await standing(stage), await stage.known("c")
+    before = (
+        await stage.fingerprint(),
+        await validity_by_text(stage),
+        await stage.known("c"),
+    )
     job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
     await ended(stage, job)
-    assert await over(stage) == {past}
+    assert await ended_facts(stage) == {past}
 
     await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=job)
     assert before == (
         await stage.fingerprint(),
-        await standing(stage),
+        await validity_by_text(stage),
         await stage.known("c"),
     )
     if not isinstance(stage.store, SurrealStore):  # which lies in memory here
         await stage.restart()
-        assert await standing(stage) == before[1]
+        assert await validity_by_text(stage) == before[1]
     await stage.sync("c", talk(2, 1, "other"), confirm=True)
     assert "Rome" not in await stage.words()
     assert "Paris" not in await stage.words()
 
 
 async def test_what_is_said_to_be_over_is_told_as_past(stage: ModelStage) -> None:
-    messages = told({3: PARIS + ".", 40: "Ann moved away from Paris."})
+    messages = chat_with({3: PARIS + ".", 40: "Ann moved away from Paris."})
     await stage.sync("c", messages)
     await stage.rest()
     (fact,) = await recalled(stage, "Does Ann live in Paris?")
@@ -206,7 +210,7 @@ async def test_what_is_said_twice_in_other_words_is_told_once(
     stage: ModelStage,
 ) -> None:
     await stage.sync(
-        "c", told({3: PARIS + ".", 25: ROME + ".", 40: "Ann resides in Paris."})
+        "c", chat_with({3: PARIS + ".", 25: ROME + ".", 40: "Ann resides in Paris."})
     )
     await stage.rest()
     answer = await stage.recall(
@@ -243,9 +247,9 @@ async def test_feelings_end_by_their_contrary_for_the_same_one_alone(
         40: "Ann hates Tom.",
         45: "Ann is a friend of Kim.",
     }
-    await stage.sync("c", told(texts))
+    await stage.sync("c", chat_with(texts))
     await stage.rest()
-    assert await over(stage) == {"Ann loves Tom"}
+    assert await ended_facts(stage) == {"Ann loves Tom"}
 
 
 async def test_what_the_user_wrote_is_not_ended_by_what_a_model_drafted(
@@ -254,9 +258,9 @@ async def test_what_the_user_wrote_is_not_ended_by_what_a_model_drafted(
     rome = await stage.note("Rome", kind=MemoryKind.CONCEPT)
     wish = NewEdge(EdgeKind.RELATES, rome.memory.id, verb="lives in")
     await stage.note("Ann", kind=MemoryKind.CONCEPT, edges=(wish,))
-    await stage.sync("c", told({3: PARIS + "."}))
+    await stage.sync("c", chat_with({3: PARIS + "."}))
     await stage.rest()
-    assert await over(stage) == set()
+    assert await ended_facts(stage) == set()
     assert {PARIS, ROME} <= set(
         await recalled(stage, "Where does Ann live, in Paris or in Rome?")
     )
@@ -270,4 +274,4 @@ async def test_of_two_homes_that_the_user_wrote_the_later_one_holds(
         stage.clock.advance(60, 0)
         wish = NewEdge(EdgeKind.RELATES, source=ann.memory.id, verb="lives in")
         await stage.note(place, kind=MemoryKind.CONCEPT, edges=(wish,))
-    assert await over(stage) == {PARIS}
+    assert await ended_facts(stage) == {PARIS}

@@ -26,7 +26,7 @@ _DRAFTS = Work.DRAFTS
 _HOME = re.compile(r"Ann lives in (w\d+q)\.")
 
 
-def telling(prompt: Prompt) -> str:
+def home_model(prompt: Prompt) -> str:
     """A model that writes down each home of Ann's that is told."""
     if prompt.name == "summary":
         return obliging(prompt)
@@ -47,12 +47,12 @@ def telling(prompt: Prompt) -> str:
     return json.dumps(drafts | {"facts": facts})
 
 
-class Moves(Life):
+class MovingLife(Life):
     """A life in which Ann moves at every sixth message; there are nine places to live."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.stage = ModelStage(telling)
+        self.stage = ModelStage(home_model)
 
     def message(self, slot: str | None = None) -> SentMessage:
         """A new one, or another text for the slot."""
@@ -122,7 +122,7 @@ class Moves(Life):
 
 
 async def _lives(steps: list[tuple[str, int, int]]) -> None:
-    life = Moves()
+    life = MovingLife()
     await life.stage.start()
     await life.stage.soul()
     try:

@@ -24,7 +24,7 @@ HOLD, CUT = (
 )  # turns after which 0.5 at S = 300 is just above, and just below 0.05
 
 
-async def pair(
+async def linked_notes(
     stage: Stage, first: str = "Violets.", second: str = "Marmalade.", **more: Any
 ) -> list[MemoryId]:
     """Two notes the user tied together, the second with `more`."""
@@ -33,7 +33,7 @@ async def pair(
     return [first_id, (await stage.note(second, edges=(edge,), **more)).memory.id]
 
 
-def left(mind: Mind, turns: int) -> dict[str, float]:
+def strengths_by_id(mind: Mind, turns: int) -> dict[str, float]:
     """What is left of each edge after so many turns, by id; what views show says the same."""
     arrays = mind.edges.arrays()
     strengths = remaining_strengths(mind, arrays, turns)
@@ -53,13 +53,15 @@ def left(mind: Mind, turns: int) -> dict[str, float]:
 
 async def test_an_edge_below_the_floor_is_cut(stage: Stage) -> None:
     """It leads nowhere and is not shown; until then it is shown as it is now."""
-    source, target = await pair(stage)
+    source, target = await linked_notes(stage)
     mind = await stage.mind()
     edge = mind.edges.find(EdgeKind.ASSOCIATES, source, target)
     assert edge is not None
-    assert left(mind, 0) == {edge.id: 0.5}
-    assert left(mind, HOLD) == {edge.id: pytest.approx(0.5 * np.exp(-HOLD / 300))}
-    assert left(mind, CUT) == {edge.id: 0.0}
+    assert strengths_by_id(mind, 0) == {edge.id: 0.5}
+    assert strengths_by_id(mind, HOLD) == {
+        edge.id: pytest.approx(0.5 * np.exp(-HOLD / 300))
+    }
+    assert strengths_by_id(mind, CUT) == {edge.id: 0.0}
     assert mind.edges[edge.id] == edge  # nothing was written
 
 
@@ -69,13 +71,13 @@ async def test_what_the_user_tied_to_a_protected_memory_holds(
 ) -> None:
     """At the floor, for ever; what a chat tied to it does not."""
     protected: dict[str, Any] = {protection: True}
-    source, target = await pair(stage, **protected)
+    source, target = await linked_notes(stage, **protected)
     mind = await stage.mind()
     edge = mind.edges.find(EdgeKind.ASSOCIATES, source, target)
     assert edge is not None
-    assert left(mind, 100_000) == {edge.id: 0.05}
+    assert strengths_by_id(mind, 100_000) == {edge.id: 0.05}
     mind.edges.put(replace(edge, origin=Origin.CHAT))
-    assert left(mind, 100_000) == {edge.id: 0.0}
+    assert strengths_by_id(mind, 100_000) == {edge.id: 0.0}
 
 
 async def test_what_does_not_fade_is_never_cut(stage: Stage) -> None:
@@ -85,14 +87,14 @@ async def test_what_does_not_fade_is_never_cut(stage: Stage) -> None:
     ).memory.id
     edges = (NewEdge(EdgeKind.INSTANCE_OF, to=whole, strength=0.01),)
     await stage.note("We walked to the sea.", kind=MemoryKind.EPISODE, edges=edges)
-    assert list(left(await stage.mind(), 100_000).values()) == [0.01]
+    assert list(strengths_by_id(await stage.mind(), 100_000).values()) == [0.01]
 
 
 async def test_a_cut_edge_leads_nowhere(stage: Stage) -> None:
     """The recall that went over it finds the other end no more."""
     for number in range(25):  # as many texts as a walk begins at
         await stage.note(f"Sheep went over the hill, {number} of them.")
-    _, two = await pair(stage)
+    _, two = await linked_notes(stage)
 
     async def hops() -> int | None:
         recalled = await stage.recall("violets", max_items=50)
@@ -109,7 +111,7 @@ async def test_a_cut_edge_leads_nowhere(stage: Stage) -> None:
 
 async def test_what_comes_to_mind_together_is_learned_again(stage: Stage) -> None:
     """A use of half a share makes 0.05 of nothing, and the next one more."""
-    source, target = await pair(stage)
+    source, target = await linked_notes(stage)
     talk = [
         line("m1", "Hello."),
         line("m2", "Hm.", Role.CHARACTER),
@@ -131,7 +133,7 @@ async def test_what_comes_to_mind_together_is_learned_again(stage: Stage) -> Non
     assert edge.strength == pytest.approx(
         1 - 0.95**2, rel=0.01
     )  # a turn passed between
-    assert left(mind, 5000)[edge.id] > 0.09
+    assert strengths_by_id(mind, 5000)[edge.id] > 0.09
 
 
 async def test_a_cut_link_of_a_text_does_not_come_back_by_itself(stage: Stage) -> None:
@@ -154,7 +156,7 @@ async def test_a_cut_link_of_a_text_does_not_come_back_by_itself(stage: Stage) -
     before = await stage.fingerprint()
     await stage.engine.advance_clock(0, 5000)
     await stage.engine.idle.run()
-    assert left(await stage.mind(), 5000)[link.id] == 0.0
+    assert strengths_by_id(await stage.mind(), 5000)[link.id] == 0.0
     await stage.sync("c1", [*talk, line("m4", "I see.", Role.CHARACTER)])
     await stage.sync("c1", talk)
     assert await stage.fingerprint() == before

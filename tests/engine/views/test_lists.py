@@ -74,7 +74,7 @@ async def test_a_made_up_cursor_is_refused(stage: Stage, cursor: str) -> None:
     assert refused.value.field == "cursor"
 
 
-async def ladder(stage: Stage, **more: object) -> list[str]:
+async def listed_texts(stage: Stage, **more: object) -> list[str]:
     """Texts in the order they are listed."""
     texts: list[str] = []
     async for page in pages(stage, 100, **more):
@@ -95,8 +95,8 @@ async def test_search_climbs_down_the_ladder(stage: Stage) -> None:
         "the phrase river bridge stands here",
         "partial words: a bridge over the river",
     ]
-    assert await ladder(stage, q="River Bridge") == expected
-    assert await ladder(stage, q="River Bridge", match=TagMatch.EXACT) == [
+    assert await listed_texts(stage, q="River Bridge") == expected
+    assert await listed_texts(stage, q="River Bridge", match=TagMatch.EXACT) == [
         expected[0],
         expected[2],
     ]
@@ -107,26 +107,26 @@ async def test_tags_filter(stage: Stage) -> None:
     await stage.note("one", tags=("Rain",))
     await stage.note("two", tags=("rainbow",))
     await stage.note("three", tags=("sun",))
-    assert await ladder(stage, tag="rain") == ["one", "two"]
-    assert await ladder(stage, tag="rain", match=TagMatch.EXACT) == ["one"]
-    assert await ladder(stage, tag="rain", q="two") == ["two"]
+    assert await listed_texts(stage, tag="rain") == ["one", "two"]
+    assert await listed_texts(stage, tag="rain", match=TagMatch.EXACT) == ["one"]
+    assert await listed_texts(stage, tag="rain", q="two") == ["two"]
 
 
 async def test_kind_and_permanence_filter(stage: Stage) -> None:
     """Each by itself."""
     await stage.note("core", permanent=True)
     await stage.note("thing", kind=MemoryKind.CONCEPT)
-    assert await ladder(stage, permanent=True) == ["core"]
-    assert await ladder(stage, permanent=False) == ["thing"]
-    assert await ladder(stage, kind=MemoryKind.CONCEPT) == ["thing"]
+    assert await listed_texts(stage, permanent=True) == ["core"]
+    assert await listed_texts(stage, permanent=False) == ["thing"]
+    assert await listed_texts(stage, kind=MemoryKind.CONCEPT) == ["thing"]
 
 
 async def test_chinese_is_searched_by_words(stage: Stage) -> None:
     """A phrase, and words that stand apart."""
     await stage.note("她把钥匙藏在老桥下面")
-    assert await ladder(stage, q="钥匙") == ["她把钥匙藏在老桥下面"]
-    assert await ladder(stage, q="老桥的钥匙") == ["她把钥匙藏在老桥下面"]
-    assert await ladder(stage, q="雨伞") == []
+    assert await listed_texts(stage, q="钥匙") == ["她把钥匙藏在老桥下面"]
+    assert await listed_texts(stage, q="老桥的钥匙") == ["她把钥匙藏在老桥下面"]
+    assert await listed_texts(stage, q="雨伞") == []
 
 
 SPANS = {
@@ -182,7 +182,7 @@ async def test_the_timeline_pages_without_gaps(stage: Stage) -> None:
     assert len(seen) == 4
 
 
-async def star(stage: Stage) -> dict[str, MemoryId]:
+async def star_of_notes(stage: Stage) -> dict[str, MemoryId]:
     """a - b - c - d in a row, and ten leaves at b."""
     ids: dict[str, MemoryId] = {}
     for name, to in {
@@ -210,7 +210,7 @@ async def test_the_graph_around_a_memory(
     stage: Stage, center: str, hops: int, expected: set[str]
 ) -> None:
     """Everything within so many hops, whichever way the edges run, and the edges among them."""
-    ids = await star(stage)
+    ids = await star_of_notes(stage)
     view = await stage.engine.memories.graph(ME, SoulId("s1"), ids[center], hops, 100)
     assert {v.memory.text for v in view.memories} == expected
     shown = {v.memory.id for v in view.memories}
@@ -221,7 +221,7 @@ async def test_the_graph_around_a_memory(
 @pytest.mark.parametrize("limit", [1, 2, 5, 13])
 async def test_the_graph_keeps_to_its_limit(stage: Stage, limit: int) -> None:
     """As many as asked for, and all of them hang together."""
-    ids = await star(stage)
+    ids = await star_of_notes(stage)
     view = await stage.engine.memories.graph(ME, SoulId("s1"), ids["a"], 3, limit)
     assert len(view.memories) == limit
     assert len(view.edges) == limit - 1
@@ -242,7 +242,7 @@ async def test_many_ways_to_a_memory_take_one_place(stage: Stage) -> None:
 
 async def test_the_whole_graph_is_the_newest_memories(stage: Stage) -> None:
     """Without a center; what is in the bin is not drawn, an unknown center is not found."""
-    ids = await star(stage)
+    ids = await star_of_notes(stage)
     stage.clock.advance(60)
     newest = await stage.note("newest")
     await stage.engine.memories.delete(ME, ids["leaf 9"], None)

@@ -49,7 +49,7 @@ async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
         rng.choice([start, None]),
         rng.choice([end + timedelta(hours=1), None]),
     )
-    expected = [m for m in await stage.listed() if is_told(m, start_or, end_or)]
+    expected = [m for m in await stage.listed() if is_in_span(m, start_or, end_or)]
     expected.sort(key=lambda m: (m.happened, m.id))
     listed: list[Memory] = []
     cursor = None
@@ -65,7 +65,7 @@ async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
     assert listed == expected
 
 
-def is_told(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
+def is_in_span(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
     """Whether the span has a part of it."""
     if memory.kind is MemoryKind.TRIGGER or memory.origin is Origin.CARD:
         return False
