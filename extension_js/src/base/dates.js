@@ -87,10 +87,15 @@ function lineDate(line) {
     const rest = bare.slice(label?.[0].length ?? 0).replace(/^[\s*_`[({【]+/, '');
     const { year, month, day, length } = dateParts(rest);
     if (!length || month < 1 || month > 12 || day < 1 || day > 31) return null;
-    const time = HOUR.exec(rest.slice(length));
-    const hour = Number(time?.[1] ?? 0);
-    const [hours, minutes] = hour < 24 ? [hour, Number(time?.[2] ?? 0)] : [0, 0];
-    return iso(new Date(Date.UTC(year, month - 1, day, hours, minutes)));
+    return iso(new Date(Date.UTC(year, month - 1, day, ...timeParts(rest.slice(length)))));
+}
+
+/** The time of day at the beginning of a text. @param {string} text
+ * @returns {[hours: number, minutes: number]} zeros when there is none */
+function timeParts(text) {
+    const match = HOUR.exec(text);
+    if (!match || Number(match[1]) >= 24) return [0, 0];
+    return [Number(match[1]), Number(match[2])];
 }
 
 /** The date at the beginning of a text. `month` counts from 1, `length` is in characters.

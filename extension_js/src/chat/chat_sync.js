@@ -8,12 +8,26 @@ import { createIdentifier } from './identify.js';
 import { createReplyStamp } from './reply_stamp.js';
 
 /** @typedef {import('../tavern/host.js').Host} Host */
+/** @typedef {import('./chat_sender.js').ChatSender} ChatSender */
 /** @typedef {import('./people.js').People} People */
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {import('./chat_upload.js').UploadResult} UploadResult */
 
 const BUSY_RETRY = 500; // ms until the next look whether the reply is finished
 const BUSY_POLL = 50; // ms between looks while a read waits for a reply
+
+/** Sends batch after batch until all is stored, quarantined, or another chat is open. Between batches it waits
+ * for replies. @param {Host} host @param {() => ReturnType<ChatSender['send']>} sendBatch @param {AbortSignal} signal
+ * @returns {Promise<UploadResult | null>} null when nothing may be sent */
+async function sendAll(host, sendBatch, signal) {
+    for (;;) {
+        const sent = await sendBatch();
+        if (!sent || sent.result.complete || sent.result.held) return sent?.result ?? null;
+        if (sent.open.name !== host.chatName()) return sent.result;
+        do await new Promise(resolve => setTimeout(resolve, BUSY_POLL));
+        while (host.busy() && !signal.aborted);
+    }
+}
 
 /** @param {object} parts
  * @param {Host} parts.host @param {People} parts.people @param {Ask} parts.ask
@@ -42,18 +56,6 @@ export function createChatSync({ host, people, ask, chatNames, changed, readOnly
         if (code === 'not_found' || code === 'unprocessable') sender.reset();
     }
 
-    /** Sends batch after batch until all is stored, quarantined, or another chat is open.
-     * @param {boolean} confirm @param {AbortSignal} signal @returns {Promise<UploadResult | null>} */
-    async function sendAll(confirm, signal) {
-        for (;;) {
-            const sent = await inTurn(() => sender.send({ confirm, signal }));
-            if (!sent || sent.result.complete || sent.result.held) return sent?.result ?? null;
-            if (sent.open.name !== host.chatName()) return sent.result;
-            do await new Promise(resolve => setTimeout(resolve, BUSY_POLL));
-            while (host.busy() && !signal.aborted);
-        }
-    }
-
     /** Syncs in the background, to the end.
      * @param {{confirm?: boolean}} [options] @returns {Promise<UploadResult | null>} null when nothing may be sent */
     async function syncNow({ confirm = false } = {}) {
@@ -64,7 +66,8 @@ export function createChatSync({ host, people, ask, chatNames, changed, readOnly
         state.syncing = true;
         changed();
         try {
-            return await sendAll(confirm, signal);
+            const sendBatch = () => inTurn(() => sender.send({ confirm, signal }));
+            return await sendAll(host, sendBatch, signal);
         } catch (error) {
             if (!signal.aborted) noteError(error);
             throw error;

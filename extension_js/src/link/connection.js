@@ -58,10 +58,11 @@ export function judge(circumstances) {
 /** The first that applies, the most urgent first.
  * @param {Health} health @param {Circumstances} circumstances @returns {{state: State, step: Step}} */
 function judgeHealth(health, circumstances) {
+    const { quarantined, slow, notInPrompt } = circumstances;
     if (health.api.major < API.major) return { state: 'degraded', step: 'sidecar_old' };
     if (health.api.major > API.major) return { state: 'degraded', step: 'sidecar_new' };
-    if (circumstances.quarantined) return { state: 'degraded', step: 'held_removal' };
-    if (circumstances.slow) return { state: 'degraded', step: 'sidecar_slow' };
+    if (quarantined) return { state: 'degraded', step: 'held_removal' };
+    if (slow) return { state: 'degraded', step: 'sidecar_slow' };
     if (health.status === 'starting') return { state: 'starting', step: 'sidecar_starting' };
     if (health.status === 'degraded') {
         return {
@@ -69,12 +70,17 @@ function judgeHealth(health, circumstances) {
             step: isReadOnlyStore(health) ? 'store_read_only' : 'degraded',
         };
     }
-    if (circumstances.notInPrompt) return { state: 'degraded', step: 'not_in_prompt' };
-    if (circumstances.readOnly) return { state: 'ok', step: 'read_only' };
-    if (circumstances.chatOff) return { state: 'ok', step: 'chat_off' };
-    if (circumstances.vectors) return { state: 'ok', step: 'vectors_on' };
-    if (health.embedder?.fallback) return { state: 'ok', step: 'fallback_model' };
-    return { state: 'ok', step: '' };
+    if (notInPrompt) return { state: 'degraded', step: 'not_in_prompt' };
+    return { state: 'ok', step: hintFor(health, circumstances) };
+}
+
+/** What a user may want to change although all is well.
+ * @param {Health} health @param {Circumstances} circumstances @returns {Step} */
+function hintFor(health, { readOnly, chatOff, vectors }) {
+    if (readOnly) return 'read_only';
+    if (chatOff) return 'chat_off';
+    if (vectors) return 'vectors_on';
+    return health.embedder?.fallback ? 'fallback_model' : '';
 }
 
 /** A store that can be read but not written says why in `detail`. @param {Health} health */

@@ -42,33 +42,42 @@ function connectionChecks({ via, step, health }, url, say) {
     return checks;
 }
 
-/** @param {Health} health @param {LinkState['step']} step @param {Say} say @returns {Check[]} */
-function partChecks({ store, embedder, llm, core_left_out: leftOut }, step, say) {
+/** @param {Health['store']} store @param {LinkState['step']} step @param {Say} say @returns {Check[]} */
+function storeChecks(store, step, say) {
+    if (!store) return [];
+    const text = [say('check_store'), store.detail].filter(Boolean).join(': ');
+    if (store.state !== 'ok') return [{ sign: 'no', text }];
+    return [{ sign: step === 'store_read_only' ? 'warn' : 'yes', text }];
+}
+
+/** @param {Health['embedder']} embedder @param {Say} say @returns {Check[]} */
+function embedderChecks(embedder, say) {
+    if (!embedder) return [];
+    if (embedder.state === 'loading') return [{ sign: 'wait', text: say('check_model_loading') }];
+    const text = say('check_model', { model: modelName(embedder.model) });
+    if (embedder.state !== 'ok') return [{ sign: 'no', text }];
+    return [{ sign: embedder.fallback ? 'warn' : 'yes', text }];
+}
+
+/** @param {Health['llm']} llm @param {Say} say @returns {Check[]} */
+function llmChecks(llm, say) {
     const checks = /** @type {Check[]} */ ([]);
-    /** @param {Sign} sign @param {string} text */
-    const add = (sign, text) => checks.push({ sign, text });
-    if (store) {
-        const sign = step === 'store_read_only' ? 'warn' : 'yes';
-        const text = [say('check_store'), store.detail].filter(Boolean).join(': ');
-        add(store.state === 'ok' ? sign : 'no', text);
-    }
-    if (embedder?.state === 'loading') add('wait', say('check_model_loading'));
-    else if (embedder) {
-        const sign = embedder.fallback ? 'warn' : 'yes';
-        const text = say('check_model', { model: modelName(embedder.model) });
-        add(embedder.state === 'ok' ? sign : 'no', text);
-    }
     if (llm && llm.state !== 'off') {
         const key = llm.model === 'client' ? 'check_llm_own' : 'check_llm';
         const text = say(key, { model: modelName(llm.model ?? '') });
-        add(llm.state === 'ok' ? 'yes' : 'warn', text);
+        checks.push({ sign: llm.state === 'ok' ? 'yes' : 'warn', text });
     }
     if (llm?.calls_this_hour) {
         const tokens = (llm.tokens_this_hour ?? 0).toLocaleString();
-        add('yes', say('check_hour', { n: llm.calls_this_hour, tokens }));
+        checks.push({ sign: 'yes', text: say('check_hour', { n: llm.calls_this_hour, tokens }) });
     }
-    if (leftOut?.length) add('warn', say('check_left_out', { n: leftOut.length }));
     return checks;
+}
+
+/** @param {Health} health @param {Say} say @returns {Check[]} */
+function leftOutChecks({ core_left_out: leftOut }, say) {
+    if (!leftOut?.length) return [];
+    return [{ sign: 'warn', text: say('check_left_out', { n: leftOut.length }) }];
 }
 
 /** @param {LinkState['step']} step @param {Omit<ChatState, 'syncing' | 'paused'>} state @param {Say} say
@@ -91,7 +100,10 @@ export function checklist(link, chatState, url, say) {
     const checks = [
         switchedOn,
         ...connectionChecks(link, url, say),
-        ...partChecks(health, step, say),
+        ...storeChecks(health.store, step, say),
+        ...embedderChecks(health.embedder, say),
+        ...llmChecks(health.llm, say),
+        ...leftOutChecks(health, say),
         chatCheck(step, chatState, say),
     ];
     if (health.pending) {

@@ -47,7 +47,7 @@ export function runsOf(audit) {
         const { action, actor, target, source } = entry;
         if (action === 'undo' || action === 'purge') removed.add(target);
         if (actor !== 'archivist' || !RUN_ID.test(source) || removed.has(target)) continue;
-        for (const item of learnedIn(entry)) {
+        for (const item of [...textsIn(entry), ...factsIn(entry)]) {
             const run = runs.get(source) ?? {
                 id: source,
                 at: entry.at,
@@ -74,34 +74,35 @@ function addItem(run, item) {
     newer.kind ||= item.kind;
 }
 
-/** What a reader can judge of a change: texts and facts. Other links are left out.
- * @param {AuditEntry} entry @returns {Learned[]} */
-function learnedIn({ action, target, before, after }) {
-    const items = /** @type {Learned[]} */ ([]);
+/** The new or changed text in a change. @param {AuditEntry} entry @returns {Learned[]} one item, or none */
+function textsIn({ action, target, before, after }) {
     const isNew = action === 'create' && after?.text;
     const isReworded =
         action === 'change' && before?.text !== undefined && after?.text !== undefined;
-    if (isNew || isReworded) {
-        items.push({
-            id: target,
-            memory: target,
-            kind: String(after?.kind ?? ''),
-            before: isNew ? null : String(before?.text),
-            text: String(after?.text),
-        });
-    }
+    if (!isNew && !isReworded) return [];
+    const item = {
+        id: target,
+        memory: target,
+        kind: String(after?.kind ?? ''),
+        before: isNew ? null : String(before?.text),
+        text: String(after?.text),
+    };
+    return [item];
+}
+
+/** The new facts in a change. Other links are left out: a reader cannot judge them.
+ * @param {AuditEntry} entry @returns {Learned[]} */
+function factsIn({ before, after }) {
+    const facts = /** @type {Learned[]} */ ([]);
     const edges = /** @type {Record<string, any>} */ (after?.edges ?? {});
     for (const [id, edge] of Object.entries(edges)) {
         const isFact = edge?.kind === 'relates' && edge.source && edge.target;
         if (!isFact || before?.edges?.[id]) continue;
-        const ends = /** @type {Learned['ends']} */ ([
-            edge.source,
-            String(edge.verb ?? ''),
-            edge.target,
-        ]);
-        items.push({ id, memory: edge.source, kind: 'fact', before: null, text: '', ends });
+        const { source, target } = edge;
+        const ends = /** @type {Learned['ends']} */ ([source, String(edge.verb ?? ''), target]);
+        facts.push({ id, memory: source, kind: 'fact', before: null, text: '', ends });
     }
-    return items;
+    return facts;
 }
 
 /** Gives facts a text, made of the names of their ends. A fact without one of its ends is left out.

@@ -50,15 +50,17 @@ export async function memoryView(context, id, leave) {
     /** @param {string | null} [draft] words the user has not saved yet */
     async function draw(draft = null) {
         const memory = await memoryApi.read(id);
-        const [sources, history] = await Promise.all([sourcesView(context, memory), historyView()]);
-        const isRemoved = REMOVED_STATES.includes(memory.state);
+        const [sources, history] = await Promise.all([
+            sourcesView(context, memory),
+            historyView(context, id, redraw),
+        ]);
         view.replaceChildren(
             el('div', { class: 'soulmem_row' }, [
                 button('fa-arrow-left', say('back'), goBack, { id: 'soulmem_back' }),
                 kindLabel(memory.kind, say),
                 ...memoryBadges(memory, say, context.leftOut()),
             ]),
-            ...(isRemoved ? [removedView(memory)] : editor(memory, draft)),
+            ...bodyOf(memory, draft),
             el('small', { class: 'soulmem_hint', text: factsText(context, memory) }),
             el('h4', { text: say('sources') }),
             sources,
@@ -67,18 +69,13 @@ export async function memoryView(context, id, leave) {
         );
     }
 
-    const historyView = () =>
-        paged({
-            fetch: async cursor => {
-                const answer = await memoryApi.history(id, cursor);
-                return { rows: answer.audit, cursor: answer.cursor };
-            },
-            draw: entry =>
-                auditItem(context, entry, { undone: () => redraw(), reuse: text => redraw(text) }),
-            more: say('more'),
-            none: say('history_none'),
-            attempt: context.attempt,
-        });
+    /** @param {WholeMemory} memory @param {string | null} draft @returns {HTMLElement[]} */
+    function bodyOf(memory, draft) {
+        if (REMOVED_STATES.includes(memory.state)) return [removedView(context, memory, redraw)];
+        const editor = createEditor(context, memory, draft, redraw, () => leave(true));
+        isUnsaved = editor.isUnsaved;
+        return editor.elements;
+    }
 
     async function goBack() {
         if (await context.mayLeave()) leave(changed);
@@ -90,116 +87,140 @@ export async function memoryView(context, id, leave) {
         return draw(draft);
     }
 
-    /** The text as a field, the buttons, and who may change it.
-     * @param {WholeMemory} memory @param {string | null} draft @returns {HTMLElement[]} */
-    function editor(memory, draft) {
-        const text = /** @type {HTMLTextAreaElement} */ (
-            el('textarea', {
-                id: 'soulmem_text',
-                class: 'text_pole',
-                rows: '4',
-                'aria-label': say('text'),
-            })
-        );
-        text.value = draft ?? memory.text;
-        isUnsaved = () => text.value.trim() !== memory.text;
-
-        /** Saves changes. When the memory was changed elsewhere, its new state is shown. Unsaved words stay.
-         * @param {Record<string, unknown>} changes */
-        async function change(changes) {
-            const unsaved = isUnsaved() ? text.value : null;
-            await context.attempt(async () => {
-                try {
-                    await memoryApi.change(memory, changes);
-                } catch (error) {
-                    const { code } = /** @type {{code?: string}} */ (error);
-                    if (code === 'conflict') await redraw(unsaved);
-                    throw error;
-                }
-                context.showStatus(say('saved'));
-                await redraw('text' in changes ? null : unsaved);
-            });
-        }
-
-        const saveText = () => change({ text: text.value.trim() });
-        const save = button('fa-floppy-disk', say('save'), saveText, { id: 'soulmem_save' });
-        const showSave = () => {
-            save.hidden = !isUnsaved() || !text.value.trim();
-        };
-        text.addEventListener('input', showSave);
-        showSave();
-        const hints = [protectionText(memory, say)];
-        if (memory.in_doubt) hints.unshift(say('hint_doubt'));
-        return [
-            text,
-            el('div', { class: 'soulmem_row' }, [save, ...actions(memory, change)]),
-            ...hints.map(hint => el('small', { class: 'soulmem_hint', text: hint })),
-        ];
-    }
-
-    /** @param {WholeMemory} memory @param {(changes: Record<string, unknown>) => Promise<void>} change
-     * @returns {HTMLElement[]} */
-    function actions(memory, change) {
-        const { permanent, locked } = memory;
-        const buttons = [
-            button(
-                'fa-thumbtack',
-                say(permanent ? 'permanent_off' : 'permanent_on'),
-                () => change({ permanent: !permanent }),
-                { id: 'soulmem_permanent', 'aria-pressed': permanent },
-            ),
-            button(
-                locked ? 'fa-lock-open' : 'fa-lock',
-                say(locked ? 'lock_off' : 'lock_on'),
-                () => change({ locked: !locked }),
-                { id: 'soulmem_lock', 'aria-pressed': locked },
-            ),
-        ];
-        const source = memory.sources[0];
-        const about = { id: 'soulmem_timelines' };
-        if (memory.timelines === 'this') {
-            const widen = () => change({ timelines: 'all' });
-            buttons.push(button('fa-globe', say('timelines_all'), widen, about));
-        } else if (source && memory.origin === 'user') {
-            const narrow = () => change({ timelines: 'this', ...source });
-            buttons.push(button('fa-code-branch', say('timelines_this'), narrow, about));
-        }
-        if (memory.in_doubt) {
-            const clear = () => change({ in_doubt: false });
-            buttons.push(button('fa-check', say('doubt_off'), clear, { id: 'soulmem_doubt' }));
-        }
-        const bin = button('fa-trash-can', say('to_bin'), () => moveToBin(memory), {
-            id: 'soulmem_to_bin',
-        });
-        return [...buttons, bin];
-    }
-
-    /** @param {WholeMemory} memory */
-    function removedView(memory) {
-        const restore = () =>
-            context.attempt(async () => {
-                await memoryApi.restore(id);
-                await redraw();
-            });
-        return el('div', {}, [
-            el('div', { class: 'soulmem_item_text', text: memory.text }),
-            el('div', { class: 'soulmem_row' }, [
-                button('fa-trash-arrow-up', say('restore'), restore, { class: 'soulmem_restore' }),
-            ]),
-        ]);
-    }
-
-    /** A permanent memory goes only after the user typed the word for it. @param {WholeMemory} memory */
-    async function moveToBin(memory) {
-        const word = say('permanent_word');
-        const isSure =
-            !memory.permanent ||
-            (await context.confirmTyped(word, 'permanent_question', say('to_bin')));
-        if (!isSure || !(await context.attempt(() => memoryApi.moveToBin(memory)))) return;
-        context.showStatus(say('binned', { days: context.binDays() }));
-        leave(true);
-    }
-
     await draw();
     return view;
+}
+
+/** @param {BrowserContext} context @param {string} id @param {(draft?: string) => unknown} redraw */
+const historyView = (context, id, redraw) =>
+    paged({
+        fetch: async cursor => {
+            const answer = await context.memoryApi.history(id, cursor);
+            return { rows: answer.audit, cursor: answer.cursor };
+        },
+        draw: entry => auditItem(context, entry, { undone: () => redraw(), reuse: redraw }),
+        more: context.say('more'),
+        none: context.say('history_none'),
+        attempt: context.attempt,
+    });
+
+/** The text as a field, the buttons, and who may change the memory.
+ * @param {BrowserContext} context @param {WholeMemory} memory
+ * @param {string | null} draft words the user has not saved yet
+ * @param {(draft?: string | null) => Promise<void>} redraw called after a change
+ * @param {() => void} removed called when the memory is in the bin
+ * @returns {{elements: HTMLElement[], isUnsaved: () => boolean}} */
+function createEditor(context, memory, draft, redraw, removed) {
+    const { say, memoryApi } = context;
+    const text = /** @type {HTMLTextAreaElement} */ (
+        el('textarea', {
+            id: 'soulmem_text',
+            class: 'text_pole',
+            rows: '4',
+            'aria-label': say('text'),
+        })
+    );
+    text.value = draft ?? memory.text;
+    const isUnsaved = () => text.value.trim() !== memory.text;
+
+    /** Saves changes. When the memory was changed elsewhere, its new state is shown. Unsaved words stay.
+     * @param {Record<string, unknown>} changes */
+    async function change(changes) {
+        const unsaved = isUnsaved() ? text.value : null;
+        await context.attempt(async () => {
+            try {
+                await memoryApi.change(memory, changes);
+            } catch (error) {
+                const { code } = /** @type {{code?: string}} */ (error);
+                if (code === 'conflict') await redraw(unsaved);
+                throw error;
+            }
+            context.showStatus(say('saved'));
+            await redraw('text' in changes ? null : unsaved);
+        });
+    }
+
+    const saveText = () => change({ text: text.value.trim() });
+    const save = button('fa-floppy-disk', say('save'), saveText, { id: 'soulmem_save' });
+    const showSave = () => {
+        save.hidden = !isUnsaved() || !text.value.trim();
+    };
+    text.addEventListener('input', showSave);
+    showSave();
+    const bin = button('fa-trash-can', say('to_bin'), () => moveToBin(context, memory, removed), {
+        id: 'soulmem_to_bin',
+    });
+    const hints = [protectionText(memory, say)];
+    if (memory.in_doubt) hints.unshift(say('hint_doubt'));
+    const elements = [
+        text,
+        el('div', { class: 'soulmem_row' }, [save, ...changeButtons(memory, change, say), bin]),
+        ...hints.map(hint => el('small', { class: 'soulmem_hint', text: hint })),
+    ];
+    return { elements, isUnsaved };
+}
+
+/** Buttons for what can be changed beside the text.
+ * @param {WholeMemory} memory @param {(changes: Record<string, unknown>) => Promise<void>} change
+ * @param {Say} say @returns {HTMLElement[]} */
+function changeButtons(memory, change, say) {
+    const { permanent, locked } = memory;
+    const buttons = [
+        button(
+            'fa-thumbtack',
+            say(permanent ? 'permanent_off' : 'permanent_on'),
+            () => change({ permanent: !permanent }),
+            { id: 'soulmem_permanent', 'aria-pressed': permanent },
+        ),
+        button(
+            locked ? 'fa-lock-open' : 'fa-lock',
+            say(locked ? 'lock_off' : 'lock_on'),
+            () => change({ locked: !locked }),
+            { id: 'soulmem_lock', 'aria-pressed': locked },
+        ),
+    ];
+    const source = memory.sources[0];
+    const about = { id: 'soulmem_timelines' };
+    if (memory.timelines === 'this') {
+        const widen = () => change({ timelines: 'all' });
+        buttons.push(button('fa-globe', say('timelines_all'), widen, about));
+    } else if (source && memory.origin === 'user') {
+        const narrow = () => change({ timelines: 'this', ...source });
+        buttons.push(button('fa-code-branch', say('timelines_this'), narrow, about));
+    }
+    if (memory.in_doubt) {
+        const clear = () => change({ in_doubt: false });
+        buttons.push(button('fa-check', say('doubt_off'), clear, { id: 'soulmem_doubt' }));
+    }
+    return buttons;
+}
+
+/** A memory that can only be restored.
+ * @param {BrowserContext} context @param {WholeMemory} memory @param {() => Promise<void>} redraw */
+function removedView(context, memory, redraw) {
+    const { say, memoryApi } = context;
+    const restore = () =>
+        context.attempt(async () => {
+            await memoryApi.restore(memory.id);
+            await redraw();
+        });
+    return el('div', {}, [
+        el('div', { class: 'soulmem_item_text', text: memory.text }),
+        el('div', { class: 'soulmem_row' }, [
+            button('fa-trash-arrow-up', say('restore'), restore, { class: 'soulmem_restore' }),
+        ]),
+    ]);
+}
+
+/** A permanent memory goes only after the user typed the word for it.
+ * @param {BrowserContext} context @param {WholeMemory} memory @param {() => void} removed */
+async function moveToBin(context, memory, removed) {
+    const { say, memoryApi } = context;
+    const word = say('permanent_word');
+    const isSure =
+        !memory.permanent ||
+        (await context.confirmTyped(word, 'permanent_question', say('to_bin')));
+    if (!isSure || !(await context.attempt(() => memoryApi.moveToBin(memory)))) return;
+    context.showStatus(say('binned', { days: context.binDays() }));
+    removed();
 }
