@@ -80,7 +80,7 @@ def test_in_words_each_trouble_has_an_arrow(
     ended = ask("doctor")
     assert ended.code == 1
     assert "[fail] SillyTavern" in ended.out
-    assert "→ Name the address" in ended.out
+    assert "→ Add the address" in ended.out
 
 
 def test_a_stranger_on_the_port_is_broken(look: Command) -> None:
@@ -169,7 +169,7 @@ def test_a_store_that_cannot_be_read_is_broken(look: Command, tmp_path: Path) ->
         ("none", True, True, "warn", "settings"),
         ("some/model", False, True, "warn", "start.py install"),
         ("some/model", True, False, "warn", "network"),
-        ("some/model", True, True, "ok", "on this disk"),
+        ("some/model", True, True, "ok", "on this machine"),
     ],
 )
 def test_the_model_is_told_as_it_is(

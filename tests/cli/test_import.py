@@ -341,7 +341,7 @@ def test_a_dry_run_tells_counts_and_minutes_and_makes_nobody(
     assert all(file["minutes"] >= 0 for file in dry_run["files"])
     ask("import", *paths)
     again = ask("import", *paths, "--dry-run")
-    assert "dry: 7 messages; would take in 0 new" in again.out
+    assert "dry: 7 messages; the import would have 0 new" in again.out
     assert "Nothing was changed" in again.out
     assert "什么都没有改动" in ask("import", *paths, "--dry-run", "--lang", "zh").out
 
