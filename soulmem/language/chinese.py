@@ -23,7 +23,8 @@ _NAMES = frozenset(("nr", "ns", "nt", "nz", "nrt", "nrfg"))
 _SAYS_NOTHING = frozenset(
     "cdefhkmopqruxy"
 )  # first letters of tags: conjunctions, adverbs, pronouns, numbers, ..
-_LONGEST_UNKNOWN = 4
+_LONGEST_UNKNOWN = 4  # signs
+_LONGEST_COMPOUND = 5  # signs
 _WITH_PRONOUN = word_set("zh", "names", "with_pronoun")
 # A verb that ends so tells of a movement in passing.
 _COMPLEMENTS = frozenset(signs("zh", "names", "complements"))
@@ -49,29 +50,37 @@ def ranked(run: str) -> Iterator[tuple[str, float]]:
     and then two texts would not share them.
     """
     loose = ""  # signs that stand alone so far
-    before = ""  # the noun before, from which a compound may grow
+    noun = ""  # the noun before, from which a compound may grow
     for word, tag in dictionary().tag(run, hmm=False):
         is_noun = tag.startswith("n")
         if len(word) == 1 and word not in CHINESE_SIGNS:
-            if before and is_noun:
-                yield before + word, COMPOUND
-            loose, before = loose + word, ""
+            if noun and is_noun:
+                yield noun + word, COMPOUND
+            loose, noun = loose + word, ""
             continue
         yield from _unknown(loose)
-        single = loose if len(loose) == 1 else ""
+        if _is_topic(word):
+            yield from _of_word(word, _worth(word, tag), loose)
+            if is_noun and noun and len(noun) + len(word) <= _LONGEST_COMPOUND:
+                yield noun + word, COMPOUND
+            noun = word if is_noun else ""
+        else:
+            noun = ""
         loose = ""
-        if len(word) == 1 or word in CHINESE or not _WITH_PRONOUN.isdisjoint(word):
-            before = ""
-            continue
-        worth = _worth(word, tag)
-        if worth:
-            yield word, worth
-        if worth and single and len(word) < 4:
-            yield single + word, WORD
-        if is_noun and before and len(before) + len(word) <= 5:
-            yield before + word, COMPOUND
-        before = word if is_noun else ""
     yield from _unknown(loose)
+
+
+def _is_topic(word: str) -> bool:
+    is_common = word in CHINESE or not _WITH_PRONOUN.isdisjoint(word)
+    return len(word) > 1 and not is_common
+
+
+def _of_word(word: str, worth: float, loose: str) -> Iterator[tuple[str, float]]:
+    """A word, also with a single sign that stands alone before it."""
+    if worth:
+        yield word, worth
+        if len(loose) == 1 and len(word) < _LONGEST_UNKNOWN:
+            yield loose + word, WORD
 
 
 def _unknown(run: str) -> Iterator[tuple[str, float]]:
@@ -80,8 +89,8 @@ def _unknown(run: str) -> Iterator[tuple[str, float]]:
     if len(run) <= _LONGEST_UNKNOWN:
         yield run, UNKNOWN
     if len(run) > 2:
-        for at in range(len(run) - 1):
-            yield run[at : at + 2], PIECE
+        for index in range(len(run) - 1):
+            yield run[index : index + 2], PIECE
 
 
 def _worth(word: str, tag: str) -> float:

@@ -74,19 +74,21 @@ def _is_marked(word: Word, loud: Set[str]) -> bool:
 def _run_end(words: Sequence[Word], start: int, loud: Set[str]) -> int:
     """Where the run of capitals ends that begins at `start`; `start` where none does."""
     index = last = start  # `last` is after the last capital
-    while index < len(words):
+    while index < len(words) and (index == start or words[index].joined):
         word = words[index]
-        if index > start and not word.joined:
-            break
-        is_inside = index > last and word.capital and word.raw not in loud
-        if _is_marked(word, loud) or (is_inside and word.low not in ENGLISH):
+        if _is_marked(word, loud) or (index > last and _is_inner(word, loud)):
             last = index + 1
             if word.possessive:
                 break
-        elif not (index > start and word.low in JOINTS and index - last < 2):
+        elif index == start or word.low not in JOINTS or index - last > 1:
             break
         index += 1
     return last
+
+
+def _is_inner(word: Word, loud: Set[str]) -> bool:
+    """Whether it may be a later word of a name: a noise as in "Duke of Hm" too, but no English word."""
+    return word.capital and word.raw not in loud and word.low not in ENGLISH
 
 
 def _merely_starts(run: Sequence[Word]) -> bool:

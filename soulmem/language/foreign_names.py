@@ -158,26 +158,34 @@ class _Nouns:
 
     def names(self) -> Iterator[list[str]]:
         """Neighbours that are names, with the form of address before them."""
-        run: list[str] = []
-        has_name = False
-        for index, word in enumerate(self._words):
-            if run and not word.joined:
-                if has_name:
-                    yield run
-                run, has_name = [], False
-            is_address = word.capital and self._languages.is_address(word.low)
-            is_name = not is_address and self._is_name(
-                index, bool(run) and not has_name
-            )
-            if is_name or is_address:
-                run.append(word.raw)
-                has_name = has_name or is_name
-            else:
-                if has_name:
-                    yield run
-                run, has_name = [], False
-        if has_name:
-            yield run
+        index = 0
+        while index < len(self._words):
+            first = index
+            while index < len(self._words) and self._is_address(index, first):
+                index += 1
+            name = index
+            while index < len(self._words) and self._continues(index, first, name):
+                index += 1
+            if index > name:
+                yield [word.raw for word in self._words[first:index]]
+            index = max(index, first + 1)
+
+    def _is_address(self, index: int, first: int) -> bool:
+        """Whether a form of address stands there, joined to those from `first` on."""
+        word = self._words[index]
+        is_joined = index == first or word.joined
+        return is_joined and word.capital and self._languages.is_address(word.low)
+
+    def _continues(self, index: int, first: int, name: int) -> bool:
+        """Whether a name stands there: joined to the forms of address from `first` on and to its own words
+        from `name` on.
+        """
+        word = self._words[index]
+        if index > first and not word.joined:
+            return False
+        if self._languages.is_address(word.low):
+            return False
+        return self._is_name(index, is_addressed=first < name == index)
 
     def _is_name(self, index: int, is_addressed: bool) -> bool:
         word = self._words[index]

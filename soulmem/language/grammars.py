@@ -84,7 +84,7 @@ def _languages_by_word() -> Mapping[str, tuple[str, ...]]:
         codes[word].append(ENGLISH_CODE)
     for language in LISTED:
         for word in grammar_of(language).function_words:
-            if len(word) > 1:  # a letter alone may be anything
+            if len(word) > 1 or not word.isascii():  # a Latin letter may be anything
                 codes[word].append(language)
     return {word: tuple(some) for word, some in codes.items()}
 

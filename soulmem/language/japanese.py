@@ -34,10 +34,10 @@ class _Sudachi:
     def morphemes(self, sentence: str) -> list[tuple[str, str, tuple[str, ...]]]:
         """Surface, dictionary form and parts of speech of each morpheme."""
         with self._lock:
-            found = self._tokenizer.tokenize(sentence)
+            morphemes = self._tokenizer.tokenize(sentence)
             return [
                 (m.surface(), m.dictionary_form(), tuple(m.part_of_speech()))
-                for m in found
+                for m in morphemes
             ]
 
 
@@ -68,8 +68,8 @@ def _by_script(sentence: str) -> Iterator[tuple[str, float]]:
             yield katakana, NOUN
         elif kanji:
             yield kanji, NOUN
-        elif found := _INFLECTED.match(match.group()):
-            yield found.group(), VERB
+        elif inflected := _INFLECTED.match(match.group()):
+            yield inflected.group(), VERB
 
 
 def _by_sudachi(sudachi: _Sudachi, sentence: str) -> Iterator[tuple[str, float]]:

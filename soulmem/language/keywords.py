@@ -31,19 +31,19 @@ def terms(text: str) -> tuple[Term, ...]:
     A function of the text alone. Role-play mark-up is looked through, talk about the game left out; Chinese,
     Japanese and scripts with spaces may stand side by side.
     """
-    said = plain(text)
+    words = plain(text)
     worth: dict[str, float] = {}
     seen: dict[str, int] = {}
-    for key, value in _ranked(said):
+    for key, value in _ranked(words):
         if len(key) <= _LONGEST_KEY:
             worth[key] = max(worth.get(key, 0.0), value)
             seen[key] = seen.get(key, 0) + 1
-    found = [
+    keys = [
         (key, min(1.0, value + _AGAIN * min(seen[key] - 1, 3)))
         for key, value in worth.items()
     ]
-    found.sort(key=_strongest_first)  # stable: of equals the first in the text
-    return tuple(Term(key, round(value, 3)) for key, value in found[:MOST])
+    keys.sort(key=_strongest_first)  # stable: of equals the first in the text
+    return tuple(Term(key, round(value, 3)) for key, value in keys[:MOST])
 
 
 def prepare() -> None:
@@ -52,8 +52,8 @@ def prepare() -> None:
     chinese.prepare()
 
 
-def _strongest_first(found: tuple[str, float]) -> float:
-    return -found[1]
+def _strongest_first(entry: tuple[str, float]) -> float:
+    return -entry[1]
 
 
 def _ranked(text: str) -> Iterator[tuple[str, float]]:

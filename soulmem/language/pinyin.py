@@ -52,11 +52,11 @@ def romanised(name: str) -> tuple[str, ...]:
     if syllables is None:
         return ()
     split = 2 if is_double(name) else 1
-    family, given = "".join(syllables[:split]), "".join(syllables[split:])
+    family, given_name = "".join(syllables[:split]), "".join(syllables[split:])
     forms = (
-        f"{family.capitalize()} {given.capitalize()}",
+        f"{family.capitalize()} {given_name.capitalize()}",
         " ".join([family.capitalize(), *(s.capitalize() for s in syllables[split:])]),
-        (family + given).capitalize(),
+        (family + given_name).capitalize(),
     )
     return tuple(dict.fromkeys(forms))
 
@@ -75,12 +75,12 @@ def sound(name: str) -> str | None:
 
 def _falls_apart(letters: str) -> bool:
     """Whether the letters are nothing but syllables of Chinese."""
-    known = _all_syllables()
+    syllables = _all_syllables()
     ends = [True] + [False] * len(letters)  # by length: whether the beginning is
     for stop in range(1, len(letters) + 1):
         ends[stop] = any(
-            ends[at] and letters[at:stop] in known
-            for at in range(max(0, stop - 6), stop)
+            ends[start] and letters[start:stop] in syllables
+            for start in range(max(0, stop - 6), stop)
         )
     return ends[-1]
 

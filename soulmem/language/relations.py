@@ -47,10 +47,10 @@ class Relation:
 @lru_cache(1 << 12)
 def relation_of(verb: str | None) -> Relation:
     """What the verb says, None being a relation that was given none."""
-    said = " ".join((verb or "").replace("_", " ").split()).casefold()
-    if said in ALIAS.values():
-        return Relation(said, is_alias=True)
-    base, is_over = _chinese(said) if is_unspaced(said) else _english(said)
+    phrase = " ".join((verb or "").replace("_", " ").split()).casefold()
+    if phrase in ALIAS.values():
+        return Relation(phrase, is_alias=True)
+    base, is_over = _chinese(phrase) if is_unspaced(phrase) else _english(phrase)
     topic, pole, is_mutual = _TOPICS.get(base, (None, 0, False))
     if topic is None and base.startswith(("favourite ", "favorite ", "最喜欢", "最爱")):
         topic = base.replace("favorite", "favourite")
@@ -74,20 +74,20 @@ def also_called(name: str, other: str) -> str:
     return ALIAS["zh" if is_unspaced(name + other) else "en"]
 
 
-def _english(said: str) -> tuple[str, bool]:
+def _english(phrase: str) -> tuple[str, bool]:
     """The verb in its base form, without what only tells when; and whether it is denied."""
-    plain = said.replace("\u2019", "'").replace("n't", " n't")
-    left = _DENIED_TWO.sub(" ", plain)
-    words = _WORD.findall(left)
+    plain = phrase.replace("\u2019", "'").replace("n't", " n't")
+    undenied = _DENIED_TWO.sub(" ", plain)
+    words = _WORD.findall(undenied)
     kept = [word for word in words if word not in _DENIED]
     bare = [word for word in kept if word not in _DROPPED] or kept
-    return " ".join(map(base_form, bare)), left != plain or len(kept) < len(words)
+    return " ".join(map(base_form, bare)), undenied != plain or len(kept) < len(words)
 
 
-def _chinese(said: str) -> tuple[str, bool]:
-    left = _ZH_DROPPED.sub("", said.replace(" ", ""))
-    bare = _ZH_DENIED.sub("", left)
-    is_over = bare != left or bare.endswith("过")
+def _chinese(phrase: str) -> tuple[str, bool]:
+    undated = _ZH_DROPPED.sub("", phrase.replace(" ", ""))
+    bare = _ZH_DENIED.sub("", undated)
+    is_over = bare != undated or bare.endswith("过")
     return _ZH_IS.sub("", _ZH_IS.sub("", _ZH_DROPPED.sub("", bare))) or bare, is_over
 
 

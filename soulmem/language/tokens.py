@@ -36,19 +36,15 @@ class Tokeniser:
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._names = {
-            _bare(match.group(2))
-            for name in names
-            for match in _RUN.finditer(_plain(name))
-            if match.group(2)
-        }
-
-        # What the last words became: finding a base form takes longest.
-        self._known: dict[str, list[str]] = {}
-        self._cue: tuple[str, tuple[_Run, ...]] = (
-            "",
-            (),
-        )  # the last one of `shared`, which asks many texts
+        self._names = set[str]()
+        for name in names:
+            for match in _RUN.finditer(_plain(name)):
+                if match.group(2):
+                    self._names.add(_bare(match.group(2)))
+        # The tokens of the last words: finding a base form takes longest.
+        self._tokens_by_word: dict[str, list[str]] = {}
+        # The last query of `shared`, which compares it with many texts.
+        self._query: tuple[str, tuple[_Run, ...]] = ("", ())
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`, lower case; without punctuation and words that say nothing."""
@@ -78,11 +74,11 @@ class Tokeniser:
         for match in _RUN.finditer(_plain(name)):
             run = match.group()
             if match.group(1):
-                known = set(_characters(run))
+                kept_pieces = set(_characters(run))
                 pieces = [
                     run[i : i + 2] for i in range(len(run) - 1)
                 ] or _ONE_HAN.findall(run)
-                out += [(piece,) for piece in pieces if piece in known]
+                out += [(piece,) for piece in pieces if piece in kept_pieces]
             elif words := {
                 *self._word(run),
                 *self._word(run.lower()),
@@ -91,29 +87,29 @@ class Tokeniser:
                 out.append(tuple(sorted(words)))
         return out
 
-    def shared(self, cue: str, text: str) -> list[str]:
-        """What `cue` and `text` have in common, for people to read: words, and runs of unspaced script.
+    def shared(self, query: str, text: str) -> list[str]:
+        """What `query` and `text` have in common, for people to read: words, and runs of unspaced script.
 
-        As the cue writes them, in its order, each once; without words that are in every other line.
+        As the query writes them, in its order, each once; without words that are in every other line.
         """
-        asked, runs = self._cue
-        if asked != cue:
-            runs = tuple(self._runs(cue))
-            self._cue = cue, runs
-        theirs = set(self.tokens(text))
+        last_query, runs = self._query
+        if last_query != query:
+            runs = tuple(self._runs(query))
+            self._query = query, runs
+        text_tokens = set(self.tokens(text))
         plain = _plain(text)
         out: dict[str, None] = {}
         for run, words in runs:
             if words is None:
                 out.update(dict.fromkeys(_common_runs(run, plain)))
-            elif not theirs.isdisjoint(words):
+            elif not text_tokens.isdisjoint(words):
                 out[run] = None
         return list(out)
 
-    def _runs(self, cue: str) -> Iterator[_Run]:
-        """What of a cue may be a reason, each once."""
-        found = dict.fromkeys(match.groups() for match in _RUN.finditer(_plain(cue)))
-        for unspaced, word in found:
+    def _runs(self, query: str) -> Iterator[_Run]:
+        """What of a query may be a reason, each once."""
+        runs = dict.fromkeys(match.groups() for match in _RUN.finditer(_plain(query)))
+        for unspaced, word in runs:
             if unspaced:
                 yield unspaced, None
             elif not self._is_weak(words := self._words_of(word)):
@@ -121,11 +117,11 @@ class Tokeniser:
 
     def _words_of(self, run: str) -> list[str]:
         """The tokens of a word of a spaced script; nothing may be written to them."""
-        words = self._known.get(run)
+        words = self._tokens_by_word.get(run)
         if words is None:
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            words = self._known[run] = self._word(run)
+            if len(self._tokens_by_word) >= _REMEMBERED:
+                self._tokens_by_word.clear()
+            words = self._tokens_by_word[run] = self._word(run)
         return words
 
     def _is_weak(self, words: list[str]) -> bool:
@@ -193,7 +189,7 @@ def _common_runs(run: str, text: str) -> Iterator[str]:
         end = start + 2
         while end < size and run[start : end + 1] in text:
             end += 1
-        told = run[start:end].strip(_STOP_ENDS)
-        if len(told) > 1:
-            yield told
+        common = run[start:end].strip(_STOP_ENDS)
+        if len(common) > 1:
+            yield common
         start = end

@@ -35,7 +35,7 @@ def words(file: str, table: str, key: str) -> tuple[str, ...]:
 
 def word_set(file: str, table: str, *keys: str) -> frozenset[str]:
     """The lists of these keys as one set."""
-    return frozenset(word for key in keys for word in words(file, table, key))
+    return frozenset[str]().union(*(words(file, table, key) for key in keys))
 
 
 def signs(file: str, table: str, key: str) -> str:

@@ -203,20 +203,18 @@ def _date(match: re.Match[str], today: Today) -> Reading | None:
         int(number(match["m"])),
         int(number(match["d"])),
     )
-    found = on_day(today, year, month, day) if month <= 12 else None
+    date = on_day(today, year, month, day) if month <= 12 else None
     return (
-        in_day(today, found, _part(match), 0.95, _is_named(match))
-        if found is not None
+        in_day(today, date, _part(match), 0.95, _is_named(match))
+        if date is not None
         else None
     )
 
 
 def _numbers(match: re.Match[str], today: Today) -> Reading | None:
     year, month, day = (int(match[name]) for name in ("y", "m", "d"))
-    found = on_day(today, year, month, day) if month <= 12 else None
-    return (
-        in_day(today, found, None, 0.95, absolute=True) if found is not None else None
-    )
+    date = on_day(today, year, month, day) if month <= 12 else None
+    return in_day(today, date, None, 0.95, absolute=True) if date is not None else None
 
 
 def _month(match: re.Match[str], today: Today) -> Reading | None:
@@ -272,8 +270,8 @@ def _week(match: re.Match[str], today: Today) -> Reading:
         return Reading((today.weekend(back),), 0.85)
     if not day:
         return Reading((today.week(back),), 0.85 if back else 0.5)
-    at = today.weekday(_WEEKDAYS.index("日" if day == "天" else day), back)
-    return in_day(today, at.start.date(), _part(match), 0.9)
+    span = today.weekday(_WEEKDAYS.index("日" if day == "天" else day), back)
+    return in_day(today, span.start.date(), _part(match), 0.9)
 
 
 def _months_back(match: re.Match[str], today: Today) -> Reading | None:

@@ -40,8 +40,8 @@ def back_by(
         return Reading((today.day(int(n)),), confidence)
     if size < 1.0:
         slack = timedelta(size * max(0.5, 0.25 * n, (high - low) / 2))
-        at = today.now - timedelta(size * n)
-        return Reading((Span(at - slack, at + slack),), confidence)
+        moment = today.current_time - timedelta(size * n)
+        return Reading((Span(moment - slack, moment + slack),), confidence)
     first, last = (today.this_day - timedelta(round(size * k)) for k in (high, low))
     around = timedelta(round(_AROUND.get(unit, 0) * min(1.0, n)))
     spans = [today.days(first - around, last + around + DAY)]
@@ -94,7 +94,10 @@ def latest(
         return of_year(year)
     for back in range(-1, 5):
         span = of_year(today.this_day.year - back)
-        if span is not None and (span.end if is_over else span.start) <= today.now:
+        if (
+            span is not None
+            and (span.end if is_over else span.start) <= today.current_time
+        ):
             return span
     return None
 

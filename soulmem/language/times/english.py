@@ -216,11 +216,10 @@ def _weekday(match: re.Match[str], today: Today) -> Reading:
     days = [today.this_day - DAY * ((today.this_day.weekday() - weekday) % 7 or 7)]
     if which == "last" and weekday < today.this_day.weekday():
         days.insert(0, days[0] - DAY * 7)
-    readings = (in_day(today, day, part, 0.9) for day in days)
-    return Reading(
-        tuple(span for one in readings for span in one.spans),
-        0.6 if which == "on" else 0.85,
-    )
+    spans: list[Span] = []
+    for day in days:
+        spans += in_day(today, day, part, 0.9).spans
+    return Reading(tuple(spans), 0.6 if which == "on" else 0.85)
 
 
 def _day(back: int, confidence: float) -> Reader:

@@ -18,7 +18,7 @@ _CODES = (
     "0055a06ad600b691775200b5200b250da4b00a4b004ab0a55b005ad00b6a05b5200d920fd2500d2500a550b4ad004b6005b5"
     "06daa00ec911e9200e9200d260ca5600a5700556086d50075500749"
 )
-_YEARS = [int(_CODES[at : at + 5], 16) for at in range(0, len(_CODES), 5)]
+_YEARS = [int(_CODES[i : i + 5], 16) for i in range(0, len(_CODES), 5)]
 
 _Day = Callable[[int], "date | None"]
 
@@ -51,11 +51,11 @@ def easter(year: int) -> date:
 
 @cache
 def _new_year(year: int) -> date | None:
-    at = year - _FIRST_YEAR
-    if not 0 <= at < len(_YEARS):
+    index = year - _FIRST_YEAR
+    if not 0 <= index < len(_YEARS):
         return None
     days = 0
-    for code in _YEARS[:at]:
+    for code in _YEARS[:index]:
         months = 13 if code >> 13 else 12
         days += 29 * months + bin(code & 0x1FFF).count("1")
     return _FIRST_DAY + timedelta(days)
@@ -71,11 +71,11 @@ def _fixed(month: int, day: int) -> _Day:
 
 
 def _lunar(month: int, day: int, shift: int = 0) -> _Day:
-    def found(year: int) -> date | None:
-        at = lunar_day(year, month, day)
-        return at + timedelta(shift) if at is not None else None
+    def of_year(year: int) -> date | None:
+        feast_day = lunar_day(year, month, day)
+        return feast_day + timedelta(shift) if feast_day is not None else None
 
-    return found
+    return of_year
 
 
 def _tomb_sweeping(year: int) -> date:
@@ -138,9 +138,7 @@ _FEASTS: tuple[tuple[str, int, int, _Day], ...] = (
 )
 _LATIN = re.compile("[a-z]")
 _NAMES = sorted(
-    (name for names, _, _, _ in _FEASTS for name in names.split(" / ")),
-    key=len,
-    reverse=True,
+    " / ".join(names for names, _, _, _ in _FEASTS).split(" / "), key=len, reverse=True
 )
 ENGLISH = "|".join(
     name for name in _NAMES if _LATIN.search(name)
@@ -152,7 +150,7 @@ def feast(name: str, year: int) -> tuple[date, date] | None:
     """First day and the day after the last of the feast of that name in a year; None where it is unknown."""
     for names, before, length, day in _FEASTS:
         if re.fullmatch(names.replace(" / ", "|"), name, re.IGNORECASE):
-            at = day(year)
-            start = at - timedelta(before) if at is not None else None
+            feast_day = day(year)
+            start = feast_day - timedelta(before) if feast_day is not None else None
             return (start, start + timedelta(length)) if start is not None else None
     return None

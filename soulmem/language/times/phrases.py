@@ -12,6 +12,8 @@ from soulmem.language.times.spans import FIRST, Reading, Span, Today
 
 __all__ = ["FIRST", "Span", "TimePhrase", "time_phrases", "without"]
 
+_Place = tuple[int, int, Reading]  # where words stand, from and to, and their meaning
+
 _LONGEST = 2000  # characters that are looked through, the last ones: a longer text tells, it does not ask
 _DATE = 0.95  # the confidence of a date
 _RANGE = re.compile(r"\s*(?:and|to|until|till|through|[-–—~～至到和])\s*\Z")
@@ -27,74 +29,93 @@ class TimePhrase:
     end: int
     spans: tuple[Span, ...]  # the likeliest first; none where a conversation is meant
     confidence: float  # 0..1, that time was meant at all, and this one
-    sessions: int | None = (
-        None  # so many conversations ago, 1 the last; FIRST: the first there was
-    )
+    # So many conversations ago, 1 the last; FIRST: the first there was.
+    sessions: int | None = None
     is_absolute: bool = False  # it names its year
 
 
-def time_phrases(text: str, now: datetime) -> tuple[TimePhrase, ...]:
+def time_phrases(text: str, current_time: datetime) -> tuple[TimePhrase, ...]:
     """The past times that a text speaks of, in its order; English, Chinese, and the commonest Japanese words.
 
-    now  aware; its zone says when a day begins
+    current_time  aware; its zone says when a day begins
 
     What is still to come is left out, and so is what the text counts from a date of its own ("the week
     before" beside "6 May 2023"). Some 0.2 ms for a line.
     """
     skipped = max(0, len(text) - _LONGEST)
-    today, plain = Today(now), text[skipped:].replace("\u2019", "'")
-    found: list[tuple[int, int, Reading]] = []
-    for language in (english, chinese):
-        found += language.readings(plain, today)
-    found.sort(key=lambda one: (one[0] - one[1], one[0]))  # the longest words win
-    taken: list[tuple[int, int, Reading]] = []
-    for start, end, reading in found:
-        if all(end <= other[0] or start >= other[1] for other in taken):
-            taken.append((start, end, reading))
-    phrases = [
-        TimePhrase(
+    phrases = []
+    for start, end, reading in _readings(text[skipped:], Today(current_time)):
+        spans = tuple(span for span in reading.spans if span.start <= current_time)
+        if not spans and reading.sessions is None:
+            continue
+        phrase = TimePhrase(
             words=text[skipped + start : skipped + end].strip(),
             start=skipped + start,
             end=skipped + end,
-            spans=tuple(span for span in reading.spans if span.start <= now),
+            spans=spans,
             confidence=reading.confidence,
             sessions=reading.sessions,
             is_absolute=reading.is_absolute,
         )
-        for start, end, reading in sorted(taken, key=lambda one: one[0])
-    ]
-    phrases = [one for one in phrases if one.spans or one.sessions is not None]
-    if any(one.is_absolute for one in phrases):
-        phrases = [one for one in phrases if one.is_absolute or one.confidence >= _DATE]
+        phrases.append(phrase)
+    if any(phrase.is_absolute for phrase in phrases):
+        phrases = [p for p in phrases if p.is_absolute or p.confidence >= _DATE]
     return tuple(_joined(text, phrases))
+
+
+def _readings(text: str, today: Today) -> list[_Place]:
+    """What the words for times mean, in order and without overlap: the longest words win."""
+    plain = text.replace("\u2019", "'")
+    candidates: list[_Place] = []
+    for language in (english, chinese):
+        candidates += language.readings(plain, today)
+    candidates.sort(key=_longest_first)
+    chosen: list[_Place] = []
+    for place in candidates:
+        if not any(_overlaps(place, other) for other in chosen):
+            chosen.append(place)
+    return sorted(chosen, key=_start)
+
+
+def _longest_first(place: _Place) -> tuple[int, int]:
+    start, end, _ = place
+    return start - end, start
+
+
+def _start(place: _Place) -> int:
+    return place[0]
+
+
+def _overlaps(place: _Place, other: _Place) -> bool:
+    return place[0] < other[1] and other[0] < place[1]
 
 
 def without(text: str, phrases: Sequence[TimePhrase]) -> str:
     """The text with these words taken out."""
-    for one in reversed(phrases):
-        text = f"{text[: one.start]} {text[one.end :]}"
+    for phrase in reversed(phrases):
+        text = f"{text[: phrase.start]} {text[phrase.end :]}"
     return text
 
 
 def _joined(text: str, phrases: Sequence[TimePhrase]) -> list[TimePhrase]:
     """With two times that bound a third, as in "between 5 and 9 May", made into that one."""
     out: list[TimePhrase] = []
-    for one in phrases:
+    for phrase in phrases:
         before = out[-1] if out else None
-        if before is not None and _bounds(text, before, one):
-            first, last = before.spans[-1], one.spans[-1]
+        if before is not None and _bounds(text, before, phrase):
+            first, last = before.spans[-1], phrase.spans[-1]
             if first.start > last.start:  # the year stands with the second only
                 first = _in_year(first, last.start.year)
             if first.start < last.end:
                 out[-1] = replace(
                     before,
-                    words=text[before.start : one.end],
-                    end=one.end,
+                    words=text[before.start : phrase.end],
+                    end=phrase.end,
                     spans=(Span(first.start, last.end),),
-                    is_absolute=one.is_absolute,
+                    is_absolute=phrase.is_absolute,
                 )
                 continue
-        out.append(one)
+        out.append(phrase)
     return out
 
 

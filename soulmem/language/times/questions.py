@@ -27,5 +27,5 @@ def is_only_filler(rest: str, tokens: Callable[[str], Iterable[str]]) -> bool:
 
     tokens  cuts a word into the tokens of a search
     """
-    left = _WORD.findall(_UNSPACED_FILLER.sub(" ", rest))
-    return all(_FILLER.issuperset(tokens(word)) for word in left)
+    words_left = _WORD.findall(_UNSPACED_FILLER.sub(" ", rest))
+    return all(_FILLER.issuperset(tokens(word)) for word in words_left)

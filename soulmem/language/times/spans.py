@@ -38,17 +38,17 @@ class Span:
 class Today:
     """The moment from which words for time are counted; its zone says when a day begins."""
 
-    now: datetime  # aware
+    current_time: datetime  # aware
 
     @property
     def this_day(self) -> date:
         """The day it is."""
-        return self.now.date()
+        return self.current_time.date()
 
     @property
     def zone(self) -> tzinfo:
         """Where days are counted."""
-        zone = self.now.tzinfo
+        zone = self.current_time.tzinfo
         assert zone is not None
         return zone
 
@@ -114,7 +114,9 @@ class Today:
 
     def last(self, length: timedelta) -> Span:
         """The time up to now, of that length."""
-        return Span(self.now - length, self.now + timedelta(seconds=1))
+        return Span(
+            self.current_time - length, self.current_time + timedelta(seconds=1)
+        )
 
 
 def _first(year: int, month: int) -> date:
@@ -125,8 +127,8 @@ def _first(year: int, month: int) -> date:
 def third(span: Span, part: str) -> Span:
     """The early, middle or late part of a span, a third of it."""
     step = (span.end - span.start) / 3
-    at = {"early": 0, "middle": 1, "late": 2}[part]
-    return Span(span.start + at * step, span.start + (at + 1) * step)
+    index = {"early": 0, "middle": 1, "late": 2}[part]
+    return Span(span.start + index * step, span.start + (index + 1) * step)
 
 
 @dataclass(frozen=True, slots=True)
