@@ -138,3 +138,22 @@ test('a character that does not remember is told nothing of its chat', async () 
     assert.equal(await chatSync.syncNow(), null);
     assert.equal(sidecar.bodies.length, 0);
 });
+
+test('a reading does not go on in another chat', async () => {
+    const { tavern, chatSync, sidecar, id, gate } = scene({ chat: talk(300) });
+    Object.defineProperty(gate, 'open', {
+        get: () => new Promise(resolve => setTimeout(resolve, 10)),
+    });
+    const reading = chatSync.syncNow();
+    await new Promise(resolve => setTimeout(resolve, 15));
+    const first = id();
+    tavern.name = 'Another chat';
+    tavern.metadata = {};
+    tavern.chat = talk(300);
+    const result = await reading;
+    assert.ok(!result?.complete);
+    assert.deepEqual(
+        [...sidecar.chats.keys()].filter(chat => chat !== first),
+        [],
+    );
+});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { derivedId } from '../../../extension_js/src/base/hash.js';
 import { slotOf } from '../../../extension_js/src/tavern/slots.js';
-import { newMessage, talk } from '../fakes.mjs';
+import { newMessage, refusal, talk } from '../fakes.mjs';
 import { TRIO, scene } from './scene.mjs';
 
 test('a chat that was imported from its file before it was opened is that chat, branch or not', async () => {
@@ -149,4 +149,14 @@ test("in a group that was away, what was newMessage meanwhile is everybody's", a
     tavern.chat.push(newMessage('a secret', { is_user: true }));
     await chatSync.syncNow();
     assert.deepEqual(sidecar.chats.get(id())?.at(-1)?.present, [tavern.settings.souls['a.png']]);
+});
+
+test('no id is minted while it is not known whether the chat was imported', async () => {
+    const { host, chatSync, gate } = scene({ chat: talk(3) });
+    gate.listing = refusal('busy', 503);
+    await assert.rejects(chatSync.identify(), /busy/);
+    assert.equal(host.record(), undefined);
+    gate.listing = refusal('not_found', 404); // the sidecar does not know the soul yet
+    await chatSync.identify();
+    assert.ok(host.record()?.chat);
 });

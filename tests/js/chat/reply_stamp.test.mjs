@@ -94,3 +94,13 @@ test("a swipe made while memory slept does not show the old swipe's recall", asy
     chatSync.replyArrived(4, 'swipe');
     assert.equal(tavern.chat[4].extra.soulmem?.trace, undefined);
 });
+
+test('a message that has its slot already keeps it, whatever reply was expected there', async () => {
+    const { tavern, chatSync, id, signal } = scene({ chat: talk(4) });
+    await chatSync.syncForReply({ leaveOut: 0, signal });
+    const expected = { chat: id(), index: 4, slot: 'm-coming', swipe: 0, fresh: true, trace: 't1' };
+    chatSync.expectReply(expected);
+    tavern.chat.push(newMessage('stamped', { extra: { soulmem: { id: 'm-own', trace: 't0' } } }));
+    chatSync.replyArrived(4, 'normal');
+    assert.deepEqual(tavern.chat[4].extra?.soulmem, { id: 'm-own', trace: 't0' });
+});

@@ -16,14 +16,21 @@ export function scene(about, { names = [], imported = [] } = {}) {
     const pushed = /** @type {string[]} */ ([]);
     const asked = /** @type {string[]} */ ([]);
     const bin = /** @type {{id: string, name: string}[]} */ ([]);
-    const gate = { open: Promise.resolve(), failing: /** @type {Error | null} */ (null) };
+    const gate = {
+        open: Promise.resolve(),
+        failing: /** @type {Error | null} */ (null),
+        listing: /** @type {Error | null} */ (null),
+    };
     const ask = async (
         /** @type {string} */ method,
         /** @type {string} */ path,
         /** @type {any} */ body,
         /** @type {any} */ options,
     ) => {
-        if (method === 'GET' && path.startsWith('/chats?soul=')) return { chats: imported };
+        if (method === 'GET' && path.startsWith('/chats?soul=')) {
+            if (gate.listing) throw gate.listing;
+            return { chats: imported };
+        }
         if (path === '/souls?state=bin') return { souls: bin };
         await gate.open;
         if (gate.failing) throw gate.failing;

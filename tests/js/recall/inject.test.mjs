@@ -214,3 +214,14 @@ test('roles follow the sidecar, unknown ones are system', () => {
         injections([block(['a'], { role })], ['a'], { position: 'auto', depth: 4 })[0].role;
     assert.deepEqual(['system', 'user', 'assistant', 'nobody'].map(of), [0, 1, 2, 0]);
 });
+
+test('memories are dropped until the whole fits, also when one alone counts for more than in the block', async () => {
+    const count = async (/** @type {string} */ text) => (text.startsWith('[') ? text.length : 50);
+    const blocks = [block(['a'.repeat(20), 'b'.repeat(20), 'c'.repeat(20)])];
+    const memories = [memory('e0'), memory('e1'), memory('e2')];
+    const whole = blocks[0].text.length;
+    const { texts, tokens, trimmed } = await retrim(blocks, memories, whole - 40, count);
+    assert.ok(tokens <= whole - 40);
+    assert.equal(texts[0], `[Earlier]\n- ${'a'.repeat(20)}`);
+    assert.deepEqual(trimmed, ['e2', 'e1']);
+});

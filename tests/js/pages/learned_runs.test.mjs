@@ -1,30 +1,14 @@
-// The page of background work: jobs, prices and tests in words, and the runs that are shown.
-
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-    isUnfinished,
-    jobName,
-    outcomeText,
-    shownJobs,
-} from '../../../extension_js/src/widgets/job_list.js';
+import { createSay } from '../../../extension_js/src/base/strings.js';
 import {
     kindCounts,
-    splitByKept,
     runsOf,
+    splitByKept,
     withFactTexts,
 } from '../../../extension_js/src/pages/learned_runs.js';
-import {
-    durationText,
-    priceOf,
-    totalUsage,
-    testVerdict,
-} from '../../../extension_js/src/pages/model_card.js';
-import { createSay } from '../../../extension_js/src/base/strings.js';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').AuditEntry} AuditEntry */
-/** @typedef {import('../../../extension_js/src/base/types.js').Job} Job */
-/** @typedef {import('../../../extension_js/src/base/types.js').UsageLedger} UsageLedger */
 
 const say = createSay(english => english);
 const IDLE = 'idle-20260501T120000',
@@ -63,7 +47,7 @@ test('what runs made is told run by run, the newest first, scenes before names',
     assert.equal(kindCounts(shown[1].items, say), 'scene 1 · concept 1');
 });
 
-test('only what a model did in a run kindCounts, and of that what a reader can judge', () => {
+test('only what a model did in a run counts, and of that what a reader can judge', () => {
     assert.deepEqual(
         runs(
             entry({ actor: 'user' }),
@@ -188,122 +172,5 @@ test('kept is what was there when the user kept it; a run that wrote more since 
     assert.deepEqual(
         splitByKept(runsOf([entry({}), second, first]), all[0].newest).fresh.map(run => run.id),
         [IDLE],
-    );
-});
-
-/** @param {Partial<Job>} about @returns {Job} */
-const job = about => ({
-    job: JOB,
-    kind: 'consolidate',
-    soul: 's1',
-    at: '2026-05-01T12:00:00Z',
-    state: 'done',
-    progress: { done: 0, total: 0, unit: '' },
-    result: null,
-    error: null,
-    ...about,
-});
-
-test('a job is told with what came of it', () => {
-    assert.match(
-        outcomeText(job({ result: { calls: 4, memories: 9, parked: [] } }), say),
-        /calls 4, memories 9/,
-    );
-    assert.match(
-        outcomeText(job({ result: { calls: 4, memories: 0, parked: ['c1: no lists'] } }), say),
-        /Deferred: 1/,
-    );
-    assert.match(
-        outcomeText(job({ kind: 'replay', result: { calls: 2, written: 3, parked: [] } }), say),
-        /calls 2, memories 3/,
-    );
-    assert.equal(outcomeText(job({ result: {} }), say), 'Done');
-    assert.match(
-        outcomeText(job({ state: 'failed', error: 'the disk is full' }), say),
-        /the disk is full/,
-    );
-    assert.match(outcomeText(job({ state: 'cancelled' }), say), /stays/);
-    assert.equal(jobName(job({ kind: 'import' }), say), 'Import');
-    assert.equal(jobName(job({ kind: 'of tomorrow' }), say), 'of tomorrow');
-});
-
-test('what goes on is always told, of what ended the last; tests and quotes are told elsewhere', () => {
-    const jobs = [
-        job({ kind: 'model_test' }),
-        job({ kind: 'import', result: { dry_run: true } }),
-        ...Array.from({ length: 20 }, () => job({})),
-        job({ state: 'running' }),
-    ];
-    const shown = shownJobs(jobs);
-    assert.deepEqual([shown.length, shown.filter(isUnfinished).length], [9, 1]);
-    assert.ok(!shown.some(other => other.kind === 'model_test' || other.result?.dry_run));
-});
-
-const spent = {
-    calls: 4,
-    failed: 1,
-    prompt_tokens: 1000,
-    answer_tokens: 200,
-    seconds: 60,
-    memories: 9,
-};
-/** @param {Partial<UsageLedger>} about @returns {UsageLedger} */
-const ledger = about => ({
-    totals: {},
-    this_hour: spent,
-    most_an_hour: { calls: 120, tokens: 1, memories: 1, minutes: 1 },
-    due: { calls: 6, minutes: null },
-    parked: [],
-    down: null,
-    ...about,
-});
-
-test('the price goes by what calls took so far, and says so when there were none', () => {
-    assert.deepEqual(priceOf(ledger({})), { calls: 6, minutes: null, tokens: null });
-    assert.deepEqual(
-        priceOf(ledger({ totals: { consolidation: spent }, due: { calls: 6, minutes: 1.5 } })),
-        { calls: 6, minutes: 1.5, tokens: 1800 },
-    );
-    assert.match(durationText(null, say), /not known/);
-    assert.match(durationText(0.4, say), /less than a minute/);
-    assert.match(durationText(1.2, say), /about 2 minutes/);
-    assert.deepEqual(
-        totalUsage(ledger({ totals: { consolidation: spent, test: { ...spent, calls: 1 } } })),
-        {
-            calls: 5,
-            failed: 2,
-            prompt_tokens: 2000,
-            answer_tokens: 400,
-            seconds: 120,
-            memories: 18,
-        },
-    );
-});
-
-test('a test of the model is told so that one knows what to do', () => {
-    assert.deepEqual(
-        testVerdict(job({ result: { state: 'ok', seconds: 2.1, answer: 'A tree.' } }), say),
-        { sign: 'yes', text: 'The model answers well, in 2.1 s:', answer: 'A tree.' },
-    );
-    for (const [result, sign, words] of /** @type {[object, string, RegExp][]} */ ([
-        [
-            { state: 'unreadable', seconds: 3, reason: 'no lists.' },
-            'warn',
-            /no lists.*larger model/,
-        ],
-        [
-            { state: 'failed', reason: 'nobody listens.' },
-            'no',
-            /nobody listens.*Check the connection/,
-        ],
-        [{ state: 'off' }, 'no', /config\.toml/],
-    ])) {
-        const verdict = testVerdict(job({ result }), say);
-        assert.equal(verdict.sign, sign);
-        assert.match(verdict.text, words);
-    }
-    assert.match(
-        testVerdict(job({ state: 'failed', error: 'the store is closed', result: null }), say).text,
-        /the store is closed/,
     );
 });

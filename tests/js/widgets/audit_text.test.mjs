@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EN, createSay } from '../../../extension_js/src/base/strings.js';
+import {
+    actionText,
+    fieldTexts,
+    isUndoable,
+    jobOf,
+    textDifference,
+} from '../../../extension_js/src/widgets/audit_text.js';
+
+/** @typedef {import('../../../extension_js/src/base/types.js').AuditEntry} AuditEntry */
+
+const say = createSay(english => english);
+
+/** @param {Partial<AuditEntry>} [about] @returns {AuditEntry} */
+const entry = about => ({
+    id: 'c1',
+    at: '2026-01-01T00:00:00Z',
+    actor: 'engine',
+    action: 'change',
+    target: 'm1',
+    before: { text: 'a' },
+    after: { text: 'b' },
+    source: '',
+    reason: '',
+    ...about,
+});
+
+test('what can be undone is what the sidecar undoes', () => {
+    assert.ok(isUndoable(entry()));
+    assert.ok(
+        isUndoable(
+            entry({ actor: 'import', action: 'create', before: null, after: { text: 'b' } }),
+        ),
+    );
+    assert.ok(
+        isUndoable(entry({ actor: 'user', action: 'feedback' })),
+        'feedback is undone by name',
+    );
+    for (const no of /** @type {Partial<AuditEntry>[]} */ ([
+        { actor: 'user' },
+        { action: 'read' },
+        { action: 'purge' },
+        { action: 'undo' },
+        { action: 'ask' },
+        { before: null },
+        { action: 'create', before: null, after: null },
+    ]))
+        assert.ok(!isUndoable(entry(no)), JSON.stringify(no));
+});
+
+test('a job is known by its id, and never for the user', () => {
+    const job = `j${'0'.repeat(22)}`;
+    assert.equal(jobOf(entry({ source: job })), job);
+    assert.equal(
+        jobOf(entry({ source: 'idle-20260501T120000' })),
+        'idle-20260501T120000',
+        'a quiet moment',
+    );
+    assert.equal(jobOf(entry({ source: job, actor: 'user' })), null);
+    for (const source of ['', 'idle-1', 'forget', 'j1', 'c00000000000000001', `t${'0'.repeat(22)}`])
+        assert.equal(jobOf(entry({ source })), null, source);
+});
+
+test('a change is told by who did it, and field by field', () => {
+    assert.equal(actionText(entry(), say), 'SoulMem: changed it');
+    assert.equal(
+        actionText(
+            entry({ before: { edges: { e1: {} } }, after: { edges: { e1: {}, e2: {} } } }),
+            say,
+        ),
+        'SoulMem: changed 2 links',
+    );
+    assert.equal(
+        actionText(entry({ actor: 'user', action: 'bin' }), say),
+        'You: moved it to the bin',
+    );
+    const fields = fieldTexts(
+        entry({
+            before: { locked: false, tags: [], state: 'active' },
+            after: { locked: true, tags: ['a', 'b'], state: 'bin' },
+        }),
+        say,
+    );
+    assert.deepEqual(fields, [
+        'locked: no → yes',
+        'tags: – → a, b',
+        'state: remembered → in the bin',
+    ]);
+    assert.deepEqual(
+        fieldTexts(entry({ before: null, after: { locked: true } }), say),
+        [],
+        'a new memory changed nothing',
+    );
+});
+
+test('every actor, action, field and state of the contract has its words', () => {
+    for (const actor of ['user', 'lead', 'archivist', 'engine', 'import'])
+        assert.ok(`by_${actor}` in EN, actor);
+    for (const action of [
+        'create',
+        'change',
+        'bin',
+        'restore',
+        'purge',
+        'read',
+        'learn',
+        'feedback',
+        'ask',
+        'reject',
+        'undo',
+    ])
+        assert.ok(`did_${action}` in EN, action);
+    for (const state of ['active', 'bin', 'retracted', 'stale', 'forgotten'])
+        assert.ok(`value_${state}` in EN, state);
+});
+
+test('two wordings differ where they differ, whole words and signs', () => {
+    assert.deepEqual(textDifference('my sister is here', 'my cousin is here'), {
+        start: 'my ',
+        removed: 'sister',
+        added: 'cousin',
+        end: ' is here',
+    });
+    assert.deepEqual(textDifference('藏在橡树里', '藏在井里'), {
+        start: '藏在',
+        removed: '橡树',
+        added: '井',
+        end: '里',
+    });
+    const samples = ['', 'a', 'a a', 'the key 🗝️ lies', 'the 🔑 lies', '钥匙', '钥 匙', 'aa aa aa'];
+    for (const before of samples) {
+        for (const after of samples) {
+            const { start, removed, added, end } = textDifference(before, after);
+            assert.equal(start + removed + end, before);
+            assert.equal(start + added + end, after);
+            if (before === after) assert.equal(removed + added, '');
+        }
+    }
+});
