@@ -1,1 +1,1 @@
-"""What a text says, without a model: its concepts, its names, its times."""
+"""What a text says, without a model: sentences, words, topics, names, times, feelings, relations."""

@@ -1,4 +1,4 @@
-"""Which concepts does a run of Chinese tell of? Words of a dictionary, and runs of signs it does not know."""
+"""Keys of a run of Chinese: words of a dictionary, and runs of signs that it does not have."""
 
 from __future__ import annotations
 

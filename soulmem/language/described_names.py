@@ -8,7 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from soulmem.language.foreign_names import nouns_have_capitals
+from soulmem.language.grammars import languages_of
+from soulmem.language.names import names
 from soulmem.language.scripts import CAPITALS, UNSPACED
+from soulmem.language.spaced_words import words as words_of
 from soulmem.language.word_lists import alternatives, word_set, words
 
 _LONGEST = 60  # characters; what is longer is a sentence
@@ -64,10 +68,16 @@ def spelled(key: str, text: str) -> str:
 
 
 def prose_names(text: str) -> Iterator[str]:
-    """Names within the sentences of prose, which writes nothing else with a capital there.
+    """Names by their capitals within the sentences of prose.
 
-    None of a list of traits or a line of titles, which write everything so.
+    None of a list of traits or a line of titles, which write everything with a capital. Where nouns have
+    capitals, too, the names that `names` finds.
     """
+    text_words = words_of(text)
+    codes = languages_of(text_words)
+    if codes and nouns_have_capitals(text_words, codes):
+        yield from filter(looks_like_name, names(text))
+        return
     capitals = [word[0].isupper() for word in re.findall(r"[^\W\d_]+", text)]
     if 2 * sum(capitals) >= len(capitals):
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from soulmem.language.grammars import Grammar, grammar_of
+from soulmem.language.grammars import ENGLISH_CODE, Grammar, grammar_of
 from soulmem.language.spaced_words import Word, is_stop, loud_words
 from soulmem.language.vocabularies import Vocabulary, vocabulary, without_accents
 
@@ -57,6 +57,8 @@ class _Languages:
 
 def nouns_have_capitals(words: Sequence[Word], codes: Sequence[str]) -> bool:
     """By what is listed of the languages; without any list by how common capitals are within sentences."""
+    if ENGLISH_CODE in codes:
+        return False
     if codes:
         return any(grammar_of(code).nouns_have_capitals for code in codes)
     within = [word.capital for word in words if not word.starts]

@@ -1,4 +1,4 @@
-"""Which concepts does a Japanese sentence tell of? By sudachi where it is installed, else by script."""
+"""Keys of a Japanese sentence: by sudachi where it is installed, else by script."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which concepts does a text tell of, and how much is it about each?"""
+"""The concepts that a text is about, with their salience."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What does a role-play message say once its mark-up is gone?"""
+"""The plain words of a role-play message, without mark-up and talk about the game."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How is a Chinese name written in Latin letters, and do a name here and a name there sound the same?"""
+"""Chinese names in Latin letters, and the sound that two spellings of a name have in common."""
 
 from __future__ import annotations
 

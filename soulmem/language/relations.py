@@ -1,4 +1,4 @@
-"""What does the verb of a relation rule out? And does it say that something is no longer so?
+"""Verbs of relations: the topic on which they exclude each other, and whether they deny or end something.
 
 English and Chinese; of any other verb it is only known which spellings are the same.
 """

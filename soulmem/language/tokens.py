@@ -1,4 +1,4 @@
-"""Which tokens does a text hold? Words where a script has spaces, characters where it has none."""
+"""Tokens of the text search: words where a script has spaces, characters where it has none."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from soulmem.language.described_names import prose_names
 from soulmem.language.grammars import LISTED, grammar_of, languages_of
 from soulmem.language.names import names
 from soulmem.language.spaced_words import words
@@ -70,3 +71,9 @@ def test_the_lists_of_each_language(language: str) -> None:
 
 def test_no_dictionary_no_guess_about_the_start_of_a_sentence() -> None:
     assert vocabulary("xx") is None
+
+
+@pytest.mark.timeout(60)
+def test_a_german_description_names_no_nouns() -> None:
+    text = "Sie wohnt mit ihrem Hund am Wald, und Torben bringt ihr jeden Morgen Brot."
+    assert list(prose_names(text)) == ["Torben"]

@@ -1,4 +1,4 @@
-"""Which Chinese words, and the commonest Japanese ones, speak of a time that is over, and of which?"""
+"""Chinese words for past times, and the commonest Japanese ones, with the times that they mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a counted time means: so many units ago, a date, the latest of what comes every year."""
+"""Times by counting: so many units ago, a date, the latest of what comes every year."""
 
 from __future__ import annotations
 

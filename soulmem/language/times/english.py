@@ -1,4 +1,4 @@
-"""Which English words speak of a time that is over, and of which?"""
+"""English words for past times, with the times that they mean."""
 
 from __future__ import annotations
 

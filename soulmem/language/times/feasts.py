@@ -1,4 +1,4 @@
-"""On which days does a feast fall? Western ones, and those of the Chinese calendar from 1950 to 2060."""
+"""The days of feasts: Western ones, and those of the Chinese calendar from 1950 to 2060."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which past times does a text speak of? Words for time to spans, counted from a moment in its time zone."""
+"""The past times that a text speaks of: its words for them as spans, counted from a moment in its time zone."""
 
 from __future__ import annotations
 

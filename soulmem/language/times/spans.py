@@ -1,4 +1,4 @@
-"""What is a span of time, and which one is a day, a week, a month, a season, a year?"""
+"""Spans of time, and those of a day, a week, a month, a season, a year."""
 
 from __future__ import annotations
 
