@@ -16,11 +16,11 @@ SHORT = st.lists(st.integers(0, 2), max_size=12)
 def naive(old: Sequence[int], new: Sequence[int]) -> tuple[int, int]:
     """The definition, word for word."""
 
-    def shared(one: Sequence[int], other: Sequence[int]) -> int:
+    def shared(item: Sequence[int], other: Sequence[int]) -> int:
         return sum(
             1
             for _ in takewhile(
-                lambda pair: pair[0] == pair[1], zip(one, other, strict=False)
+                lambda pair: pair[0] == pair[1], zip(item, other, strict=False)
             )
         )
 
@@ -39,8 +39,8 @@ def test_nothing_at_the_shared_ends_is_overlooked(
     head: list[int], tail: list[int], old: list[int], new: list[int]
 ) -> None:
     """A sequence edited in its middle differs only there, however long the ends are."""
-    one, other = head * 9 + old + tail * 9, head * 9 + new + tail * 9
-    prefix, suffix = common_ends(one, other)
-    assert prefix + suffix <= min(len(one), len(other))
+    item, other = head * 9 + old + tail * 9, head * 9 + new + tail * 9
+    prefix, suffix = common_ends(item, other)
+    assert prefix + suffix <= min(len(item), len(other))
     assert prefix + suffix >= len(head * 9) + len(tail * 9)
-    assert (prefix, suffix) == naive(one, other)
+    assert (prefix, suffix) == naive(item, other)

@@ -55,12 +55,12 @@ def edge(kind: EdgeKind, source: int, target: int, strength: float = 0.5) -> Edg
 
 
 def table_of(edges: list[Edge], rows: int) -> EdgeTable:
-    known: Rows[MemoryId] = Rows()
+    known_rows: Rows[MemoryId] = Rows()
     for n in range(rows):
-        known.add(MemoryId(f"m{n}"))
-    table = EdgeTable(SOUL, known)
-    for one in edges:
-        table.put(one)
+        known_rows.add(MemoryId(f"m{n}"))
+    table = EdgeTable(SOUL, known_rows)
+    for edge in edges:
+        table.put(edge)
     return table
 
 
@@ -78,9 +78,9 @@ def walked(edges: list[Edge], kinds: list[MemoryKind], class_mass: float = 1.0) 
 def found(graph: Csr) -> dict[tuple[int, int, int], float]:
     """(source, target, class) to weight, summed."""
     out: dict[tuple[int, int, int], float] = {}
-    for at, source in enumerate(graph.sources):
-        key = int(source), int(graph.indices[at]), int(graph.kind[at])
-        out[key] = out.get(key, 0.0) + float(graph.weight[at])
+    for arc, source in enumerate(graph.sources):
+        key = int(source), int(graph.indices[arc]), int(graph.kind[arc])
+        out[key] = out.get(key, 0.0) + float(graph.weight[arc])
     return out
 
 
@@ -100,18 +100,20 @@ random_edges = st.lists(
 def test_every_edge_is_an_arc_of_its_class_and_most_are_one_back_too(
     edges: list[Edge], kinds: list[MemoryKind]
 ) -> None:
-    known = {one.id: one for one in edges}.values()
+    rows = {edge.id: edge for edge in edges}.values()
     expected: dict[tuple[int, int, int], float] = {}
-    for one in known:
-        if one.kind in (EdgeKind.TRIGGERS, EdgeKind.FIRES):
+    for edge in rows:
+        if edge.kind in (EdgeKind.TRIGGERS, EdgeKind.FIRES):
             continue
-        source, target = int(one.source[1:]), int(one.target[1:])
-        ways = [(source, target, arc_class(one.kind, kinds[target]))]
-        if one.kind not in ONE_WAY:
-            ways.append((target, source, arc_class(one.kind, kinds[source], back=True)))
+        source, target = int(edge.source[1:]), int(edge.target[1:])
+        ways = [(source, target, arc_class(edge.kind, kinds[target]))]
+        if edge.kind not in ONE_WAY:
+            ways.append(
+                (target, source, arc_class(edge.kind, kinds[source], back=True))
+            )
         for key in ways:
-            expected[key] = expected.get(key, 0.0) + one.strength
-    got = found(walked(list(known), kinds, class_mass=1e6))
+            expected[key] = expected.get(key, 0.0) + edge.strength
+    got = found(walked(list(rows), kinds, class_mass=1e6))
     assert got.keys() == expected.keys()
     assert all(np.isclose(got[key], weight) for key, weight in expected.items())
 
@@ -133,9 +135,9 @@ def test_the_arcs_of_one_class_never_weigh_more_than_their_bound_and_keep_their_
 def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
     """Also where edges went, so that slots are empty."""
     table = table_of(edges, 6)
-    for one, is_gone in zip(edges, gone, strict=False):
+    for edge, is_gone in zip(edges, gone, strict=False):
         if is_gone:
-            table.drop(one.id)
+            table.drop(edge.id)
     columns = table.arrays(WALKED)
     graph = arcs(columns, columns.strength, np.zeros(6, np.uint8))
     assert graph.edge.max(initial=0) < graph.numbers
@@ -144,14 +146,14 @@ def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
         graph.edge, graph.sources, graph.indices, strict=True
     ):
         (slot,) = slots_of(np.asarray([number]))
-        known = table.edge_at(int(slot))
+        rows = table.edge_at(int(slot))
         ends = (f"m{source}", f"m{target}")
         assert number in (arcs_along(slot), arcs_back(slot))
         if number == arcs_along(slot):
-            assert ends == (known.source, known.target)
+            assert ends == (rows.source, rows.target)
         else:
-            assert known.kind not in ONE_WAY
-            assert ends == (known.target, known.source)
+            assert rows.kind not in ONE_WAY
+            assert ends == (rows.target, rows.source)
 
 
 @given(

@@ -20,9 +20,9 @@ ORDERS = st.lists(st.sampled_from(EPISODES), unique=True, max_size=7)
 def branches(draw: st.DrawFn) -> Branch:
     """A chat as a soul lived it, some of it held perhaps."""
     order = draw(ORDERS)
-    held = draw(st.frozensets(st.sampled_from(order))) if order else frozenset()
+    quarantined = draw(st.frozensets(st.sampled_from(order))) if order else frozenset()
     return Branch(
-        ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), held
+        ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), quarantined
     )
 
 
@@ -40,30 +40,30 @@ def paired(branches_now: Iterable[Branch]) -> set[tuple[MemoryId, MemoryId]]:
 def test_branches_agree_with_recounting_everything(series: list[Branch]) -> None:
     """Holders, pairs and what comes and goes, after any series of branches of several chats."""
     branches = Branches()
-    now: dict[ChatId, Branch] = {}
+    current: dict[ChatId, Branch] = {}
     for new in series:
-        before = dict(now)
-        now[new.chat] = new
+        before = dict(current)
+        current[new.chat] = new
         change = branches.compare(new)
-        assert set(change.came) == told(now.values()) - told(before.values())
-        assert set(change.went) == told(before.values()) - told(now.values())
-        assert set(change.paired) == paired(now.values()) - paired(before.values())
-        assert set(change.parted) == paired(before.values()) - paired(now.values())
+        assert set(change.came) == told(current.values()) - told(before.values())
+        assert set(change.went) == told(before.values()) - told(current.values())
+        assert set(change.paired) == paired(current.values()) - paired(before.values())
+        assert set(change.parted) == paired(before.values()) - paired(current.values())
         for listed in (change.came, change.went, change.paired, change.parted):
             assert len(set(listed)) == len(listed)
         assert branches.put(new) == list(change.paired)
         assert {s.chat: s for s in branches} == {
-            chat: s for chat, s in now.items() if s.order
+            chat: s for chat, s in current.items() if s.order
         }
         for memory in EPISODES:
-            holders = {chat for chat, s in now.items() if memory in s.order}
+            holders = {chat for chat, s in current.items() if memory in s.order}
             assert set(branches.holders(memory)) == holders
             assert len(branches.holders(memory)) == len(holders)
             assert branches.is_live(memory) == any(
-                memory not in now[chat].quarantined for chat in holders
+                memory not in current[chat].quarantined for chat in holders
             )
-        for pair in paired(before.values()) | paired(now.values()):
-            assert branches.has_pair(pair) == (pair in paired(now.values()))
+        for pair in paired(before.values()) | paired(current.values()):
+            assert branches.has_pair(pair) == (pair in paired(current.values()))
 
 
 def test_comparing_changes_nothing() -> None:

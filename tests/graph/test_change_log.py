@@ -15,26 +15,26 @@ def test_what_was_missed_is_told_or_that_it_is_not_known(
     changes: list[int | None],
 ) -> None:
     """None forgets."""
-    kept, told = ChangeLog(), list[EdgeChange | None]()
+    kept, all_changes = ChangeLog(), list[EdgeChange | None]()
     before = change_log._MOST
     change_log._MOST = 8
     try:
         for number in changes:
             if number is None:
                 kept.reset()
-                told.append(None)
+                all_changes.append(None)
             else:
-                told.append(EdgeChange(number, 0, 1, EdgeKind.NEXT))
+                all_changes.append(EdgeChange(number, 0, 1, EdgeKind.NEXT))
                 kept.add(EdgeChange(number, 0, 1, EdgeKind.NEXT))
     finally:
         change_log._MOST = before
-    assert kept.revision == len(told)
-    for since in range(len(told) + 1):
-        found, missed = kept.since(since), told[since:]
-        if found is None:
+    assert kept.revision == len(all_changes)
+    for since in range(len(all_changes) + 1):
+        matches, missed = kept.since(since), all_changes[since:]
+        if matches is None:
             assert None in missed or len(missed) > 8
         else:
-            assert found == missed
-    assert kept.since(len(told) + 1) is None
-    if None not in told[-8:]:
-        assert kept.since(max(0, len(told) - 8)) is not None
+            assert matches == missed
+    assert kept.since(len(all_changes) + 1) is None
+    if None not in all_changes[-8:]:
+        assert kept.since(max(0, len(all_changes) - 8)) is not None

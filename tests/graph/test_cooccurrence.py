@@ -24,12 +24,18 @@ def held(texts: list[str]) -> Incidence:
 
 
 def told(
-    incidence: Incidence, word: str, known: list[bool]
+    incidence: Incidence, word: str, visible: list[bool]
 ) -> dict[str, tuple[float, int, int]]:
     number = incidence.number(word)
     assert number is not None
-    found = associates(incidence, number, np.asarray(known))
-    rows = zip(found.terms, found.strength, found.pair, found.windows, strict=True)
+    associates_found = associates(incidence, number, np.asarray(visible))
+    rows = zip(
+        associates_found.terms,
+        associates_found.strength,
+        associates_found.pair,
+        associates_found.windows,
+        strict=True,
+    )
     return {
         incidence.key(int(term)): (float(s), int(pair), int(w))
         for term, s, pair, w in rows
@@ -38,7 +44,7 @@ def told(
 
 def test_five_exchanges_by_hand() -> None:
     """tea 3, lemon 2, both 2, of 5: ln(2*5/6) / ln(5/2) * 2/3 * 2/3; rain and bus likewise."""
-    both = log(10 / 6) / log(5 / 2) * (2 / 3) * (2 / 3)
+    pair_count = log(10 / 6) / log(5 / 2) * (2 / 3) * (2 / 3)
     late = log(5 / 3) / log(5) * (1 / 2) * (1 / 2)
     incidence = held(TABLE)
     of_tea, of_rain = (told(incidence, word, [True] * 5) for word in ("tea", "rain"))
@@ -49,8 +55,8 @@ def test_five_exchanges_by_hand() -> None:
         "bus": (2, 2),
         "late": (1, 1),
     }
-    assert of_tea["lemon"][0] == pytest.approx(both, abs=1e-9)
-    assert of_rain["bus"][0] == pytest.approx(both, abs=1e-9)
+    assert of_tea["lemon"][0] == pytest.approx(pair_count, abs=1e-9)
+    assert of_rain["bus"][0] == pytest.approx(pair_count, abs=1e-9)
     assert of_rain["late"][0] == pytest.approx(late, abs=1e-9)
 
 
@@ -72,13 +78,13 @@ def test_it_is_between_0_and_1_and_symmetric(
     pair: int, more: int, others: int, rest: int
 ) -> None:
     f, a, b, n = pair, pair + more, pair + others, pair + more + others + rest
-    one = float(npmi(np.array([f]), np.array([a]), np.array([b]), n)[0])
-    assert 0.0 <= one <= 1.0
-    assert one == pytest.approx(
+    first = float(npmi(np.array([f]), np.array([a]), np.array([b]), n)[0])
+    assert 0.0 <= first <= 1.0
+    assert first == pytest.approx(
         float(npmi(np.array([f]), np.array([b]), np.array([a]), n)[0]), abs=1e-12
     )
     if f * n <= a * b:
-        assert one == 0.0
+        assert first == 0.0
 
 
 def test_new_experience_overtakes() -> None:
@@ -96,7 +102,7 @@ def test_of_very_many_those_met_most_often_count() -> None:
     )
     number = incidence.number("hub")
     assert number is not None
-    known = np.ones(73, np.bool_)
-    few = associates(incidence, number, known, CooccurrenceParams(most=10))
+    visible = np.ones(73, np.bool_)
+    few = associates(incidence, number, visible, CooccurrenceParams(most=10))
     assert [incidence.key(int(t)) for t in few.terms] == ["often"]
-    assert associates(incidence, number, known).terms.size == 31
+    assert associates(incidence, number, visible).terms.size == 31

@@ -13,7 +13,7 @@ from soulmem.graph.branches import Branch, Branches, changed_episodes
 from soulmem.graph.derivations import Derivations
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
-EPISODES = [MemoryId(f"e{at}") for at in range(8)]
+EPISODES = [MemoryId(f"e{index}") for index in range(8)]
 CHATS = [ChatId("c"), ChatId("d")]
 
 
@@ -21,9 +21,13 @@ def derivation(
     key: str, read: list[int], after: str | None, products: list[int]
 ) -> Derivation:
     """One with these episodes and products."""
-    made = tuple(Product(f"p{at}", is_edge=at % 2 == 1) for at in sorted(set(products)))
-    told = tuple(EPISODES[at] for at in sorted(set(read)))
-    return Derivation(key, SoulId("s"), Work.DRAFTS, CHATS[0], told, NOON, after, made)
+    made = tuple(
+        Product(f"p{index}", is_edge=index % 2 == 1) for index in sorted(set(products))
+    )
+    read_before = tuple(EPISODES[index] for index in sorted(set(read)))
+    return Derivation(
+        key, SoulId("s"), Work.DRAFTS, CHATS[0], read_before, NOON, after, made
+    )
 
 
 NUMBERS = st.lists(st.integers(0, 7), min_size=1, max_size=4)
@@ -48,16 +52,16 @@ def test_a_chat_holds_what_it_tells_all_of(
 ) -> None:
     branches = Branches()
     derived = Derivations(branches)
-    known: dict[str, Derivation] = {}
-    for what, which, one, other in steps:
+    expected: dict[str, Derivation] = {}
+    for what, which, item, other in steps:
         if what == "tell":
             chat = ChatId(str(which))
-            order = tuple(EPISODES[at] for at in one)
+            order = tuple(EPISODES[index] for index in item)
             new = Branch(
                 chat,
                 CHATS[0],
                 order,
-                frozenset(EPISODES[at] for at in other if at in one[:2]),
+                frozenset(EPISODES[index] for index in other if index in item[:2]),
             )
             old = branches.branch(chat)
             branches.put(new)
@@ -66,44 +70,44 @@ def test_a_chat_holds_what_it_tells_all_of(
             key = f"v{which}"
             after = (
                 f"v{int(str(which)) - 1}"
-                if int(str(which)) % 2 and f"v{int(str(which)) - 1}" in known
+                if int(str(which)) % 2 and f"v{int(str(which)) - 1}" in expected
                 else None
             )
-            known[key] = derivation(key, one, after, other)
-            derived.put(known[key])
-        elif f"v{which}" in known:
+            expected[key] = derivation(key, item, after, other)
+            derived.put(expected[key])
+        elif f"v{which}" in expected:
             for later in derived.with_dependents([f"v{which}"]):
-                del known[later.id]
+                del expected[later.id]
                 derived.drop(later.id)
 
-        def holds(chat: ChatId, one: Derivation) -> bool:
+        def holds(chat: ChatId, derivation: Derivation) -> bool:
             branch = branches.branch(chat)
             if (
                 branch is None
-                or not set(one.read) <= set(branch.order) - branch.quarantined
+                or not set(derivation.read) <= set(branch.order) - branch.quarantined
             ):
                 return False
-            return one.after is None or holds(chat, known[one.after])
+            return derivation.after is None or holds(chat, expected[derivation.after])
 
-        held = {
-            chat: {key for key, one in known.items() if holds(chat, one)}
+        held_by_chat = {
+            chat: {key for key, item in expected.items() if holds(chat, item)}
             for chat in CHATS
         }
         for chat in CHATS:
-            assert {one.id for one in derived.of_chat(chat)} == held[chat]
+            assert {item.id for item in derived.of_chat(chat)} == held_by_chat[chat]
             assert derived.products(chat) == {
-                made.id for key in held[chat] for made in known[key].products
+                made.id for key in held_by_chat[chat] for made in expected[key].products
             }
-        products = {made.id for one in known.values() for made in one.products}
+        products = {made.id for item in expected.values() for made in item.products}
         for product in products:
             makers = {
                 key
-                for key, one in known.items()
-                if product in {made.id for made in one.products}
+                for key, item in expected.items()
+                if product in {made.id for made in item.products}
             }
-            assert {one.id for one in derived.of(product)} == makers
+            assert {item.id for item in derived.of(product)} == makers
             assert derived.holders(product) == {
-                chat for chat in CHATS if held[chat] & makers
+                chat for chat in CHATS if held_by_chat[chat] & makers
             }
         assert derived.orphaned_products() == {
             product for product in products if not derived.holders(product)

@@ -131,11 +131,11 @@ class Machine(RuleBasedStateMachine):
     @rule()
     def put_away_and_fetched(self) -> None:
         """As through a file; what is packed is not changed by what comes later."""
-        one = edge("m0", "m1", EdgeKind.RELATES, verb="one more")
+        item = edge("m0", "m1", EdgeKind.RELATES, verb="one more")
         packed = self.table.packed()
         copied = {name: array.copy() for name, array in packed.items()}
-        self.table.put(one)
-        self.table.drop(one.id)
+        self.table.put(item)
+        self.table.drop(item.id)
         for name, array in copied.items():
             assert np.array_equal(
                 array, packed[name], equal_nan=array.dtype.kind == "f"
@@ -145,11 +145,13 @@ class Machine(RuleBasedStateMachine):
 
     @rule(memory=st.sampled_from(MEMORIES), kind=st.sampled_from(EdgeKind))
     def of_a_kind(self, memory: MemoryId, kind: EdgeKind) -> None:
-        found = sorted(e.id for e in self.table.of(memory, kind))
+        edges_found = sorted(e.id for e in self.table.of(memory, kind))
         ends = {
             key: (e.source, e.target) for key, e in self.model.items() if e.kind is kind
         }
-        assert found == sorted(key for key, both in ends.items() if memory in both)
+        assert edges_found == sorted(
+            key for key, both_kinds in ends.items() if memory in both_kinds
+        )
 
     @invariant()
     def says_the_same(self) -> None:
@@ -157,11 +159,11 @@ class Machine(RuleBasedStateMachine):
         assert dict(self.table) == self.model
         assert sorted(e.id for e in self.table.every()) == sorted(self.model)
         for memory in MEMORIES:
-            found = [e.id for e in self.table.of(memory)]
-            known = [
+            edges_found = [e.id for e in self.table.of(memory)]
+            rows = [
                 key for key, e in self.model.items() if memory in (e.source, e.target)
             ]
-            assert sorted(found) == sorted(known)
+            assert sorted(edges_found) == sorted(rows)
         for edge in self.model.values():
             assert (
                 self.table.find(edge.kind, edge.source, edge.target, edge.verb) == edge
@@ -180,10 +182,10 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def arrays_say_the_same(self) -> None:
         arrays = self.table.arrays()
-        found = {}
+        edges_found = {}
         for i, slot in enumerate(arrays.slot):
             edge = self.table.edge_at(int(slot))
-            found[edge.id] = edge
+            edges_found[edge.id] = edge
             assert self.table._end(arrays.source[i]) == edge.source
             assert self.table._end(arrays.target[i]) == edge.target
             assert EDGE_KINDS[arrays.kind[i]] is edge.kind
@@ -200,17 +202,19 @@ class Machine(RuleBasedStateMachine):
                 if edge.at_turn is None
                 else arrays.at_turn[i] == edge.at_turn
             )
-        assert found == self.model
+        assert edges_found == self.model
         chances = np.nan_to_num(self.table.probabilities(arrays.slot), nan=-1.0)
-        known = (self.table.edge_at(slot).probability for slot in arrays.slot.tolist())
+        known_rows = (
+            self.table.edge_at(slot).probability for slot in arrays.slot.tolist()
+        )
         assert chances.tolist() == [
-            -1.0 if chance is None else chance for chance in known
+            -1.0 if chance is None else chance for chance in known_rows
         ]
         mentions = [e for e in self.model.values() if e.kind is EdgeKind.MENTIONS]
         for first in (0, 1):
             ends = [self.table._row(memory) for memory in MEMORIES[first::2]]
             rows, touched, turns = self.table.mentions(np.asarray(ends))
-            told = zip(
+            slots = zip(
                 rows.tolist(), touched, np.nan_to_num(turns, nan=-1.0), strict=True
             )
             asked = [
@@ -218,7 +222,9 @@ class Machine(RuleBasedStateMachine):
                 for e in mentions
                 if self.table._row(e.target) in ends
             ]
-            assert sorted((end, int(at), turn) for end, at, turn in told) == sorted(
+            assert sorted(
+                (end, int(position), turn) for end, position, turn in slots
+            ) == sorted(
                 (row, microseconds(e.touched), -1.0 if e.at_turn is None else e.at_turn)
                 for row, e in asked
             )
@@ -248,12 +254,12 @@ def edge(
 
 
 def test_an_end_without_a_row_is_refused_alone_and_left_out_of_many() -> None:
-    known = table()
+    rows = table()
     with pytest.raises(KeyError):
-        known.put(edge("m0", "stranger"))
-    known.load(page([edge("m0", "stranger"), edge("m0", "m1"), edge("gone", "m1")]))
-    known.load(page([edge("stranger", "m1")]))
-    assert list(known.every()) == [edge("m0", "m1")]
+        rows.put(edge("m0", "stranger"))
+    rows.load(page([edge("m0", "stranger"), edge("m0", "m1"), edge("gone", "m1")]))
+    rows.load(page([edge("stranger", "m1")]))
+    assert list(rows.every()) == [edge("m0", "m1")]
 
 
 def test_uses_are_counted_up_to_four_billion() -> None:
@@ -266,50 +272,50 @@ def test_uses_are_counted_up_to_four_billion() -> None:
         put, loaded = table(), table()
         put.put(edge(uses=uses))
         loaded.load(page([edge(uses=uses)]))
-        assert [e.uses for known in (put, loaded) for e in known.every()] == [
+        assert [e.uses for rows in (put, loaded) for e in rows.every()] == [
             counted,
             counted,
         ]
 
 
 def test_a_slot_that_is_used_again_has_not_the_probability_of_the_edge_before() -> None:
-    known = table()
+    rows = table()
     first = edge("m0", "m1", EdgeKind.FIRES, probability=0.3)
-    known.load(
+    rows.load(
         page(
             [first, edge("m0", "m2", EdgeKind.FIRES, probability=0.7), edge("m0", "m3")]
         )
     )
-    known.put(replace(first, probability=None))
-    known.drop(edge("m0", "m2", EdgeKind.FIRES).id)
-    assert known.packed()["probability.slots"].size == 0
-    known.put(edge("m0", "m4"))
-    assert [e.probability for e in known.every()] == [None, None, None]
-    known.put(edge("m5", "m6", EdgeKind.FIRES, probability=0.9))
-    known.keep(known.arrays([EdgeKind.FIRES]).slot[::-1])
-    assert {e.target: e.probability for e in known.every()} == {"m6": 0.9, "m1": None}
-    known.keep(known.arrays().slot[:0])
-    assert known.packed()["probability.slots"].size == 0
+    rows.put(replace(first, probability=None))
+    rows.drop(edge("m0", "m2", EdgeKind.FIRES).id)
+    assert rows.packed()["probability.slots"].size == 0
+    rows.put(edge("m0", "m4"))
+    assert [e.probability for e in rows.every()] == [None, None, None]
+    rows.put(edge("m5", "m6", EdgeKind.FIRES, probability=0.9))
+    rows.keep(rows.arrays([EdgeKind.FIRES]).slot[::-1])
+    assert {e.target: e.probability for e in rows.every()} == {"m6": 0.9, "m1": None}
+    rows.keep(rows.arrays().slot[:0])
+    assert rows.packed()["probability.slots"].size == 0
 
 
 def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
-    known = table()
+    rows = table()
     many = [edge("m0", "m1", verb=str(n)) for n in range(1000)]
-    known.load(page(many[:500]))
-    for one in many[500:]:
-        known.put(one)
-    for one in many[::2]:
-        known.drop(one.id)
-    assert {e.verb for e in known.of(MemoryId("m0"))} == {
+    rows.load(page(many[:500]))
+    for item in many[500:]:
+        rows.put(item)
+    for item in many[::2]:
+        rows.drop(item.id)
+    assert {e.verb for e in rows.of(MemoryId("m0"))} == {
         str(n) for n in range(1, 1000, 2)
     }
-    for one in many[::2]:
-        known.put(one)
-    assert {e.verb for e in known.of(MemoryId("m1"))} == {str(n) for n in range(1000)}
+    for item in many[::2]:
+        rows.put(item)
+    assert {e.verb for e in rows.of(MemoryId("m1"))} == {str(n) for n in range(1000)}
 
 
 def test_of_a_great_many_mentions_the_latest_are_told_whatever_came_and_went() -> None:
-    known = table()
+    known_rows = table()
     later = [NOON + timedelta(minutes=n) for n in range(700)]
     many = [
         edge(f"m{n % 9}", "m1", verb=str(n), touched=later[n], at_turn=float(n))
@@ -317,26 +323,26 @@ def test_of_a_great_many_mentions_the_latest_are_told_whatever_came_and_went() -
     ]
 
     def turns() -> list[float]:
-        rows, _, told = known.mentions(np.asarray([1, 2]))
+        rows, _, slots = known_rows.mentions(np.asarray([1, 2]))
         assert set(rows.tolist()) <= {2}
-        return sorted(told.tolist())
+        return sorted(slots.tolist())
 
-    known.load(page(many[:300]))
+    known_rows.load(page(many[:300]))
     assert turns() == list(range(300 - LATEST, 300))
-    for one in reversed(many[300:]):
-        known.put(one)
+    for item in reversed(many[300:]):
+        known_rows.put(item)
     assert turns() == list(range(600 - LATEST, 600))
-    known.put(replace(many[7], touched=later[650], at_turn=650.0))
+    known_rows.put(replace(many[7], touched=later[650], at_turn=650.0))
     assert turns() == [*range(601 - LATEST, 600), 650]
-    known.put(many[7])  # it was not so
-    known.drop(many[599].id)
+    known_rows.put(many[7])  # it was not so
+    known_rows.drop(many[599].id)
     assert turns() == list(range(599 - LATEST, 599))
-    known.keep(known.arrays().slot[:400])
+    known_rows.keep(known_rows.arrays().slot[:400])
     assert len(turns()) == LATEST
-    for one in list(known.of(MemoryId("m1")))[100:]:
-        known.drop(one.id)
+    for item in list(known_rows.of(MemoryId("m1")))[100:]:
+        known_rows.drop(item.id)
     assert len(turns()) == 100
-    known.drop_of(MemoryId("m1"))
+    known_rows.drop_of(MemoryId("m1"))
     assert turns() == []
 
 
@@ -345,30 +351,30 @@ def test_what_is_let_go_gives_its_room_back() -> None:
     names = [f"m{n}" for n in range(150)]
     for name in names:
         rows.add(MemoryId(name))
-    many = page(edge(one, two) for one in names for two in names)
+    many = page(edge(item, two) for item in names for two in names)
     tracemalloc.start()
     try:
-        known = EdgeTable(SoulId("s"), rows)
-        known.load(many)
+        known_rows = EdgeTable(SoulId("s"), rows)
+        known_rows.load(many)
         full = tracemalloc.get_traced_memory()[0]
-        known.keep(known.arrays().slot[7:12])
-        left = tracemalloc.get_traced_memory()[0]
+        known_rows.keep(known_rows.arrays().slot[7:12])
+        remaining = tracemalloc.get_traced_memory()[0]
     finally:
         tracemalloc.stop()
-    assert [e.id for e in known.every()] == many.id[7:12]
-    assert left < full / 10, (left, full)
+    assert [e.id for e in known_rows.every()] == many.id[7:12]
+    assert remaining < full / 10, (remaining, full)
 
 
 @pytest.mark.parametrize("kind", list(EdgeKind))
 def test_strength_of_many_is_that_of_each(kind: EdgeKind) -> None:
-    known = table()
+    rows = table()
     stored = [
         edge("m0", f"m{n}", kind, at_turn=10.0 * n, stability=50.0 + n, strength=0.8)
         for n in range(9)
     ]
-    known.load(page(stored))
-    arrays = known.arrays()
+    rows.load(page(stored))
+    arrays = rows.arrays()
     for turn in (0.0, 35.5, 400.0):
-        found = arrays.strength_at(turn, arrays.at_turn)
-        expected = [known.edge_at(int(slot)).strength_at(turn) for slot in arrays.slot]
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        edges_found = arrays.strength_at(turn, arrays.at_turn)
+        expected = [rows.edge_at(int(slot)).strength_at(turn) for slot in arrays.slot]
+        np.testing.assert_allclose(edges_found, expected, rtol=1e-12)

@@ -48,19 +48,21 @@ def played(script: Script) -> tuple[Incidence, dict[int, dict[str, float]]]:
 
 
 def check(
-    incidence: Incidence, truth: dict[int, dict[str, float]], known: list[bool]
+    incidence: Incidence, truth: dict[int, dict[str, float]], visible: list[bool]
 ) -> None:
-    mask = np.asarray(known, np.bool_)
+    mask = np.asarray(visible, np.bool_)
     seen = {
-        row: terms for row, terms in truth.items() if row < len(known) and known[row]
+        row: terms
+        for row, terms in truth.items()
+        if row < len(visible) and visible[row]
     }
     keys = sorted({key for terms in truth.values() for key in terms})
     numbers = [incidence.number(key) for key in keys]
     assert None not in numbers
     assert [incidence.key(n) for n in numbers if n is not None] == keys
     place, row = incidence.rows_of(np.asarray(numbers, np.int64), mask)
-    found = list(zip((keys[at] for at in place), row.tolist(), strict=True))
-    assert sorted(found) == sorted(
+    rows_found = list(zip((keys[index] for index in place), row.tolist(), strict=True))
+    assert sorted(rows_found) == sorted(
         (key, row) for row, terms in seen.items() for key in terms
     )
     assert (np.diff(place) >= 0).all()
@@ -106,12 +108,12 @@ def test_asking_by_another_mask_between_changes_changes_nothing(
     parts: list[tuple[Script, list[bool]]],
 ) -> None:
     incidence, truth = Incidence(), dict[int, dict[str, float]]()
-    for script, known in parts:
+    for script, visible in parts:
         for row, terms in script:
             incidence.put(row, terms or [])
             truth[row] = dict(terms or [])
-        held = {row: terms for row, terms in truth.items() if terms}
-        check(incidence, held, known)
+        expected = {row: terms for row, terms in truth.items() if terms}
+        check(incidence, expected, visible)
 
 
 @settings(max_examples=200, deadline=None)
@@ -157,10 +159,10 @@ def test_terms_of_unknown_rows_alone_are_counted_as_none() -> None:
     """More of them than there was ever room for: nobody may know the rows that hold them."""
     incidence = Incidence()
     incidence.put(0, [("known", 1.0)])
-    known = np.array([True])
-    assert incidence.counts(known)[incidence.number("known") or 0] == 1
+    visible = np.array([True])
+    assert incidence.counts(visible)[incidence.number("known") or 0] == 1
     for row in range(1, 200):
         incidence.put(row, [(f"hidden {row}", 1.0)])
     seeds = [incidence.number(f"hidden {row}") or 0 for row in range(1, 200)]
-    assert not incidence.counts(known)[seeds].any()
+    assert not incidence.counts(visible)[seeds].any()
     assert not incidence.counts(np.arange(200) == 0)[seeds].any()

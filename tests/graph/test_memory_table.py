@@ -37,11 +37,11 @@ def test_a_memory_comes_back_in_full(
     text: str, created: datetime, importance: float, kind: MemoryKind
 ) -> None:
     for full in (memory(), without_context(memory())):
-        one = replace(
+        item = replace(
             full, text=text, created=created, importance=importance, kind=kind
         )
-        record = encoded(one)
-        assert decoded(record, one.id) == one
+        record = encoded(item)
+        assert decoded(record, item.id) == item
         assert text_of(record) == text
 
 
@@ -68,10 +68,10 @@ def test_every_field_is_kept() -> None:
     )
 )
 def test_terms_come_back_to_the_last_digit(terms: list[tuple[str, float]]) -> None:
-    one = replace(
+    item = replace(
         memory(), text="What THE text says", terms=tuple(Term(*term) for term in terms)
     )
-    assert decoded(encoded(one), one.id).terms == one.terms
+    assert decoded(encoded(item), item.id).terms == item.terms
 
 
 def test_what_most_memories_say_alike_and_words_of_the_text_take_little_room() -> None:

@@ -36,27 +36,27 @@ def _way(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_of_very_many_those_touched_last_count(seed: int) -> None:
     """Of those touched in one moment and turn any: only their moments and turns are compared."""
     rng = np.random.default_rng(seed)
-    known, arriving = Mentions(MENTION), Chains()
+    rows, arriving = Mentions(MENTION), Chains()
     kind, target = np.full(SLOTS, FREE, np.uint8), np.zeros(SLOTS, np.uint32)
     touched, at_turn = np.zeros(SLOTS, np.int64), np.full(SLOTS, np.nan)
 
     def check() -> None:
-        found = known.of(np.arange(ROWS), arriving, kind, target, touched, at_turn)
-        assert found.tolist() == sorted(set(found.tolist()))
+        slots_found = rows.of(np.arange(ROWS), arriving, kind, target, touched, at_turn)
+        assert slots_found.tolist() == sorted(set(slots_found.tolist()))
         for row in range(ROWS):
             every = [s for s in range(SLOTS) if kind[s] == MENTION and target[s] == row]
             moments = sorted(
                 (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s])
                 for s in every
             )
-            mine = [s for s in found.tolist() if target[s] == row]
+            mine = [s for s in slots_found.tolist() if target[s] == row]
             assert set(mine) <= set(every)
-            told = sorted(
+            expected = sorted(
                 (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s])
                 for s in mine
             )
-            assert told == (moments[-3:] if len(every) > 6 else moments)
-            asked_alone = known.of(
+            assert expected == (moments[-3:] if len(every) > 6 else moments)
+            asked_alone = rows.of(
                 np.asarray([row]), arriving, kind, target, touched, at_turn
             )
             assert asked_alone.tolist() == mine
@@ -65,7 +65,7 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
         slot, row = int(rng.integers(SLOTS)), int(rng.integers(ROWS))
         if rng.random() < 0.1 and kind[slot] != FREE:
             arriving.remove(int(target[slot]), slot)
-            known.forget(int(target[slot]))
+            rows.forget(int(target[slot]))
             kind[slot] = FREE
         else:
             if kind[slot] == FREE:
@@ -76,11 +76,11 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
             )  # many at one moment, and earlier than before
             at_turn[slot] = np.nan if rng.random() < 0.2 else rng.integers(0, 6)
             if kind[slot] == MENTION:
-                known.put(int(target[slot]), slot, touched, at_turn)
+                rows.put(int(target[slot]), slot, touched, at_turn)
         if asks:
             check()
     check()
-    known.forget()
+    rows.forget()
     check()
 
 
@@ -88,12 +88,14 @@ def test_no_more_rows_are_remembered_than_there_is_room_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(mentions, "_ROWS", 3)
-    known, arriving = Mentions(MENTION), Chains()
+    rows, arriving = Mentions(MENTION), Chains()
     target = np.repeat(np.arange(8), 7).astype(np.uint32)
     kind, touched = np.full(target.size, MENTION, np.uint8), np.arange(target.size)
     arriving.add_all(target.astype(np.int64), np.arange(target.size, dtype=np.int32))
-    found = known.of(
+    slots_found = rows.of(
         np.arange(8), arriving, kind, target, touched, np.zeros(target.size)
     )
-    assert found.tolist() == [7 * row + last for row in range(8) for last in (4, 5, 6)]
-    assert len(known._latest) <= 3
+    assert slots_found.tolist() == [
+        7 * row + last for row in range(8) for last in (4, 5, 6)
+    ]
+    assert len(rows._latest) <= 3

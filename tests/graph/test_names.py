@@ -101,19 +101,20 @@ NAMES = st.dictionaries(st.integers(0, 6), st.lists(ALPHABET, max_size=3), max_s
     ALPHABET,
 )
 @example({0: ["a b"], 1: ["b a b"]}, [], "a b a b")
+@example({0: ["A"]}, [], "A'A")
 def test_the_index_agrees_with_looking_everywhere(
     names: dict[int, list[str]], later: list[tuple[int, list[str]]], text: str
 ) -> None:
     """Whatever was put, replaced and dropped before; sets of keys by place."""
     index: NameIndex[int] = NameIndex()
-    now = dict(names)
+    current = dict(names)
     for key, some in [*names.items(), *later]:
         index.put(key, some)
-        now[key] = some
-    for key in [key for key, some in now.items() if key % 3 == 2 or not some]:
+        current[key] = some
+    for key in [key for key, some in current.items() if key % 3 == 2 or not some]:
         index.drop(key)
-        del now[key]
-    assert sorted(index.find(text)) == sorted(looked_for(now, text))
+        del current[key]
+    assert sorted(index.find(text)) == sorted(looked_for(current, text))
 
 
 @given(NAMES, ALPHABET, st.booleans())
@@ -154,12 +155,12 @@ def looked_for(names: dict[int, list[str]], text: str) -> set[int]:
                     places.append((start, stop, key))
     places.sort(key=lambda p: (p[0] - p[1], p[0]))
     kept: list[tuple[int, int]] = []
-    found = set()
+    keys_found = set()
     for start, stop, key in places:
         if (start, stop) in kept or all(stop <= a or start >= b for a, b in kept):
             kept.append((start, stop))
-            found.add(key)
-    return found
+            keys_found.add(key)
+    return keys_found
 
 
 def reads(piece: str, name: str, text: str) -> bool:
@@ -180,9 +181,12 @@ def reads(piece: str, name: str, text: str) -> bool:
 def stands(text: str, start: int, stop: int) -> bool:
     """Whether no word goes on before or after the place."""
     before, after = text[:start][-1:], text[stop:]
-    if "\u093e" in (before, after[:1]) or (
-        after[:2].lower() == "'t" and not is_word(after[2:3])
-    ):
+    if "\u093e" in (before, after[:1]):
+        return False
+    # The alphabet has no letters of endings like 's, with which a name may go on.
+    if after[:1] == "'" and after[1:2].isalnum():
+        return False
+    if before == "'" and text[: start - 1][-1:].isalnum():
         return False
     return not (is_word(before) and is_word(text[start])) and not (
         is_word(text[stop - 1]) and is_word(after[:1])

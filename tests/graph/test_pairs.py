@@ -14,47 +14,47 @@ from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.rows import Rows
 
 EPISODES = [MemoryId(f"e{i}") for i in range(5)]
-PAIRS = [(one, other) for one in EPISODES for other in EPISODES]
+PAIRS = [(item, other) for item in EPISODES for other in EPISODES]
 STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from(PAIRS)), max_size=60)
 
 
-def play(pairs: Pairs, told: Counter[Pair], steps: list[tuple[bool, Pair]]) -> None:
+def play(pairs: Pairs, counts: Counter[Pair], steps: list[tuple[bool, Pair]]) -> None:
     """Chats that tell a pair (True) and that do so no more."""
     for comes, pair in steps:
         if comes:
-            assert pairs.add(pair) is (not told[pair])
-            told[pair] += 1
-        elif told[pair]:
+            assert pairs.add(pair) is (not counts[pair])
+            counts[pair] += 1
+        elif counts[pair]:
             pairs.remove(pair)
-            told[pair] -= 1
+            counts[pair] -= 1
 
 
-def check(pairs: Pairs, told: Counter[Pair]) -> None:
+def check(pairs: Pairs, counts: Counter[Pair]) -> None:
     assert {pair: pairs.chats(pair) for pair in PAIRS} == {
-        pair: told[pair] for pair in PAIRS
+        pair: counts[pair] for pair in PAIRS
     }
     rows = {pair: row for pair in PAIRS if (row := pairs.row(pair)) is not None}
-    assert set(rows) == {pair for pair in PAIRS if told[pair]}
+    assert set(rows) == {pair for pair in PAIRS if counts[pair]}
     assert dict(pairs) == rows
     assert len(pairs) == len(set(rows.values())) == len(rows)
-    known = {row: pair for pair, row in rows.items()}
+    expected = {row: pair for pair, row in rows.items()}
     around = range(-2, pairs.capacity + 2)
-    assert [pairs.id(row) for row in around] == [known.get(row) for row in around]
-    for one in EPISODES:
-        assert pairs.beside(one) == [
-            known[row] for row in sorted(known) if one in known[row]
+    assert [pairs.id(row) for row in around] == [expected.get(row) for row in around]
+    for step in EPISODES:
+        assert pairs.beside(step) == [
+            expected[row] for row in sorted(expected) if step in expected[row]
         ]
 
 
 @settings(max_examples=300, deadline=None)
 @given(STEPS)
 def test_a_pair_has_a_row_while_a_chat_tells_it(steps: list[tuple[bool, Pair]]) -> None:
-    pairs, told = Pairs(Rows()), Counter[Pair]()
+    pairs, counts = Pairs(Rows()), Counter[Pair]()
     most = 0
     for step in steps:
-        play(pairs, told, [step])
-        most = max(most, sum(1 for count in told.values() if count))
-    check(pairs, told)
+        play(pairs, counts, [step])
+        most = max(most, sum(1 for count in counts.values() if count))
+    check(pairs, counts)
     assert pairs.capacity == most
 
 
@@ -64,17 +64,17 @@ def test_put_away_and_fetched_they_are_the_same_and_go_on_alike(
     steps: list[tuple[bool, Pair]], more: list[tuple[bool, Pair]]
 ) -> None:
     rows: Rows[MemoryId] = Rows()
-    pairs, told = Pairs(rows), Counter[Pair]()
-    play(pairs, told, steps)
+    pairs, counts = Pairs(rows), Counter[Pair]()
+    play(pairs, counts, steps)
     before = dict(pairs)
     every = [row for pair, row in before.items() for _ in range(pairs.chats(pair))]
     again = Pairs(rows)
     again.restore(pairs.ends(), np.asarray(every, np.int64))
     assert dict(again) == before
     assert again.capacity == pairs.capacity
-    check(again, told)
-    play(again, told, more)
-    check(again, told)
+    check(again, counts)
+    play(again, counts, more)
+    check(again, counts)
 
 
 def test_what_no_chat_tells_cannot_be_told_less() -> None:

@@ -21,10 +21,10 @@ SOUL = SoulId("s1")
 def usage(memory: str, *turns: int) -> Usage:
     """The record of a memory recalled at these turns."""
     stamps = [Stamp(NOON + timedelta(minutes=turn), turn) for turn in turns]
-    found = first_use(MemoryId(memory), SOUL, stamps[0])
+    matches = first_use(MemoryId(memory), SOUL, stamps[0])
     for stamp in stamps[1:]:
-        found = found.again(stamp)
-    return found
+        matches = matches.again(stamp)
+    return matches
 
 
 def record(trace: str, slot: str = "r1", swipe: int = 0) -> RecallRecord:
@@ -117,7 +117,7 @@ def test_a_reply_has_taught_while_its_record_is_there(rows: Rows[MemoryId]) -> N
     recalls.put(records=[record("t1"), record("t2", swipe=1)])
     assert recalls.is_recorded((ChatId("c1"), SlotId("r1"), 0))
     assert not recalls.is_recorded((ChatId("c1"), SlotId("r1"), 2))
-    assert [one.trace for one in recalls.records()] == ["t1", "t2"]
+    assert [item.trace for item in recalls.records()] == ["t1", "t2"]
     recalls.put(dropped=["t1", "unknown"])
     assert not recalls.is_recorded((ChatId("c1"), SlotId("r1"), 0))
     assert recalls.is_recorded((ChatId("c1"), SlotId("r1"), 1))
@@ -130,7 +130,7 @@ def test_records_come_oldest_first_in_whatever_order_they_taught(
     recalls = Recalls(rows)
     late = replace(record("t1"), stamp=Stamp(NOON + timedelta(hours=1), 9))
     recalls.put(records=[late, record("t3"), record("t2")])
-    assert [one.trace for one in recalls.records()] == ["t2", "t3", "t1"]
+    assert [item.trace for item in recalls.records()] == ["t2", "t3", "t1"]
 
 
 def test_the_oldest_records_leave_for_new_ones(
@@ -141,4 +141,4 @@ def test_the_oldest_records_leave_for_new_ones(
     for number in range(6):
         surplus = recalls.surplus(1)
         recalls.put(records=[record(f"t{number}", slot=f"r{number}")], dropped=surplus)
-    assert [one.trace for one in recalls.records()] == ["t3", "t4", "t5"]
+    assert [item.trace for item in recalls.records()] == ["t3", "t4", "t5"]

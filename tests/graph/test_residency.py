@@ -40,8 +40,10 @@ class Machine(RuleBasedStateMachine):
     @initialize(pairs=st.lists(st.tuples(ends, ends, kinds), max_size=40, unique=True))
     def open(self, pairs: list[tuple[int, int, EdgeKind]]) -> None:
         (like,) = links([(0, 0)], 1)
-        for one, two, kind in pairs:
-            edge = Edge(like.soul, key(one), key(two), kind, Origin.CHAT, like.touched)
+        for memory, two, kind in pairs:
+            edge = Edge(
+                like.soul, key(memory), key(two), kind, Origin.CHAT, like.touched
+            )
             self.stored[edge.id] = edge
         self.known.mark_partial(COUNT)
         self.table.load(
@@ -70,9 +72,9 @@ class Machine(RuleBasedStateMachine):
     def live(self, turns: int) -> None:
         self.turn += turns
 
-    @rule(one=ends, two=ends)
-    def link(self, one: int, two: int) -> None:
-        (edge,) = links([(one, two)], 1)
+    @rule(memory=ends, two=ends)
+    def link(self, memory: int, two: int) -> None:
+        (edge,) = links([(memory, two)], 1)
         self.stored[edge.id] = edge
         self.table.put(edge)
 
@@ -90,24 +92,24 @@ class Machine(RuleBasedStateMachine):
     def release(self, most: int, hot: set[int]) -> None:
         stays = self.staying(most, hot)
         before = len(self.table)
-        gone = self.known.release(
+        released = self.known.release(
             self.table, COUNT, self.turn, unused=UNUSED, most=most, hot=hot
         )
-        assert len(self.table) == before - gone
-        self.used = {row: at for row, at in self.used.items() if row in stays}
+        assert len(self.table) == before - released
+        self.used = {row: index for row, index in self.used.items() if row in stays}
 
     def staying(self, most: int, hot: set[int]) -> set[int]:
         """The rows that stay complete: one age after the other goes, as long as there are too many edges."""
         stays = {
             row
-            for row, at in self.used.items()
-            if row in hot or self.turn - at < UNUSED
+            for row, index in self.used.items()
+            if row in hot or self.turn - index < UNUSED
         }
         for age in sorted({self.used[row] for row in stays - hot} - {self.turn}):
-            held = {name for row in stays for name in self.around(row)}
+            kept = {name for row in stays for name in self.around(row)}
             if (
                 sum(
-                    name in held or e.kind not in LINKS
+                    name in kept or e.kind not in LINKS
                     for name, e in self.table.items()
                 )
                 <= most
@@ -142,19 +144,17 @@ TestResidency.settings = settings(
 
 
 def test_a_whole_soul_has_no_boundary() -> None:
-    known = Residency()
-    assert known.boundary(5) is None
-    assert known.is_complete(3)
-    np.testing.assert_array_equal(
-        known.mentions(4, np.asarray([1, 1, 3])), [0, 2, 0, 1]
-    )
+    rows = Residency()
+    assert rows.boundary(5) is None
+    assert rows.is_complete(3)
+    np.testing.assert_array_equal(rows.mentions(4, np.asarray([1, 1, 3])), [0, 2, 0, 1])
 
 
 def test_texts_are_counted_once() -> None:
     rows: Rows[MemoryId] = Rows()
     for n in range(4):
         rows.add(key(n))
-    table, known = EdgeTable(SoulId("s"), rows), Residency()
+    table, known_rows = EdgeTable(SoulId("s"), rows), Residency()
     (like,) = links([(0, 0)], 1)
     table.load(
         page_of(
@@ -171,16 +171,16 @@ def test_texts_are_counted_once() -> None:
             ]
         )
     )
-    known.mark_partial(4)
-    known.mark_loaded([0, 3], 1)
-    assert list(known.texts_to_count(table, [3])) == [1, 2]
-    known.set_mention_counts([1, 2], [5, 7])
-    known.mark_weighed([3])
-    assert list(known.texts_to_count(table, [3])) == []
+    known_rows.mark_partial(4)
+    known_rows.mark_loaded([0, 3], 1)
+    assert list(known_rows.texts_to_count(table, [3])) == [1, 2]
+    known_rows.set_mention_counts([1, 2], [5, 7])
+    known_rows.mark_weighed([3])
+    assert list(known_rows.texts_to_count(table, [3])) == []
     np.testing.assert_array_equal(
-        known.mentions(4, np.asarray([0, 1, 2])), [1, 5, 7, 0]
+        known_rows.mentions(4, np.asarray([0, 1, 2])), [1, 5, 7, 0]
     )
-    boundary = known.boundary(4)
+    boundary = known_rows.boundary(4)
     assert boundary is not None
     assert list(boundary) == [
         True,

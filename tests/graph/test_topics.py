@@ -28,18 +28,18 @@ def three() -> Links:
     return clique(FRONTEND) | clique(KITCHEN) | clique(SEA) | weak
 
 
-def members(found: list[Topic]) -> list[set[str]]:
-    return [set(topic.members) for topic in found]
+def members(topics_found: list[Topic]) -> list[set[str]]:
+    return [set(topic.members) for topic in topics_found]
 
 
 def test_what_goes_together_is_a_topic_named_by_its_strongest() -> None:
     links = three() | {("Vue", "React"): 0.9, ("React", "Svelte"): 0.9}
-    found = topics_of(links)
-    assert members(found) == [set(KITCHEN), set(FRONTEND), set(SEA)]
-    assert found[1].name[0] == "React"
+    topics_found = topics_of(links)
+    assert members(topics_found) == [set(KITCHEN), set(FRONTEND), set(SEA)]
+    assert topics_found[1].name[0] == "React"
     assert all(
         len(topic.name) == 3 and set(topic.name) <= set(topic.members)
-        for topic in found
+        for topic in topics_found
     )
 
 
@@ -72,11 +72,11 @@ def test_a_topic_that_grows_keeps_key_and_name() -> None:
 
 def test_a_name_that_is_no_longer_in_it_goes() -> None:
     first = topics_of(clique(SEA))
-    gone = first[0].name[0]
-    links = clique((*(c for c in SEA if c != gone), "anchor"))
+    former = first[0].name[0]
+    links = clique((*(c for c in SEA if c != former), "anchor"))
     (later,) = topics_of(links, first)
     assert later.key == first[0].key
-    assert gone not in later.name
+    assert former not in later.name
 
 
 def test_members_do_not_depend_on_what_was_before() -> None:
@@ -93,10 +93,10 @@ def test_no_two_topics_share_a_key_or_a_member(seed: int) -> None:
     concepts = [f"c{n}" for n in range(25)]
     links = {tuple(sorted(rng.sample(concepts, 2))): rng.random() for _ in range(60)}
     some = {pair: w for pair, w in links.items() if rng.random() < 0.7}
-    found = topics_of(links, topics_of(some))  # type: ignore[arg-type]
-    assert len({t.key for t in found}) == len(found)
-    assert sum(len(t.members) for t in found) == len(
-        {c for t in found for c in t.members}
+    topics_found = topics_of(links, topics_of(some))  # type: ignore[arg-type]
+    assert len({t.key for t in topics_found}) == len(topics_found)
+    assert sum(len(t.members) for t in topics_found) == len(
+        {c for t in topics_found for c in t.members}
     )
 
 

@@ -36,9 +36,9 @@ def cosines(table: VectorTable, query: Floats, n: int) -> Floats:
     """Of the first `n` rows, beside another table that must not change them, and has its own."""
     beside = VectorTable(table.dim)
     beside.put(2, query)
-    found, other = cosines_with(query, table, n, beside, 4)
+    result, other = cosines_with(query, table, n, beside, 4)
     assert_allclose(other, [np.nan, np.nan, 1, np.nan], atol=0.01)
-    return found
+    return result
 
 
 def step(vector: Floats) -> float:
@@ -74,12 +74,12 @@ def test_cosines_are_those_of_the_vectors_kept(
         expected[row] = vector @ query
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vectors, "kernels", kernels if is_compiled else interpreted)
-        found = cosines(table, query, 210)
+        result = cosines(table, query, 210)
     steps_off = np.sum(np.abs(query)) * max(
         (step(v) for v in kept.values()), default=0.0
     )
-    assert_allclose(found, expected, atol=float(steps_off) + 1e-6)
-    assert_allclose(found, table.rows(np.arange(210)) @ query, atol=1e-6)
+    assert_allclose(result, expected, atol=float(steps_off) + 1e-6)
+    assert_allclose(result, table.rows(np.arange(210)) @ query, atol=1e-6)
     assert_array_equal(table.has(210), ~np.isnan(expected))
 
 
@@ -99,9 +99,9 @@ def test_rows_come_back_as_put_and_nan_where_there_is_none() -> None:
     table = VectorTable(3)
     table.put(2, unit(2))
     nothing = [np.nan] * 3
-    found = table.rows(np.asarray([2, 5, -1, 100_000]))
+    result = table.rows(np.asarray([2, 5, -1, 100_000]))
     assert_allclose(
-        found, np.asarray([unit(2), nothing, nothing, nothing]), atol=step(unit(2))
+        result, np.asarray([unit(2), nothing, nothing, nothing]), atol=step(unit(2))
     )
 
 
@@ -144,8 +144,8 @@ def test_a_packed_table_goes_on_as_the_one_it_was(
         array.flags.writeable = is_written
     other = VectorTable.unpacked(arrays)
     for row, puts in more:
-        for one in (table, other):
-            one.put(row, unit(row + 500)) if puts else one.drop(row)
+        for item in (table, other):
+            item.put(row, unit(row + 500)) if puts else item.drop(row)
     every = np.arange(260)
     assert_array_equal(other.rows(every), table.rows(every))
     assert_array_equal(cosines(other, unit(7), 260), cosines(table, unit(7), 260))

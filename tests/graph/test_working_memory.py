@@ -15,7 +15,7 @@ def test_a_recall_activates_every_memory_and_step_on_its_ways_once() -> None:
     """Also what two ways share; a later recall counts on."""
     working = WorkingMemory()
     working.add_recall([m("a", "b", "c"), m("a", "b", "d"), m("e")], turn=4)
-    assert [(one.memory, one.count, one.turn) for one in working.active()] == [
+    assert [(item.memory, item.count, item.turn) for item in working.active()] == [
         (name, 1, 4) for name in "abcde"
     ]
     assert sorted(working.graph.edges(data="count")) == [
@@ -56,7 +56,10 @@ def test_a_new_memory_leaves_after_100_turns_unless_it_is_promoted() -> None:
     working = WorkingMemory()
     for name in m("trivial", "dear"):
         working.add_new(name, turn=10)
-    assert {one.memory for one in working.active() if one.is_new} == {"trivial", "dear"}
+    assert {item.memory for item in working.active() if item.is_new} == {
+        "trivial",
+        "dear",
+    }
     working.promote(MemoryId("dear"))
     working.promote(MemoryId("stranger"))
     assert working.release(110, ()) == []

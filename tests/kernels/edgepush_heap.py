@@ -121,9 +121,9 @@ def _sift(s: _State, u: int, due: float, edge: int) -> None:
     """Put `edge` at the root of a node's heap in place of what was there, and let it sink."""
     first = s.indptr[u]
     size = s.indptr[u + 1] - first
-    at = np.uint32(0)
+    place = np.uint32(0)
     while True:
-        child = np.uint32(2) * at + np.uint32(1)
+        child = np.uint32(2) * place + np.uint32(1)
         if child >= size:
             break
         if (
@@ -133,11 +133,11 @@ def _sift(s: _State, u: int, due: float, edge: int) -> None:
             child += np.uint32(1)
         if s.key[first + child] >= due:
             break
-        s.key[first + at] = s.key[first + child]
-        s.heap[first + at] = s.heap[first + child]
-        at = child
-    s.key[first + at] = due
-    s.heap[first + at] = edge
+        s.key[first + place] = s.key[first + child]
+        s.heap[first + place] = s.heap[first + child]
+        place = child
+    s.key[first + place] = due
+    s.heap[first + place] = edge
 
 
 @njit(nogil=True)
@@ -145,11 +145,11 @@ def _push(
     s: _State, seeds: Rows, share: Floats, onward: float, l1: float
 ) -> tuple[int, int]:
     n = s.queue.size
-    known = visits = head = tail = waiting = 0
+    existing = visits = head = tail = waiting = 0
     for i in range(seeds.size):
         if s.income[seeds[i]] == 0.0:
-            s.touched[known] = seeds[i]
-            known += 1
+            s.touched[existing] = seeds[i]
+            existing += 1
             s.queued[seeds[i]] = True
             s.queue[waiting] = seeds[i]
             waiting += 1
@@ -171,15 +171,15 @@ def _push(
             _sift(s, u, s.key[first] + sent / s.chance[e], e)
             v = s.indices[e]
             if s.income[v] == 0.0:
-                s.touched[known] = v
-                known += 1
+                s.touched[existing] = v
+                existing += 1
             s.income[v] += sent
             if not s.queued[v] and onward * s.income[v] > _due(s, v, l1):
                 s.queued[v] = True
                 s.queue[tail] = v
                 tail = tail + 1 if tail + 1 < n else 0
                 waiting += 1
-    return known, visits
+    return existing, visits
 
 
 @njit(nogil=True)

@@ -104,7 +104,8 @@ def test_some_rows_are_put_in_place_of_others(
 def made_of(nodes: int, edges: list[tuple[int, int, float]]) -> Csr:
     """The graph of these (source, target, weight)."""
     source, target = (
-        np.asarray([edge[at] for edge in edges], np.int64) for at in range(2)
+        np.asarray([edge[position] for edge in edges], np.int64)
+        for position in range(2)
     )
     return build_csr(
         nodes, source, target, np.asarray([edge[2] for edge in edges], np.float64)

@@ -38,18 +38,25 @@ def best_flows(
     total = np.bincount(graph.sources, weights=weight, minlength=graph.nodes)
     flows = {int(seed): score[int(seed)] for seed in query.seeds}
     chance = {
-        int(graph.edge[at]): (1 - query.params.restart) * weight[at] / total[source]
-        for at, source in enumerate(graph.sources.tolist())
-        if weight[at] > 0
+        int(graph.edge[position]): (1 - query.params.restart)
+        * weight[position]
+        / total[source]
+        for position, source in enumerate(graph.sources.tolist())
+        if weight[position] > 0
     }
     best = dict(flows)
     for _ in range(max_hops):
         longer: dict[int, float] = {}
-        for at, source in enumerate(graph.sources.tolist()):
+        for position, source in enumerate(graph.sources.tolist()):
             halts = tuning.boundary is not None and tuning.boundary[source]
-            target = int(graph.indices[at])
-            if source in flows and weight[at] > 0 and not halts and target in score:
-                flow = flows[source] * chance[int(graph.edge[at])]
+            target = int(graph.indices[position])
+            if (
+                source in flows
+                and weight[position] > 0
+                and not halts
+                and target in score
+            ):
+                flow = flows[source] * chance[int(graph.edge[position])]
                 longer[target] = max(longer.get(target, 0.0), flow)
         flows = longer
         for node, flow in flows.items():
@@ -65,14 +72,14 @@ def test_chains_are_real_and_the_best(
     query = data.draw(queries())
     tuning = data.draw(tunings(query))
     max_hops = data.draw(st.integers(0, 7))
-    found = Walker(query.graph, find_kernels).walk(
+    result = Walker(query.graph, find_kernels).walk(
         query.seeds, query.share, query.params, tuning
     )
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     targets = rng.permutation(query.graph.nodes)[:12].astype(np.uint32)
     chains = explain(
         query.graph,
-        found,
+        result,
         targets,
         query.seeds,
         query.params.restart,
@@ -80,7 +87,7 @@ def test_chains_are_real_and_the_best(
         max_hops,
         find_kernels,
     )
-    score = dict(zip(found.rows.tolist(), found.score.tolist(), strict=True))
+    score = dict(zip(result.rows.tolist(), result.score.tolist(), strict=True))
     best, chance = best_flows(query, tuning, score, max_hops)
     reachable = [node for node in targets.tolist() if best.get(node, 0) > 1e-300]
     assert [int(chain.rows[-1]) for chain in chains if chain.flow > 1e-300] == reachable
@@ -117,9 +124,9 @@ def test_a_short_chain_is_found_behind_a_richer_long_one(
         np.array([0.9, 0.1, 1.0, 1.0]),
     )
     seeds = np.array([0], np.uint32)
-    found = Walker(graph, find_kernels).walk(seeds, np.ones(1), WalkParams(0.1, 1e-6))
+    result = Walker(graph, find_kernels).walk(seeds, np.ones(1), WalkParams(0.1, 1e-6))
     targets = np.array([3, 2], np.uint32)
-    (far, near) = explain(graph, found, targets, seeds, 0.1, None, 2, find_kernels)
+    (far, near) = explain(graph, result, targets, seeds, 0.1, None, 2, find_kernels)
     assert far.rows.tolist() == [0, 2, 3]
     assert near.rows.tolist() == [0, 1, 2]
     assert near.edges.tolist() == [0, 2]

@@ -39,18 +39,19 @@ def test_chains_are_followed_to_their_ends(
         : rng.integers(0, n + 4)
     ]  # some have no chain at all
     expected = [
-        {int(s) for s in np.flatnonzero((row == one) & (code == 1))} for one in asked
+        {int(s) for s in np.flatnonzero((row == wanted_row) & (code == 1))}
+        for wanted_row in asked
     ]
     for follow in both_ways("follow"):
         out, ends = np.full(room, -7), np.zeros(asked.size, np.int64)
-        found = follow(first, after, asked, code, 1, ends, out)
+        count = follow(first, after, asked, code, 1, ends, out)
         assert ends.tolist() == np.cumsum([len(some) for some in expected]).tolist()
-        assert found == sum(map(len, expected))
-        if found <= room:
+        assert count == sum(map(len, expected))
+        if count <= room:
             starts = [0, *ends.tolist()]
             parts = [out[a:b].tolist() for a, b in pairwise(starts)]
             assert [set(part) for part in parts] == expected
-            assert (out[found:] == -7).all()
+            assert (out[count:] == -7).all()
 
 
 @given(
@@ -114,12 +115,12 @@ def test_what_is_at_home_is_taken_in_its_order(
         count(rows, begin, end, home, 4, counted)
         assert is_whole or (counted - 10).tolist() == size.tolist()
         place = np.cumsum(size) - size
-        found, times = (
+        matches, times = (
             np.zeros(int(size.sum()), np.int32),
             np.zeros(int(size.sum()), np.uint8),
         )
-        take(rows, often, begin, end, home, 4, is_whole, place, found, times)
-        assert found.tolist() == rows[taken].tolist()
+        take(rows, often, begin, end, home, 4, is_whole, place, matches, times)
+        assert matches.tolist() == rows[taken].tolist()
         assert times.tolist() == often[taken].tolist()
         assert place.tolist() == np.cumsum(size).tolist()
 
@@ -131,8 +132,8 @@ def test_numbers_that_rows_hold_are_counted(
     rng = np.random.default_rng(seed)
     cells = np.full((n, width), -1, np.int32)
     for row in cells:
-        held = rng.permutation(numbers)[: rng.integers(0, width + 1)]
-        row[: held.size] = held
+        row_cells = rng.permutation(numbers)[: rng.integers(0, width + 1)]
+        row[: row_cells.size] = row_cells
     rows = rng.permutation(n + 3)[: rng.integers(0, n + 4)]
     expected = Counter(
         number
@@ -143,8 +144,8 @@ def test_numbers_that_rows_hold_are_counted(
     )
     for count in both_ways("count_cells"):
         counts, seen = np.zeros(numbers, np.int32), np.full(numbers, -1, np.int32)
-        found = count(cells, rows, counts, seen)
-        assert sorted(seen[:found].tolist()) == sorted(expected)
+        matches = count(cells, rows, counts, seen)
+        assert sorted(seen[:matches].tolist()) == sorted(expected)
         assert {
             number: int(counts[number]) for number in np.flatnonzero(counts)
         } == expected
@@ -153,11 +154,14 @@ def test_numbers_that_rows_hold_are_counted(
 @given(st.integers(2, 12), st.integers(0, 12), SEEDS)
 def test_a_fact_is_known_where_both_its_ends_are(n: int, facts: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    known: NDArray[np.bool_] = rng.random(n + facts) < 0.6
+    accessible: NDArray[np.bool_] = rng.random(n + facts) < 0.6
     ends = rng.integers(0, n, (facts, 2))
     table = np.column_stack([n + np.arange(facts), ends]).astype(np.int32)
-    expected = [*known[:n].tolist(), *(bool(known[a] and known[b]) for a, b in ends)]
+    expected = [
+        *accessible[:n].tolist(),
+        *(bool(accessible[a] and accessible[b]) for a, b in ends),
+    ]
     for know in both_ways("mark_accessible_facts"):
-        out = known.copy()
+        out = accessible.copy()
         know(table, out)
         assert out.tolist() == expected

@@ -38,13 +38,15 @@ def test_marked_edges_share_what_leaves_their_source(
 
     weight = graph.weight.astype(np.float64) * factor[graph.kind] * alive[graph.indices]
     expected = np.full(5, 0.25)
-    for row, found in zip(rows.tolist(), score, strict=True):
-        leaving = [at for at in range(m) if graph.sources[at] == row]
-        total = sum(weight[at] for at in leaving)
+    for row, row_score in zip(rows.tolist(), score, strict=True):
+        leaving = [position for position in range(m) if graph.sources[position] == row]
+        total = sum(weight[position] for position in leaving)
         if total > 0 and (is_whole or not boundary[row]):
-            for at in leaving:
-                if mark[at] >= 0:
-                    expected[to[mark[at]]] += 0.8 * found * weight[at] / total
+            for position in leaving:
+                if mark[position] >= 0:
+                    expected[to[mark[position]]] += (
+                        0.8 * row_score * weight[position] / total
+                    )
     marked = np.zeros(n, np.bool_)
     marked[graph.sources[mark >= 0]] = True
     compiled = kernels()

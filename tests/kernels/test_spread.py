@@ -77,9 +77,9 @@ def slowly(
 def test_it_is_the_definition(
     triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
 ) -> None:
-    found = spread(links(8, triples), np.asarray(seeds, np.int64), p)
-    np.testing.assert_allclose(found.energy, slowly(8, triples, seeds, p), atol=1e-9)
-    assert found.rounds <= p.rounds
+    result = spread(links(8, triples), np.asarray(seeds, np.int64), p)
+    np.testing.assert_allclose(result.energy, slowly(8, triples, seeds, p), atol=1e-9)
+    assert result.rounds <= p.rounds
 
 
 @settings(max_examples=300, deadline=None)
@@ -87,12 +87,12 @@ def test_it_is_the_definition(
 def test_it_is_bounded_on_any_graph(
     triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
 ) -> None:
-    found = spread(links(8, triples), np.asarray(seeds, np.int64), p)
+    result = spread(links(8, triples), np.asarray(seeds, np.int64), p)
     most = (
         sum(p.transmission**done for done in range(p.rounds + 1)) * len(seeds) * p.start
     )
-    assert (found.energy >= 0).all()
-    assert found.energy.sum() <= most + 1e-9
+    assert (result.energy >= 0).all()
+    assert result.energy.sum() <= most + 1e-9
 
 
 @settings(max_examples=200, deadline=None)
@@ -103,10 +103,10 @@ def test_the_order_of_nodes_does_not_matter(
     p: SpreadParams,
     order: list[int],
 ) -> None:
-    one = spread(links(8, triples), np.asarray(seeds, np.int64), p)
+    item = spread(links(8, triples), np.asarray(seeds, np.int64), p)
     moved = [(order[a], order[b], w) for a, b, w in reversed(triples)]
     other = spread(links(8, moved), np.asarray([order[s] for s in seeds], np.int64), p)
-    np.testing.assert_allclose(other.energy[order], one.energy, atol=1e-9)
+    np.testing.assert_allclose(other.energy[order], item.energy, atol=1e-9)
 
 
 @settings(max_examples=200, deadline=None)
@@ -117,15 +117,15 @@ def test_a_higher_threshold_shrinks_and_more_transmission_widens(
     p: SpreadParams,
     other: float,
 ) -> None:
-    graph, at = links(8, triples), np.asarray(seeds, np.int64)
+    graph, index = links(8, triples), np.asarray(seeds, np.int64)
     low, high = sorted((p.threshold, other))
     wide, narrow = (
-        spread(graph, at, replace(p, threshold=f)).energy for f in (low, high)
+        spread(graph, index, replace(p, threshold=f)).energy for f in (low, high)
     )
     assert (wide >= narrow - 1e-9).all()
     low, high = sorted((p.transmission, other))
     near, far = (
-        spread(graph, at, replace(p, transmission=d)).energy for d in (low, high)
+        spread(graph, index, replace(p, transmission=d)).energy for d in (low, high)
     )
     assert (far >= near - 1e-9).all()
 
@@ -144,12 +144,12 @@ def test_six_nodes_by_hand(seed: int) -> None:
     """
     order = np.random.default_rng(seed).permutation(6)
     moved = [(int(order[a]), int(order[b]), w) for a, b, w in SIX]
-    found = run(6, moved, [int(order[0])], threshold=0.1, rounds=3)
+    result = run(6, moved, [int(order[0])], threshold=0.1, rounds=3)
     after = [1 + 55 / 364, 1 / 6 + 55 / 2184, 1 / 3 + 55 / 1092, 9 / 91, 0.0, 0.0]
-    np.testing.assert_allclose(found.energy[order], after, atol=1e-9)
-    assert found.stopped is StopReason.ROUNDS
-    assert found.parent[order[3]] == order[1]
-    assert found.parent[order[0]] == -1
+    np.testing.assert_allclose(result.energy[order], after, atol=1e-9)
+    assert result.stopped is StopReason.ROUNDS
+    assert result.parent[order[3]] == order[1]
+    assert result.parent[order[0]] == -1
 
 
 def test_between_two_nodes_of_equal_fan_as_much_flows_either_way() -> None:
@@ -165,8 +165,8 @@ def test_a_ring_stops_by_delta_and_a_star_by_rounds() -> None:
         run(12, ring, [0], threshold=0.0, transmission=0.4).stopped is StopReason.DELTA
     )
     star = [(0, leaf, 1.0) for leaf in range(1, 20_001)]
-    found = run(20_001, star, [0], threshold=0.0, transmission=1.0)
-    assert (found.stopped, found.rounds) == (StopReason.ROUNDS, 10)
+    result = run(20_001, star, [0], threshold=0.0, transmission=1.0)
+    assert (result.stopped, result.rounds) == (StopReason.ROUNDS, 10)
     assert (
         run(20_001, star, [0]).stopped is StopReason.QUIET
     )  # no leaf has enough to fire
@@ -175,7 +175,7 @@ def test_a_ring_stops_by_delta_and_a_star_by_rounds() -> None:
 def test_who_is_fed_by_two_outranks_who_is_fed_by_one() -> None:
     """Stanford and Alzheimer's: nobody but Südhof belongs to both."""
     stanford, alzheimer, suedhof, ng, church, alois = range(6)
-    found = run(
+    result = run(
         6,
         [
             (stanford, suedhof, 0.5),
@@ -186,7 +186,7 @@ def test_who_is_fed_by_two_outranks_who_is_fed_by_one() -> None:
         ],
         [stanford, alzheimer],
     )
-    assert np.argsort(-found.energy)[2] == suedhof
+    assert np.argsort(-result.energy)[2] == suedhof
 
 
 @pytest.mark.parametrize(
@@ -212,6 +212,6 @@ def test_a_parameter_out_of_its_range_is_refused_by_name(
 
 
 def test_parents_lead_to_a_seed() -> None:
-    found = run(5, [(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9), (4, 3, 0.1)], [0])
-    assert found.parent.tolist()[:4] == [-1, 0, 1, 2]
-    assert found.fired.tolist()[0] is True
+    result = run(5, [(0, 1, 0.9), (1, 2, 0.9), (2, 3, 0.9), (4, 3, 0.1)], [0])
+    assert result.parent.tolist()[:4] == [-1, 0, 1, 2]
+    assert result.fired.tolist()[0] is True

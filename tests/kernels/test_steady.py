@@ -80,12 +80,12 @@ def test_a_round_is_a_contraction_by_the_bound(query: Query, seed: int) -> None:
     assert bound <= 1 + 1e-6
     if bound > 0:
         draw = np.random.default_rng(seed)
-        one, two = draw.random((2, query.graph.nodes)) * 3
+        state, two = draw.random((2, query.graph.nodes)) * 3
         s = stimulus(query)
-        after = [np.tanh(0.9 / bound * w.T @ x + s) for x in (one, two)]
+        after = [np.tanh(0.9 / bound * w.T @ x + s) for x in (state, two)]
         assert (
             np.linalg.norm(after[0] - after[1])
-            <= 0.9 * np.linalg.norm(one - two) + 1e-9
+            <= 0.9 * np.linalg.norm(state - two) + 1e-9
         )
 
 
@@ -104,8 +104,8 @@ def test_nearer_is_more_active_and_the_dead_are_not() -> None:
     ends = np.array([[0, 1], [1, 2], [2, 3], [1, 0], [2, 1], [3, 2]])
     graph = build_csr(4, ends[:, 0], ends[:, 1], np.ones(6))
     s = np.array([1.0, 0, 0, 0])
-    found = steady(graph, s).potential
-    assert (np.diff(found) < 0).all()
-    assert found[3] > 0
+    result = steady(graph, s).potential
+    assert (np.diff(result) < 0).all()
+    assert result[3] > 0
     alive = np.array([True, True, False, True])
     assert steady(graph, s, tuning=Tuning(alive=alive)).potential[2:].tolist() == [0, 0]

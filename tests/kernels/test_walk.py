@@ -36,13 +36,13 @@ def walk(make_walker: MakeWalker, query: Query, tuning: Tuning | None = None) ->
     return make_walker(query.graph).walk(query.seeds, query.share, query.params, tuning)
 
 
-def check_certificate(found: Walk, query: Query, tuning: Tuning | None = None) -> None:
+def check_certificate(result: Walk, query: Query, tuning: Tuning | None = None) -> None:
     """The score is a lower bound and the error exact."""
-    pi, score = solution(query, tuning), dense(found, query.graph.nodes)
+    pi, score = solution(query, tuning), dense(result, query.graph.nodes)
     assert (score <= pi + 1e-12).all()
-    assert abs(np.abs(pi - score).sum() - found.error) < 1e-9
-    assert np.unique(found.rows).size == found.rows.size
-    assert (found.score > 0).all()
+    assert abs(np.abs(pi - score).sum() - result.error) < 1e-9
+    assert np.unique(result.rows).size == result.rows.size
+    assert (result.score > 0).all()
 
 
 @MANY
@@ -50,10 +50,10 @@ def check_certificate(found: Walk, query: Query, tuning: Tuning | None = None) -
 def test_the_error_is_exact_and_as_small_as_asked_for(
     make_walker: MakeWalker, query: Query
 ) -> None:
-    found = walk(make_walker, query)
-    check_certificate(found, query)
-    assert found.error <= query.params.l1 + 1e-12
-    assert found.stuck_rows.size == 0
+    result = walk(make_walker, query)
+    check_certificate(result, query)
+    assert result.error <= query.params.l1 + 1e-12
+    assert result.stuck_rows.size == 0
 
 
 @MANY
@@ -63,16 +63,16 @@ def test_a_tuned_walk_equals_one_on_a_graph_of_those_weights(
 ) -> None:
     query = data.draw(queries())
     tuning = data.draw(tunings(query))
-    found = walk(make_walker, query, tuning)
-    check_certificate(found, query, tuning)
-    stuck = found.stuck.sum()
-    assert found.error <= max(query.params.l1, stuck + query.params.l1 / 2) + 1e-12
+    result = walk(make_walker, query, tuning)
+    check_certificate(result, query, tuning)
+    stuck = result.stuck.sum()
+    assert result.error <= max(query.params.l1, stuck + query.params.l1 / 2) + 1e-12
     graph, tuned = query.graph, tuned_weight(query.graph, tuning)
     if tuning.boundary is None and tuned.max(initial=0) <= LARGEST:
         rebuilt = build_csr(graph.nodes, graph.sources, graph.indices, tuned)
         same = walk(make_walker, dataclasses.replace(query, graph=rebuilt))
-        difference = dense(found, graph.nodes) - dense(same, graph.nodes)
-        assert np.abs(difference).sum() <= found.error + same.error + 1e-9
+        difference = dense(result, graph.nodes) - dense(same, graph.nodes)
+        assert np.abs(difference).sum() <= result.error + same.error + 1e-9
 
 
 @MANY
@@ -86,15 +86,15 @@ def test_stuck_walk_is_all_that_is_missing(
     boundary = (
         np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.3
     )
-    found = walk(make_walker, query, Tuning(boundary=boundary))
-    assert boundary[found.stuck_rows].all()
-    assert set(found.rows[boundary[found.rows]]) == set(found.stuck_rows)
-    assert abs(found.error - found.stuck.sum()) <= 1.001e-10
+    result = walk(make_walker, query, Tuning(boundary=boundary))
+    assert boundary[result.stuck_rows].all()
+    assert set(result.rows[boundary[result.rows]]) == set(result.stuck_rows)
+    assert abs(result.error - result.stuck.sum()) <= 1.001e-10
     matrix = transition_matrix(query.graph)
     matrix[matrix.sum(axis=1) == 0] = start(query)
-    sent_on = np.bincount(found.stuck_rows, weights=found.stuck, minlength=n) @ matrix
+    sent_on = np.bincount(result.stuck_rows, weights=result.stuck, minlength=n) @ matrix
     rest = np.linalg.solve(np.eye(n) - (1 - restart) * matrix.T, restart * sent_on)
-    np.testing.assert_allclose(dense(found, n) + rest, solution(query), atol=2e-10)
+    np.testing.assert_allclose(dense(result, n) + rest, solution(query), atol=2e-10)
 
 
 @MANY
@@ -113,17 +113,17 @@ def test_loading_where_walk_is_stuck_leads_to_the_answer_of_the_whole_graph(
         resident = build_csr(
             n, sources[loaded], query.graph.indices[loaded], query.graph.weight[loaded]
         )
-        found = walk(
+        result = walk(
             make_walker,
             dataclasses.replace(query, graph=resident),
             Tuning(boundary=boundary),
         )
-        check_certificate(found, query)
-        if found.error <= query.params.l1 + 1e-12:
+        check_certificate(result, query)
+        if result.error <= query.params.l1 + 1e-12:
             break
-        assert found.stuck.sum() >= query.params.l1 / 2 - 1e-12
-        boundary[found.stuck_rows[found.stuck.argmax()]] = False
-    assert found.error <= query.params.l1 + 1e-12
+        assert result.stuck.sum() >= query.params.l1 / 2 - 1e-12
+        boundary[result.stuck_rows[result.stuck.argmax()]] = False
+    assert result.error <= query.params.l1 + 1e-12
 
 
 def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> None:
@@ -171,23 +171,23 @@ def test_a_seed_that_hardly_matters_costs_nothing(make_walker: MakeWalker) -> No
     )
     walker, params = make_walker(graph), WalkParams(0.5, 1e-2)
     alone = walker.walk(seeds[:1], np.ones(1), params)
-    both = walker.walk(seeds, share, params)
-    assert both.error <= params.l1
-    assert both.visits <= alone.visits + 100
+    seeds_of_both = walker.walk(seeds, share, params)
+    assert seeds_of_both.error <= params.l1
+    assert seeds_of_both.visits <= alone.visits + 100
     exact = walker.walk(seeds, share, WalkParams(0.5, 1e-9))
     score, truth = np.zeros(3000), np.zeros(3000)
-    score[both.rows], truth[exact.rows] = both.score, exact.score
+    score[seeds_of_both.rows], truth[exact.rows] = seeds_of_both.score, exact.score
     assert np.abs(truth - score).sum() <= params.l1 + 1e-9
 
 
 def test_top_tells_the_best_first_and_equal_ones_by_node() -> None:
     rows, score = np.array([7, 3, 9, 1], np.uint32), np.array([0.1, 0.4, 0.1, 0.2])
     none = np.empty(0)
-    found = Walk(rows, score, 0.2, 4, none.astype(np.uint32), none)
-    assert found.top(3)[0].tolist() == [3, 1, 7]
-    assert found.top(9)[0].tolist() == [3, 1, 7, 9]
-    assert found.top(9)[1].tolist() == [0.4, 0.2, 0.1, 0.1]
-    assert found.top(0)[0].size == 0
+    result = Walk(rows, score, 0.2, 4, none.astype(np.uint32), none)
+    assert result.top(3)[0].tolist() == [3, 1, 7]
+    assert result.top(9)[0].tolist() == [3, 1, 7, 9]
+    assert result.top(9)[1].tolist() == [0.4, 0.2, 0.1, 0.1]
+    assert result.top(0)[0].size == 0
 
 
 @pytest.mark.parametrize(

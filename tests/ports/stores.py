@@ -246,25 +246,27 @@ Snapshot = dict[str, object]
 async def snapshot(store: Store, owner: Owner = OWNER) -> Snapshot:
     """All that the store says of an owner, in an order of its own where the port promises none."""
     souls, chats = await store.souls(owner), await store.chats(owner)
-    graphs = [await store.graph(owner, one.id) for one in souls]
-    recalls = [await store.recalls(owner, one.id) for one in souls]
+    graphs = [await store.graph(owner, value.id) for value in souls]
+    recalls = [await store.recalls(owner, value.id) for value in souls]
     return {
         "souls": souls,
         "chats": chats,
-        "messages": [await store.messages(owner, one.id) for one in chats],
+        "messages": [await store.messages(owner, value.id) for value in chats],
         "memories": [
-            sorted(graph.memories, key=lambda one: one.id) for graph in graphs
+            sorted(graph.memories, key=lambda value: value.id) for graph in graphs
         ],
-        "edges": [sorted(graph.edges, key=lambda one: one.id) for graph in graphs],
-        "usages": [sorted(each.usages, key=lambda one: one.memory) for each in recalls],
+        "edges": [sorted(graph.edges, key=lambda value: value.id) for graph in graphs],
+        "usages": [
+            sorted(each.usages, key=lambda value: value.memory) for each in recalls
+        ],
         "recalls": [list(each.records) for each in recalls],
     }
 
 
-def without_context(one: Memory) -> Memory:
+def without_context(value: Memory) -> Memory:
     """The same memory with every field that may be empty empty."""
     return replace(
-        one,
+        value,
         tags=(),
         evidence=(),
         place=None,

@@ -73,8 +73,8 @@ async def test_souls_and_chats_come_oldest_first(store: Store) -> None:
         )
     )
 
-    assert [one.id for one in await store.souls(OWNER)] == ["c", "a", "b"]
-    assert [one.id for one in await store.chats(OWNER)] == ["c", "a", "b"]
+    assert [item.id for item in await store.souls(OWNER)] == ["c", "a", "b"]
+    assert [item.id for item in await store.chats(OWNER)] == ["c", "a", "b"]
 
 
 async def test_messages_come_by_rank_whatever_their_slots(store: Store) -> None:
@@ -143,11 +143,11 @@ async def test_chats_keep_their_messages_apart(store: Store) -> None:
         )
     )
 
-    found = [
+    stored = [
         [ranked.message.slot for ranked in await store.messages(OWNER, ChatId(key))]
         for key in keys
     ]
-    assert found == [[], ["slot-1"], ["slot-2"], ["slot-3"], ["slot-4"]]
+    assert stored == [[], ["slot-1"], ["slot-2"], ["slot-3"], ["slot-4"]]
 
 
 async def test_edges_go_with_their_memories(store: Store) -> None:
@@ -165,7 +165,7 @@ async def test_edges_go_with_their_memories(store: Store) -> None:
     )
     graph = await store.graph(OWNER, SOUL)
 
-    assert sorted(one.id for one in graph.memories) == ["b", "c"]
+    assert sorted(item.id for item in graph.memories) == ["b", "c"]
     assert list(graph.edges) == [edge("b", "c")]
 
 
@@ -193,9 +193,9 @@ async def test_parallel_edges_of_different_kinds_and_verbs_are_kept(
         )
     )
 
-    found = (await store.graph(OWNER, SOUL)).edges
-    assert {one.id for one in found} == {one.id for one in parallel}
-    assert len(found) == 4
+    stored = (await store.graph(OWNER, SOUL)).edges
+    assert {item.id for item in stored} == {item.id for item in parallel}
+    assert len(stored) == 4
 
 
 @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ async def test_souls_have_graphs_of_their_own(store: Store) -> None:
         )
     )
 
-    assert [one.id for one in (await store.graph(OWNER, SoulId("a-"))).memories] == [
+    assert [item.id for item in (await store.graph(OWNER, SoulId("a-"))).memories] == [
         "m3"
     ]
     assert list((await store.graph(OWNER, SoulId("a-"))).edges) == []
@@ -292,14 +292,14 @@ async def test_more_rows_than_one_call_reads_or_writes(
     line = [
         memory(f"m{n:03}") for n in range(60)
     ]  # a multiple of what is read: the last page is empty
-    links = [edge(one.id, two.id) for one, two in itertools.pairwise(line)]
-    said = [message(n) for n in range(60)]
+    links = [edge(item.id, two.id) for item, two in itertools.pairwise(line)]
+    text = [message(n) for n in range(60)]
     vectors = {f"k{n}": bytes([n]) * 4 for n in range(60)}
     await store.commit(
         Change(
             OWNER,
             souls=[soul()],
-            chats=[ChatChange(chat(), said)],
+            chats=[ChatChange(chat(), text)],
             put_memories=line,
             put_edges=links,
         )
@@ -307,23 +307,23 @@ async def test_more_rows_than_one_call_reads_or_writes(
     await store.put_vectors("model", vectors)
 
     graph = await store.graph(OWNER, SOUL)
-    assert sorted(graph.memories, key=lambda one: one.id) == line
-    assert sorted(graph.edges, key=lambda one: one.source) == links
-    assert await store.messages(OWNER, CHAT) == said
+    assert sorted(graph.memories, key=lambda item: item.id) == line
+    assert sorted(graph.edges, key=lambda item: item.source) == links
+    assert await store.messages(OWNER, CHAT) == text
     assert sorted(await vector_keys(store)) == sorted(("model", key) for key in vectors)
     assert await store.vectors("model", list(vectors)) == vectors
     await store.commit(
         Change(
             OWNER,
-            chats=[ChatChange(chat(), drop=[one.message.slot for one in said[:30]])],
-            drop_memories=[one.id for one in line[:30]],
-            drop_edges=[one.id for one in links[40:]],
+            chats=[ChatChange(chat(), drop=[item.message.slot for item in text[:30]])],
+            drop_memories=[item.id for item in line[:30]],
+            drop_edges=[item.id for item in links[40:]],
         )
     )
-    assert (await snapshot(store))["messages"] == [said[30:]]
+    assert (await snapshot(store))["messages"] == [text[30:]]
     assert (await snapshot(store))["memories"] == [line[30:]]
     assert (
-        sorted((await store.graph(OWNER, SOUL)).edges, key=lambda one: one.source)
+        sorted((await store.graph(OWNER, SOUL)).edges, key=lambda item: item.source)
         == links[30:40]
     )
     await store.drop_vectors([("model", key) for key in list(vectors)[:30]])
@@ -337,7 +337,7 @@ async def test_pages_hold_each_row_once(
     """And none of another soul."""
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
     line = [memory(f"m{n:03}") for n in range(count)]
-    links = [edge(one.id, one.id) for one in line]
+    links = [edge(item.id, item.id) for item in line]
     others = [memory("a", of="other"), memory("n", of="other")]
     await store.commit(
         Change(
@@ -351,14 +351,14 @@ async def test_pages_hold_each_row_once(
     assert all(memories)
     assert all(page.id for page in edges)
     assert (
-        sorted((one for page in memories for one in page), key=lambda one: one.id)
+        sorted((item for page in memories for item in page), key=lambda item: item.id)
         == line
     )
     assert sorted(key for page in edges for key in page.id) == sorted(
-        one.id for one in links
+        item.id for item in links
     )
     assert sorted(key for page in edges for key in page.target) == [
-        one.id for one in line
+        item.id for item in line
     ]
 
 

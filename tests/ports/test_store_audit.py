@@ -69,7 +69,7 @@ async def test_entries_are_found_by_what_they_are_about(store: Store) -> None:
     await store.commit(Change(OWNER, audit=[mine, other, late]))
 
     async def ids(wanted: AuditQuery) -> list[str]:
-        return [one.id for one in await store.audit(OWNER, wanted)]
+        return [entry.id for entry in await store.audit(OWNER, wanted)]
 
     assert await ids(AuditQuery(soul=SoulId("soul-2"))) == [other.id]
     assert await ids(AuditQuery(target="mem-1")) == [late.id, mine.id]

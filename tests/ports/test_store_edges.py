@@ -43,9 +43,9 @@ async def test_edges_around_memories_are_those_that_touch_any_of_them_once(
     names = [f"m{n:02}" for n in range(25)]
     kinds = (EdgeKind.RELATES, EdgeKind.ASSOCIATES)
     links = {
-        one.id: one
+        item.id: item
         for _ in range(120)
-        for one in [
+        for item in [
             edge(draw.choice(names), draw.choice(names), draw.choice(kinds))
         ]  # loops among them
     }
@@ -60,23 +60,27 @@ async def test_edges_around_memories_are_those_that_touch_any_of_them_once(
 
     for count in (1, 4, 11):
         wanted = draw.sample(names, count)
-        found = await store.edges_around(
+        page = await store.edges_around(
             OWNER, SOUL, [*keys(*wanted), MemoryId("nobody")]
         )
         expected = {
-            key for key, one in links.items() if {one.source, one.target} & set(wanted)
+            key
+            for key, item in links.items()
+            if {item.source, item.target} & set(wanted)
         }
-        assert sorted(found.id) == sorted(expected)
-        found = await store.edges_around(OWNER, SOUL, keys(*wanted), leaving=True)
-        assert sorted(found.id) == sorted(
-            key for key, one in links.items() if one.source in wanted
+        assert sorted(page.id) == sorted(expected)
+        page = await store.edges_around(OWNER, SOUL, keys(*wanted), leaving=True)
+        assert sorted(page.id) == sorted(
+            key for key, item in links.items() if item.source in wanted
         )
         counts = await store.edges_leaving(
             OWNER, SOUL, [*keys(*wanted), *keys(*wanted)], EdgeKind.RELATES
         )
-        sources = [one.source for one in links.values() if one.kind is EdgeKind.RELATES]
+        sources = [
+            item.source for item in links.values() if item.kind is EdgeKind.RELATES
+        ]
         assert counts == {
-            one: sources.count(MemoryId(one)) for one in wanted if one in sources
+            item: sources.count(MemoryId(item)) for item in wanted if item in sources
         }
 
 
@@ -94,17 +98,17 @@ async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:
         Change(OWNER, [soul(OTHER)], put_memories=names, put_edges=links)
     )
 
-    assert [await store.edge_count(OWNER, one) for one in (None, SOUL, OTHER)] == [
+    assert [await store.edge_count(OWNER, item) for item in (None, SOUL, OTHER)] == [
         4,
         1,
         3,
     ]
     assert await store.edge_count(somebody) == 1
     assert len((await store.edges_around(OWNER, SOUL, keys("mem-1", "a"))).id) == 1
-    assert {one.id for one in await store.memories(OWNER, OTHER)} == {"a", "b", "c"}
+    assert {item.id for item in await store.memories(OWNER, OTHER)} == {"a", "b", "c"}
 
     await store.commit(Change(OWNER, drop_memories=keys("b")))
-    assert [await store.edge_count(OWNER, one) for one in (None, SOUL, OTHER)] == [
+    assert [await store.edge_count(OWNER, item) for item in (None, SOUL, OTHER)] == [
         2,
         1,
         1,

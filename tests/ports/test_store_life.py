@@ -47,7 +47,7 @@ async def test_concurrent_callers_lose_nothing(store: Store) -> None:
                 )
             )
             assert any(
-                one.id == key for one in (await store.graph(OWNER, SOUL)).memories
+                item.id == key for item in (await store.graph(OWNER, SOUL)).memories
             )
 
     await asyncio.gather(*(writer(number) for number in range(8)))
@@ -71,14 +71,14 @@ async def test_a_cancelled_commit_is_stored_whole_or_not_at_all(store: Store) ->
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    kept = {one.id for one in (await store.graph(OWNER, SOUL)).memories}
-    said = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
+    kept = {item.id for item in (await store.graph(OWNER, SOUL)).memories}
+    text = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
 
     assert {key.removeprefix("m") for key in kept} == {
-        slot.removeprefix("slot-") for slot in said
+        slot.removeprefix("slot-") for slot in text
     }
     await store.commit(Change(OWNER, put_memories=[memory("last")]))
-    assert "last" in {one.id for one in (await store.graph(OWNER, SOUL)).memories}
+    assert "last" in {item.id for item in (await store.graph(OWNER, SOUL)).memories}
 
 
 async def test_housekeeping_changes_nothing(store: Store) -> None:

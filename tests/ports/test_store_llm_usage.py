@@ -38,9 +38,9 @@ async def test_they_come_back_and_are_replaced(store: Store) -> None:
         other,
     ]
     assert all(
-        at.tzinfo is not None
+        moment.tzinfo is not None
         for books in await store.llm_usage(OWNER)
-        for at, _ in books.late
+        for moment, _ in books.late
     )
     assert await store.llm_usage(Owner("somebody")) == []
     await store.put_llm_usage(OWNER, SoulLlmUsage(BOOKS.soul))

@@ -116,17 +116,21 @@ async def outcome(store: Store, change: Change) -> object:
 
 async def ranked(store: Store, owner: Owner) -> object:
     """The owner's contents; messages of equal rank, which the port leaves open, by slot."""
-    found = await snapshot(store, owner)
-    chats = [await store.messages(owner, one.id) for one in await store.chats(owner)]
-    found["messages"] = [
-        sorted(said, key=lambda one: (one.rank, one.message.slot)) for said in chats
+    rows = await snapshot(store, owner)
+    chats = [
+        await store.messages(owner, value.id) for value in await store.chats(owner)
+    ]
+    rows["messages"] = [
+        sorted(text, key=lambda value: (value.rank, value.message.slot))
+        for text in chats
     ]
     around = [
-        await store.edges_around(owner, SoulId(one), [MemoryId("m1")]) for one in SOULS
+        await store.edges_around(owner, SoulId(value), [MemoryId("m1")])
+        for value in SOULS
     ]
-    found["around"] = [sorted(page.id) for page in around]
-    found["counts"] = [await store.edge_count(owner, SoulId(one)) for one in SOULS]
-    return found
+    rows["around"] = [sorted(page.id) for page in around]
+    rows["counts"] = [await store.edge_count(owner, SoulId(value)) for value in SOULS]
+    return rows
 
 
 def test_the_engine_does_what_the_fake_does() -> None:

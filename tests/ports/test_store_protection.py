@@ -82,8 +82,8 @@ async def test_no_automatic_hand_alters_or_drops_it(
     with pytest.raises(Protected):
         await store.commit(Change(OWNER, drop_memories=["mem-1"], by=actor))  # type: ignore[list-item]
 
-    found = {one.id: one for one in await store.memories(OWNER, SOUL)}
-    assert found == {
+    matches = {change.id: change for change in await store.memories(OWNER, SOUL)}
+    assert matches == {
         kept.id: kept,
         memory("mem-2").id: memory("mem-2"),
     }  # nothing of such a change is stored
@@ -133,7 +133,7 @@ async def test_no_statement_of_ones_own_gets_past_the_store(tmp_path: Path) -> N
     await stored(
         store, replace(memory(), permanent=True), replace(memory("mem-2"), locked=True)
     )
-    before = sorted(await store.memories(OWNER, SOUL), key=lambda one: one.id)
+    before = sorted(await store.memories(OWNER, SOUL), key=lambda change: change.id)
     await store.close()
     link = EmbeddedLink(url)
     await link.open()
@@ -146,10 +146,13 @@ async def test_no_statement_of_ones_own_gets_past_the_store(tmp_path: Path) -> N
         "BEGIN; LET $hand = 'engine'; DELETE memory; COMMIT;",
     ):
         answers = await link.run(Query(sql, {}))
-        assert [one for one in answers if one["status"] != "OK"], sql
+        assert [change for change in answers if change["status"] != "OK"], sql
     await link.close()
     await store.open()
-    assert sorted(await store.memories(OWNER, SOUL), key=lambda one: one.id) == before
+    assert (
+        sorted(await store.memories(OWNER, SOUL), key=lambda change: change.id)
+        == before
+    )
     await store.close()
 
 
@@ -184,21 +187,23 @@ def test_whatever_order_of_changes_comes(
         kept = [replace(memory(f"mem-{n}"), **GUARDS[n - 1]) for n in (1, 2, 3)]
         await stored(store, *kept)
         for actor, drops, names, number in moves:
-            one = kept[number - 1]
+            change = kept[number - 1]
             put = (
                 []
                 if drops
-                else [replace(one, **{name: ALTERED[name] for name in names})]
+                else [replace(change, **{name: ALTERED[name] for name in names})]
             )
-            drop = [one.id] if drops else []
+            drop = [change.id] if drops else []
             try:
                 await store.commit(
                     Change(OWNER, put_memories=put, drop_memories=drop, by=actor)
                 )
             except Protected:
                 continue
-        found = sorted(await store.memories(OWNER, SOUL), key=lambda one: one.id)
-        assert found == kept
+        matches = sorted(
+            await store.memories(OWNER, SOUL), key=lambda change: change.id
+        )
+        assert matches == kept
         await store.close()
 
     asyncio.run(play())

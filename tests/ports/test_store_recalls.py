@@ -25,9 +25,9 @@ from tests.ports.stores import (
 
 async def recalls(store: Store, of: str = SOUL, owner: Owner = OWNER) -> SoulRecalls:
     """What a soul recalled; usages by memory."""
-    found = await store.recalls(owner, SoulId(of))
+    stored = await store.recalls(owner, SoulId(of))
     return SoulRecalls(
-        sorted(found.usages, key=lambda one: one.memory), list(found.records)
+        sorted(stored.usages, key=lambda one: one.memory), list(stored.records)
     )
 
 
@@ -110,7 +110,7 @@ async def test_dropped_records_go(store: Store) -> None:
     await store.commit(
         Change(OWNER, put_recalls=[recall("c")], drop_recalls=["a", "c", "unknown"])
     )
-    assert [one.trace for one in (await recalls(store)).records] == ["b", "c"]
+    assert [usage.trace for usage in (await recalls(store)).records] == ["b", "c"]
 
 
 async def test_owners_and_souls_have_recalls_of_their_own(store: Store) -> None:
@@ -147,6 +147,6 @@ async def test_many_usages(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
             OWNER, put_usages=made, put_recalls=[recall(f"t{n:03}") for n in range(60)]
         )
     )
-    found = await recalls(store)
-    assert found.usages == made
-    assert [one.trace for one in found.records] == [f"t{n:03}" for n in range(60)]
+    stored = await recalls(store)
+    assert stored.usages == made
+    assert [item.trace for item in stored.records] == [f"t{n:03}" for n in range(60)]

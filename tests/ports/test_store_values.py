@@ -40,14 +40,14 @@ def default_of(field: Field[Any]) -> object:
 
 def unset_fields(value: object, path: str) -> list[str]:
     """Fields of a value, and of what is inside it, that hold their default."""
-    found: list[str] = []
+    fields_found: list[str] = []
     if is_dataclass(value):
         for field in fields(value):
             inner = getattr(value, field.name)
             if inner == default_of(field):
-                found.append(f"{path}.{field.name}")
-            found += unset_fields(inner, f"{path}.{field.name}")
-    return found
+                fields_found.append(f"{path}.{field.name}")
+            fields_found += unset_fields(inner, f"{path}.{field.name}")
+    return fields_found
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ async def test_every_field_comes_back(store: Store) -> None:
 async def test_the_smallest_values_come_back(store: Store) -> None:
     bare = Soul(SoulId("s"), "")
     talk = Chat(ChatId("c"), ())
-    said = RankedMessage(
+    text = RankedMessage(
         0,
         replace(
             message(1).message, sent_at=None, story_at=None, present=None, speaker=""
@@ -97,7 +97,7 @@ async def test_the_smallest_values_come_back(store: Store) -> None:
         Change(
             OWNER,
             souls=[bare],
-            chats=[ChatChange(talk, [said, nobody])],
+            chats=[ChatChange(talk, [text, nobody])],
             put_memories=[fact],
             put_edges=[link],
         )
@@ -106,7 +106,7 @@ async def test_the_smallest_values_come_back(store: Store) -> None:
     assert await snapshot(store) == {
         "souls": [bare],
         "chats": [talk],
-        "messages": [[nobody, said]],
+        "messages": [[nobody, text]],
         "memories": [[fact]],
         "edges": [[link]],
         "usages": [[]],
@@ -131,7 +131,7 @@ async def test_times_come_back_aware_and_exact(store: Store) -> None:
 
 @pytest.mark.parametrize("text", STRANGE, ids=lambda text: ascii(text[:12]))
 async def test_any_text_comes_back_unchanged(store: Store, text: str) -> None:
-    said = message(1, text)
+    body = message(1, text)
     named = replace(
         soul(), name=text, settings=replace(soul().settings, weights={text[:100]: 0.5})
     )
@@ -139,14 +139,14 @@ async def test_any_text_comes_back_unchanged(store: Store, text: str) -> None:
     talk = replace(chat(), title=text, persona=text)
     await store.commit(
         Change(
-            OWNER, souls=[named], chats=[ChatChange(talk, [said])], put_memories=[kept]
+            OWNER, souls=[named], chats=[ChatChange(talk, [body])], put_memories=[kept]
         )
     )
 
     assert await snapshot(store) == {
         "souls": [named],
         "chats": [talk],
-        "messages": [[said]],
+        "messages": [[body]],
         "memories": [[kept]],
         "edges": [[]],
         "usages": [[]],

@@ -56,19 +56,19 @@ async def test_the_oldest_leave(again: Again, monkeypatch: pytest.MonkeyPatch) -
 
 async def test_some_or_all_of_a_soul_are_forgotten(again: Again) -> None:
     kept = again()
-    for soul, key, told in (
+    for soul, key, trace in (
         (S1, "t1", b"secret"),
         (S1, "t2", b"talk"),
         (S2, "t3", b"secret"),
     ):
-        await kept.add(ME, soul, key, told)
-    await kept.alter(ME, S1, lambda told: None if told == b"secret" else told)
+        await kept.add(ME, soul, key, trace)
+    await kept.alter(ME, S1, lambda trace: None if trace == b"secret" else trace)
     assert [await again().find(ME, key) for key in ("t1", "t2", "t3")] == [
         None,
         b"talk",
         b"secret",
     ]
-    await kept.alter(ME, S1, lambda told: told + b" of otters")
+    await kept.alter(ME, S1, lambda trace: trace + b" of otters")
     assert await again().find(ME, "t2") == b"talk of otters"
     await kept.add(ME, S1, "t4", b"later")
     await kept.drop(ME, S1)
