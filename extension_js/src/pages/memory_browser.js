@@ -124,7 +124,9 @@ async function fillWindow(context, content, firstPage, memory, reopen) {
         who.value = context.soul;
         who.hidden = souls.length < 2;
         if (context.soul) {
-            await Promise.all([show(firstPage, memory), context.countWaiting()]);
+            // the user may have chosen another page meanwhile
+            const shownMemory = shown === firstPage ? memory : undefined;
+            await Promise.all([show(shown, shownMemory), context.countWaiting()]);
             return;
         }
         page.replaceChildren();
