@@ -84,9 +84,10 @@ def _languages_by_word() -> Mapping[str, tuple[str, ...]]:
         codes[word].append(ENGLISH_CODE)
     for language in LISTED:
         for word in grammar_of(language).function_words:
-            if len(word) > 1 or not word.isascii():  # a Latin letter may be anything
-                codes[word].append(language)
-    return {word: tuple(some) for word, some in codes.items()}
+            codes[word].append(language)
+    # A Latin letter alone may be a word of many languages.
+    telling = (word for word in codes if len(word) > 1 or not word.isascii())
+    return {word: tuple(codes[word]) for word in telling}
 
 
 def _list(table: Mapping[str, Any], key: str) -> tuple[str, ...]:
