@@ -24,6 +24,9 @@ os.environ.setdefault(
     "HF_HUB_OFFLINE", "1"
 )  # a test that wants a model hub would pass only on some machines
 
+# What works on a mind fails on the event loop; read where soulmem is imported.
+os.environ["SOULMEM_CHECK_COMPUTE"] = "1"
+
 LOOP_BUDGET = 0.05  # seconds of CPU that one step on the event loop may take
 _SAMPLE_EVERY = 0.01  # seconds between looks at a running step
 

@@ -154,7 +154,7 @@ def is_worth_it(mutant: Mutant) -> bool:
 
 
 def drawn(kind: str, count: int, seed: int) -> list[Mutant]:
-    """So many faults, at most one a function's file and line, drawn with the seed."""
+    """So many faults, at most one a file, drawn with the seed."""
     folder, ending = {
         "engine": ("soulmem/engine", ".py"),
         "server": ("soulmem/server", ".py"),
@@ -170,9 +170,7 @@ def drawn(kind: str, count: int, seed: int) -> list[Mutant]:
         if mutant.path not in files:
             files.add(mutant.path)
             picked.append(mutant)
-        if len(picked) == count:
-            break
-    return picked
+    return picked[:count]
 
 
 def nearest_tests(path: Path) -> list[str]:
