@@ -12,6 +12,7 @@ import numpy as np
 
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.columns import microseconds
 
 _DAY = 86_400_000_000  # microseconds
@@ -27,6 +28,7 @@ class BacklogParams:
     days: float = 7.0  # longest wait of a stretch, for example without a model
 
 
+@compute_only
 def is_backlog(
     mind: Mind, call: PlannedCall, current_time: datetime, params: BacklogParams
 ) -> bool:

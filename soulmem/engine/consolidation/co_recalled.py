@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class CoRecallParams:
     strength: float = 0.1  # 0..1, of a new link
 
 
+@compute_only
 def co_recalled(
     mind: Mind,
     chat: ChatId,

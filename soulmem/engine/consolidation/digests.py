@@ -18,6 +18,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.consolidation.passages import speaker_of
 from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.views.doubted import is_in_doubt
 from soulmem.engine.views.timeline import overlapping
@@ -113,8 +114,9 @@ def _result(digested: _Period, text: str | None) -> dict[str, Any]:
     }
 
 
+@compute_only
 def _periods(mind: Mind, period: str, context: str, most: int) -> list[_Period]:
-    """The latest periods with episodes, oldest first. Compute thread only."""
+    """The latest periods with episodes, oldest first."""
     context_terms = frozenset(term.key for term in read(context).terms)
     episodes = [
         memory

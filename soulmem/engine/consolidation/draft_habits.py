@@ -30,6 +30,7 @@ from soulmem.engine.consolidation.draft_builder import DraftBuilder
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.graph.branches import Branch
 from soulmem.language.name_tokens import fold
@@ -54,6 +55,7 @@ class HabitReport:
     unclear: tuple[tuple[MemoryId, tuple[str, ...]], ...]  # others, with sentences
 
 
+@compute_only
 def habit_reports(mind: Mind, chat: ChatId) -> list[HabitReport]:
     """The habits that the drafts of a chat report, in the order of its messages; the newest `_MOST`."""
     branch = mind.branches.branch(chat)
@@ -99,6 +101,7 @@ def texts_to_compare(reports: Iterable[HabitReport]) -> list[str]:
     return list(texts)
 
 
+@compute_only
 def habit_change(
     mind: Mind,
     chat: ChatId,

@@ -22,6 +22,7 @@ from soulmem.engine.consolidation.passages import EpisodePassage
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.anchors import drafted_episode_id
 from soulmem.engine.views.concept_descriptions import (
     concept_id,
@@ -44,6 +45,7 @@ def derivation_id(soul: str, call: PlannedCall) -> str:
     return derived_id("v", soul, call.work.value, call.after or "", *call.read)
 
 
+@compute_only
 def summary_change(
     mind: Mind, call: PlannedCall, text: str, model: str, current_time: datetime
 ) -> MindChange:

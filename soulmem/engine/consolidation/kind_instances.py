@@ -15,6 +15,7 @@ from soulmem.domain.memories import MemoryState, Origin
 from soulmem.engine.consolidation.scene_clusters import SceneRegion, kind_derivations
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.ports.clock import Clock
 
 
@@ -29,6 +30,7 @@ class NamedKind:
     places: tuple[int, ...]  # region indices of the scenes it was named for or got
 
 
+@compute_only
 def named_kinds(mind: Mind, region: SceneRegion) -> list[NamedKind]:
     """The kinds in use that rest on scenes of the region, ordered by derivation."""
     indices = {key: index for index, key in enumerate(region.keys)}
@@ -44,6 +46,7 @@ def named_kinds(mind: Mind, region: SceneRegion) -> list[NamedKind]:
     return kinds
 
 
+@compute_only
 def instance_change(
     mind: Mind,
     *,

@@ -18,6 +18,7 @@ from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.situation import ParticipantKind
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import is_in_doubt
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.language.names import names
@@ -40,6 +41,7 @@ class EpisodePassage:
         return tuple(self.episodes[n - 1] for n in lines if 0 < n <= len(self.episodes))
 
 
+@compute_only
 def episode_passage(
     mind: Mind, log: ChatLog, call: PlannedCall, context: int
 ) -> EpisodePassage:

@@ -21,6 +21,7 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.chat_summary import summary_chain
 from soulmem.engine.world.message_log import ChatLog
 
@@ -47,6 +48,7 @@ class ChatPlan:
     calls: int = 0  # calls in all, with later summaries
 
 
+@compute_only
 def chat_plan(mind: Mind, log: ChatLog, params: MarkParams) -> ChatPlan:
     """The plan of a chat; empty while its vanished messages wait for confirmation."""
     branch = mind.branches.branch(log.head.id)

@@ -30,6 +30,7 @@ from soulmem.domain.memories import Origin
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
@@ -135,10 +136,11 @@ def requested_region(arguments: object) -> ReplayRegion:
     return region
 
 
+@compute_only
 def region_memories(
     mind: Mind, region: ReplayRegion, extra: int, params: RehearsalParams
 ) -> list[MemoryId]:
-    """The worthiest memories of the region, best first, at most `params.memories`. Compute thread only.
+    """The worthiest memories of the region, best first, at most `params.memories`.
 
     Raises NotFound for a chat or a memory that the soul does not have.
     """
@@ -161,6 +163,7 @@ def region_memories(
     return [mind.id_at(int(row)) for row in rows[best]]
 
 
+@compute_only
 def rehearsed_edges(
     mind: Mind,
     keys: Sequence[MemoryId],
@@ -172,7 +175,7 @@ def rehearsed_edges(
 
     Edges among the memories and the concepts that they mention become stronger, but for
     those that the user drew or that changed too recently. New ones link memories that
-    recalls brought together. Compute thread only.
+    recalls brought together.
     """
     mentioned: dict[MemoryId, None] = dict.fromkeys(keys)
     for key in keys:
@@ -228,8 +231,9 @@ def _frequency(mind: Mind, keys: Sequence[MemoryId]) -> dict[MemoryId, float]:
     return frequency
 
 
+@compute_only
 def chats_of(mind: Mind, keys: Sequence[MemoryId]) -> list[ChatId]:
-    """Ids of the chats of these episodes, or that the memories were drafted from. Compute thread only."""
+    """Ids of the chats of these episodes, or that the memories were drafted from."""
     chats: set[ChatId] = set()
     for key in keys:
         chats.update(mind.branches.holders(key))

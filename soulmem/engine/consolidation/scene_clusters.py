@@ -18,6 +18,7 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import MemoryState
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 
 Floats = NDArray[np.float32]
 
@@ -58,6 +59,7 @@ class SceneRegion:
     room: int  # calls that the length of the chat allows
 
 
+@compute_only
 def region_state(mind: Mind, chat: ChatId) -> frozenset[str]:
     """Changes whenever the region of the chat may change: ids of its drafts and kinds."""
     branch = mind.branches.branch(chat)
@@ -71,6 +73,7 @@ def region_state(mind: Mind, chat: ChatId) -> frozenset[str]:
     return frozenset(state)
 
 
+@compute_only
 def scene_region(
     mind: Mind, chat: ChatId, params: SceneClusterParams
 ) -> SceneRegion | None:
@@ -130,6 +133,7 @@ def kind_derivations(derivations: Iterable[Derivation]) -> list[Derivation]:
     return [d for d in derivations if d.work is Work.KIND and d.after is None]
 
 
+@compute_only
 def new_calls(
     mind: Mind, region: SceneRegion, clusters: Sequence[SceneCluster]
 ) -> list[PlannedCall]:

@@ -36,6 +36,7 @@ from soulmem.engine.llm.retry import Key
 from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.encoder import EncodedTexts, SituationEncoder
 from soulmem.engine.world.world import World
@@ -247,6 +248,7 @@ class SceneKinds:
                 fitting.append(DraftAbstract(draft.text, lines, draft.importance))
         return Drafts(abstracts=tuple(fitting))
 
+    @compute_only
     def _change(
         self,
         call: PlannedCall,
@@ -255,10 +257,7 @@ class SceneKinds:
         model: str,
         mind: Mind,
     ) -> MindChange | None:
-        """Stores the kinds, and that the scenes were asked about; None if the chat has changed meanwhile.
-
-        Compute thread only.
-        """
+        """Stores the kinds, and that the scenes were asked about; None if the chat has changed meanwhile."""
         if not _is_current(mind, call):
             return None
         current_time, turn = (

@@ -39,6 +39,7 @@ from soulmem.engine.editing.user_edges import check_fires, check_topic, joined
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import recreated_if_purged
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import with_doubt
 from soulmem.engine.views.provenance import source_places
@@ -390,8 +391,9 @@ def _needs_a_place(memory: Memory, patch: MemoryPatch) -> bool:
     return patch.chat is not None or memory.place is None
 
 
+@compute_only
 def _check_purgeable(mind: Mind, memory: Memory) -> None:
-    """Raises Conflict. Computes."""
+    """Raises Conflict."""
     if memory.state not in (MemoryState.BIN, MemoryState.RETRACTED):
         raise Conflict(
             f"memory {memory.id!r} is not in the bin: delete it first", field="confirm"

@@ -19,6 +19,7 @@ from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
 from soulmem.engine.api.requests import MemoryFilter, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.anchors import anchors_of
 from soulmem.engine.views.concept_activation import (
     concept_activations,
@@ -38,6 +39,7 @@ _NOTHING = 5  # a rung below the ladder of tag matches
 _RANKED = -1  # the rung above it, of what a recall ranks
 
 
+@compute_only
 def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     """A memory with its sources, and its edges as of now. Raises NotFound."""
     stored_memory = mind.memories.get(memory)
@@ -62,6 +64,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     )
 
 
+@compute_only
 def viewed(
     mind: Mind, memories: Sequence[Memory], extra_turns: int
 ) -> list[MemoryView]:
@@ -124,6 +127,7 @@ def _is_wanted(memory: Memory, wanted: MemoryFilter) -> bool:
     return wanted.permanent is None or memory.permanent is wanted.permanent
 
 
+@compute_only
 def page(
     mind: Mind,
     wanted: MemoryFilter,
@@ -177,6 +181,7 @@ def _newest_page(
     return Page(viewed(mind, matches[: wanted.limit], extra_turns), cursor)
 
 
+@compute_only
 def span_page(
     mind: Mind,
     start: datetime | None,
@@ -233,6 +238,7 @@ def _micros(memory: Memory) -> int:
     return position_of(memory)[0]
 
 
+@compute_only
 def surroundings(
     mind: Mind, center: MemoryId | None, hops: int, limit: int, extra_turns: int
 ) -> GraphView:

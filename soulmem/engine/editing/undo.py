@@ -17,6 +17,7 @@ from soulmem.engine.editing.memory_editor import read_again
 from soulmem.engine.editing.user_edges import check_fires
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -164,8 +165,9 @@ class Undo:
         return [entry for entry in entries if entry.id >= oldest], chosen
 
 
+@compute_only
 def _back(mind: Mind, plan: Reversal) -> MindChange:
-    """What puts it back. What is gone meanwhile stays gone. Computes."""
+    """What puts it back. What is gone meanwhile stays gone."""
     put: dict[MemoryId, Memory] = {}
     for key, values in plan.memories.items():
         old = mind.memories.get(MemoryId(key))
@@ -183,12 +185,13 @@ def _back(mind: Mind, plan: Reversal) -> MindChange:
     )
 
 
+@compute_only
 def _unsaid(
     mind: Mind, since: datetime | None, job: str | None
 ) -> tuple[Derivation, ...]:
     """What was drafted then, without what others had drafted before: it does not speak for that any more.
 
-    What was new stays with it, so that its words go with the messages. Computes.
+    What was new stays with it, so that its words go with the messages.
     """
     undone = {
         d.id

@@ -17,6 +17,7 @@ from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.engine.exchange.bundle_renaming import branch_root
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage
 from soulmem.transfer.bundle import Bundle
 
@@ -103,8 +104,9 @@ class BundlePlan:
     kept_chats: tuple[ChatId, ...]  # stored with other messages, left as they are
 
 
+@compute_only
 def plan_import(bundle: Bundle, stored: StoredState) -> BundlePlan:
-    """The plan for a bundle of this soul. Compute thread only."""
+    """The plan for a bundle of this soul."""
     return _Planner(bundle, stored).plan()
 
 

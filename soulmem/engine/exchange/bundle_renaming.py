@@ -12,6 +12,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.usage import RecallRecord, Trail, Usage
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.transfer.bundle import Bundle, Head
 
 
@@ -30,8 +31,9 @@ def branch_root(
         path.append(chat)
 
 
+@compute_only
 def bundle_for(bundle: Bundle, target: SoulId, stored: Mapping[ChatId, Chat]) -> Bundle:
-    """The bundle as one of the soul `target`; unchanged if it is that. Compute thread only.
+    """The bundle as one of the soul `target`; unchanged if it is that.
 
     A chat keeps its id, unless a chat of that id is `stored` in which the target takes
     no part.

@@ -15,6 +15,7 @@ from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.api.results import RecalledMemory, Trace
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.views.faded_edges import is_protected
 from soulmem.engine.world.audit import ChangeAuthor
@@ -122,11 +123,12 @@ class FeedbackService:
             await self._compute.run(mind.opinions.put, [new])
         return FeedbackResult(new, len(edges), entry.id)
 
+    @compute_only
     def _ways(
         self, mind: Mind, brought: RecalledMemory, verdict: Verdict
     ) -> list[tuple[Edge, Edge]]:
         """The edges that led there, as they are and as they will be: those that were walked, and what else
-        joins two memories of the way, for uses teach that too. Computes.
+        joins two memories of the way, for uses teach that too.
         """
         turn = mind.lived_turns(self._clock.extra_turns)
         out = []

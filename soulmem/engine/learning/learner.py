@@ -23,6 +23,7 @@ from soulmem.engine.learning import working_memory
 from soulmem.engine.learning.plasticity_update import Lesson, NotedRecall, Reply, learn
 from soulmem.engine.learning.working_memory import WorkingMemoryParams
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
@@ -230,15 +231,17 @@ class Learner:
             mind, reply, noted, self._clock.now(), turn, self._params.plasticity
         )
 
+    @compute_only
     def _take(self, mind: Mind, learned: Lesson) -> None:
-        """Take over what has been stored. Computes."""
+        """Take over what has been stored."""
         mind.put_edge_weights(learned.edges)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
         working_memory.recalled(mind, learned.record, self._params.working_memory)
 
 
+@compute_only
 def _told(mind: Mind, learned: Lesson) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the lesson does to edges, as they were and as they become. Computes."""
+    """What the lesson does to edges, as they were and as they become."""
     edge_pairs = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
     pairs = {
         new.id: edge_difference(old, new)

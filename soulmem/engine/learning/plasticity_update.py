@@ -17,6 +17,7 @@ from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.faded_edges import is_protected
 
 
@@ -54,6 +55,7 @@ class Lesson:
     surplus: tuple[str, ...]  # traces of old records that leave
 
 
+@compute_only
 def learn(
     mind: Mind,
     reply: Reply,
@@ -62,7 +64,7 @@ def learn(
     turn: int,
     params: PlasticityParams,
 ) -> Lesson | None:
-    """What the recall teaches at `turn` of the soul's clock. Computes.
+    """What the recall teaches at `turn` of the soul's clock.
 
     None when a recall for that reply has taught already, or nothing is left of what came.
     """

@@ -13,6 +13,7 @@ from soulmem.consolidation.promotion import PromotionParams, is_promoted
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.usage import RecallRecord
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.columns import moment_of
 from soulmem.graph.working_memory import WorkingMemory, WorkingParams
 
@@ -33,8 +34,9 @@ def wake(mind: Mind, params: WorkingMemoryParams) -> None:
             working.add_recall(_ways(mind, record), record.stamp.turn)
 
 
+@compute_only
 def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> None:
-    """A recall has taught: what it led to is active, and what was said of late in its chat. Computes."""
+    """A recall has taught: what it led to is active, and what was said of late in its chat."""
     working, turn = mind.recalls.working, record.stamp.turn
     if working is None:
         return
@@ -54,10 +56,11 @@ def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> N
     working.release(turn, _kept(mind, params))
 
 
+@compute_only
 def look_round(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -> None:
     """Every new memory comes in, what is cold goes out; for quiet moments, as it looks at every memory.
 
-    `extra` turns of a moved clock are in `turn`. Computes.
+    `extra` turns of a moved clock are in `turn`.
     """
     working = mind.recalls.working
     if working is None:

@@ -14,9 +14,11 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.concept_descriptions import drafted_detail
 
 
+@compute_only
 def with_retracted_drafts(mind: Mind, change: MindChange) -> MindChange:
     """The change, with what it means for drafts.
 
@@ -37,6 +39,7 @@ def with_retracted_drafts(mind: Mind, change: MindChange) -> MindChange:
     return _with_binned_drafts(mind, change)
 
 
+@compute_only
 def orphaned_drafts(mind: Mind) -> MindChange:
     """The deletion of drafts whose messages are not even stored any more."""
     read: dict[MemoryId, None] = {}

@@ -42,6 +42,7 @@ from soulmem.engine.propagation.renaming import (
     unlinked_concepts,
     user_linked_concepts,
 )
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.graph.names import Glance
@@ -100,10 +101,11 @@ class Linker:
         self._clock = clock
         self._complete = complete
 
+    @compute_only
     def with_mentions_at_once(
         self, mind: Mind, change: MindChange
     ) -> MindChange | None:
-        """As `with_mentions`, in one hand-off. Compute thread only.
+        """As `with_mentions`, in one hand-off.
 
         None if it needs edges that are not loaded, or too many texts to keep a recall waiting.
         """

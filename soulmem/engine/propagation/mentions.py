@@ -19,6 +19,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
+from soulmem.engine.runtime.compute_only import compute_only
 
 # Importance below which an abstract episode takes over the mentions (design 2).
 DIRECT_FROM = 0.6
@@ -84,6 +85,7 @@ class MindAfter:
             yield from (e.source for e in self.edges(memory.id, EdgeKind.INSTANCE_OF))
 
 
+@compute_only
 def texts_to_relink(mind: Mind, change: MindChange, after: MindAfter) -> list[MemoryId]:
     """The texts whose mentions the change may alter while names stay the same."""
     out: dict[MemoryId, None] = {}

@@ -9,8 +9,10 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 
 
+@compute_only
 def with_reawakened(mind: Mind, change: MindChange) -> MindChange:
     """The change, with the forgotten concepts active again that it adds mentions of."""
     put = {memory.id: memory for memory in change.put_memories}

@@ -20,6 +20,7 @@ from soulmem.engine.mind.known_names import ConceptNames, KnownNames
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.name_counts import Swap
 from soulmem.engine.propagation.learned_names import learned_name_changes
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.name_tokens import fold
 from soulmem.language.pinyin import romanised
 
@@ -75,6 +76,7 @@ def apply_concepts(
         names.drop(key)
 
 
+@compute_only
 def user_linked_concepts(mind: Mind, drop: Iterable[MemoryId]) -> list[Memory]:
     """Of these card concepts those with an edge by the user, made the user's own so that they stay."""
     out = []
@@ -116,6 +118,7 @@ def compare_names(
     )
 
 
+@compute_only
 def renaming_by_concepts(
     mind: Mind, change: MindChange, current_time: datetime
 ) -> Renaming:
@@ -188,6 +191,7 @@ def _swaps(mind: Mind, change: MindChange) -> list[Swap]:
     return put + [(mind.memories.get(key), None) for key in change.drop_memories]
 
 
+@compute_only
 def renaming_by_messages(
     mind: Mind, change: MindChange, current_time: datetime
 ) -> Renaming | None:
@@ -214,6 +218,7 @@ def renaming_by_messages(
     return Renaming(whole, None, changes, frozenset(naming))
 
 
+@compute_only
 def unlinked_concepts(mind: Mind, current_time: datetime) -> list[Memory] | None:
     """Concepts whose mentions may be incomplete; None if names and mentions need no work at all."""
     suspects = [m for m in mind.names.concepts() if _is_suspect(mind, m)]
@@ -231,6 +236,7 @@ def _is_suspect(mind: Mind, concept: Memory) -> bool:
     return concept.state not in NAMEABLE and _is_linked(mind, concept.id)
 
 
+@compute_only
 def all_folded_names(mind: Mind) -> list[str]:
     """The folds of all names in messages, and of all learned names."""
     learned = (fold(m.text) for m in mind.names.concepts() if m.is_learned_name)
@@ -249,6 +255,7 @@ def _rows(change: MindChange) -> int:
     return memories + len(change.put_edges) + len(change.drop_edges)
 
 
+@compute_only
 def transaction_steps(
     mind: Mind, moved: Collection[MemoryId], whole: MindChange
 ) -> list[MindChange]:

@@ -10,16 +10,15 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.learned_names import learned_name_changes
 from soulmem.engine.propagation.renaming import all_folded_names
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.name_tokens import fold
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
 
+@compute_only
 def recreated_if_purged(mind: Mind, binned: Collection[Memory]) -> set[MemoryId]:
-    """Ids of the binned memories that chats still hold, or that card or messages still name.
-
-    Compute thread only.
-    """
+    """Ids of the binned memories that chats still hold, or that card or messages still name."""
     out = {memory.id for memory in binned if mind.branches.holders(memory.id)}
     concepts = [memory for memory in binned if memory.kind is MemoryKind.CONCEPT]
     if not concepts:

@@ -13,6 +13,7 @@ from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.engine.api.results import PathStep
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.keywords import terms
 from soulmem.retrieval.association import ActiveTerms, AssociationParams, spread_energy
 
@@ -64,10 +65,11 @@ class TermActivation:
         )
 
 
+@compute_only
 def activate_terms(
     mind: Mind, context: RecallContext, params: AssociationParams
 ) -> TermActivation | None:
-    """Spread activation from the terms of the query; None when no memory contains one. Compute thread only."""
+    """Spread activation from the terms of the query; None when no memory contains one."""
     table, salience = mind.terms, dict[int, float]()
     for text, share, concepts in context.named_by_part():
         usable = _usable_concepts(mind, context, concepts)

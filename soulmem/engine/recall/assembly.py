@@ -43,6 +43,7 @@ from soulmem.engine.recall.habit_lines import (
 from soulmem.engine.recall.habits import Habit
 from soulmem.engine.recall.ranking import Ranked, vectors_at
 from soulmem.engine.recall.walks import WalkPath
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.provenance import source_places
 from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
@@ -61,6 +62,7 @@ _NOT_CHOSEN = "others were better, more varied, or the budget was spent"
 _COMMON = 20  # a word in more than one of so many memories is no reason
 
 
+@compute_only
 def assemble(
     mind: Mind,
     context: RecallContext,
@@ -68,7 +70,7 @@ def assemble(
     novelty: float,
     habits: Sequence[Habit] = (),
 ) -> tuple[Recalled, tuple[Considered, ...]]:
-    """The answer within budget, and every memory that was considered. Compute thread only.
+    """The answer within budget, and every memory that was considered.
 
     `novelty` 0..1 weighs against repeating oneself. `habits` go in after what is permanent and before all
     else, each once.

@@ -28,6 +28,7 @@ from soulmem.engine.api.requests import (
 )
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.time_question import TimeQuestion, find_time_question
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.chat_summary import drafts_within_window, summary_before
 from soulmem.engine.views.doubted import blocked_for_walks, rows_in_doubt
 from soulmem.engine.world.world import World
@@ -159,6 +160,7 @@ def build_query(world: World, request: RecallRequest) -> RecallQuery:
     return RecallQuery(tuple(embed_parts), tuple(word_parts), tuple(messages))
 
 
+@compute_only
 def build_context(
     world: World,
     mind: Mind,
@@ -170,7 +172,7 @@ def build_context(
     *,
     with_doubted: bool = False,
 ) -> RecallContext:
-    """What this recall may use: by branch, presence, context window and time range. Compute thread only.
+    """What this recall may use: by branch, presence, context window and time range.
 
     current_time  aware; words for time in the query count from here, in its zone
     with_doubted  include memories in doubt: the user looks for them
@@ -224,6 +226,7 @@ def start_cosines(mind: Mind, query: RecallQuery, vectors: Floats | None) -> Cos
     return begun.result
 
 
+@compute_only
 def score_texts(
     mind: Mind,
     context: RecallContext,
@@ -231,7 +234,7 @@ def score_texts(
     params: FusionParams,
     meanwhile: Callable[[], object] | None = None,
 ) -> TextScores:
-    """How well each text fits the query. Compute thread only.
+    """How well each text fits the query.
 
     `meanwhile` is called before it waits for the cosines.
     """

@@ -20,6 +20,7 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.api.results import RecalledMemory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
@@ -90,6 +91,7 @@ class Deduplicated:
         return replace(answer, sources=tuple(dict.fromkeys(places)))
 
 
+@compute_only
 def deduplicate(
     mind: Mind,
     context: RecallContext,

@@ -14,6 +14,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation, activate_terms
 from soulmem.engine.recall.context import RecallContext, TextScores
 from soulmem.engine.recall.walks import WalkResult, Walks
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.kernels.steady import Steady, SteadyParams
 from soulmem.kernels.walk import Walk
@@ -66,10 +67,11 @@ class _Start:
     degrees: Doubles
 
 
+@compute_only
 def activation_of(
     mind: Mind, context: RecallContext, params: ExpansionParams
 ) -> TermActivation | None:
-    """The activation of this recall; None in a mode without. Needs no text scores. Compute thread only."""
+    """The activation of this recall; None in a mode without. Needs no text scores."""
     asked = context.asked_time
     if asked is not None and asked.only_time:  # no word of the query to start from
         return None
@@ -79,6 +81,7 @@ def activation_of(
     return activate_terms(mind, context, params.spreading)
 
 
+@compute_only
 def expand(
     mind: Mind,
     walks: Walks,
@@ -87,7 +90,7 @@ def expand(
     params: ExpansionParams,
     activation_result: Callable[[], TermActivation | None] | None = None,
 ) -> Expansion:
-    """The expansion of this recall's mode. Compute thread only.
+    """The expansion of this recall's mode.
 
     `auto` walks, and activates terms for the reserved slots of learned associations; `baseline` does not
     expand. `activation_result` returns what `activation_of` would, where that was computed before.
@@ -117,6 +120,7 @@ def expand(
     return Expansion(share, None, start.degrees, steady=steady)
 
 
+@compute_only
 def walk_only(
     mind: Mind,
     walks: Walks,
@@ -124,7 +128,7 @@ def walk_only(
     scores: TextScores,
     params: ExpansionParams,
 ) -> Walk | None:
-    """The walk that `expand` takes, None where there is none. Compute thread only."""
+    """The walk that `expand` takes, None where there is none."""
     start = _start(mind, walks, context, scores, params.seeds)
     if context.request.mode not in _WALK_MODES or start is None:
         return None

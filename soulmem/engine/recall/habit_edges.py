@@ -13,6 +13,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.retrieval.action_selection import (
     ActionSelectionParams,
@@ -49,8 +50,9 @@ class HabitEdges:
     instances: Ints
 
 
+@compute_only
 def collect_habit_edges(mind: Mind, params: ActionSelectionParams) -> HabitEdges:
-    """From the edges as they are now. Compute thread only."""
+    """From the edges as they are now."""
     edges = mind.edges.arrays(_KINDS)
     tendencies: defaultdict[int, list[tuple[int, float, float]]] = defaultdict(list)
     for trigger, action, strength, probability in _edges(mind, edges, EdgeKind.FIRES):

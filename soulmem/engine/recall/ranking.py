@@ -21,6 +21,7 @@ from soulmem.engine.recall.deduplication import (
 from soulmem.engine.recall.expansion import Expansion, ExpansionParams, expand
 from soulmem.engine.recall.time_question import prefer_asked_time, time_slots
 from soulmem.engine.recall.walks import WalkResult, Walks
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.concept_activation import memory_strengths
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.retrieval.association import associated_rows
@@ -117,6 +118,7 @@ class Ranked:
         return activation.path_to(position)
 
 
+@compute_only
 def rank(
     mind: Mind,
     walks: Walks,
@@ -125,7 +127,7 @@ def rank(
     params: RankingParams,
     activation_result: Callable[[], TermActivation | None] | None = None,
 ) -> Ranked:
-    """The candidates for an answer. Compute thread only.
+    """The candidates for an answer.
 
     `activation_result` returns what `expansion.activation_of` would, where that was computed before.
     """

@@ -40,6 +40,7 @@ from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
 from soulmem.engine.recall.trace_fields import trace_fields
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.walks import WalkingParams, Walks
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.services import Services
@@ -198,10 +199,11 @@ class Recaller:
             prepared, _ = await self._load_edges(task, limit)
         return await self._compute.run(self._candidates, task, prepared)
 
+    @compute_only
     def _candidates(
         self, task: _RecallTask, prepared: _Prepared | None
     ) -> list[MemoryId]:
-        """Compute thread only."""
+        """Runs on the compute thread."""
         ranked = self._rank(task.mind, self._up_to_date(task, prepared))
         return task.mind.ids_at(ranked.rows.tolist())
 
@@ -222,14 +224,16 @@ class Recaller:
         )
         return prepared, followed.complete
 
+    @compute_only
     def _up_to_date(self, task: _RecallTask, prepared: _Prepared | None) -> _Prepared:
-        """`prepared`, or a new one where the mind has changed since: edges were loaded. Compute thread only."""
+        """`prepared`, or a new one where the mind has changed since: edges were loaded."""
         if prepared is not None and prepared.revision == task.mind.revision:
             return prepared
         return self._prepare(task)
 
+    @compute_only
     def _prepare(self, task: _RecallTask) -> _Prepared:
-        """Context and text scores, and the activation while cosines are computed. Compute thread only."""
+        """Context and text scores, and the activation while cosines are computed."""
         mind = task.mind
         cosines = start_cosines(mind, task.query, task.vectors)
         context = build_context(
@@ -315,10 +319,11 @@ class Recaller:
             return habit_input
         return replace(habit_input, encoded=encoded)
 
+    @compute_only
     def _answer(
         self, task: _RecallTask, habit_input: HabitInput, prepared: _Prepared | None
     ) -> tuple[Recalled, Trace, Flows | None]:
-        """Compute thread only."""
+        """Runs on the compute thread."""
         mind, request = task.mind, task.request
         began = time.perf_counter()
         prepared = self._up_to_date(task, prepared)

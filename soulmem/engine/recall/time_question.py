@@ -14,6 +14,7 @@ from soulmem.assembly.why import NamedTime
 from soulmem.domain.ids import ChatId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.times.phrases import FIRST, TimePhrase, time_phrases, without
 from soulmem.language.times.questions import asks, is_only_filler
@@ -78,6 +79,7 @@ class _Conversation(NamedTuple):
     rows: Ints
 
 
+@compute_only
 def find_time_question(
     mind: Mind,
     text: str,
@@ -88,7 +90,7 @@ def find_time_question(
     story_time: datetime | None = None,
     params: TimeSpanParams | None = None,
 ) -> TimeQuestion | None:
-    """The times named by the last line of `text`; None where no visible memory is of one. Compute thread only.
+    """The times named by the last line of `text`; None where no visible memory is of one.
 
     accessible    bool[n]  rows by which conversations are counted
     visible       bool[n]  of these the rows that may be recalled

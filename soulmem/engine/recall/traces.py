@@ -19,6 +19,7 @@ from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.engine.api.results import Trace
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.habit_lines import label
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.world import World
 from soulmem.ports.traces import TraceLog
@@ -116,8 +117,9 @@ class Traces:
                 log.warning("a trace could not be kept: %s", error.message)
 
 
+@compute_only
 def _encoded(trace: Trace) -> bytes:
-    """The trace as JSON, without the texts of memories. Compute thread only."""
+    """The trace as JSON, without the texts of memories."""
     answer = trace.answer
     memories = []
     for memory in answer.memories:
@@ -131,16 +133,18 @@ def _encoded(trace: Trace) -> bytes:
     return msgspec.json.encode(without_texts)
 
 
+@compute_only
 def _decoded(data: bytes) -> Trace | None:
-    """The trace; None for one that another version wrote. Compute thread only."""
+    """The trace; None for one that another version wrote."""
     try:
         return msgspec.json.decode(data, type=Trace)
     except msgspec.MsgspecError:
         return None
 
 
+@compute_only
 def _with_texts(mind: Mind, trace: Trace) -> Trace:
-    """The trace with today's texts of its memories, without those that are purged. Compute thread only."""
+    """The trace with today's texts of its memories, without those that are purged."""
 
     def text(memory: MemoryId) -> str | None:
         return mind.text_of(memory) if mind.row(memory) is not None else None

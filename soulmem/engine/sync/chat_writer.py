@@ -21,6 +21,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.propagation.reawakening import with_reawakened
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.sync.store_changes import (
     rewritten_messages,
@@ -178,6 +179,7 @@ class ChatWriter:
                 ),
             )
 
+    @compute_only
     def _sync_step(
         self,
         world: World,
@@ -186,7 +188,7 @@ class ChatWriter:
         ancestors: Sequence[ChatLog],
         minds: Sequence[Mind],
     ) -> tuple[SyncAnswer, _Step | None]:
-        """What to answer, and what to carry out if anything. Computes: worker only."""
+        """What to answer, and what to carry out if anything."""
 
         def known_text(version: Version) -> str | None:
             return next(
@@ -271,6 +273,7 @@ class ChatWriter:
             return ChatLog(next_head, messages, ranks, index)
         return ChatLog.of(next_head, messages, ranks)
 
+    @compute_only
     def _step(
         self,
         world: World,
@@ -282,7 +285,7 @@ class ChatWriter:
         *,
         retract: bool = False,
     ) -> _Step:
-        """What the new log means for the store and for every soul. Computes: worker only."""
+        """What the new log means for the store and for every soul."""
         chat = new.head.id
         heads = world.heads | {chat: new.head}
         family = world.family(chat, heads)

@@ -14,6 +14,7 @@ from soulmem.domain.memories import Memory, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import recreated_if_purged
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.upkeep.soul_purge import SoulPurge
 from soulmem.engine.world.audit import ChangeAuthor
@@ -149,8 +150,9 @@ class BinPurge:
             return len(purged)
 
 
+@compute_only
 def _binned(mind: Mind) -> list[Memory]:
-    """Memories in the bin that would not come back if they were purged. Computes."""
+    """Memories in the bin that would not come back if they were purged."""
     out: list[Memory] = []
     for row in np.flatnonzero(~mind.columns.in_use[: mind.size]).tolist():
         try:

@@ -17,6 +17,7 @@ from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.views.anchors import anchors_of
 from soulmem.engine.views.concept_activation import (
@@ -174,12 +175,13 @@ def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
     return np.asarray((had > 0) & (strong_links == 0), np.bool_)
 
 
+@compute_only
 def forgotten(
     mind: Mind, suspected: Sequence[MemoryId], extra: int, params: ForgettingParams
 ) -> list[Memory]:
     """Those of `suspects` that are forgotten by now, as they were not recalled for long: concepts that are
     not present any more, and texts that name nobody, keep no anchor and were never taken over into
-    long-term memory. Computes.
+    long-term memory.
     """
     concepts: list[Memory] = []
     texts: list[Memory] = []

@@ -11,12 +11,14 @@ from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import is_in_doubt
 from soulmem.graph.association import MEMORY_KINDS
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 
 
+@compute_only
 def drafts_within_window(
     mind: Mind, chat: ChatId, inside: Collection[int]
 ) -> list[int]:
@@ -47,6 +49,7 @@ def _cited_only_from(mind: Mind, chat: ChatId, window: set[MemoryId]) -> set[str
     return {key for key in keys if window.issuperset(mind.derivations.cited(key))}
 
 
+@compute_only
 def summary_before(
     mind: Mind, chat: ChatId | None, inside: Sequence[int]
 ) -> Memory | None:
@@ -65,6 +68,7 @@ def summary_before(
     return None if is_in_doubt(mind, memory.id) else memory
 
 
+@compute_only
 def newest_summary(
     mind: Mind, chat: ChatId, before: int | None = None
 ) -> Derivation | None:

@@ -26,6 +26,7 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.usage import Usage
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.mentions import LATEST
@@ -48,6 +49,7 @@ class ConceptActivation:
     idle: float  # turns of the soul's clock since its last mention or recall
 
 
+@compute_only
 def concept_activations(
     mind: Mind,
     concepts: Iterable[MemoryId],
@@ -66,6 +68,7 @@ def concept_activations(
     return out
 
 
+@compute_only
 def raised_by_activation(
     mind: Mind,
     rows: Ints,
@@ -115,6 +118,7 @@ def _recalls_by_place(mind: Mind, rows: Ints) -> tuple[Ints, Floats]:
     return recalled.astype(np.int64), turns
 
 
+@compute_only
 def memory_strengths(
     mind: Mind, rows: Ints, extra: int, chat: ChatId | None = None
 ) -> Floats:
@@ -124,6 +128,7 @@ def memory_strengths(
     return raised_by_activation(mind, rows, decayed, extra)
 
 
+@compute_only
 def turns_since_recall(
     mind: Mind, memories: Iterable[MemoryId], extra: int
 ) -> dict[MemoryId, float]:
@@ -135,6 +140,7 @@ def turns_since_recall(
     return out
 
 
+@compute_only
 def places_mentioning(
     mind: Mind, concept: MemoryId, most: int, first: ChatId | None = None
 ) -> tuple[Place, ...]:

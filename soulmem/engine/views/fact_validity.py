@@ -31,6 +31,7 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.domain.soul import Scope
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.concept_descriptions import concept_id
 from soulmem.language.name_tokens import fold
 from soulmem.language.relations import Relation, relation_of
@@ -278,6 +279,7 @@ class FactValidities:
         return span.story if is_at_end else None
 
 
+@compute_only
 def fact_validities(mind: Mind, edges: Iterable[Edge]) -> dict[str, FactValidity]:
     """By edge id: validity of the relations among these edges, by all that the soul has in any chat."""
     relations = [edge for edge in edges if edge.kind is EdgeKind.RELATES]

@@ -17,6 +17,7 @@ from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 
 Floats = NDArray[np.float64]
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 _FADES = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 
 
+@compute_only
 def remaining_strengths(
     mind: Mind, edges: EdgeArrays, extra: int, before: float = 0.0
 ) -> Floats:
@@ -46,6 +48,7 @@ def remaining_strengths(
     return strength
 
 
+@compute_only
 def unfaded_edges(mind: Mind, memory: MemoryId, extra: int) -> list[Edge]:
     """The edges at the memory with their present strengths, without faded ones."""
     turn = mind.lived_turns(extra)
@@ -53,6 +56,7 @@ def unfaded_edges(mind: Mind, memory: MemoryId, extra: int) -> list[Edge]:
     return [edge for edge in edges if edge is not None]
 
 
+@compute_only
 def unfaded_edge(mind: Mind, edge: Edge, turn: int) -> Edge | None:
     """The edge with its strength at `turn` of the soul's clock; None if it has faded."""
     if edge.kind not in DECAYING:
@@ -63,6 +67,7 @@ def unfaded_edge(mind: Mind, edge: Edge, turn: int) -> Edge | None:
     return replace(edge, strength=strength)
 
 
+@compute_only
 def is_protected(mind: Mind, edge: Edge) -> bool:
     """Whether the edge never fades: the user made it, and an end is permanent or locked."""
     ends = (mind.memories[edge.source], mind.memories[edge.target])

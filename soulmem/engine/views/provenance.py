@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Place
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.name_tokens import fold
 
 _SHOWN = 4  # messages for each concept that names a topic
 _NAMES = 3  # concepts of a topic
 
 
+@compute_only
 def source_places(
     mind: Mind, memory: Memory, first: ChatId | None = None
 ) -> tuple[Place, ...]:
@@ -38,6 +40,7 @@ def source_places(
     return _own_places(mind, memory, first)
 
 
+@compute_only
 def texts_with_term(mind: Mind, name: str) -> list[MemoryId]:
     """The texts in use with the word `name` or a concept of that name, by row."""
     incidence = mind.terms.incidence
@@ -48,6 +51,7 @@ def texts_with_term(mind: Mind, name: str) -> list[MemoryId]:
     return mind.ids_at(np.unique(rows).tolist())
 
 
+@compute_only
 def concepts_named(mind: Mind, name: str) -> list[MemoryId]:
     """The concepts in use whose text is exactly `name`, without topics."""
     out: list[MemoryId] = []
@@ -60,6 +64,7 @@ def concepts_named(mind: Mind, name: str) -> list[MemoryId]:
     return out
 
 
+@compute_only
 def rows_in_use(mind: Mind) -> NDArray[np.bool_]:
     """The rows in use in any chat, bool[rows]."""
     return np.asarray(mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.provenance import texts_with_term
 
 
+@compute_only
 def stale_topics(mind: Mind) -> list[MemoryId]:
     """Found topics with a tag that no text in use contains any more."""
     is_lost: dict[str, bool] = {}

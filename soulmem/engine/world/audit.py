@@ -15,6 +15,7 @@ from soulmem.domain.opinions import Opinion
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
@@ -231,8 +232,9 @@ class _Told:
     after: dict[str, Any] | None
 
 
+@compute_only
 def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
-    """Computes."""
+    """Runs on the compute thread."""
     edges = _edges_by_memory(mind, change)
     opinions = {changed.memory: changed for changed in change.put_opinions}
     out = []

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import WALKED, arcs
 from soulmem.graph.edge_arrays import EdgeArrays
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
@@ -40,10 +41,11 @@ def waiting(walk: Walk, l1: float) -> EdgeForecast | None:
     return EdgeForecast(walk.stuck_rows.astype(np.int64), walk.stuck)
 
 
+@compute_only
 def sent_on(
     mind: Mind, before: EdgeForecast, read: Ints, params: WalkParams
 ) -> EdgeForecast | None:
-    """What waits after the rows `read` have sent on what waited there; None when it is little. Computes."""
+    """What waits after the rows `read` have sent on what waited there; None when it is little."""
     n = mind.size
     boundary = mind.residency.boundary(n)
     if boundary is None:

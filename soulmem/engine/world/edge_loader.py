@@ -25,6 +25,7 @@ from soulmem.domain.edges import EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.edge_forecast import EdgeForecast, sent_on, waiting
 from soulmem.graph.association import MEMORY_KINDS
@@ -313,10 +314,11 @@ class EdgeLoader:
                 [index for index in piece if page.kind[index] in kinds],
             )
 
+    @compute_only
     def _begin(
         self, mind: Mind, memories: Sequence[MemoryId], passing: bool
     ) -> list[MemoryId]:
-        """Which of the memories to read. Computes."""
+        """Which of the memories to read."""
         rows = _rows(mind, dict.fromkeys(memories))
         missing = [
             mind.memory_at(row).id
@@ -329,15 +331,17 @@ class EdgeLoader:
             mind.residency.start_loading()
         return missing
 
+    @compute_only
     def _end(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> None:
-        """The edges of these memories have been taken over. Computes."""
+        """The edges of these memories have been taken over."""
         rows = _rows(mind, memories)
         mind.residency.mark_loaded(rows, 0 if passing else self._turn(mind))
 
+    @compute_only
     def _walk(
         self, mind: Mind, attempt: Attempt, params: WalkParams
     ) -> tuple[Walk | None, list[MemoryId], EdgeForecast | None]:
-        """A walk, what of it waits to go on, and the memories to be read for that. Computes."""
+        """A walk, what of it waits to go on, and the memories to be read for that."""
         walk = attempt()
         if walk is None:
             return None, [], None
@@ -374,10 +378,11 @@ class EdgeLoader:
             log.warning("edges of a large soul could not be read: %s", error)
 
 
+@compute_only
 def _foresee(
     mind: Mind, waits: EdgeForecast, read: Sequence[MemoryId], params: WalkParams
 ) -> tuple[list[MemoryId], EdgeForecast | None]:
-    """What will probably wait after those memories were read, and which to read next for it. Computes."""
+    """What will probably wait after those memories were read, and which to read next for it."""
     after = sent_on(mind, waits, np.asarray(_rows(mind, read), np.int64), params)
     return _most(mind, after, params), after
 
@@ -425,8 +430,9 @@ def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
     return [row for memory in memories if (row := mind.row(memory)) is not None]
 
 
+@compute_only
 def of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
-    """The memories of these kinds. Computes."""
+    """The memories of these kinds."""
     n, codes = mind.size, [MEMORY_KINDS.index(kind) for kind in kinds]
     rows = np.flatnonzero(
         np.isin(mind.columns.kind[:n], codes) & (mind.columns.created[:n] != 0)

@@ -23,6 +23,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.name_counts import NameCounts
 from soulmem.engine.propagation.learned_names import learned_name_changes
 from soulmem.engine.propagation.renaming import all_folded_names
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.world.world import World
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
@@ -30,9 +31,10 @@ _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 Told = tuple[str, int]  # a chat's name by content, and the place of an episode in it
 
 
+@compute_only
 def fingerprint(world: World, mind: Mind) -> str:
     """Hex SHA-256 over derived memories in use with their provenance and what they are about, their `next`
-    edges, and the names of the card and of their own that they mention. Computes.
+    edges, and the names of the card and of their own that they mention.
     """
     digest_lines: defaultdict[MemoryId, list[Told]] = defaultdict(list)
     paired: defaultdict[tuple[MemoryId, MemoryId], list[Told]] = defaultdict(list)

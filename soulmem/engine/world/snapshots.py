@@ -26,6 +26,7 @@ from soulmem.domain.errors import SoulMemError
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.packing import Pieces, packed_parts, restore_steps
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.world import World
 from soulmem.ports.snapshot_store import Snapshot, SnapshotStore, SnapshotWriter
@@ -199,10 +200,11 @@ def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] |
     return next(source, None)
 
 
+@compute_only
 def _state(
     mind: Mind, token: str, basis: Mapping[str, Any], written_at: float
 ) -> _Kept:
-    """The mind as it is. Computes."""
+    """The mind as it is."""
     embedded = mind.vector_queue
     return _Kept(
         token,

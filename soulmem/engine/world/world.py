@@ -27,6 +27,7 @@ from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Linker, Steps
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteLock, WriteToken
 from soulmem.engine.world.chat_delta import compare, mended
@@ -227,10 +228,11 @@ class World:
             and self.family(chat) == self.family(place.chat)
         )
 
+    @compute_only
     def branch_of(
         self, mind: Mind, log: ChatLog, family: ChatId
     ) -> tuple[Branch, EpisodeMessages]:
-        """The chat as the soul lived it, with the message behind each episode. Computes: worker only."""
+        """The chat as the soul lived it, with the message behind each episode."""
         soul = mind.soul
         if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
             return Branch(log.head.id, family, ()), EpisodeMessages((), ())
@@ -250,6 +252,7 @@ class World:
             keys, log.messages
         )
 
+    @compute_only
     def compare(
         self,
         mind: Mind,
@@ -259,7 +262,7 @@ class World:
         *,
         retract: bool = False,
     ) -> MindChange:
-        """What the chat as given means for the soul. Computes: worker only."""
+        """What the chat as given means for the soul."""
         branch, drafts = self.branch_of(mind, log, family)
         current_time = self._clock.now()
         return compare(
@@ -412,12 +415,14 @@ class World:
         mind.time.wall_clock = lambda: self._clock.now().timestamp()
         return mind
 
+    @compute_only
     def expect(self, mind: Mind, log: ChatLog) -> None:
-        """Let a mind that is being opened know what the chat tells. Computes: worker only."""
+        """Let a mind that is being opened know what the chat tells."""
         mind.preload_branch(self.branch_of(mind, log, self.family(log.head.id))[0])
 
+    @compute_only
     def mended(self, mind: Mind, log: ChatLog) -> MindChange:
-        """What of the chat is not stored though it should be. Computes: worker only."""
+        """What of the chat is not stored though it should be."""
         branch, drafts = self.branch_of(mind, log, self.family(log.head.id))
         current_time = self._clock.now()
         return mended(
