@@ -157,8 +157,8 @@ class MemoryEditor:
             if changes and _follows_a_source(old):
                 new = replace(new, origin=Origin.USER)
             if author.actor is Actor.USER and _takes_over(old, patch):
-                place = next(iter(source_places(mind, old)), None)
-                new = replace(new, origin=Origin.USER, place=place)
+                places = await self._compute.run(source_places, mind, old)
+                new = replace(new, origin=Origin.USER, place=next(iter(places), None))
             if _needs_a_place(new, patch):
                 place = await self._place(world, Timelines.THIS, patch.chat, patch.slot)
                 new = replace(new, place=place)
@@ -169,7 +169,10 @@ class MemoryEditor:
             )
             opinions: tuple[Opinion, ...] = ()
             if patch.in_doubt is not None:
-                opinions = (with_doubt(mind, memory, new.text, patch.in_doubt),)
+                opinion = await self._compute.run(
+                    with_doubt, mind, memory, new.text, patch.in_doubt
+                )
+                opinions = (opinion,)
             change = MindChange(
                 put_memories=(new,), put_edges=edges, put_opinions=opinions
             )
@@ -224,7 +227,8 @@ class MemoryEditor:
             if old.state in BINNED:
                 await self._compute.run(check_fires, mind, old)
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
-                if new.origin in DERIVED and not source_places(mind, old):
+                places = await self._compute.run(source_places, mind, old)
+                if new.origin in DERIVED and not places:
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
                 elif (
                     new.origin in DERIVED and old.state is MemoryState.FORGOTTEN
@@ -232,7 +236,7 @@ class MemoryEditor:
                     new = replace(
                         new,
                         origin=Origin.USER,
-                        place=next(iter(source_places(mind, old)), None),
+                        place=next(iter(places), None),
                     )
                 elif new.origin is Origin.CARD and new.kind is not MemoryKind.CONCEPT:
                     new = replace(new, origin=Origin.USER)

@@ -101,7 +101,8 @@ class FeedbackService:
             await self._loader.complete(
                 world.owner, mind, [step.id for step in brought.path]
             )
-            old, text = opinion_of(mind, memory), mind.text_of(memory)
+            old = await self._compute.run(opinion_of, mind, memory)
+            text = mind.text_of(memory)
             new = opinion_after(old, verdict, text, chat, self._params.feedback)
             edges = await self._compute.run(self._ways, mind, brought, verdict)
             before, after = _told(old, new, edges)

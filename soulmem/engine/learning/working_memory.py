@@ -26,8 +26,9 @@ class WorkingMemoryParams:
     promotion: PromotionParams = field(default_factory=PromotionParams)
 
 
+@compute_only
 def wake(mind: Mind, params: WorkingMemoryParams) -> None:
-    """Give the mind a working memory of its records, unless it has one. Computes; loads the graph library."""
+    """Give the mind a working memory of its records, unless it has one; loads the graph library."""
     if mind.recalls.working is None:
         mind.recalls.working = working = WorkingMemory(params.working)
         for record in mind.recalls.records():

@@ -133,7 +133,6 @@ def _encoded(trace: Trace) -> bytes:
     return msgspec.json.encode(without_texts)
 
 
-@compute_only
 def _decoded(data: bytes) -> Trace | None:
     """The trace; None for one that another version wrote."""
     try:

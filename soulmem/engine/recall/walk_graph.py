@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.graph.association import (
     WALKED,
@@ -104,6 +105,7 @@ class WalkGraphs:
         self._edge_revision = -1
         self._graph: WalkGraph | None = None
 
+    @compute_only
     def ready(self, mind: Mind, extra_turns: int) -> WalkGraph:
         """The graph as of now."""
         wanted, graph = self._wanted(mind, extra_turns), self._graph
@@ -119,6 +121,7 @@ class WalkGraphs:
         self._is_behind = built_for != wanted
         return graph
 
+    @compute_only
     def renew(self, mind: Mind, extra_turns: int) -> None:
         """Update strengths whose update was put off during a recall."""
         if self._is_behind:

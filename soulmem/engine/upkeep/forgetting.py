@@ -123,9 +123,10 @@ class ForgettingWork:
         return count
 
 
+@compute_only
 def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
     """Memories that may be forgotten: concepts that no link holds any more, and texts that say little and
-    faded. Those that say least come first. Computes; some 5 ms for 100,000 links.
+    faded. Those that say least come first. Some 5 ms for 100,000 links.
     """
     n, columns = mind.size, mind.columns
     may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED)

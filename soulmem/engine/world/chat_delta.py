@@ -1,6 +1,6 @@
 """What a chat means for a soul: what of it came, went, or was left out by an interrupted change.
 
-Computes: the engine's compute thread alone. Nothing here changes the mind; `Mind.apply` takes over.
+Nothing here changes the mind; `Mind.apply` takes over.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.sequences import common_ends
 from soulmem.engine.mind.changes import MindChange, episodes_with_new_ids
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.branches import Branch
 from soulmem.graph.edge_arrays import pair_of
 from soulmem.graph.pairs import Pair
@@ -25,6 +26,7 @@ from soulmem.graph.pairs import Pair
 Draft = Callable[[MemoryId], Memory]  # makes the memory of an episode of the branch
 
 
+@compute_only
 def compare(
     mind: Mind,
     branch: Branch,
@@ -89,6 +91,7 @@ def _leaving(
     return leaving
 
 
+@compute_only
 def mended(
     mind: Mind, branch: Branch, draft: Draft, current_time: datetime
 ) -> MindChange:
