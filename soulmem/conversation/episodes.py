@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import islice
 
 from soulmem.conversation.importance import importance_of
-from soulmem.conversation.text_analysis import Reading, read
+from soulmem.conversation.text_analysis import TextAnalysis, read
 from soulmem.domain.dialogue import Chat, Message, Role, text_hash
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
@@ -66,10 +66,10 @@ def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
 
     What is told, not spoken, in one branch is another memory there: nobody is said to speak in it.
     """
-    told = ("told",) if message.role is Role.NARRATOR else ()
+    narrated = ("told",) if message.role is Role.NARRATOR else ()
     return MemoryId(
         derived_id(
-            "e", soul, family, message.slot, message.hash, message.speaker, *told
+            "e", soul, family, message.slot, message.hash, message.speaker, *narrated
         )
     )
 
@@ -79,19 +79,19 @@ def episode_of(
     soul_name: str,
     family: ChatId,
     message: Message,
-    now: datetime,
-    told: Reading | None = None,
+    current_time: datetime,
+    analysis: TextAnalysis | None = None,
 ) -> Memory:
-    """The memory of one message, a neutral record: who said what, and when; `told` is what its text tells."""
-    told = told or read(message.text)
-    when, participants = message.sent_at, _participants(message, soul_name, told)
+    """The memory of one message, a neutral record: who said what, and when; `analysis` is what its text tells."""
+    analysis = analysis or read(message.text)
+    when, participants = message.sent_at, _participants(message, soul_name, analysis)
     return Memory(
         id=episode_id(soul, family, message),
         soul=soul,
         kind=MemoryKind.EPISODE,
         text=narrative(message),
         origin=Origin.CHAT,
-        created=now,
+        created=current_time,
         importance=importance_of(message.text),
         timelines=Timelines.THIS,
         evidence=((message.version,),),
@@ -101,14 +101,14 @@ def episode_of(
             )
             if when or message.story_at
             else None,
-            location=told.location,
-            participants=with_feelings(participants, soul_name, told),
+            location=analysis.location,
+            participants=with_feelings(participants, soul_name, analysis),
             emotions=own_feelings(
-                participants, _speaks_itself(message, soul_name), soul_name, told
+                participants, _speaks_itself(message, soul_name), soul_name, analysis
             ),
         ),
-        terms=told.terms,
-        names=told.names,
+        terms=analysis.terms,
+        names=analysis.names,
     )
 
 
@@ -123,11 +123,11 @@ def narrative(message: Message) -> str:
 
 def spoken(memory: Memory) -> str:
     """What a memory tells, without the name of the one who says it."""
-    for one in memory.situation.participants:
-        if one.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(
-            f"{one.name}: "
+    for participant in memory.situation.participants:
+        if participant.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(
+            f"{participant.name}: "
         ):
-            return memory.text[len(one.name) + 2 :]
+            return memory.text[len(participant.name) + 2 :]
     return memory.text
 
 
@@ -143,10 +143,10 @@ def said(memory: Memory) -> str:
 
 
 def _participants(
-    message: Message, soul_name: str, told: Reading
+    message: Message, soul_name: str, analysis: TextAnalysis
 ) -> tuple[Participant, ...]:
     """Who speaks first, then whom the text names: of those it is not known what they are."""
-    named = [n for n in told.names if n not in (told.location, message.speaker)]
+    named = [n for n in analysis.names if n not in (analysis.location, message.speaker)]
     others = tuple(Participant(name, ParticipantKind.UNKNOWN) for name in named)
     if not message.speaker.strip() or message.role is Role.NARRATOR:
         return others
@@ -166,28 +166,39 @@ def own_feelings(
     participants: Sequence[Participant],
     speaks_itself: bool,
     soul_name: str,
-    told: Reading,
+    analysis: TextAnalysis,
 ) -> tuple[Emotion, ...]:
     """The soul's own feelings of what a text tells: what it says that is of nobody else, and what is said of
     it by name.
     """
-    others = [one.name for one in participants if one.name != soul_name]
-    return told.felt_by_speaker(others) if speaks_itself else told.felt_by(soul_name)
+    others = [
+        participant.name
+        for participant in participants
+        if participant.name != soul_name
+    ]
+    return (
+        analysis.felt_by_speaker(others)
+        if speaks_itself
+        else analysis.felt_by(soul_name)
+    )
 
 
 def with_feelings(
-    participants: Sequence[Participant], soul_name: str, told: Reading
+    participants: Sequence[Participant], soul_name: str, analysis: TextAnalysis
 ) -> tuple[Participant, ...]:
     """The participants of an episode, each with what a text tells of its feelings: who speaks comes first."""
     out = []
-    for place, one in enumerate(participants):
-        if place == 0 and one.kind is ParticipantKind.OTHER:
+    for place, participant in enumerate(participants):
+        if place == 0 and participant.kind is ParticipantKind.OTHER:
             others = (soul_name, *(other.name for other in participants[1:]))
-            out.append(replace(one, feels=told.felt_by_speaker(others)))
+            out.append(replace(participant, feels=analysis.felt_by_speaker(others)))
         else:
             out.append(
                 replace(
-                    one, feels=() if one.name == soul_name else told.felt_by(one.name)
+                    participant,
+                    feels=()
+                    if participant.name == soul_name
+                    else analysis.felt_by(participant.name),
                 )
             )
     return tuple(out)

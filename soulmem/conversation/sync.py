@@ -109,7 +109,7 @@ def reconcile(
 def settled_tail(
     stored: Sequence[Message],
     index: Mapping[SlotId, int],
-    now: Sequence[Message],
+    current_listing: Sequence[Message],
     tail: Version | None,
 ) -> Version | None:
     """The last message's version when it counts as settled though nothing follows it, else None.
@@ -118,23 +118,33 @@ def settled_tail(
     the
     position of each stored slot.
     """
-    if not now:
+    if not current_listing:
         return None
-    last = now[-1].version
-    at = index.get(last.slot)
-    followed = at is not None and at < len(stored) - 1 and stored[at].hash == last.hash
+    last = current_listing[-1].version
+    position = index.get(last.slot)
+    followed = (
+        position is not None
+        and position < len(stored) - 1
+        and stored[position].hash == last.hash
+    )
     return last if followed or tail == last else None
 
 
 def ranks_for(
-    stored: Sequence[Message], ranks: Sequence[int], now: Sequence[Message], gap: int
+    stored: Sequence[Message],
+    ranks: Sequence[int],
+    current_listing: Sequence[Message],
+    gap: int,
 ) -> tuple[int, ...]:
-    """Ascending sort keys for `now` that keep as many of `stored` as an insertion or a deletion allows.
+    """Ascending sort keys of the current messages; as many of the stored ones stay as an insertion or a
+    deletion allows.
 
     When the space between two neighbours is used up, all are dealt out anew, `gap` apart.
     """
-    shorter = min(len(stored), len(now))
-    prefix, suffix = common_ends([m.slot for m in stored], [m.slot for m in now])
+    shorter = min(len(stored), len(current_listing))
+    prefix, suffix = common_ends(
+        [m.slot for m in stored], [m.slot for m in current_listing]
+    )
     head, tail = list(ranks[:prefix]), list(ranks[len(ranks) - suffix :])
     old = (
         {m.slot: r for m, r in zip(stored, ranks, strict=True)}
@@ -144,29 +154,30 @@ def ranks_for(
     low = head[-1] if head else 0
     high = tail[0] if tail else None
     middle = _middle_ranks(
-        [old.get(m.slot) for m in now[prefix : len(now) - suffix]], low, high, gap
+        [
+            old.get(m.slot)
+            for m in current_listing[prefix : len(current_listing) - suffix]
+        ],
+        low,
+        high,
+        gap,
     )
     if middle is None:
-        return tuple(gap * (i + 1) for i in range(len(now)))
+        return tuple(gap * (i + 1) for i in range(len(current_listing)))
     return (*head, *middle, *tail)
 
 
 def _middle_ranks(
-    known: Sequence[int | None], low: int, high: int | None, gap: int
+    existing_ranks: Sequence[int | None], low: int, high: int | None, gap: int
 ) -> list[int] | None:
-    """Keys strictly between `low` and `high` (None: no bound), those of `known` kept that still ascend."""
-    kept: list[int | None] = []
-    last = low
-    for rank in known:
-        fits = rank is not None and rank > last and (high is None or rank < high)
-        kept.append(rank if fits else None)
-        last = rank if fits and rank is not None else last
+    """Keys strictly between `low` and `high` (None: no bound); existing ones stay where they still ascend."""
+    kept = _ascending(existing_ranks, low, high)
     out: list[int] = []
     index = 0
     while index < len(kept):
-        here = kept[index]
-        if here is not None:
-            out.append(here)
+        rank = kept[index]
+        if rank is not None:
+            out.append(rank)
             index += 1
             continue
         stop = index
@@ -228,3 +239,18 @@ def _message(sent: SentMessage, text: str) -> Message:
 def without_held(messages: Sequence[Message], hold: Quarantine | None) -> list[Message]:
     """The messages a recall may see."""
     return [m for m in messages if hold is None or m.slot not in hold.vanished]
+
+
+def _ascending(
+    ranks: Sequence[int | None], low: int, high: int | None
+) -> list[int | None]:
+    """The ranks that lie between the bounds and above all kept before them; None for the others."""
+    kept: list[int | None] = []
+    last = low
+    for rank in ranks:
+        if rank is not None and rank > last and (high is None or rank < high):
+            kept.append(rank)
+            last = rank
+        else:
+            kept.append(None)
+    return kept

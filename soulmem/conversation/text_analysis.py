@@ -1,4 +1,4 @@
-"""What does a text tell besides its words? Read once, however many souls were there to hear it."""
+"""What a text tells besides its words: topics, names, place, feelings. One analysis for all souls that hear it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _ADDRESSED = (*",\uff0c\u3001:\uff1a!\uff01?\uff1f\u2026\u2014", "...", " -")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A function of the text alone."""
+class TextAnalysis:
+    """Of the text alone, whoever hears it."""
 
     terms: tuple[Term, ...]
     names: tuple[str, ...]  # new or known, as written
@@ -39,12 +39,12 @@ class Reading:
         return _felt(s for s in self.moved if not _is_about_any(s, names))
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> TextAnalysis:
     """Read a text: some 0.3 ms for a turn of 500 signs."""
     words = plain(text)
     parts = map(PlainText, sentences(words) if feelings(words) else ())
     moved = tuple(filter(feelings, parts))
-    return Reading(terms(words), names(words), place_of(words), moved)
+    return TextAnalysis(terms(words), names(words), place_of(words), moved)
 
 
 def _felt(parts: Iterable[str]) -> tuple[Emotion, ...]:
@@ -68,22 +68,22 @@ def _is_about(sentence: str, name: str) -> bool:
     )
 
 
-class Readings:
-    """What was read ahead of a change, so that the change itself does not wait for it."""
+class TextAnalyses:
+    """Texts analysed before a change, so that the change itself does not wait for it."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Reading] = {}
+        self._analyses: dict[str, TextAnalysis] = {}
 
-    def of(self, text: str) -> Reading:
-        """What the text tells; read now unless it was before."""
-        return self._known.get(text) or read(text)
+    def of(self, text: str) -> TextAnalysis:
+        """The analysis of the text; made at once unless it was made before."""
+        return self._analyses.get(text) or read(text)
 
     def ahead(self, texts: Iterable[str]) -> None:
-        """Read these and keep it until `forget`. For any one thread."""
+        """Analyse these and keep that until `forget`. Safe in any thread, but in one at a time."""
         for text in texts:
-            if text not in self._known:
-                self._known[text] = read(text)
+            if text not in self._analyses:
+                self._analyses[text] = read(text)
 
     def forget(self) -> None:
-        """The change is done."""
-        self._known = {}
+        """Drop all analyses: the change is done."""
+        self._analyses = {}

@@ -10,7 +10,7 @@ from weakref import WeakSet
 import numpy as np
 
 from soulmem.conversation.episodes import own_feelings, said, with_feelings
-from soulmem.conversation.text_analysis import Reading, read
+from soulmem.conversation.text_analysis import TextAnalysis, read
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.situation import Emotion, ParticipantKind
@@ -73,7 +73,7 @@ class Rereader:
                 await world.carry_out(token, mind, Steps([change]))
 
 
-def reread(memory: Memory, soul_name: str, analysis: Reading) -> Memory:
+def reread(memory: Memory, soul_name: str, analysis: TextAnalysis) -> Memory:
     """The memory with what its text tells, where it had nothing of that, and with feelings where they belong:
     those of others were once written down as the soul's own. What the user wrote there stays.
     """

@@ -17,7 +17,7 @@ from soulmem.conversation.episodes import (
     memorable,
     settled_count,
 )
-from soulmem.conversation.text_analysis import Readings
+from soulmem.conversation.text_analysis import TextAnalyses
 from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.errors import NotFound, SoulMemError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
@@ -88,7 +88,7 @@ class World:
         ] = {}  # what is loaded so far of souls that are being opened
         self.talked_to: dict[SoulId, float] = {}  # seconds of a clock that only goes on
         self.writing = WriteLock()
-        self.readings = Readings()
+        self.readings = TextAnalyses()
         self.linker = Linker(
             compute=compute, clock=clock, complete=partial(loader.complete, owner)
         )

@@ -17,9 +17,9 @@ from soulmem.language.times.counting import (
     one_reading,
     up_to_now,
 )
-from soulmem.language.times.spans import FIRST, Reading, Span, Today, third
+from soulmem.language.times.spans import FIRST, Span, TimeReading, Today, third
 
-Reader = Callable[[re.Match[str], Today], "Reading | None"]
+Reader = Callable[[re.Match[str], Today], "TimeReading | None"]
 
 _DIGITS = {sign: i for i, sign in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
@@ -172,32 +172,34 @@ def _back(match: re.Match[str]) -> int:
 
 def _edged(
     match: re.Match[str], span: Span | None, confidence: float
-) -> Reading | None:
+) -> TimeReading | None:
     """The span, or the part of it that is meant and then the whole."""
     edge = _piece(match, "e")
     if span is None or not edge:
         return one_reading(span, confidence, _is_named(match))
     part = {"初": "early", "上": "early", "中": "middle"}.get(edge[0], "late")
-    return Reading((third(span, part), span), confidence, is_absolute=_is_named(match))
+    return TimeReading(
+        (third(span, part), span), confidence, is_absolute=_is_named(match)
+    )
 
 
-def _ago(match: re.Match[str], today: Today) -> Reading | None:
+def _ago(match: re.Match[str], today: Today) -> TimeReading | None:
     n, low, high = _count(match)
     slack = 0.35 if match["about"] else 0.0
     sure = 0.9 if low == high else 0.7
     return back_by(today, _unit(match), low * (1 - slack), n, high * (1 + slack), sure)
 
 
-def _last_units(match: re.Match[str], today: Today) -> Reading | None:
+def _last_units(match: re.Match[str], today: Today) -> TimeReading | None:
     return up_to_now(today, _unit(match), _count(match)[2], 0.7)
 
 
-def _day(match: re.Match[str], today: Today) -> Reading:
+def _day(match: re.Match[str], today: Today) -> TimeReading:
     back = next(days for word, days in _DAYS.items() if match["k"].startswith(word))
     return of_day(today, back, _part(match), 0.95 if back else 0.5)
 
 
-def _date(match: re.Match[str], today: Today) -> Reading | None:
+def _date(match: re.Match[str], today: Today) -> TimeReading | None:
     year, month, day = (
         _year(match, today),
         int(number(match["m"])),
@@ -211,19 +213,19 @@ def _date(match: re.Match[str], today: Today) -> Reading | None:
     )
 
 
-def _numbers(match: re.Match[str], today: Today) -> Reading | None:
+def _numbers(match: re.Match[str], today: Today) -> TimeReading | None:
     year, month, day = (int(match[name]) for name in ("y", "m", "d"))
     date = on_day(today, year, month, day) if month <= 12 else None
     return in_day(today, date, None, 0.95, absolute=True) if date is not None else None
 
 
-def _month(match: re.Match[str], today: Today) -> Reading | None:
+def _month(match: re.Match[str], today: Today) -> TimeReading | None:
     month, year = int(number(match["m"])), _year(match, today)
     span = latest(today, lambda y: today.month(y, month), year, is_over=False)
     return _edged(match, span, 0.9 if year else 0.7)
 
 
-def _season(match: re.Match[str], today: Today) -> Reading | None:
+def _season(match: re.Match[str], today: Today) -> TimeReading | None:
     season, is_over = _SEASONS[match["s"]], _piece(match, "k").startswith("上")
     return _edged(
         match,
@@ -232,7 +234,7 @@ def _season(match: re.Match[str], today: Today) -> Reading | None:
     )
 
 
-def _holidays(match: re.Match[str], today: Today) -> Reading | None:
+def _holidays(match: re.Match[str], today: Today) -> TimeReading | None:
     first, after = _HOLIDAYS[match["v"]]
     year, is_over = _year(match, today), _piece(match, "k").startswith("上")
     span = latest(
@@ -244,7 +246,7 @@ def _holidays(match: re.Match[str], today: Today) -> Reading | None:
     return _edged(match, span, 0.9 if year or is_over else 0.6)
 
 
-def _feast(match: re.Match[str], today: Today) -> Reading | None:
+def _feast(match: re.Match[str], today: Today) -> TimeReading | None:
     def of_year(year: int) -> Span | None:
         days = feasts.feast(match["f"], year)
         return today.days(*days) if days else None
@@ -254,7 +256,7 @@ def _feast(match: re.Match[str], today: Today) -> Reading | None:
     return _edged(match, span, 0.9 if year or which else 0.6)
 
 
-def _whole_year(match: re.Match[str], today: Today) -> Reading | None:
+def _whole_year(match: re.Match[str], today: Today) -> TimeReading | None:
     year = _year(match, today)
     assert year is not None
     return _edged(
@@ -262,19 +264,19 @@ def _whole_year(match: re.Match[str], today: Today) -> Reading | None:
     )
 
 
-def _week(match: re.Match[str], today: Today) -> Reading:
+def _week(match: re.Match[str], today: Today) -> TimeReading:
     back, day = _back(match), match["w"]
     if match["ja"]:
         day = _WEEKDAYS[_JAPANESE_WEEKDAYS.index(match["ja"])]
     if day == "末":
-        return Reading((today.weekend(back),), 0.85)
+        return TimeReading((today.weekend(back),), 0.85)
     if not day:
-        return Reading((today.week(back),), 0.85 if back else 0.5)
+        return TimeReading((today.week(back),), 0.85 if back else 0.5)
     span = today.weekday(_WEEKDAYS.index("日" if day == "天" else day), back)
     return in_day(today, span.start.date(), _part(match), 0.9)
 
 
-def _months_back(match: re.Match[str], today: Today) -> Reading | None:
+def _months_back(match: re.Match[str], today: Today) -> TimeReading | None:
     back = _back(match)
     month = today.months_back(back)
     if not match["d"]:
@@ -284,14 +286,14 @@ def _months_back(match: re.Match[str], today: Today) -> Reading | None:
     return in_day(today, day, _part(match), 0.95) if day is not None else None
 
 
-def _sessions(match: re.Match[str], _: Today) -> Reading | None:
+def _sessions(match: re.Match[str], _: Today) -> TimeReading | None:
     words = match["n"]
     n = round(sum(_VAGUE[words]) / 2) if words in _VAGUE else round(number(words))
-    return Reading((), 0.9, sessions=n) if n >= 1 else None
+    return TimeReading((), 0.9, sessions=n) if n >= 1 else None
 
 
-def _last_session(match: re.Match[str], _: Today) -> Reading:
-    return Reading(
+def _last_session(match: re.Match[str], _: Today) -> TimeReading:
+    return TimeReading(
         (),
         0.9 if match["talk"] or len(match["k"]) > 1 else 0.5,
         sessions=len(match["k"]),
@@ -303,7 +305,7 @@ def _days(least: int, most: int, confidence: float = 0.6) -> Reader:
 
 
 def _first(confidence: float) -> Reader:
-    return lambda _match, _today: Reading((), confidence, sessions=FIRST)
+    return lambda _match, _today: TimeReading((), confidence, sessions=FIRST)
 
 
 _RULES: tuple[tuple[str, Reader], ...] = (
@@ -349,7 +351,7 @@ _HINT = re.compile(
 )
 
 
-def readings(text: str, today: Today) -> Iterator[tuple[int, int, Reading]]:
+def readings(text: str, today: Today) -> Iterator[tuple[int, int, TimeReading]]:
     """Where in the text words for a past time stand, from and to, and what they mean; they may overlap."""
     if text.isascii() or not _HINT.search(text):
         return

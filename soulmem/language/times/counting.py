@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from soulmem.language.times.spans import DAY, Reading, Span, Today
+from soulmem.language.times.spans import DAY, Span, TimeReading, Today
 
 _SIZE = {  # days
     "minute": 1 / 1440,
@@ -30,18 +30,18 @@ _LONGEST = 200_000  # days; nobody remembers what was before
 
 def back_by(
     today: Today, unit: str, low: float, n: float, high: float, confidence: float
-) -> Reading | None:
+) -> TimeReading | None:
     """`n` units ago, `low` at least and `high` at most; None where that is before anybody's time."""
     size = _SIZE[unit]
     if high * size > _LONGEST:
         return None
     exact = low == high == int(n)
     if size == 1.0 and exact:
-        return Reading((today.day(int(n)),), confidence)
+        return TimeReading((today.day(int(n)),), confidence)
     if size < 1.0:
         slack = timedelta(size * max(0.5, 0.25 * n, (high - low) / 2))
         moment = today.current_time - timedelta(size * n)
-        return Reading((Span(moment - slack, moment + slack),), confidence)
+        return TimeReading((Span(moment - slack, moment + slack),), confidence)
     first, last = (today.this_day - timedelta(round(size * k)) for k in (high, low))
     around = timedelta(round(_AROUND.get(unit, 0) * min(1.0, n)))
     spans = [today.days(first - around, last + around + DAY)]
@@ -52,35 +52,37 @@ def back_by(
             "year": today.years_back,
         }
         spans.append(whole[unit](int(n)))
-    return Reading(tuple(spans), confidence)
+    return TimeReading(tuple(spans), confidence)
 
 
 def up_to_now(
     today: Today, unit: str, most: float, confidence: float
-) -> Reading | None:
+) -> TimeReading | None:
     """The last so many units; None where that is before anybody's time."""
     days = _SIZE[unit] * most
     return (
-        Reading((today.last(timedelta(days)),), confidence) if days < _LONGEST else None
+        TimeReading((today.last(timedelta(days)),), confidence)
+        if days < _LONGEST
+        else None
     )
 
 
-def of_day(today: Today, back: int, part: str | None, confidence: float) -> Reading:
+def of_day(today: Today, back: int, part: str | None, confidence: float) -> TimeReading:
     """The day so many days ago, or a part of it and then the whole."""
     return in_day(today, today.this_day - DAY * back, part, confidence)
 
 
 def in_day(
     today: Today, day: date, part: str | None, confidence: float, absolute: bool = False
-) -> Reading:
+) -> TimeReading:
     """A day, or a part of it and then the whole."""
     narrow = (today.part(day, part),) if part else ()
-    return Reading((*narrow, today.one(day)), confidence, is_absolute=absolute)
+    return TimeReading((*narrow, today.one(day)), confidence, is_absolute=absolute)
 
 
-def days_back(today: Today, least: int, most: int, confidence: float) -> Reading:
+def days_back(today: Today, least: int, most: int, confidence: float) -> TimeReading:
     """Some day of these."""
-    return Reading(
+    return TimeReading(
         (today.days(today.this_day - DAY * most, today.this_day - DAY * least + DAY),),
         confidence,
     )
@@ -117,8 +119,10 @@ def on_day(today: Today, year: int | None, month: int, day: int) -> date | None:
 
 def one_reading(
     span: Span | None, confidence: float, is_absolute: bool = False
-) -> Reading | None:
+) -> TimeReading | None:
     """A reading of one span; None where there is none."""
     return (
-        None if span is None else Reading((span,), confidence, is_absolute=is_absolute)
+        None
+        if span is None
+        else TimeReading((span,), confidence, is_absolute=is_absolute)
     )

@@ -17,9 +17,17 @@ from soulmem.language.times.counting import (
     one_reading,
     up_to_now,
 )
-from soulmem.language.times.spans import DAY, FIRST, MONTHS, Reading, Span, Today, third
+from soulmem.language.times.spans import (
+    DAY,
+    FIRST,
+    MONTHS,
+    Span,
+    TimeReading,
+    Today,
+    third,
+)
 
-Reader = Callable[[re.Match[str], Today], "Reading | None"]
+Reader = Callable[[re.Match[str], Today], "TimeReading | None"]
 
 _WORDS = "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _NUMBERS = {word: float(number) for number, word in enumerate(_WORDS.split("|"))}
@@ -110,17 +118,17 @@ def _month_number(match: re.Match[str]) -> int | None:
 
 def _edged(
     match: re.Match[str], span: Span | None, confidence: float
-) -> Reading | None:
+) -> TimeReading | None:
     """The span, or the part of it that is meant and then the whole."""
     edge, named = _piece(match, "e"), bool(_piece(match, "y"))
     if span is None or not edge:
         return one_reading(span, confidence, named)
-    return Reading(
+    return TimeReading(
         (third(span, _EDGES.get(edge, "middle")), span), confidence, is_absolute=named
     )
 
 
-def _ago(match: re.Match[str], today: Today) -> Reading | None:
+def _ago(match: re.Match[str], today: Today) -> TimeReading | None:
     n, low, high = _count(match["n"])
     slack = 0.35 if match["about"] else 0.0
     sure = 0.9 if low == high else 0.7
@@ -129,11 +137,11 @@ def _ago(match: re.Match[str], today: Today) -> Reading | None:
     )
 
 
-def _last_units(match: re.Match[str], today: Today) -> Reading | None:
+def _last_units(match: re.Match[str], today: Today) -> TimeReading | None:
     return up_to_now(today, match["u"].lower(), _count(match["n"])[2], 0.8)
 
 
-def _last(match: re.Match[str], today: Today) -> Reading | None:
+def _last(match: re.Match[str], today: Today) -> TimeReading | None:
     unit, back = _piece(match, "u"), 0 if _piece(match, "k") == "this" else 1
     if unit == "night":
         return in_day(today, today.this_day - DAY, "night", 0.9) if back else None
@@ -146,11 +154,11 @@ def _last(match: re.Match[str], today: Today) -> Reading | None:
     whole = spans[unit](back)
     if match["the"]:  # the last year: the one up to now
         days = {"month": 31, "year": 365}.get(unit, 7)
-        return Reading((today.last(DAY * days), whole), 0.7)
+        return TimeReading((today.last(DAY * days), whole), 0.7)
     return _edged(match, whole, 0.85 if back else 0.5)
 
 
-def _date(match: re.Match[str], today: Today) -> Reading | None:
+def _date(match: re.Match[str], today: Today) -> TimeReading | None:
     month, year = _month_number(match), _year(match, today)
     day = on_day(today, year, month, int(match["d"])) if month is not None else None
     return (
@@ -160,7 +168,7 @@ def _date(match: re.Match[str], today: Today) -> Reading | None:
     )
 
 
-def _numbers(match: re.Match[str], today: Today) -> Reading | None:
+def _numbers(match: re.Match[str], today: Today) -> TimeReading | None:
     """A date in numbers; where the year stands last, day and month may stand either way."""
     year, month, day = (int(match[name]) for name in ("y", "m", "d"))
     ways = (
@@ -170,10 +178,10 @@ def _numbers(match: re.Match[str], today: Today) -> Reading | None:
     )
     days = dict.fromkeys(on_day(today, year, *way) for way in ways if way[0] <= 12)
     spans = tuple(today.one(day) for day in days if day is not None)
-    return Reading(spans, 0.95, is_absolute=True) if spans else None
+    return TimeReading(spans, 0.95, is_absolute=True) if spans else None
 
 
-def _month(match: re.Match[str], today: Today) -> Reading | None:
+def _month(match: re.Match[str], today: Today) -> TimeReading | None:
     month = _month_number(match)
     if month is None:
         return None
@@ -185,7 +193,7 @@ def _month(match: re.Match[str], today: Today) -> Reading | None:
     )
 
 
-def _season(match: re.Match[str], today: Today) -> Reading | None:
+def _season(match: re.Match[str], today: Today) -> TimeReading | None:
     season, which = _piece(match, "s").replace("fall", "autumn"), _piece(match, "k")
     year = _year(match, today)
     span = latest(
@@ -194,7 +202,7 @@ def _season(match: re.Match[str], today: Today) -> Reading | None:
     return _edged(match, span, 0.9 if year or which in ("last", "this") else 0.5)
 
 
-def _feast(match: re.Match[str], today: Today) -> Reading | None:
+def _feast(match: re.Match[str], today: Today) -> TimeReading | None:
     def of_year(year: int) -> Span | None:
         days = feasts.feast(_piece(match, "f"), year)
         return today.days(*days) if days else None
@@ -206,7 +214,7 @@ def _feast(match: re.Match[str], today: Today) -> Reading | None:
     )
 
 
-def _weekday(match: re.Match[str], today: Today) -> Reading:
+def _weekday(match: re.Match[str], today: Today) -> TimeReading:
     """`last Tuesday` is the one of the last week, else the latest; `on Tuesday` the latest."""
     weekday, which, part = (
         _DAYS.index(_piece(match, "w")),
@@ -219,7 +227,7 @@ def _weekday(match: re.Match[str], today: Today) -> Reading:
     spans: list[Span] = []
     for day in days:
         spans += in_day(today, day, part, 0.9).spans
-    return Reading(tuple(spans), 0.6 if which == "on" else 0.85)
+    return TimeReading(tuple(spans), 0.6 if which == "on" else 0.85)
 
 
 def _day(back: int, confidence: float) -> Reader:
@@ -232,13 +240,13 @@ def _days(least: int, most: int, confidence: float = 0.6) -> Reader:
     return lambda _, today: days_back(today, least, most, confidence)
 
 
-def _sessions(match: re.Match[str], _: Today) -> Reading | None:
+def _sessions(match: re.Match[str], _: Today) -> TimeReading | None:
     n = round(_count(match["n"])[0])
-    return Reading((), 0.9, sessions=n) if n >= 1 else None
+    return TimeReading((), 0.9, sessions=n) if n >= 1 else None
 
 
 def _session(sessions: int, confidence: float = 0.9) -> Reader:
-    return lambda _match, _today: Reading((), confidence, sessions=sessions)
+    return lambda _match, _today: TimeReading((), confidence, sessions=sessions)
 
 
 _RULES: tuple[tuple[str, Reader], ...] = (
@@ -328,7 +336,7 @@ _HINT = re.compile(
 )
 
 
-def readings(text: str, today: Today) -> Iterator[tuple[int, int, Reading]]:
+def readings(text: str, today: Today) -> Iterator[tuple[int, int, TimeReading]]:
     """Where in the text words for a past time stand, from and to, and what they mean; they may overlap."""
     if not _HINT.search(text):
         return

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from soulmem.language.times import chinese, english
-from soulmem.language.times.spans import FIRST, Reading, Span, Today
+from soulmem.language.times.spans import FIRST, Span, TimeReading, Today
 
 __all__ = ["FIRST", "Span", "TimePhrase", "time_phrases", "without"]
 
-_Place = tuple[int, int, Reading]  # where words stand, from and to, and their meaning
+_Place = tuple[
+    int, int, TimeReading
+]  # where words stand, from and to, and their meaning
 
 _LONGEST = 2000  # characters that are looked through, the last ones: a longer text tells, it does not ask
 _DATE = 0.95  # the confidence of a date

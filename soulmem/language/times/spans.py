@@ -132,7 +132,7 @@ def third(span: Span, part: str) -> Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TimeReading:
     """What words for time mean: spans, the likeliest first, or a conversation counted from now."""
 
     spans: tuple[Span, ...]

@@ -1,4 +1,4 @@
-"""Is what was read ahead what would be read now, and is it forgotten?"""
+"""Texts analysed before a change: the same result as at once, made once, dropped afterwards."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.conversation import text_analysis as reading
-from soulmem.conversation.text_analysis import Readings, read
+from soulmem.conversation import text_analysis
+from soulmem.conversation.text_analysis import TextAnalyses, read
 
 TEXTS = st.lists(
     st.sampled_from(
@@ -18,7 +18,7 @@ TEXTS = st.lists(
 
 @given(TEXTS, TEXTS)
 def test_reading_ahead_changes_nothing(ahead: list[str], asked: list[str]) -> None:
-    readings = Readings()
+    readings = TextAnalyses()
     readings.ahead(ahead)
     assert [readings.of(text) for text in asked] == [read(text) for text in asked]
 
@@ -26,12 +26,12 @@ def test_reading_ahead_changes_nothing(ahead: list[str], asked: list[str]) -> No
 def test_each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
-    def watched(text: str) -> reading.Reading:
+    def watched(text: str) -> text_analysis.TextAnalysis:
         seen.append(text)
         return read(text)
 
-    monkeypatch.setattr(reading, "read", watched)
-    readings = Readings()
+    monkeypatch.setattr(text_analysis, "read", watched)
+    readings = TextAnalyses()
     readings.ahead(["a rainy day", "a rainy day"])
     readings.of("a rainy day")
     assert seen == ["a rainy day"]
@@ -41,11 +41,11 @@ def test_each_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_text_tells_where_what_and_how_it_felt() -> None:
-    told = read("I cried in Vienna when the violin broke.")
-    assert "violin" in [term.key for term in told.terms]
-    assert told.names == ("Vienna",)
-    assert told.location == "Vienna"
-    assert [one.label for one in told.felt_by_speaker(())] == ["sadness"]
+    analysis = read("I cried in Vienna when the violin broke.")
+    assert "violin" in [term.key for term in analysis.terms]
+    assert analysis.names == ("Vienna",)
+    assert analysis.location == "Vienna"
+    assert [emotion.label for emotion in analysis.felt_by_speaker(())] == ["sadness"]
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_a_text_tells_where_what_and_how_it_felt() -> None:
 def test_a_feeling_is_of_whom_its_sentence_begins_with(
     text: str, speaker: list[str], anton: list[str]
 ) -> None:
-    told = read(text)
-    assert [one.label for one in told.felt_by_speaker(["Anton"])] == speaker
-    assert [one.label for one in told.felt_by("Anton")] == anton
+    analysis = read(text)
+    assert [emotion.label for emotion in analysis.felt_by_speaker(["Anton"])] == speaker
+    assert [emotion.label for emotion in analysis.felt_by("Anton")] == anton
 
 
 def test_names_of_signs_need_no_space() -> None:
-    told = read("林月很害怕。林月，我很高兴！")
-    assert [one.label for one in told.felt_by("林月")] == ["fear"]
-    assert [one.label for one in told.felt_by_speaker(["林月"])] == ["joy"]
+    analysis = read("林月很害怕。林月，我很高兴！")
+    assert [emotion.label for emotion in analysis.felt_by("林月")] == ["fear"]
+    assert [emotion.label for emotion in analysis.felt_by_speaker(["林月"])] == ["joy"]
