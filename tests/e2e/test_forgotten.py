@@ -106,7 +106,7 @@ def test_a_deleted_character_is_asked_about(world: World) -> None:
         seconds=60,
     )
     toast = tab.locator(
-        ".toast-info", has_text="Mira was deleted. What Mira remembers is kept."
+        ".toast-info", has_text="Mira was deleted. The memories of Mira are kept."
     )
     toast.wait_for()
     page.screenshot("deleted-character-en")
