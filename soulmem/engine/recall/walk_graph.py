@@ -105,7 +105,6 @@ class WalkGraphs:
         self._edge_revision = -1
         self._graph: WalkGraph | None = None
 
-    @compute_only
     def ready(self, mind: Mind, extra_turns: int) -> WalkGraph:
         """The graph as of now."""
         wanted, graph = self._wanted(mind, extra_turns), self._graph

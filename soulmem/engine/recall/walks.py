@@ -12,6 +12,7 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS, slots_of
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.steady import Steady, SteadyParams, steady
@@ -74,6 +75,7 @@ class Walks:
         assert mind is not None  # the caller holds it
         return mind
 
+    @compute_only
     def refresh(self, extra_turns: int) -> WalkGraph:
         """Bring the graph up to date, and return it."""
         self._graph = self._graphs.ready(self._mind, extra_turns)
