@@ -1,4 +1,4 @@
-"""Where ports meet adapters: settings in, a wired engine and its HTTP application out."""
+"""Builds the engine and its HTTP application from the settings: adapters are chosen here."""
 
 from __future__ import annotations
 
@@ -43,13 +43,11 @@ from soulmem.ports.embedder import Embedder
 from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder
-JOBS_FOLDER = "jobs"  # what unfinished jobs work on
-TRACES_FOLDER = "traces"  # how the last answers came about
-IMAGES_FOLDER = (
-    "images"  # of open souls, so that large ones open soon; may be deleted at any time
-)
+JOBS_FOLDER = "jobs"  # data of unfinished jobs
+TRACES_FOLDER = "traces"  # traces of the latest recalls
+IMAGES_FOLDER = "images"  # snapshots of large souls; may be deleted at any time
 BACKUPS_FOLDER = "backups"  # copies of the store
-# Machine code, where installation compiled none; may be deleted at any time.
+# Compiled kernels, if the installation has none; may be deleted at any time.
 KERNELS_FOLDER = "kernels"
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
@@ -58,14 +56,14 @@ _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder
 def build(
     settings: Settings, *, test_mode: bool = False
 ) -> tuple[Engine, web.Application]:
-    """A wired engine and the application that serves it and starts and stops it."""
+    """A wired engine and the application that serves, starts and stops it."""
     engine = build_engine(settings, test_mode=test_mode)
     app = create_app(engine, settings.server, test_mode=test_mode)
     return engine, app
 
 
 def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
-    """An engine over the settings' store and model, not yet started."""
+    """An engine over the settings' store and model that is not started yet."""
     model, fallback = _models(settings.embedder)
     params = EngineParams(
         soul=settings.soul.as_settings(),
@@ -115,7 +113,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
 
 
 def _kernel_cache(data: Path) -> Path:
-    """The folder of machine code: the one filled at installation, else one in the data folder."""
+    """The folder of compiled kernels: that of the installation, else one in the data folder."""
     installed = installed_cache()
     return installed if installed.is_dir() else data / KERNELS_FOLDER
 
@@ -134,7 +132,7 @@ def _consolidation(every: Settings) -> ConsolidationParams:
 
 
 def backups_of(settings: Settings) -> BackupFolder:
-    """Where the copies of the settings' store are, and how many are kept."""
+    """The folder of the store's backups, and how many are kept."""
     folder = (
         Path(settings.backup.folder)
         if settings.backup.folder
@@ -146,7 +144,7 @@ def backups_of(settings: Settings) -> BackupFolder:
 
 
 def _llms(settings: LlmSettings) -> LlmSources:
-    """The language model of the archivist: an endpoint, or the connection of the client."""
+    """The archivist's language model: an endpoint, or the client's connection."""
     timeout = settings.timeout_seconds
     desk = ClientDesk(replace(ClientParams(), answer=timeout, lease=timeout / 2))
     wanted = settings.archivist
@@ -167,7 +165,7 @@ def _llms(settings: LlmSettings) -> LlmSources:
 def _models(
     settings: EmbedderSettings,
 ) -> tuple[ModelSource | None, ModelSource | None]:
-    """The model that is wanted and the one that answers until it is there."""
+    """The wanted model, and the one used until it is loaded."""
     name = settings.model
     if name == "none":
         return None, None

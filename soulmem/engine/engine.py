@@ -45,7 +45,7 @@ class Engine:
     params: EngineParams
     services: Services
     worlds: Worlds
-    # what clients ask
+    # services for clients
     souls: SoulService
     chats: ChatService
     memories: MemoryEditor
@@ -59,7 +59,7 @@ class Engine:
     exports: BundleExport
     llms: LlmAccess
     events: Events
-    # what works in the background
+    # background services
     store_opening: StoreOpening
     lifecycle: Lifecycle
     idle: IdleWork
@@ -71,7 +71,7 @@ class Engine:
     bin: BinPurge
     backups: BackupSchedule
     snapshots: SnapshotKeeper
-    advance: Callable[[float, int], None] | None  # moves a clock that can be moved
+    advance: Callable[[float, int], None] | None  # moves the clock in test mode
     tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     async def start(self) -> None:
@@ -82,11 +82,11 @@ class Engine:
             self.lifecycle.start()
 
     async def opened(self) -> StoreError | None:
-        """Returns once the store is open, or with the reason why it cannot be."""
+        """Wait for the first attempt to open the store; returns the error if it failed."""
         return await self.store_opening.tried()
 
     async def stop(self) -> None:
-        """Finish what is being written, then close the store."""
+        """Wait for writes under way, then close the store."""
         await self.lifecycle.stop()
         await self.llms.stop()
         await self.jobs.stop()
@@ -106,11 +106,11 @@ class Engine:
         self.services.compute.stop()
 
     def touched(self) -> None:
-        """A request came: Idle work waits."""
+        """Note a request: Idle work waits."""
         self.lifecycle.touched()
 
     def unsaved(self) -> str | None:
-        """Why something that was sent may not be stored; None when all is."""
+        """Why new data may not be stored; None when the store is writable."""
         error, store = self.store_opening.error, self.services.store.health()
         if error is not None:
             return error.message

@@ -1,4 +1,4 @@
-"""How is the sidecar, in one answer?"""
+"""Builds the health report of the sidecar."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from soulmem.ports.store import StoreHealth
 
 
 def left_out(mind: Mind) -> list[MemoryId]:
-    """Those permanent memories that the last recall had no room for, and which still are permanent."""
+    """Permanent memories that the last recall had no room for, if they are still permanent."""
     rows = [(key, mind.row(key)) for key in mind.omitted_permanent]
     columns = mind.columns
     return [
@@ -37,7 +37,11 @@ def health_of(
     minds: Sequence[Mind],
     notes: Sequence[str],
 ) -> Health:
-    """`opened`: the store is open, or cannot be because of `error`; `notes` are what the parts say."""
+    """The health report.
+
+    `opened`: the store is open, or cannot be because of `error`; `notes` come from the
+    services.
+    """
     if not opened or embedder.state == "loading":
         status = "starting"
     elif (

@@ -1,4 +1,4 @@
-"""The order of the work in Idle, and what happens once the store is open."""
+"""The Idle work in its order, and the work at the start."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from soulmem.engine.world.worlds import Worlds
 
 @dataclass(frozen=True, kw_only=True)
 class Startup:
-    """Opens the store, then wakes every soul and resumes interrupted jobs."""
+    """Opens the store, then all souls, and resumes interrupted jobs."""
 
     services: Services
     worlds: Worlds
@@ -45,7 +45,7 @@ class Startup:
         await self.usage_persistence.open(self.services.clock.now())
 
     async def begin(self) -> None:
-        """Open every soul in use and take up what was interrupted."""
+        """Open every active soul and resume interrupted jobs."""
         self.warming.start()
         for world in self.worlds.all():
             await world.awake()
@@ -56,7 +56,7 @@ class Startup:
 
 @dataclass(frozen=True, kw_only=True)
 class IdleWork:
-    """Everything that is done while nobody asks for anything."""
+    """All work that runs while no requests come."""
 
     services: Services
     worlds: Worlds
@@ -71,10 +71,10 @@ class IdleWork:
     snapshots: SnapshotKeeper
     backups: BackupSchedule
     consolidator: Consolidator
-    settle_after: timedelta  # a last message that stood so long counts as settled
+    settle_after: timedelta  # age at which an unchanged last message counts as settled
 
     async def run(self) -> None:
-        """Do all of it, once: settle, learn, tidy, embed, back up, consolidate."""
+        """Run all of it once: settle, learn, tidy, embed, back up, consolidate."""
         await self.store_opening.ready()
         for world in self.worlds.all():
             await self.writer.settle_due(world, self.settle_after)
@@ -93,11 +93,11 @@ class IdleWork:
         await self.snapshots.rest(self.worlds.all())
         await self.services.store.maintain()
         await self.backups.rest()
-        await self._consolidate()  # last: a language model may let us wait
+        await self._consolidate()  # last, as a language model may take long
         spare_the_collector()
 
     async def go_on(self) -> None:
-        """Later in the same quiet time: consolidation that had to wait for a language model."""
+        """Later in the same quiet time: consolidation that waited for a language model."""
         if self.consolidator.is_due():
             await self._consolidate()
 

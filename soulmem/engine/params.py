@@ -1,4 +1,4 @@
-"""When does the engine rest, and what does each of its parts go by?"""
+"""The parameters of the engine and of all its services."""
 
 from __future__ import annotations
 
@@ -17,19 +17,17 @@ from soulmem.governance.retention import BinParams
 
 @dataclass(frozen=True, slots=True)
 class EngineParams:
-    """When the engine rests, and what a recall gets by default."""
+    """When the engine becomes Idle, and the parameters of its services."""
 
     idle_after: float = 60.0  # seconds without a request; design 5
     settle_after: float = (
-        600.0  # seconds a last message stands until it counts; design 2
+        600.0  # seconds until an unchanged last message is settled; design 2
     )
-    rest_by_itself: bool = (
-        True  # False in test mode: Idle work runs only when asked for
-    )
+    rest_by_itself: bool = True  # False in test mode: Idle work runs on request alone
     daily_backups: bool = True
     soul: SoulSettings = field(
         default_factory=SoulSettings
-    )  # what holds where a card sets nothing
+    )  # settings of souls that choose nothing else
     recall: RecallParams = field(default_factory=RecallParams)
     ranking: RankingParams = field(default_factory=RankingParams)
     walking: WalkingParams = field(default_factory=WalkingParams)

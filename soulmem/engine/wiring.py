@@ -70,7 +70,7 @@ class Ports:
     clock: Clock
     spool: Spool
     model: ModelSource | None = None  # the embedding model that is wanted
-    fallback: ModelSource | None = None  # the one that answers until it is there
+    fallback: ModelSource | None = None  # the model used until the wanted one is loaded
     params: EngineParams | None = None
     advance: Callable[[float, int], None] | None = None
     warm: Callable[[], object] | None = None  # compiles the kernels
@@ -81,7 +81,7 @@ class Ports:
 
 
 def wire_engine(ports: Ports) -> Engine:
-    """A wired engine, not yet started."""
+    """A wired engine that is not started yet."""
     params = ports.params or EngineParams()
     store, clock = ports.store, ports.clock
     compute = Worker("soulmem-compute")

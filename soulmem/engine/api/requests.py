@@ -1,4 +1,4 @@
-"""What can be asked of the engine, as values: the doors (HTTP, CLI) build them, the engine trusts them."""
+"""Requests to the engine as values: HTTP and CLI build and check them, the engine trusts them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class SyncRequest:
 
 @dataclass(frozen=True, slots=True)
 class SyncAnswer:
-    """What a sync did. With `needs_text` nothing was applied; `held` counts messages whose loss waits for
-    a word.
+    """The effect of a sync. With `needs_text` nothing was applied; `held` counts
+    quarantined messages.
     """
 
     needs_text: tuple[SlotId, ...] = ()
@@ -54,7 +54,7 @@ class Activity(str, Enum):
 
 
 class RecallType(str, Enum):
-    """Why a generation is about to start."""
+    """The kind of generation that the recall is for."""
 
     NORMAL = "normal"
     SWIPE = "swipe"
@@ -65,7 +65,7 @@ class RecallType(str, Enum):
 
 
 class RecallMode(str, Enum):
-    """Which grade of recall is wanted; `auto` chooses."""
+    """The wanted grade of recall; `auto` chooses one."""
 
     AUTO = "auto"
     BASELINE = "baseline"
@@ -85,7 +85,7 @@ class TimeRange:
 
 @dataclass(frozen=True, slots=True)
 class RecallRequest:
-    """A question to a soul. None for a budget means the soul's or the sidecar's own setting."""
+    """A query to a soul. A budget of None means the setting of the soul or the sidecar."""
 
     soul: SoulId
     chat: ChatId | None = None
@@ -99,35 +99,35 @@ class RecallRequest:
     context_from: SlotId | None = None
     context_texts: tuple[
         str, ...
-    ] = ()  # what else stands in the prompt: card, greeting, active lore
+    ] = ()  # other texts in the prompt: card, greeting, active lore
     time_budget_ms: int | None = None
     mode: RecallMode = RecallMode.AUTO
     time_range: TimeRange | None = None
     mood: Emotion | None = None
     tags: tuple[str, ...] = ()
-    reserve_window: bool = False  # the chat's last exchanges may be told although they stand in the context
+    reserve_window: bool = (
+        False  # allow the chat's last exchanges although they are in the context
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class NewEdge:
-    """An edge of a memory: to `to`, or from `source` when given. What is None stays as it is, if the edge is
-    there already.
-    """
+    """An edge of a memory: to `to`, or from `source`. None keeps the value of an existing edge."""
 
     kind: EdgeKind
     to: MemoryId | None = None
     source: MemoryId | None = None
-    strength: float | None = None  # None: what edges of the kind start at
+    strength: float | None = None  # None: the start value of the kind
     verb: str | None = None
     confidence: float | None = None  # None: 1
     probability: float | None = (
-        None  # of `fires`; None: what the trigger's other actions leave
+        None  # of `fires`; None: what remains beside the trigger's other actions
     )
 
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A memory made by the user's hand."""
+    """A memory that the user creates."""
 
     soul: SoulId
     kind: MemoryKind
@@ -146,7 +146,7 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True)
 class MemoryPatch:
-    """What to change of a memory; None leaves a field alone."""
+    """Changes of a memory; None keeps a field."""
 
     text: str | None = None
     tags: tuple[str, ...] | None = None
@@ -159,20 +159,20 @@ class MemoryPatch:
     situation: Situation | None = None
     concept: ConceptDetail | None = None
     fields: frozenset[str] | None = (
-        None  # which of those two are meant, by name; None: all
+        None  # fields of `situation` or `concept` that change; None: all
     )
-    edges: tuple[NewEdge, ...] | None = None  # added to what is there
-    in_doubt: bool | None = None  # nothing recalls what is in doubt
+    edges: tuple[NewEdge, ...] | None = None  # added to the existing ones
+    in_doubt: bool | None = None  # doubted memories are not recalled
     revision: int | None = None
 
 
 class TagMatch(str, Enum):
-    """How a tag or a word is looked for."""
+    """How tags and words are matched."""
 
     LADDER = "ladder"
     EXACT = "exact"
     PARTIAL = "partial"
-    MEANING = "meaning"  # in the order of a recall of these words; then as LADDER
+    MEANING = "meaning"  # ranked by a recall of these words; then as LADDER
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class MemoryFilter:
 
 
 class ImportFormat(str, Enum):
-    """What sort of file is imported."""
+    """The format of an imported file."""
 
     ST_CHAT = "st_chat"
     CARD = "card"
@@ -201,13 +201,13 @@ class ImportFormat(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """A file to be taken into a soul's memory. With `dry_run` it is only said what that would do."""
+    """A file to import into a soul. With `dry_run` only the effect is reported."""
 
     soul: SoulId
     format: ImportFormat
     data: bytes
-    name: str = ""  # of the file; the same name again is the same chat or world
-    others: tuple[SoulId, ...] = ()  # who else was in the chat
-    persona: str = ""  # what the player is called; empty: as in the soul's chats
+    name: str = ""  # of the file; the same name stands for the same chat or world
+    others: tuple[SoulId, ...] = ()  # the other souls in the chat
+    persona: str = ""  # name of the player; empty: as in the soul's chats
     dry_run: bool = False
     confirm_removal: bool = False

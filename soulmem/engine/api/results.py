@@ -1,4 +1,4 @@
-"""What the engine answers, as values; the doors turn them into JSON or text."""
+"""Results of the engine as values; HTTP and CLI turn them into JSON or text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from soulmem.domain.usage import Usage
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """One memory on the way from the cue, and the edge that led there (None for the first)."""
+    """One memory on the path from the query, and the edge that led there (None for the first)."""
 
     id: MemoryId
     label: str
@@ -27,7 +27,7 @@ class PathStep:
 
 @dataclass(frozen=True, slots=True)
 class RecalledMemory:
-    """One memory as it stands in its block."""
+    """One memory as it is shown in its block."""
 
     id: MemoryId
     kind: str
@@ -79,7 +79,7 @@ class Timings:
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """The answer to a recall: `memories` best first, holding exactly what the blocks say."""
+    """The answer to a recall: `memories` best first, exactly those in the blocks."""
 
     trace: str
     memories: tuple[RecalledMemory, ...]
@@ -91,7 +91,7 @@ class Recalled:
 
 @dataclass(frozen=True, slots=True)
 class Considered:
-    """A memory the recall looked at, whether it was kept, and what it scored."""
+    """A memory that the recall scored, and whether it was kept."""
 
     id: MemoryId
     text: str
@@ -104,13 +104,13 @@ class Considered:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How an answer came about."""
+    """The record of how an answer came about."""
 
     id: str
     at: datetime
     soul: str
     chat: str | None
-    query: tuple[tuple[str, float], ...]  # (text, weight) parts that were looked for
+    query: tuple[tuple[str, float], ...]  # (text, weight) parts of the query
     type: str
     grade: str
     grade_why: str
@@ -123,7 +123,7 @@ class Trace:
 
 @dataclass(frozen=True, slots=True)
 class MemoryView:
-    """A memory with everything that belongs to it now; `sources` best first."""
+    """A memory with its present sources, edges and strength; `sources` best first."""
 
     memory: Memory
     sources: tuple[Place, ...]
@@ -132,19 +132,19 @@ class MemoryView:
     visibility: float = 1.0
     usage: Usage | None = None  # None: it was never recalled
     base_activation: float | None = (
-        None  # 0..1, of a concept: how present it is whatever is asked
+        None  # 0..1, of a concept: activation without a query
     )
     anchors: tuple[str, ...] = ()  # words of the text that do not fade
     standing: Mapping[str, FactValidity] = field(
         default_factory=dict
     )  # of the relations among `edges`, by id
-    feedback: float = NEUTRAL  # 0..1, what the user thinks of it
-    in_doubt: bool = False  # its present wording was called wrong: nothing recalls it
+    feedback: float = NEUTRAL  # 0..1, the user's opinion
+    in_doubt: bool = False  # the user called its present text wrong: it is not recalled
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A piece of a list; `cursor` is None on the last one."""
+    """A page of a list; `cursor` is None on the last one."""
 
     memories: Sequence[MemoryView]
     cursor: str | None
@@ -169,14 +169,12 @@ class EmbedderHealth:
     model: str | None = None
     dim: int | None = None
     fallback: bool = False
-    prompt: str | None = (
-        None  # what stands before every text; None while there is no model
-    )
+    prompt: str | None = None  # prefix of every text; None while there is no model
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the sidecar is, from its first second on."""
+    """The state of the sidecar, from its start on."""
 
     status: str  # starting, ok, degraded
     phase: str  # working, idle
@@ -188,7 +186,7 @@ class Health:
     llm_model: str | None = None
     spent: LlmUsage = field(
         default_factory=LlmUsage
-    )  # on the model within the last hour, for all souls
+    )  # on language models within the last hour, for all souls
     pending: int = 0
     # Permanent memories, each with its soul, that the last recall of the soul had no room for.
     core_left_out: tuple[tuple[SoulId, MemoryId], ...] = ()

@@ -1,1 +1,1 @@
-"""Changes by the user's own hand, their history and undo."""
+"""Changes by the user, their history and undo."""

@@ -1,4 +1,4 @@
-"""What tools ask to be deleted: nothing goes before the user says so, and then only into the bin."""
+"""Deletions that tools request: the user confirms each, and only then the memory goes into the bin."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
 from soulmem.ports.store import Change
 
-EXPIRES = timedelta(days=7)  # without an answer nothing happens; mission table S1-20
+EXPIRES = timedelta(
+    days=7
+)  # without an answer the request expires; mission table S1-20
 
 
 class DeletionRequests:
-    """Requests of all owners."""
+    """The deletion requests of all owners."""
 
     def __init__(
         self,
@@ -38,7 +40,7 @@ class DeletionRequests:
         self._deciding = asyncio.Lock()
 
     async def ask(self, world: World, memory: Memory, author: ChangeAuthor) -> Deletion:
-        """Ask the user. Raises Forbidden for a protected memory."""
+        """Request a deletion. Raises Forbidden for a protected memory."""
         check_unprotected(memory)
         asked = Deletion(
             new_id("d"),
@@ -60,7 +62,7 @@ class DeletionRequests:
         return asked
 
     async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
-        """All that were asked for, the latest first; of one soul, or all. Raises NotFound for the soul."""
+        """All requests, newest first, of one soul or all. Raises NotFound for the soul."""
         world = await self._world_of(owner)
         if soul is not None:
             world.soul(soul)
@@ -72,12 +74,13 @@ class DeletionRequests:
         ]
 
     async def decide(self, owner: Owner, request: str, *, confirmed: bool) -> Deletion:
-        """The user's word, once.
+        """Carry out the user's decision, once per request.
 
-        Raises NotFound for a request or a memory that is not there, Conflict for one that was decided or has
-        expired, and Forbidden for a memory that was made permanent or locked since.
+        Raises NotFound for an unknown request or memory, Conflict for a request that
+        was decided or has expired, and Forbidden for a memory that was made permanent
+        or locked since.
         """
-        await self._world_of(owner)  # the store is open once a world is there
+        await self._world_of(owner)  # waits until the store is open
         async with self._deciding:
             request_found = next(
                 (
@@ -127,7 +130,7 @@ class DeletionRequests:
         self._auditor.events.tell("deletion", owner, **details)
 
     def _now(self, asked: Deletion) -> Deletion:
-        """As it stands now: one that nobody answered in time has expired."""
+        """The request with its present state: unanswered ones expire."""
         if (
             asked.state is DeletionState.AWAITING
             and self._clock.now() - asked.requested >= EXPIRES

@@ -29,7 +29,7 @@ class History:
         limit: int,
         cursor: str | None,
     ) -> AuditPage:
-        """Entries of a soul, the newest first. Raises NotFound."""
+        """Entries of a soul, newest first. Raises NotFound."""
         world = await self._world_of(owner)
         world.soul(soul)
         return await self._auditor.page_with_undone(
@@ -39,7 +39,7 @@ class History:
     async def of_memory(
         self, owner: Owner, memory: MemoryId, limit: int, cursor: str | None
     ) -> AuditPage:
-        """What was done to a memory, the newest first; also to one that is purged. Raises NotFound."""
+        """Entries of a memory, newest first; also of a purged one. Raises NotFound."""
         await self._world_of(owner)
         page = await self._auditor.page_with_undone(
             owner, AuditQuery(target=memory, before=cursor, limit=limit)
@@ -57,9 +57,9 @@ class History:
         change: str | None,
         job: str | None,
     ) -> Undone:
-        """Revert automatic changes: all since a moment, one, or those of a job.
+        """Undo automatic changes: all since a moment, one, or those of a job.
 
-        Raises NotFound, Unprocessable unless exactly one of the three is given.
+        Raises NotFound, and Unprocessable unless exactly one of the three is given.
         """
         if sum(choice is not None for choice in (since, change, job)) != 1:
             raise Unprocessable(

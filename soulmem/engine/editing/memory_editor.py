@@ -1,4 +1,4 @@
-"""What a user does to memories by hand: make, look at, change, bin, restore."""
+"""Creates, shows, changes, deletes and restores memories by hand."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ T = TypeVar("T", Situation, ConceptDetail)
 
 
 class MemoryEditor:
-    """Changes memories by the user's hand, or by the hand that is named: the store first, then the mind."""
+    """Changes memories by the user, or by the given author: the store first, then the mind."""
 
     def __init__(
         self,
@@ -82,8 +82,10 @@ class MemoryEditor:
         author: ChangeAuthor = BY_USER,
         state: MemoryState = MemoryState.ACTIVE,
     ) -> MemoryView:
-        """Make a memory. Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for a
-        bad edge and for a summary.
+        """Create a memory.
+
+        Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for
+        an invalid edge and for a summary.
         """
         world = await self._world_of(owner)
         world.soul(new.soul)
@@ -133,8 +135,10 @@ class MemoryEditor:
         patch: MemoryPatch,
         author: ChangeAuthor = BY_USER,
     ) -> MemoryView:
-        """Change a memory. Raises NotFound, Conflict for a stale revision, Unprocessable, and Forbidden for a
-        protected one that is not in the user's own hand.
+        """Change a memory.
+
+        Raises NotFound, Conflict for a stale revision, Unprocessable, and Forbidden for
+        a protected memory when the author is not the user.
         """
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
@@ -187,10 +191,11 @@ class MemoryEditor:
         confirm: str | None,
         author: ChangeAuthor = BY_USER,
     ) -> None:
-        """Into the bin; a permanent one only with `confirm` = "permanent" (else ConfirmationRequired).
+        """Put a memory into the bin, or purge it from there with `confirm` = "purge".
 
-        With `confirm` = "purge" what lies there goes for good. Raises Conflict for what does not, and for
-        what a chat still tells.
+        A permanent one needs `confirm` = "permanent", else ConfirmationRequired is
+        raised. Purging raises Conflict for a memory that is not in the bin, and for one
+        that a chat or the card would bring back.
         """
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
@@ -217,8 +222,10 @@ class MemoryEditor:
                 )
 
     async def restore(self, owner: Owner, memory: MemoryId) -> MemoryView:
-        """Out of the bin. What no chat tells any more is the user's own from then on, and what a card told:
-        the next import would put it back there.
+        """Take a memory out of the bin.
+
+        One that no chat supports any more, or that came from a card, becomes the user's
+        own: the next import would put it back into the bin.
         """
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
@@ -232,7 +239,7 @@ class MemoryEditor:
                     new = replace(new, origin=Origin.USER, timelines=Timelines.ALL)
                 elif (
                     new.origin in DERIVED and old.state is MemoryState.FORGOTTEN
-                ):  # else it goes again
+                ):  # else it would be forgotten again
                     new = replace(
                         new,
                         origin=Origin.USER,
@@ -246,23 +253,25 @@ class MemoryEditor:
         return await self.view(world, mind, memory)
 
     async def get(self, owner: Owner, memory: MemoryId) -> MemoryView:
-        """A memory with its sources and edges, as settled replies left it. Raises NotFound."""
+        """A memory with its sources and edges, after all settled replies have taught.
+        Raises NotFound.
+        """
         world = await self._world_of(owner)
         await self._drain_learning()
         return await self.view(world, await self._mind_of(world, memory), memory)
 
     async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
-        """As `get`, of a known mind."""
+        """As `get`, for a memory of a given mind."""
         await self._loader.complete(world.owner, mind, [memory])
         return await self._compute.run(
             listing.whole, mind, memory, self._clock.extra_turns
         )
 
     async def list(self, owner: Owner, wanted: MemoryFilter) -> Page:
-        """One page, best rung of the tag ladder first, then the newest; what is asked for by meaning comes
-        before that, in the order of a recall.
+        """One page of memories, best rung of the tag ladder first, then the newest.
 
-        Raises NotFound, Unprocessable (cursor).
+        Matches by meaning come first, in the order of a recall. Raises NotFound,
+        Unprocessable (cursor).
         """
         world = await self._world_of(owner)
         world.soul(wanted.soul)
@@ -314,7 +323,7 @@ class MemoryEditor:
             view = await self._compute.run(
                 listing.surroundings, mind, center, hops, limit, self._clock.extra_turns
             )
-            # What was shown of a large soul may have more edges than were loaded, and so more around it.
+            # In a partly loaded soul the memories shown may have edges, and neighbours, that are not loaded yet.
             if not await self._loader.complete(
                 owner, mind, [memory_view.memory.id for memory_view in view.memories]
             ):
@@ -375,7 +384,7 @@ class MemoryEditor:
 
 
 def _follows_a_source(memory: Memory) -> bool:
-    """True for what the next import, message or draft would overwrite."""
+    """True for a memory that the next import, message or draft would overwrite."""
     is_drafted_concept = (
         memory.origin is Origin.MODEL and memory.kind is MemoryKind.CONCEPT
     )
@@ -383,13 +392,15 @@ def _follows_a_source(memory: Memory) -> bool:
 
 
 def _takes_over(memory: Memory, patch: MemoryPatch) -> bool:
-    """True if this patch by the user makes a derived memory the user's own."""
+    """True if the user's patch makes a derived memory the user's own."""
     fields = (patch.text, patch.permanent, patch.locked)
     return memory.origin in DERIVED and any(field is not None for field in fields)
 
 
 def _needs_a_place(memory: Memory, patch: MemoryPatch) -> bool:
-    """True if the memory is now bound to one timeline and the patch or nothing says to which."""
+    """True if the patch binds the memory to one timeline and its place is not known
+    yet, or given anew.
+    """
     if patch.timelines is not Timelines.THIS or memory.origin is not Origin.USER:
         return False
     return patch.chat is not None or memory.place is None
@@ -397,7 +408,7 @@ def _needs_a_place(memory: Memory, patch: MemoryPatch) -> bool:
 
 @compute_only
 def _check_purgeable(mind: Mind, memory: Memory) -> None:
-    """Raises Conflict."""
+    """Raises Conflict for a memory that is not in the bin or would come back."""
     if memory.state not in (MemoryState.BIN, MemoryState.RETRACTED):
         raise Conflict(
             f"memory {memory.id!r} is not in the bin: delete it first", field="confirm"
@@ -419,7 +430,7 @@ def _importance(new: NewMemory) -> float:
 
 
 def read_again(memory: Memory) -> Memory:
-    """With what its text tells of; the fields of its situation are the user's to fill."""
+    """The memory with the terms and names of its text; its situation is left to the user."""
     if memory.kind not in TEXTS:
         return memory
     analysis = read(said(memory))
@@ -455,7 +466,7 @@ def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:
 
 
 def _merged(old: T, new: T, fields: frozenset[str] | None) -> T:
-    """`new`, or `old` with these fields of it."""
+    """`new`, or `old` with only these fields of `new`."""
     return (
         new
         if fields is None

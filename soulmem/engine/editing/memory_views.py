@@ -1,6 +1,6 @@
-"""How are memories told: one whole, a page of a list or of a span of time, what lies around one?
+"""Views of memories: a single memory, pages of lists and time spans, and a part of the graph.
 
-Everything here computes: worker only.
+Compute thread only.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.graph.association import MEMORY_KINDS
 
 _CURSOR = re.compile(r"(-1|[0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
-_PLACES = 50  # where a concept is told of, at most
-_NOTHING = 5  # a rung below the ladder of tag matches
-_RANKED = -1  # the rung above it, of what a recall ranks
+_PLACES = 50  # most places shown of a concept
+_NOTHING = 5  # rung of memories that do not match
+_RANKED = -1  # rung of memories ranked by a recall
 
 
 @compute_only
 def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
-    """A memory with its sources, and its edges as of now. Raises NotFound."""
+    """A memory with its sources, and its edges with their present strength. Raises NotFound."""
     stored_memory = mind.memories.get(memory)
     if stored_memory is None:
         raise NotFound(f"no memory {memory!r}", field="id")
@@ -68,7 +68,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
 def viewed(
     mind: Mind, memories: Sequence[Memory], extra_turns: int
 ) -> list[MemoryView]:
-    """Memories with their sources, how strong they are, and what the user thinks of them."""
+    """Memories with their sources, strength and the user's opinion."""
     rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
     remaining = memory_strengths(mind, rows, extra_turns).tolist()
     return [
@@ -84,8 +84,8 @@ def viewed(
 
 
 def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
-    """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 when nothing was asked; 5 no
-    match.
+    """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 without a
+    query; 5 no match.
     """
     if wanted.tag is not None:
         rung = _tag_rung(memory.tags, wanted.tag.casefold())
@@ -121,7 +121,7 @@ def _tag_rung(tags: Sequence[str], asked: str) -> int:
 
 
 def _is_wanted(memory: Memory, wanted: MemoryFilter) -> bool:
-    """Whether kind and protection are those asked for."""
+    """Whether kind and protection match the filter."""
     if wanted.kind is not None and memory.kind is not wanted.kind:
         return False
     return wanted.permanent is None or memory.permanent is wanted.permanent
@@ -135,8 +135,8 @@ def page(
     extra_turns: int,
     ranked: Sequence[MemoryId] = (),
 ) -> Page:
-    """One page behind `after`: what is `ranked` in that order, then the best rung of the tag ladder, then the
-    newest.
+    """One page after the cursor `after`: `ranked` in that order, then the best rung,
+    then the newest.
     """
     if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
         return _newest_page(mind, wanted, after, extra_turns)
@@ -159,7 +159,7 @@ def _newest_page(
     after: tuple[int, int, str] | None,
     extra_turns: int,
 ) -> Page:
-    """As `page` where all of a sort are asked for: from columns."""
+    """As `page` for a filter without query and tag; uses columns alone."""
     n, columns = mind.size, mind.columns
     shown = columns.in_use[:n].copy()
     if wanted.kind is not None:
@@ -190,7 +190,7 @@ def span_page(
     after: tuple[int, int, str] | None,
     extra_turns: int,
 ) -> Page:
-    """One page behind `after` of what overlaps the span, oldest first."""
+    """One page after the cursor `after` of memories that overlap the span, oldest first."""
     matches = list(
         islice(overlapping(mind, start, end, after and after[1:]), limit + 1)
     )
@@ -224,7 +224,7 @@ def _cut(
 
 
 def cursor_of(text: str) -> tuple[int, int, str]:
-    """Where the page before ended. Raises Unprocessable."""
+    """The sort key where the previous page ended. Raises Unprocessable."""
     match = _CURSOR.match(text)
     if match is None:
         raise Unprocessable(
@@ -242,7 +242,8 @@ def _micros(memory: Memory) -> int:
 def surroundings(
     mind: Mind, center: MemoryId | None, hops: int, limit: int, extra_turns: int
 ) -> GraphView:
-    """At most `limit` memories in use around `center`, the newest when None, and the edges among them.
+    """At most `limit` memories in use around `center`, the newest when None, and the
+    edges among them.
 
     Raises NotFound.
     """
@@ -273,7 +274,7 @@ def surroundings(
 
 
 def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
-    """The memories in use that an edge joins it to, by the strongest edge first."""
+    """The memories in use that an edge joins to this one, strongest edge first."""
     remaining = (
         remaining
         for edge in mind.edges.of(memory)

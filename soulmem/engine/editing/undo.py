@@ -1,4 +1,4 @@
-"""How are automatic changes taken back, with everything the user did since left alone?"""
+"""Undoes automatic changes and leaves what the user changed since."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from soulmem.ports.store import Change
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What was taken back: ids of entries and of memories; `skipped` is what the user changed since."""
+    """What was undone: ids of entries and memories; `skipped` is what the user changed since."""
 
     changes: tuple[str, ...] = ()
     memories: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Undone:
 
 
 class Undo:
-    """Takes back changes, as one change by the user's hand."""
+    """Undoes changes, as one change by the user."""
 
     def __init__(
         self,
@@ -71,7 +71,9 @@ class Undo:
         change: str | None,
         job: str | None,
     ) -> Undone:
-        """Revert what is chosen. Raises NotFound for a change or a job that did nothing here."""
+        """Undo the chosen changes. Raises NotFound for a change or a job without effect
+        on this soul.
+        """
         async with world.writing as token:
             mind = await world.mind_while_writing(token, soul)
             entries, chosen = await self._chosen(world, soul, since, change, job)
@@ -134,14 +136,14 @@ class Undo:
         change: str | None,
         job: str | None,
     ) -> tuple[list[AuditEntry], set[str]]:
-        """All entries from the oldest chosen one on, the newest first, and the ids of those chosen."""
+        """All entries from the oldest chosen one on, newest first, and the ids of those chosen."""
         if since is not None:
             entries = await self._auditor.every(
                 world.owner, AuditQuery(soul, since=since)
             )
             undone_ids = undone_by(
                 entries, entries
-            )  # what was taken back once is not counted again
+            )  # what was undone already is not undone again
             return entries, {
                 entry.id for entry in entries if is_undoable(entry)
             } - undone_ids
@@ -167,7 +169,7 @@ class Undo:
 
 @compute_only
 def _back(mind: Mind, plan: Reversal) -> MindChange:
-    """What puts it back. What is gone meanwhile stays gone."""
+    """The change that restores the former values. Memories that are gone stay gone."""
     put: dict[MemoryId, Memory] = {}
     for key, values in plan.memories.items():
         old = mind.memories.get(MemoryId(key))
@@ -189,9 +191,9 @@ def _back(mind: Mind, plan: Reversal) -> MindChange:
 def _unsaid(
     mind: Mind, since: datetime | None, job: str | None
 ) -> tuple[Derivation, ...]:
-    """What was drafted then, without what others had drafted before: it does not speak for that any more.
+    """Derivations of the undone work, without memories that other derivations support.
 
-    What was new stays with it, so that its words go with the messages.
+    New memories stay with it, so that they still follow its messages.
     """
     undone = {
         d.id
@@ -212,7 +214,7 @@ def _unsaid(
 
 
 def _edges_back(mind: Mind, plan: Reversal) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
-    """Edges as they were, and ids of those that were not."""
+    """Edges with their former values, and ids of edges that did not exist."""
     edges: list[Edge] = []
     dropped: list[str] = []
     for key, edge_values in plan.edges.items():
@@ -238,13 +240,13 @@ def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
     ):
         try:
             check_fires(mind, old)
-        except Unprocessable:  # other actions have its share by now
+        except Unprocessable:  # the trigger's other actions have probability 1 by now
             return replace(new, state=old.state)
     return new
 
 
 def _again(mind: Mind, stored_values: Mapping[str, Any]) -> Edge | None:
-    """An edge that was cut, if both its ends are still there and all of it was told."""
+    """A deleted edge, if both ends exist and the entry has all its values."""
     if "source" not in stored_values:
         return None
     edge = edge_of_values(mind.soul.id, stored_values)

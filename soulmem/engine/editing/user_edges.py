@@ -1,4 +1,4 @@
-"""Which edges a user may make by hand, and what they start with."""
+"""Checks and builds the edges that a user creates by hand."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from soulmem.domain.situation import ConceptType
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.mind.mind import Mind
 
-_SLACK = 1e-6  # what probabilities written in decimals may add up to beyond 1
-_VERB = "relates to"  # of a relation that was given none
+_SLACK = 1e-6  # rounding error allowed in a sum of probabilities
+_VERB = "relates to"  # default verb of a relation
 
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """An edge asked for, with both ends known, and what is there already."""
+    """A requested edge with both its ends, and the edge that exists already."""
 
     asked: NewEdge
     source: Memory
@@ -37,10 +37,11 @@ def joined(
     current_time: datetime,
     extra_turns: int,
 ) -> tuple[Edge, ...]:
-    """The edges of a memory that is about to be stored; one that exists changes in what was given alone.
+    """The edges of a memory that is about to be stored; of existing ones only given values change.
 
-    `extra_turns` are those of a moved clock. Raises NotFound for an end that is not there, Unprocessable for
-    kinds that do not join so and for actions whose probabilities exceed 1.
+    `extra_turns` are those of a moved clock. Raises NotFound for an unknown end,
+    Unprocessable for kinds that cannot be joined and for actions whose probabilities
+    exceed 1.
     """
     wishes = [
         _wish(mind, memory, asked, f"edges[{index}]")
@@ -69,7 +70,9 @@ def joined(
 
 
 def check_fires(mind: Mind, memory: Memory) -> None:
-    """Raises Unprocessable when the memory, once in use again, gives a trigger's actions more than 1."""
+    """Raises Unprocessable when restoring the memory gives a trigger's actions more
+    than 1 together.
+    """
     for edge in mind.edges_of(memory.id):
         if edge.kind is EdgeKind.FIRES:
             shares = _shares(mind, edge.source, {})
@@ -80,7 +83,7 @@ def check_fires(mind: Mind, memory: Memory) -> None:
 
 
 def check_topic(mind: Mind, memory: Memory) -> None:
-    """Raises Unprocessable when a concept of this type may not have the edges that the user gave it."""
+    """Raises Unprocessable when a concept of this type may not have the user's edges it has."""
     for edge in mind.edges_of(memory.id):
         if edge.origin is Origin.USER:
             source, target = (
@@ -135,7 +138,7 @@ def _is_topic(memory: Memory) -> bool:
 
 
 def _is_overwhelming(mind: Mind, trigger: Memory) -> bool:
-    """Whether a concrete episode sets the trigger off."""
+    """Whether a concrete episode fires the trigger."""
     return any(
         edge.kind is EdgeKind.TRIGGERS
         and mind.memories[edge.source].kind is MemoryKind.EPISODE
@@ -163,7 +166,7 @@ def _edge(
         verb=asked.verb,
         at_turn=turn,
     )
-    if asked.strength is not None:  # as of now, whatever had faded
+    if asked.strength is not None:  # the present strength, so it fades from now on
         base = replace(
             base, strength=asked.strength, touched=current_time, at_turn=turn
         )
@@ -179,7 +182,7 @@ def _edge(
 def _with_probabilities(
     mind: Mind, made: Sequence[tuple[_Wish, Edge]]
 ) -> tuple[Edge, ...]:
-    """The edges, those to actions that were given no probability with equal parts of what is left."""
+    """The edges; actions without a probability get equal parts of what remains."""
     out = {edge.id: edge for _, edge in made}
     of_trigger: defaultdict[MemoryId, list[tuple[_Wish, Edge]]] = defaultdict(list)
     for wish, edge in made:
@@ -206,7 +209,7 @@ def _with_probabilities(
 def _shares(
     mind: Mind, trigger: MemoryId, explicit: dict[MemoryId, float | None]
 ) -> dict[MemoryId, float]:
-    """The probabilities of a trigger's actions in use, those `explicit` instead of what is stored."""
+    """Probabilities of a trigger's actions in use; `explicit` ones replace the stored."""
     out = {
         edge.target: edge.probability or 0.0
         for edge in mind.edges_of(trigger)

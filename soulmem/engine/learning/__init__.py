@@ -1,1 +1,1 @@
-"""What use changes: records of recalls, edge strengths, working memory, the user's feedback."""
+"""Changes by use: recall records, edge strengths, working memory and the user's feedback."""

@@ -1,4 +1,4 @@
-"""What the user says of a memory that a recall brought: stored, taken over, and undone when asked."""
+"""The user's verdicts about recalled memories: stored, applied, and undone on request."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from soulmem.ports.store import Change
 
 @dataclass(frozen=True, slots=True)
 class FeedbackServiceParams:
-    """How much a word weighs, and how edges take it."""
+    """How much a verdict counts, and how edges change with it."""
 
     feedback: FeedbackParams = field(default_factory=FeedbackParams)
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
@@ -38,7 +38,7 @@ class FeedbackServiceParams:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackResult:
-    """What a word did. `change` is the entry of the audit by which it is undone."""
+    """What a verdict changed; `change` is the audit entry by which it can be undone."""
 
     opinion: Opinion
     edges: int
@@ -67,10 +67,11 @@ class FeedbackService:
     async def give(
         self, owner: Owner, trace_id: str, memory: MemoryId, verdict: Verdict
     ) -> FeedbackResult:
-        """Apply a verdict about a memory that a recall brought.
+        """Apply a verdict about a memory of a recall.
 
-        Raises NotFound for an unknown trace, a memory that the recall did not bring or that is gone,
-        Unprocessable for `never_here` of a recall without a chat.
+        Raises NotFound for an unknown trace and for a memory that the recall did not
+        return or that is gone, Unprocessable for `never_here` of a recall without a
+        chat.
         """
         world = await self._world_of(owner)
         trace = await self._trace_of(owner, trace_id)
@@ -128,8 +129,10 @@ class FeedbackService:
     def _ways(
         self, mind: Mind, brought: RecalledMemory, verdict: Verdict
     ) -> list[tuple[Edge, Edge]]:
-        """The edges that led there, as they are and as they will be: those that were walked, and what else
-        joins two memories of the way, for uses teach that too.
+        """The edges that led to the memory, before and after the verdict.
+
+        These are the walked ones and all others between two memories of the path, as
+        uses change those too.
         """
         turn = mind.lived_turns(self._clock.extra_turns)
         out = []
@@ -137,7 +140,7 @@ class FeedbackService:
         beside = [edge.id for edge in mind.edges.between(path)]
         for key in dict.fromkeys(
             (*brought.edges, str(brought.id), *beside)
-        ):  # a told relation is an edge
+        ):  # a fact is itself an edge
             edge = mind.edges.get(key)
             if edge is None or edge.kind not in DECAYING:
                 continue
@@ -159,7 +162,7 @@ class FeedbackService:
                     touched=self._clock.now(),
                     at_turn=float(turn),
                 )
-            else:  # what is left of a strength is a part of it, and when it was touched stays
+            else:  # scale the stored strength; `touched` stays
                 new = replace(
                     edge, strength=edge.strength * (new_strength / current_strength)
                 )

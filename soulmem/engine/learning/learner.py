@@ -1,4 +1,4 @@
-"""When recalls teach: once the reply they were for is settled, behind the caller's back."""
+"""Lets recalls teach in the background, once the replies they were for are settled."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from soulmem.ports.store import Change
 
 log = logging.getLogger(__name__)
 
-_PENDING = 256  # recalls whose reply is not settled yet; of more, the oldest are replies that never came
+_PENDING = 256  # recalls that wait for their reply to settle; beyond that the oldest are dropped
 
 
 @dataclass(frozen=True, slots=True)
 class LearningParams:
-    """How use changes what is remembered."""
+    """How use changes a mind."""
 
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
     working_memory: WorkingMemoryParams = field(default_factory=WorkingMemoryParams)
 
 
 class Learner:
-    """Keeps recalls until their reply is settled, then lets them teach.
+    """Keeps recalls until their reply is settled, then applies what they teach.
 
-    `noted`, `settled` and `start` return at once; they belong to the event loop.
+    `noted`, `settled` and `start` return at once and run on the event loop.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Learner:
         answer: Recalled,
         flows: Callable[[], Mapping[str, float]] | None = None,
     ) -> None:
-        """A recall was answered. `flows` computes the flow, >= 0, by edge that its walk went over.
+        """Keep an answered recall. `flows` computes the flow, >= 0, by edge of its walk.
 
         Of several recalls for the same reply the last one counts.
         """
@@ -97,7 +97,7 @@ class Learner:
             core=frozenset(m.id for m in answer.memories if m.permanent),
             walked={},
         )
-        if flows is not None:  # the reply does not wait for it
+        if flows is not None:  # computed after the answer was sent
             self._telling.add(
                 task := asyncio.create_task(self._tell(reply, noted, flows))
             )
@@ -113,7 +113,7 @@ class Learner:
             self._pending[reply] = replace(noted, walked=walked)
 
     def settled(self, world: World, chat: ChatId | None = None) -> None:
-        """Messages of the chat, or of any, may have been settled: what was recalled for them teaches soon."""
+        """Begin the lessons of the chat, or of all chats: messages of it may have been settled."""
         waiting = {reply.chat for reply in self._pending if reply.owner == world.owner}
         for chat_id in waiting if chat is None else waiting & {chat}:
             task = asyncio.create_task(self._teach_all(world, chat_id))
@@ -121,24 +121,27 @@ class Learner:
             task.add_done_callback(self._lessons.discard)
 
     async def drain(self, seconds: float | None = None) -> None:
-        """Returns when the lessons that have begun are stored, or time is up: then they go on."""
+        """Wait until the lessons under way are stored, or for `seconds`; then they continue."""
         if self._lessons:
             await asyncio.wait(self._lessons, timeout=seconds)
 
     def start(self, minds: Callable[[], Iterable[Mind]]) -> None:
-        """Load the graph library in the background, then give each mind of `minds()` its working memory."""
+        """Load the graph library in the background, then build the working memory of
+        each of `minds()`.
+        """
         self._loading = asyncio.create_task(self._load(minds))
 
     async def stop(self) -> None:
-        """Finish what has begun."""
+        """Wait until everything under way has ended."""
         await asyncio.gather(*self._telling, return_exceptions=True)
         await self.drain()
         if self._loading is not None:
             await asyncio.gather(self._loading, return_exceptions=True)
 
     async def adopt(self, owner: Owner, mind: Mind) -> None:
-        """A mind was opened: it gets its records, what was drafted for it, and its working memory if the
-        library is there.
+        """Load recall records, opinions and derivations of a newly opened mind.
+
+        Its working memory is built too, once the graph library is loaded.
         """
         stored = await self._store.recalls(owner, mind.soul.id)
         await self._compute.run(mind.recalls.put, stored.usages, stored.records)
@@ -151,7 +154,7 @@ class Learner:
         await self.look_round([mind])
 
     async def look_round(self, minds: Iterable[Mind]) -> None:
-        """What is new enters working memory, what is cold leaves it."""
+        """Update the working memories: new memories enter, cold ones leave."""
         for mind in list(minds) if self._has_graphs else ():
             await self._compute.run(self._look_round, mind)
 
@@ -168,7 +171,9 @@ class Learner:
         )
 
     async def _teach_all(self, world: World, chat: ChatId) -> None:
-        """Every lesson that the chat allows now; one that cannot be stored waits for the next time."""
+        """Carry out all lessons that are due in the chat; one that cannot be stored is
+        tried again later.
+        """
         await asyncio.gather(*self._telling, return_exceptions=True)
         async with world.writing as token:
             chat_log = await world.log(chat)
@@ -183,7 +188,7 @@ class Learner:
                     self._pending.setdefault(reply, noted)
 
     def _due(self, world: World, chat_log: ChatLog) -> list[tuple[Reply, NotedRecall]]:
-        """Take out the recalls whose reply is settled; those for the swipe that was kept teach."""
+        """Remove and return the recalls whose reply is settled, those for another swipe left out."""
         count = settled_count(chat_log.head, chat_log.messages)
         out = []
         for reply in [
@@ -233,7 +238,7 @@ class Learner:
 
     @compute_only
     def _take(self, mind: Mind, learned: Lesson) -> None:
-        """Take over what has been stored."""
+        """Apply a stored lesson."""
         mind.put_edge_weights(learned.edges)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
         working_memory.recalled(mind, learned.record, self._params.working_memory)
@@ -241,7 +246,7 @@ class Learner:
 
 @compute_only
 def _told(mind: Mind, learned: Lesson) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the lesson does to edges, as they were and as they become."""
+    """Audit values of the lesson's edges, before and after."""
     edge_pairs = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
     pairs = {
         new.id: edge_difference(old, new)

@@ -1,4 +1,4 @@
-"""What one recall, its reply kept, changes of a mind: records, and edges stronger or weaker."""
+"""What one recall with a settled reply changes in a mind: records and edge strengths."""
 
 from __future__ import annotations
 
@@ -34,25 +34,23 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class NotedRecall:
-    """A recall that may teach."""
+    """A recall that may teach once its reply is settled."""
 
     trace: str
     recalled_at: datetime  # aware
-    trails: tuple[Trail, ...]  # of what the reply was given
-    core: frozenset[
-        MemoryId
-    ]  # what comes whatever the cue is: it does not belong together for that
+    trails: tuple[Trail, ...]  # of the recalled memories
+    core: frozenset[MemoryId]  # always recalled: no sign that they belong together
     walked: Mapping[str, float]  # flow >= 0 by edge
 
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What is to be stored, then taken over."""
+    """Records and edges to be stored, then applied."""
 
     record: RecallRecord
     usages: tuple[Usage, ...]
     edges: tuple[Edge, ...]
-    surplus: tuple[str, ...]  # traces of old records that leave
+    surplus: tuple[str, ...]  # traces of old records to delete
 
 
 @compute_only
@@ -64,9 +62,10 @@ def learn(
     turn: int,
     params: PlasticityParams,
 ) -> Lesson | None:
-    """What the recall teaches at `turn` of the soul's clock.
+    """The lesson of a recall at `turn` of the soul's clock.
 
-    None when a recall for that reply has taught already, or nothing is left of what came.
+    None when a recall for that reply has taught already, or none of its memories exists
+    any more.
     """
     trails = tuple(
         trail for trail in noted.trails if mind.row(trail.memory) is not None
@@ -99,7 +98,7 @@ def _edges(
     turn: int,
     params: PlasticityParams,
 ) -> tuple[Edge, ...]:
-    """The edges that the lesson changes, as they are after it."""
+    """The edges that the lesson changes, with their new values."""
     paths: dict[str, float] = {}
     for trail in trails:
         for edge_id in trail.edges:
@@ -136,7 +135,7 @@ def _used(
     turn: int,
     params: PlasticityParams,
 ) -> Edge:
-    """The edge after a use; one of a kind that does not fade has no strength to gain."""
+    """The edge after a use; kinds that do not fade gain no strength."""
     new = replace(edge, uses=edge.uses + 1, touched=current_time, at_turn=float(turn))
     if edge.kind not in DECAYING:
         return new
@@ -151,9 +150,9 @@ def _used(
 
 
 def _idle(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:
-    """The edge after it was offered in vain; when it was touched stays, for that is its last use.
+    """The edge after it was offered and not used; `touched` stays, as it is the last use.
 
-    What is left of a strength is a part of it: so the stored one falls by the same part as the present one.
+    The stored strength falls by the same factor as the present one.
     """
     strength = mind.edge_strength(edge, turn)
     if strength <= 0.0:

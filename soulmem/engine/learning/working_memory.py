@@ -1,4 +1,4 @@
-"""What is active of a mind: its working memory, built from the records and kept up to date."""
+"""Builds the working memory of a mind from its recall records and keeps it up to date."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from soulmem.graph.working_memory import WorkingMemory, WorkingParams
 
 @dataclass(frozen=True, slots=True)
 class WorkingMemoryParams:
-    """What becomes active, and what lasts."""
+    """When memories become active, and when they are promoted."""
 
     working: WorkingParams = field(default_factory=WorkingParams)
     promotion: PromotionParams = field(default_factory=PromotionParams)
@@ -28,7 +28,7 @@ class WorkingMemoryParams:
 
 @compute_only
 def wake(mind: Mind, params: WorkingMemoryParams) -> None:
-    """Give the mind a working memory of its records, unless it has one; loads the graph library."""
+    """Build the mind's working memory from its records, unless it has one; loads the graph library."""
     if mind.recalls.working is None:
         mind.recalls.working = working = WorkingMemory(params.working)
         for record in mind.recalls.records():
@@ -37,14 +37,14 @@ def wake(mind: Mind, params: WorkingMemoryParams) -> None:
 
 @compute_only
 def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> None:
-    """A recall has taught: what it led to is active, and what was said of late in its chat."""
+    """After a lesson: the recalled memories and the latest messages of the chat become active."""
     working, turn = mind.recalls.working, record.stamp.turn
     if working is None:
         return
     working.add_recall(_ways(mind, record), turn)
     late = _late(mind, record.chat, params.working.grace)
     came = [trail.memory for trail in record.trails if trail.memory in mind.memories]
-    # One sync writes all its memories at one moment; of older ones that is looked at in quiet moments.
+    # Memories of one sync share a moment; older ones are checked in `look_round`.
     together = Counter(mind.memories[memory].created for memory in late)
     _sort(
         mind,
@@ -59,9 +59,9 @@ def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> N
 
 @compute_only
 def look_round(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -> None:
-    """Every new memory comes in, what is cold goes out; for quiet moments, as it looks at every memory.
+    """All new memories enter, cold ones leave; for Idle, as it looks at every memory.
 
-    `extra` turns of a moved clock are in `turn`.
+    `extra` are turns of a moved clock, included in `turn`.
     """
     working = mind.recalls.working
     if working is None:
@@ -84,7 +84,7 @@ def look_round(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -
 
 
 def _late(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
-    """What was said in the last `turns` exchanges of a chat, with its age in them."""
+    """Memories of the last `turns` exchanges of a chat, with their age in exchanges."""
     branch = mind.branches.branch(chat)
     age, out = 0, {}
     for memory in reversed(branch.order[-2 * turns :] if branch else ()):
@@ -100,9 +100,9 @@ def _sort(
     together: Mapping[datetime, int],
     params: WorkingMemoryParams,
 ) -> None:
-    """Tell the working memory which of these are promoted, and which still have to be.
+    """Mark promoted memories in the working memory, and add the others as new.
 
-    The latter enter it if the turn they were `written` at is known.
+    Only those in `written` are added, at that turn.
     """
     working = mind.recalls.working
     assert working is not None
@@ -119,7 +119,7 @@ def _sort(
 
 
 def _kept(mind: Mind, params: WorkingMemoryParams) -> set[MemoryId]:
-    """What of the active memories may not leave."""
+    """Active memories that must stay."""
     working = mind.recalls.working
     assert working is not None
     core = {memory for memory in working if mind.memories[memory].permanent}
@@ -127,7 +127,7 @@ def _kept(mind: Mind, params: WorkingMemoryParams) -> set[MemoryId]:
 
 
 def _ways(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:
-    """The ways of a recall, as far as they are still there; a fact is a step between what it tells of."""
+    """The paths of a recall that still exist; a fact is a step between its two concepts."""
     ways = []
     for trail in record.trails:
         edge = mind.edges.get(trail.memory) if trail.memory in mind.facts else None

@@ -1,4 +1,4 @@
-"""When are walks compiled? In the background after the start; until then they take a slower way."""
+"""Compiles the walk kernels in the background; until then walks use a slower path."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NEVER = 1_000_000  # rounds of the collector's middle generation before a full 
 
 
 class KernelCompilation:
-    """Runs `warm` once, on a thread of its own that nobody waits for."""
+    """Runs `warm` once, on a separate thread that no one waits for."""
 
     def __init__(self, warm: Callable[[], object] | None) -> None:
         self._warm = warm
@@ -28,25 +28,27 @@ class KernelCompilation:
         return "ok" if self._done.is_set() else "warming"
 
     def notes(self) -> tuple[str, ...]:
-        """What the user should know, in words."""
+        """The notes for the user on a failed compilation."""
         return () if self._note is None else (self._note,)
 
     def start(self) -> None:
-        """Begin; returns at once."""
+        """Begin the compilation; returns at once."""
         if self._warm is not None:
-            # A daemon: whoever stops the sidecar does not wait for a compiler.
+            # A daemon: stopping the sidecar does not wait for the compiler.
             threading.Thread(
                 target=self._run, args=(self._warm,), name="soulmem-warm", daemon=True
             ).start()
 
     def _run(self, warm: Callable[[], object]) -> None:
         thresholds = gc.get_threshold()
-        # A compiler makes so many objects that the collector would go over all memory again and again, and
-        # hold the event loop for 100 to 250 ms each time; without it the loop is late by 35 ms at most.
+        # The compiler creates so many objects that full collections would follow each other and
+        # block the event loop for 100 to 250 ms each; without them it is late by at most 35 ms.
         gc.set_threshold(thresholds[0], thresholds[1], _NEVER)
         try:
             warm()
-        except Exception as error:  # recall goes on, so whatever a compiler may raise is worth a note only
+        except (
+            Exception
+        ) as error:  # recall works without it, so any error becomes a note
             log.warning("the walks could not be compiled", exc_info=True)
             self._note = (
                 f"The fast way through the graph could not be made ready ({error or type(error).__name__})."

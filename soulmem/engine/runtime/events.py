@@ -1,4 +1,4 @@
-"""What has just happened: told to whoever listens, and kept for nobody."""
+"""Publishes events to listeners; events are not stored."""
 
 from __future__ import annotations
 
@@ -12,37 +12,39 @@ from soulmem.domain.errors import Busy
 from soulmem.domain.ids import Owner
 
 _LISTENERS = 32  # at once, of all owners
-_WAITING = 256  # events that one may be behind
+_WAITING = 256  # unread events of one listener before it loses some
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`kind` is phase, job, memory, deletion, llm, or missed: some were lost, read all anew."""
+    """`kind` is phase, job, memory, deletion, llm, or missed: some were lost, so read
+    everything again.
+    """
 
     kind: str
     data: Mapping[str, Any]
 
 
 MISSED = Event("missed", {})
-Listener = asyncio.Queue["Event | None"]  # None: nothing comes any more
+Listener = asyncio.Queue["Event | None"]  # None: no more events
 
 
 class Events:
-    """The listeners of all owners. To be used on the event loop alone."""
+    """The listeners of all owners. Used on the event loop alone."""
 
     def __init__(self) -> None:
         self._listeners: dict[Listener, Owner] = {}
         self._closed = False
 
     def tell(self, kind: str, owner: Owner | None = None, **data: Any) -> None:
-        """Let the owner's listeners know, or those of all owners. Never waits."""
+        """Send an event to the owner's listeners, or with None to all. Never waits."""
         for listener, whose in self._listeners.items():
             if owner in (None, whose):
                 _put(listener, Event(kind, data))
 
     @contextmanager
     def listen(self, owner: Owner) -> Iterator[Listener]:
-        """What happens from now on. Raises Busy when too many listen."""
+        """A queue of events from now on. Raises Busy when there are too many listeners."""
         self.check_room()
         listener: Listener = asyncio.Queue()
         if self._closed:
@@ -54,12 +56,12 @@ class Events:
             del self._listeners[listener]
 
     def check_room(self) -> None:
-        """Raises Busy when too many listen."""
+        """Raises Busy when there are too many listeners."""
         if len(self._listeners) >= _LISTENERS:
             raise Busy(f"{_LISTENERS} listen already: close some of them")
 
     def close(self) -> None:
-        """Let all listeners go."""
+        """End all listeners' queues."""
         self._closed = True
         for listener in self._listeners:
             listener.put_nowait(None)

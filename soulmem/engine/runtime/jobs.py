@@ -1,5 +1,7 @@
-"""How is long work done: one job at a time for a soul, with progress, cancelled between two pieces, and
-taken up again after a restart where it can be?
+"""Long work as jobs: one at a time per soul, with progress, cancellation and resumption.
+
+A job is cancelled between two pieces of its work. After a restart, kinds that can be
+resumed run again.
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ from soulmem.ports.spool import JobRecord, Spool
 
 log = logging.getLogger(__name__)
 
-_KEPT = 100  # ended jobs that can still be asked about
+_KEPT = 100  # ended jobs that are kept for queries
 
 
 class JobState(str, Enum):
-    """Where a job stands."""
+    """The state of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -39,7 +41,7 @@ ENDED = frozenset({JobState.DONE, JobState.FAILED, JobState.CANCELLED})
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far it is: `done` of `total` things of that `unit`; 0 of 0 while that is not known."""
+    """`done` of `total` things of that `unit`; 0 of 0 while that is not known."""
 
     done: int = 0
     total: int = 0
@@ -48,7 +50,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job as it can be asked about. `at` is when it was asked for; `error` is in words."""
+    """A job as clients see it. `at` is when it was requested; `error` is a sentence."""
 
     id: str
     kind: str
@@ -61,11 +63,11 @@ class JobView:
 
 
 class _Ended(Exception):
-    """The work is to stop here: the job was cancelled, or the sidecar is stopping."""
+    """Stops the work: the job was cancelled, or the sidecar is stopping."""
 
 
 class JobRun:
-    """What the work of one job sees of it."""
+    """A job as its work sees it."""
 
     def __init__(self, record: JobRecord, spool: Spool) -> None:
         self.record = record
@@ -76,25 +78,27 @@ class JobRun:
 
     @property
     def owner(self) -> Owner:
-        """Whose job it is."""
+        """The owner of the job."""
         return self.record.owner
 
     @property
     def soul(self) -> SoulId:
-        """Whom it is about."""
+        """The soul that the job works on."""
         return self.record.soul
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """What it was started with."""
+        """The arguments that it was started with."""
         return self.record.arguments
 
     async def payload(self) -> bytes:
-        """What it works on."""
+        """The data that it works on."""
         return await self._spool.payload(self.record.job)
 
     def tell(self, done: int, total: int, unit: str) -> None:
-        """Say how far the work is, and go on only if that is still wanted: to be called between pieces."""
+        """Report the progress, to be called between pieces; ends the work if it is not
+        wanted any more.
+        """
         self.progress = Progress(done, total, unit)
         if self.cancelled or self.stopping:
             raise _Ended
@@ -105,9 +109,10 @@ Work = Callable[[JobRun], Awaitable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class JobKind:
-    """One sort of job. `arguments` are those that a client may give; None: it has a door of its own.
+    """One kind of job. `arguments` are those that clients may give; None: not startable by kind.
 
-    Work that `resumes` is done again from its beginning after a restart, and finds itself what is left to do.
+    Work that `resumes` runs again from its beginning after a restart, and skips by
+    itself what is done.
     """
 
     name: str
@@ -117,7 +122,7 @@ class JobKind:
 
 
 class Jobs:
-    """The jobs of all owners. `check` raises NotFound for a soul that is not there."""
+    """The jobs of all owners. `check` raises NotFound for an unknown soul."""
 
     def __init__(
         self,
@@ -137,7 +142,7 @@ class Jobs:
         self._stopping = False
 
     def register(self, kind: JobKind) -> None:
-        """Let jobs of this kind be started from now on."""
+        """Allow jobs of this kind from now on."""
         self._kinds[kind.name] = kind
 
     async def start(
@@ -148,7 +153,7 @@ class Jobs:
         arguments: Mapping[str, Any],
         payload: bytes | None = None,
     ) -> str:
-        """Begin a job, durably; its id. Raises NotFound for the soul."""
+        """Start a job, durably; returns its id. Raises NotFound for the soul."""
         await self.check(owner, soul)
         record = JobRecord(
             new_id("j"), owner, soul, kind, JobState.QUEUED.value, arguments
@@ -161,7 +166,7 @@ class Jobs:
     async def ask(
         self, owner: Owner, kind: str, soul: SoulId, arguments: Mapping[str, Any]
     ) -> str:
-        """Begin a job that a client asks for by its kind. Raises Unprocessable, NotFound."""
+        """Start a job that a client requests by its kind. Raises Unprocessable, NotFound."""
         offered = {
             name: k for name, k in self._kinds.items() if k.arguments is not None
         }
@@ -186,18 +191,18 @@ class Jobs:
         return await self.start(owner, kind, soul, arguments)
 
     def get(self, owner: Owner, job: str) -> JobView:
-        """How a job stands. Raises NotFound."""
+        """The state of a job. Raises NotFound."""
         return _view(self._run(owner, job))
 
     def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
-        """The jobs of a soul that can still be asked about, the newest first."""
+        """The kept jobs of a soul, newest first."""
         mine = [
             run for run in self._runs.values() if (run.owner, run.soul) == (owner, soul)
         ]
         return sorted(map(_view, mine), key=lambda view: view.id, reverse=True)
 
     async def cancel(self, owner: Owner, job: str) -> JobView:
-        """Let it end before its next piece; what is done stays. One that has ended is left as it is."""
+        """End the job before its next piece; what is done stays. An ended job stays as it is."""
         run = self._run(owner, job)
         run.cancelled = True
         if run.record.state == JobState.QUEUED.value:
@@ -205,9 +210,9 @@ class Jobs:
         return self.get(owner, job)
 
     async def resume(self) -> None:
-        """Take up what a stop left unfinished; to be called once, when souls can be worked on."""
+        """Resume unfinished jobs; called once, when souls can be worked on."""
         for record in await self._spool.records():
-            if record.job in self._runs:  # begun meanwhile
+            if record.job in self._runs:  # started meanwhile
                 continue
             run = JobRun(record, self._spool)
             kind = self._kinds.get(record.kind)
@@ -225,7 +230,9 @@ class Jobs:
                 )
 
     async def stop(self) -> None:
-        """Break off between two pieces; what can be taken up again will be after the next start."""
+        """End running jobs between two pieces; those that can be resumed will be after
+        the next start.
+        """
         self._stopping = True
         for run in self._runs.values():
             run.stopping = True
@@ -260,7 +267,7 @@ class Jobs:
             except SoulMemError as error:
                 await self._end(run, JobState.FAILED, error=error.message)
             except Exception as error:
-                # An error's own words may quote a chat: its kind and the places in the code must do.
+                # The message may quote a chat, so only the error's type and traceback are logged.
                 places = "".join(traceback.format_tb(error.__traceback__))
                 log.error(
                     "job %s failed: %s\n%s",
@@ -286,9 +293,7 @@ class Jobs:
         try:
             await self._spool.put(run.record)
             await self._spool.drop_payload(run.record.job)
-        except (
-            SoulMemError
-        ) as failure:  # it would only be done once more after a restart
+        except SoulMemError as failure:  # at worst the job runs again after a restart
             log.warning(
                 "the end of job %s could not be noted: %s",
                 run.record.job,

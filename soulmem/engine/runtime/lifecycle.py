@@ -1,4 +1,4 @@
-"""When the engine works and when it rests: Working while asked, Idle after a while of silence."""
+"""The phases of the engine: Working while requests come, Idle after a time without any."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from soulmem.engine.runtime.events import Events
 log = logging.getLogger(__name__)
 
 _LOOK_SECONDS = 1.0
-_GENERATING_SECONDS = (
-    300.0  # a client that died while generating does not keep us awake for ever
-)
+_GENERATING_SECONDS = 300.0  # after which a client counts as gone
 
 
 class Phase(str, Enum):
@@ -27,7 +25,7 @@ class Phase(str, Enum):
 
 
 class Lifecycle:
-    """Runs the Idle work once each time silence has lasted; a request brings the engine back to Working."""
+    """Runs the Idle work once per quiet time; a request brings the engine back to Working."""
 
     def __init__(
         self,
@@ -36,8 +34,9 @@ class Lifecycle:
         more_work: Callable[[], Awaitable[None]] | None = None,
         events: Events | None = None,
     ) -> None:
-        """`more_work` is asked for again and again while it stays quiet, and does what is due by then.
-        `events` hear of a change of phase.
+        """`more_work` runs again and again while it stays quiet, and does what is due by then.
+
+        `events` receives changes of phase.
         """
         self.events = events or Events()
         self.phase = Phase.WORKING
@@ -49,29 +48,29 @@ class Lifecycle:
         self._task: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Begin to watch for silence."""
+        """Begin to watch for quiet times."""
         self._task = asyncio.create_task(self._watch())
 
     async def stop(self) -> None:
-        """Stop watching; Idle work under way is broken off between two of its steps."""
+        """Stop watching; Idle work under way is cancelled between two steps."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
 
     def touched(self) -> None:
-        """A request came."""
+        """Note a request: the engine is Working."""
         self._last = time.monotonic()
         self._enter(Phase.WORKING)
 
     def generating(self, owner: str, chat: str, now_generating: bool) -> None:
-        """The client of a chat writes or waits for a reply, or no longer does."""
+        """Note whether the client of a chat is writing or waiting for a reply."""
         if now_generating:
             self._generating[owner, chat] = time.monotonic()
         else:
             self._generating.pop((owner, chat), None)
 
     def is_generating(self) -> bool:
-        """Whether a reply is being written somewhere."""
+        """Whether any client waits for a reply."""
         oldest = time.monotonic() - _GENERATING_SECONDS
         return any(since > oldest for since in self._generating.values())
 

@@ -1,4 +1,4 @@
-"""When is the store open? At the start, or once there is room or the right to write."""
+"""Opens the store at the start, and retries while the disk is full or read-only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _AGAIN = 3.0  # seconds between attempts
 
 
 class StoreOpening:
-    """Opens the store and then begins the work, in the background."""
+    """Opens the store and then starts the engine's work, in the background."""
 
     def __init__(
         self, open_: Callable[[], Awaitable[None]], begin: Callable[[], Awaitable[None]]
@@ -23,12 +23,10 @@ class StoreOpening:
         self._begin = begin
         self._tried = asyncio.Event()
         self.error: StoreError | None = None
-        self.is_done = (
-            False  # the work goes on where the last stop broke it off, or it cannot
-        )
+        self.is_done = False  # the work has started, or cannot
 
     async def run(self) -> None:
-        """Until it is open, or cannot be: a full or read-only disk is tried again, all else is not."""
+        """Try until the store is open, or cannot be: only a full or read-only disk is tried again."""
         is_over = await self._opens()
         while not is_over:
             await asyncio.sleep(_AGAIN)
@@ -44,7 +42,7 @@ class StoreOpening:
             if self.error is None:
                 log.error("%s", error.message)
             self.error = error
-            self.is_done = True  # it is told at once
+            self.is_done = True  # health shows the error at once
             return not isinstance(error, StoreFull | StoreReadOnly)
         else:
             self.error, self.is_done = None, False
@@ -53,11 +51,11 @@ class StoreOpening:
             self._tried.set()
 
     async def tried(self) -> StoreError | None:
-        """Returns once the store is open, or with the reason why it cannot be."""
+        """Wait for the first attempt; returns the error if the store is not open."""
         await self._tried.wait()
         return self.error
 
     async def ready(self) -> None:
-        """Returns once the store is open; raises the reason why it cannot be."""
+        """Wait for the first attempt; raises the error if the store is not open."""
         if (error := await self.tried()) is not None:
             raise error

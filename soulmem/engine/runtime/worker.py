@@ -1,4 +1,4 @@
-"""Where the engine computes: threads beside the event loop, each taking one task at a time."""
+"""A thread beside the event loop that runs functions one at a time."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Worker:
-    """A thread that runs functions in the order they are handed over.
+    """A thread that runs functions in the order they are submitted.
 
-    What only one worker touches needs no lock. Long work is handed over in pieces, so that a recall fits
-    between.
+    Data that only one worker touches needs no lock. Long work is submitted in pieces,
+    so that a recall runs in between.
     """
 
     def __init__(self, name: str) -> None:
@@ -29,5 +29,5 @@ class Worker:
         return await loop.run_in_executor(self._pool, lambda: function(*args, **kwargs))
 
     def stop(self) -> None:
-        """Take no more tasks; one that runs is let finish in the background."""
+        """Accept no more functions; one that runs ends in the background."""
         self._pool.shutdown(wait=False, cancel_futures=True)

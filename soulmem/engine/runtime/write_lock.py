@@ -1,4 +1,4 @@
-"""A lock whose holder proves it: functions that write ask for the token of the lock."""
+"""A lock with a token: functions that write take the token of the lock as an argument."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ class WriteToken:
         self._is_valid = True
 
     def check(self) -> None:
-        """Raises RuntimeError when the lock was released since."""
+        """Raises RuntimeError when the lock was released."""
         if not self._is_valid:
             raise RuntimeError("the writing lock was released before this write")
 
     def expire(self) -> None:
-        """The lock is released."""
+        """Mark the lock as released."""
         self._is_valid = False
 
 

@@ -1,1 +1,1 @@
-"""Chats and souls as the client shows them become stored messages and memories."""
+"""Turns chats and souls as the client shows them into stored messages and memories."""

@@ -34,10 +34,8 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
 from soulmem.ports.store import RANK_GAP, Change, ChatChange
 
-_READ_AT_ONCE = 50  # texts: some 10 ms
-_PIECE = (
-    200  # memories taken over in one go: a recall that comes meanwhile waits some 20 ms
-)
+_READ_AT_ONCE = 50  # texts analysed at once: about 10 ms
+_PIECE = 200  # memories applied at once: a recall in between waits about 20 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +44,12 @@ class _MindStep:
 
     mind: Mind
     change: MindChange
-    is_linked: bool  # the change holds mentions and all else that follows
+    is_linked: bool  # the change includes mentions and their consequences
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A change of one chat, thought through: what to store and what each mind then takes over."""
+    """A computed change of one chat: what to store, and what to apply to each mind."""
 
     log: ChatLog
     chat: ChatChange
@@ -60,7 +58,7 @@ class _Step:
 
 
 class ChatWriter:
-    """Writes what happened in chats: the store first, then the minds."""
+    """Writes changes of chats: the store first, then the minds."""
 
     def __init__(
         self,
@@ -72,7 +70,7 @@ class ChatWriter:
         self._auditor = services.auditor
 
     async def sync(self, world: World, request: SyncRequest) -> SyncAnswer:
-        """Take over the chat as its client shows it; see `PUT /v1/chats/{chat}`."""
+        """Apply the chat as its client shows it; see `PUT /v1/chats/{chat}`."""
         async with world.writing as token:
             for soul in request.souls:
                 world.soul(soul, "souls")
@@ -96,12 +94,12 @@ class ChatWriter:
             return answer
 
     async def close(self, world: World, chat: ChatId) -> None:
-        """The chat was left: its last message is settled."""
+        """Settle the last message of a chat that was left."""
         async with world.writing as token:
             await self._settle(token, world, chat)
 
     async def settle_due(self, world: World, after: timedelta) -> None:
-        """Settle last messages that have stood for `after`."""
+        """Settle last messages that are unchanged for `after`."""
         current_time = self._clock.now()
         for head in list(world.heads.values()):
             if (
@@ -113,7 +111,7 @@ class ChatWriter:
                     await self._settle(token, world, head.id)
 
     async def delete_chat(self, world: World, chat: ChatId) -> None:
-        """The chat, and what only it supports, to the bin."""
+        """Put the chat into the bin and retract what only it supports."""
         async with world.writing as token:
             world.head(chat)
             old = await world.log(chat)
@@ -134,7 +132,7 @@ class ChatWriter:
     async def change_soul(
         self, token: WriteToken, world: World, mind: Mind, new: Soul
     ) -> None:
-        """The soul's new names or settings and what they change in it."""
+        """Store and apply the soul's new names or settings, and their effects on memories."""
         old = mind.soul
         if new.settings.remember_hidden is not old.settings.remember_hidden:
             await self._hide_or_show(
@@ -149,7 +147,7 @@ class ChatWriter:
     async def _hide_or_show(
         self, token: WriteToken, world: World, mind: Mind, new: Soul
     ) -> None:
-        """Another mind about hidden messages."""
+        """Derive all chats of the soul again after a change of `remember_hidden`."""
         changes = [Change(world.owner, souls=[new])]
         async with self._stored_after(world, changes, {new.id}):
             await self._compute.run(mind.set_soul, new)
@@ -188,7 +186,7 @@ class ChatWriter:
         ancestors: Sequence[ChatLog],
         minds: Sequence[Mind],
     ) -> tuple[SyncAnswer, _Step | None]:
-        """What to answer, and what to carry out if anything."""
+        """The answer to a sync, and the step to carry out, if any."""
 
         def known_text(version: Version) -> str | None:
             return next(
@@ -266,7 +264,7 @@ class ChatWriter:
         if prefix == len(messages) == len(old.messages):
             return replace(old, head=next_head)
         ranks = ranks_for(old.messages, old.ranks, messages, RANK_GAP)
-        if prefix == len(old.messages):  # the usual case: the chat went on
+        if prefix == len(old.messages):  # the usual case: messages were appended
             index = old.index | {
                 m.slot: i for i, m in enumerate(messages[prefix:], prefix)
             }
@@ -285,7 +283,7 @@ class ChatWriter:
         *,
         retract: bool = False,
     ) -> _Step:
-        """What the new log means for the store and for every soul."""
+        """What the new log means for the store and for every mind."""
         chat = new.head.id
         heads = world.heads | {chat: new.head}
         family = world.family(chat, heads)
@@ -314,7 +312,7 @@ class ChatWriter:
         retract: bool = False,
         audit: Sequence[AuditEntry] = (),
     ) -> None:
-        """A change of a chat's head alone."""
+        """Store and apply a change of the chat's head alone."""
         minds = await _minds(token, world, [*old.head.souls, *old.head.cast])
         step = await self._compute.run(
             self._step, world, old, new, minds, retract=retract
@@ -322,7 +320,7 @@ class ChatWriter:
         await self._carry_out(token, world, step, audit)
 
     async def _told(self, world: World, head: Chat) -> list[AuditEntry]:
-        """That the user deleted the chat, for each soul that was in it."""
+        """Audit entries on the deletion of the chat, one per soul in it."""
         was, after = {"state": ChatState.ACTIVE.value}, {"state": ChatState.BIN.value}
         souls = [
             soul
@@ -342,7 +340,7 @@ class ChatWriter:
         step: _Step,
         audit: Sequence[AuditEntry] = (),
     ) -> None:
-        """Store it, then take it over."""
+        """Store the step, then apply it to the minds."""
         linked = []
         for mind_step in step.minds:
             if not mind_step.is_linked:
@@ -368,7 +366,7 @@ class ChatWriter:
                 await self._drop_topics(token, world, mind)
 
     async def _drop_topics(self, token: WriteToken, world: World, mind: Mind) -> None:
-        """Where texts went, topics that still write down their words go at once, not in a quiet moment."""
+        """Drop topics that contain words of removed texts at once, not in the next Idle."""
         stale = await self._compute.run(stale_topics, mind)
         if stale:
             await world.carry_out(
@@ -378,7 +376,7 @@ class ChatWriter:
     async def _linked(
         self, token: WriteToken, world: World, mind: Mind, change: MindChange
     ) -> MindChange:
-        """The change with what follows for mentions, and what they bring back to mind."""
+        """The change with mentions and with the forgotten memories that it brings back."""
         return await self._compute.run(
             with_reawakened, mind, await world.linker.with_mentions(token, mind, change)
         )
@@ -386,7 +384,7 @@ class ChatWriter:
     async def _move(
         self, token: WriteToken, world: World, step: _Step, stored: Change
     ) -> None:
-        """A change that gives other chats' tree another root, by which their episodes are named."""
+        """Store a step after which other chats' trees have another root, and so other episode ids."""
         heads = world.heads | {step.log.head.id: step.log.head}
         changes, touched = (
             [stored],
@@ -415,7 +413,7 @@ class ChatWriter:
     async def _derive(
         self, token: WriteToken, world: World, mind: Mind, log: ChatLog, family: ChatId
     ) -> Change:
-        """Let the mind read a chat again; what is to be stored of that."""
+        """Apply the chat to the mind again; returns what is to be stored."""
         async with _read_ahead(world, [m.text for m in log.messages]):
             change = await self._compute.run(world.compare, mind, log, family)
         change = await self._linked(token, world, mind, change)
@@ -426,10 +424,10 @@ class ChatWriter:
     async def _stored_after(
         self, world: World, changes: Sequence[Change], souls: Collection[SoulId]
     ) -> AsyncIterator[None]:
-        """Stores the `changes` made inside at once.
+        """Commits the `changes` that the body collects as one.
 
-        What a change means depends on the one before it, so the minds go first. When the store refuses, those
-        of `souls` are let go: it is read again what they were.
+        Each change depends on the mind after the previous one, so the minds go first.
+        When the store refuses, the minds of `souls` are unloaded and read again later.
         """
         try:
             yield
@@ -441,7 +439,7 @@ class ChatWriter:
 
 
 def _unread(old: ChatLog, request: SyncRequest) -> list[str]:
-    """The texts of the request that the chat did not have before."""
+    """Texts of the request that the chat did not have before."""
     sent = ((m.text, Version(m.slot, m.hash)) for m in request.messages)
     return [
         text for text, version in sent if text is not None and old.text(version) is None
@@ -450,7 +448,7 @@ def _unread(old: ChatLog, request: SyncRequest) -> list[str]:
 
 @asynccontextmanager
 async def _read_ahead(world: World, texts: Sequence[str]) -> AsyncIterator[None]:
-    """Read the texts in a thread of its own, some at a time, for what is done inside."""
+    """Analyse the texts in a separate thread, a few at a time, for use in the body."""
     try:
         for start in range(0, len(texts), _READ_AT_ONCE):
             await asyncio.to_thread(
@@ -464,7 +462,7 @@ async def _read_ahead(world: World, texts: Sequence[str]) -> AsyncIterator[None]
 async def _minds(
     token: WriteToken, world: World, souls: Iterable[SoulId]
 ) -> list[Mind]:
-    """Open minds of those souls that are in use."""
+    """Open minds of the active souls among these."""
     existing = [s for s in dict.fromkeys(souls) if s in world.souls]
     return [
         await world.mind_while_writing(token, s)

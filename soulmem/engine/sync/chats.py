@@ -1,4 +1,4 @@
-"""Chats as their clients show them: sync, reading, activity, deletion."""
+"""The chat service: sync, reading, activity and deletion of chats."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ChatService:
         self._on_generating = on_generating
 
     async def sync(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
-        """Take over a chat as its client shows it."""
+        """Apply a chat as its client shows it."""
         world = await self._world_of(owner)
         answer = await self._writer.sync(world, request)
         self._on_settled(world, request.chat)
@@ -50,7 +50,7 @@ class ChatService:
         return head, list(log.messages) if log is not None else []
 
     async def list(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
-        """Chats in use with their message counts; of one soul, or all. Raises NotFound for the soul."""
+        """Active chats with their message counts, of one soul or all. Raises NotFound for the soul."""
         world = await self._world_of(owner)
         if soul is not None:
             world.soul(soul)
@@ -64,11 +64,11 @@ class ChatService:
         return chats
 
     async def delete(self, owner: Owner, chat: ChatId) -> None:
-        """Put the chat, and what only it supports, into the bin. Raises NotFound."""
+        """Put the chat into the bin, with what only it supports. Raises NotFound."""
         await self._writer.delete_chat(await self._world_of(owner), chat)
 
     async def activity(self, owner: Owner, chat: ChatId, state: Activity) -> None:
-        """Take in what the client does: background work keeps out of the way, closing settles.
+        """Take note of what the client does: background work pauses, closing settles.
 
         Raises NotFound.
         """

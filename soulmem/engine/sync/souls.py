@@ -1,4 +1,4 @@
-"""Souls as their clients want them: create, change, read, delete."""
+"""The soul service: create, change, read and delete souls."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ class SoulService:
         names: tuple[KnownName, ...] | None,
         settings: SoulSettings | SettingsChange | None,
     ) -> tuple[Soul, bool]:
-        """Create or change a soul; None leaves what is stored. The second value tells whether it is new.
+        """Create or change a soul; None leaves a stored value. Returns the soul and
+        whether it is new.
 
-        settings  what changes of them, or all of them as they are to be
+        `settings` is a change of single settings, or the complete new settings.
         """
         world = await self._world_of(owner)
         async with world.writing as token:
@@ -85,7 +86,7 @@ class SoulService:
     async def list(
         self, owner: Owner, state: SoulState = SoulState.ACTIVE
     ) -> list[Soul]:
-        """Souls in use, or those in the bin that can still be restored."""
+        """Active souls, or those in the bin that can still be restored."""
         world = await self._world_of(owner)
         return [s for s in world.souls.values() if s.state is state and s.name]
 
@@ -119,7 +120,7 @@ class SoulService:
         )
 
     async def delete(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
-        """Into the bin, when `confirm` is the soul's name. Its memories stay with it."""
+        """Put the soul into the bin; `confirm` must be its name. Its memories stay with it."""
         world = await self._world_of(owner)
         async with world.writing:
             old = world.soul(soul)

@@ -1,4 +1,4 @@
-"""Changes of the store that a change of a chat amounts to."""
+"""Builds the store's changes from changes of chats and minds."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from soulmem.ports.store import Change, ChatChange, RankedMessage
 
 
 def rewritten_messages(old: ChatLog, new: ChatLog) -> list[RankedMessage]:
-    """The messages that differ from the stored ones, or stand elsewhere."""
+    """Messages that differ from the stored ones or have another rank."""
     if old.messages is new.messages:
         return []
     same, _ = common_ends(old.messages, new.messages)
@@ -33,7 +33,7 @@ def store_change(
     changes: Iterable[MindChange],
     audit: Sequence[AuditEntry],
 ) -> Change:
-    """One change of the store for what a chat's change means for all its souls."""
+    """One change of the store from a change of a chat and of all minds in it."""
     put_memories: list[Memory] = []
     drop_memories: list[MemoryId] = []
     put_edges: list[Edge] = []
@@ -61,7 +61,7 @@ def store_change(
 
 
 def united_changes(changes: Sequence[Change]) -> Change:
-    """One change with the effect of all of them in their order; chats are the first one's."""
+    """One change with the effect of all of them in order; `chats` are those of the first."""
     memories: dict[MemoryId, Memory] = {}
     edges: dict[str, Edge] = {}
     dropped: set[MemoryId] = set()

@@ -1,4 +1,4 @@
-"""Which tools language models get, and with which arguments: one definition for every door."""
+"""The tools that language models may call, and their arguments for each actor."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Time = Annotated[datetime, Meta(tz=True, description="ISO 8601 with seconds and
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a tool takes."""
+    """Base of the arguments of a tool."""
 
 
 class CallAssistant(Arguments, frozen=True):
@@ -88,17 +88,17 @@ class DeleteMemory(Arguments, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool: what it takes from each of those who may use it."""
+    """One tool, with its arguments for each actor that may use it."""
 
     name: str
     takes: Mapping[Actor, type[Arguments]]
 
     def description(self, actor: Actor) -> str:
-        """What a model is told it does."""
+        """The description that a model reads: the docstring of its arguments."""
         return " ".join((self.takes[actor].__doc__ or "").split())
 
     def schema(self, actor: Actor) -> dict[str, Any]:
-        """JSON Schema of its arguments, without references."""
+        """JSON Schema of the arguments, without references."""
         (schema,), parts = msgspec.json.schema_components(
             [self.takes[actor]], ref_template="{name}"
         )
@@ -128,9 +128,10 @@ TOOLS: dict[str, Tool] = {
 def arguments_of(
     name: str, actor: Actor, raw_arguments: Mapping[str, Any]
 ) -> Arguments:
-    """The arguments, checked.
+    """The checked arguments.
 
-    Raises NotFound for an unknown tool, Forbidden for one that is not this actor's, Unprocessable.
+    Raises NotFound for an unknown tool, Forbidden for one of another actor,
+    Unprocessable.
     """
     tool = TOOLS.get(name)
     if tool is None:

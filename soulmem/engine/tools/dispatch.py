@@ -1,4 +1,6 @@
-"""What language models can do with a memory: search it, keep something for good, ask for a deletion."""
+"""Carries out the tool calls of language models: search, save, summarise, update,
+request a deletion.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +34,15 @@ from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
 from soulmem.ports.store import Change
 
-_BUDGET = 1_000_000  # tokens: a search is limited by its count
-_CORE = 0.9  # importance of what the lead keeps for good
-_CALLS = 4  # of a language model in one call of a tool, for the latest digests: somebody waits
+_BUDGET = 1_000_000  # tokens: no limit, as a search is limited by its count
+_CORE = 0.9  # importance of permanent memories
+_CALLS = 4  # model calls within one tool call, for the latest digests; the caller waits
 
 Result = dict[str, Any]
 
 
 class Tools:
-    """The tools, whichever door they are called through."""
+    """Carries out tool calls, from every interface."""
 
     def __init__(
         self,
@@ -52,7 +54,7 @@ class Tools:
         digest_writer: DigestWriter,
         review: bool = False,
     ) -> None:
-        """With `review` what is to be kept for good lies in the bin until the user fetches it."""
+        """With `review` a new permanent memory lies in the bin until the user restores it."""
         self._review = review
         self._world_of = services.world_of
         self._store = services.store
@@ -71,9 +73,10 @@ class Tools:
         actor: Actor,
         arguments: Mapping[str, Any],
     ) -> Result:
-        """What the tool answers.
+        """The result of the tool.
 
-        Raises NotFound, Forbidden for a protected memory or a tool of the other model, Unprocessable.
+        Raises NotFound, Forbidden for a protected memory or a tool of another actor,
+        Unprocessable.
         """
         asked = arguments_of(name, actor, arguments)
         world = await self._world_of(owner)
@@ -207,7 +210,7 @@ class Tools:
         return {"request": request.id, "status": request.state.value}
 
     async def _memory(self, world: World, soul: Soul, key: str) -> Memory:
-        """The memory, of that soul. Raises NotFound, and Forbidden for a protected one."""
+        """The memory of that soul. Raises NotFound, and Forbidden for a protected one."""
         memory = (await world.mind(soul.id)).memories.get(MemoryId(key))
         if memory is None:
             raise NotFound(
@@ -218,7 +221,7 @@ class Tools:
 
 
 def _recalled(memory: RecalledMemory) -> Result:
-    """A recalled memory as a tool answers it."""
+    """A recalled memory as the result of a tool."""
     return {
         "id": memory.id,
         "kind": memory.kind,

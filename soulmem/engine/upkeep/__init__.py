@@ -1,1 +1,1 @@
-"""Quiet work that needs no language model: topics, forgetting, the bin, backups."""
+"""Idle work without a language model: topics, forgetting, the bin, backups."""

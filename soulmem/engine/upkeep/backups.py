@@ -1,4 +1,4 @@
-"""When is a backup of the store made? Once a day while nobody asks for anything, and when it is asked for."""
+"""Schedules backups of the store: once a day in Idle, and on request."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NONE = "this store keeps no backups: a server's own tools do, and a file of eac
 
 
 class BackupSchedule:
-    """Makes backups. One that cannot be made is a note for the user and never a failure of anything else."""
+    """Makes backups. A failed one becomes a note for the user and stops nothing else."""
 
     def __init__(
         self,
@@ -37,11 +37,11 @@ class BackupSchedule:
         return (JobKind("backup", self._work),)
 
     def notes(self) -> list[str]:
-        """Why the last backup was not made, if it was not."""
+        """Why the last backup was not made, if it failed."""
         return [] if self._note is None else [self._note]
 
     async def rest(self) -> None:
-        """Make today's, unless there is one. A copy of the future, from a clock that was wrong, is none."""
+        """Make today's backup, unless there is one. One with a date in the future does not count."""
         if self._backups is None or not self._daily:
             return
         current_time = self._clock.now()

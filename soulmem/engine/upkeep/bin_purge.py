@@ -1,4 +1,4 @@
-"""What lies in the bin, since when, and when it goes for good: its words then are nowhere any more."""
+"""Purges memories whose time in the bin is over."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from soulmem.governance.retention import (
 from soulmem.ports.store import Change
 
 _BINNED = (MemoryState.BIN, MemoryState.RETRACTED)
-_PIECE = 200  # memories that go in one transaction
+_PIECE = 200  # memories purged in one transaction
 _PURGE = ChangeAuthor(Actor.ENGINE, action=Action.PURGE)
 
 
 class BinPurge:
-    """The bins of all owners. Whoever asks does not hold `World.writing`."""
+    """The bins of all owners. Callers must not hold `World.writing`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class BinPurge:
         self._clock = services.clock
         self._auditor = services.auditor
         self._params = params or BinParams()
-        self.days = self._params.days  # how long anything lies in the bin
+        self.days = self._params.days  # days in the bin before a purge
         self._souls = SoulPurge(services, params=self._params)
         self._since: dict[tuple[Owner, MemoryId], datetime] = {}
 
@@ -56,7 +56,7 @@ class BinPurge:
         return (JobKind("purge", self._job, arguments=("confirm",)),)
 
     def notes(self) -> list[str]:
-        """What goes soon, for whoever wants to keep it."""
+        """A warning about memories that will be purged within a day."""
         count = count_expiring_soon(self._since, self._clock.now(), self._params)
         if not count:
             return []
@@ -66,14 +66,12 @@ class BinPurge:
         ]
 
     async def rest(self, worlds: Iterable[World]) -> int:
-        """In a quiet moment: what has lain there long enough goes for good; returns how many memories."""
+        """In Idle: purge what was long enough in the bin; returns how many memories."""
         count = 0
         since: dict[tuple[Owner, MemoryId], datetime] = {}
         for world in worlds:
             await self._souls.rest(world)
-            await (
-                world.awake()
-            )  # nobody may ask for a soul for weeks, and its bin goes all the same
+            await world.awake()  # also purge the bins of souls that are not in use
             for mind in list(world.minds.values()):
                 binned = await self._look_through(world, mind)
                 expired_ids = expired(binned, self._clock.now(), self._params)
@@ -92,7 +90,7 @@ class BinPurge:
         return count
 
     async def _job(self, run: JobRun) -> dict[str, int]:
-        """The user empties a soul's bin, however long anything lies there."""
+        """Empty a soul's bin on request, whatever the age of its memories."""
         if run.arguments.get("confirm") != "purge":
             raise Unprocessable(
                 'what is purged is gone for good: say "confirm": "purge"',
@@ -111,7 +109,7 @@ class BinPurge:
         return {"purged": count}
 
     async def _look_through(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
-        """What lies in the soul's bin and is told by no chat, and since when."""
+        """The purgeable memories in the soul's bin, with the time since when."""
         binned: dict[MemoryId, datetime] = {}
         for memory in await self._compute.run(_binned, mind):
             binned_at = self._since.get((world.owner, memory.id))
@@ -122,7 +120,7 @@ class BinPurge:
         return binned
 
     async def _noted(self, world: World, memory: Memory) -> datetime:
-        """It went there with its chat, or before anybody kept an audit: its time begins now."""
+        """Audit now a memory without an entry about its way into the bin; its time begins now."""
         author = ChangeAuthor(Actor.ENGINE, reason="found in the bin")
         entry = await self._auditor.entry(
             world.owner,

@@ -1,4 +1,4 @@
-"""Which memories are forgotten, and how they are put away: into the bin, from where they come back."""
+"""Chooses memories to forget and moves them into the bin, from where they can come back."""
 
 from __future__ import annotations
 
@@ -45,21 +45,23 @@ _TEXTS = [
 _AUTHOR = ChangeAuthor(
     Actor.ENGINE, "forget", "it says little, and was not recalled for long"
 )
-_PIECE = 200  # memories looked at in one go: some 20 ms
+_PIECE = 200  # memories examined at once: about 20 ms
 
 
 @dataclass(frozen=True, slots=True)
 class ForgettingParams:
-    """When something is forgotten; design 6."""
+    """When a memory is forgotten; design 6."""
 
     unused: float = 500.0  # turns of the soul's clock without a recall
-    legible: float = STABILITY  # turns; a text holds itself as long as e^(-age / this) is above the floor
+    legible: float = (
+        STABILITY  # turns; a text lasts while e^(-age / legible) is above the floor
+    )
     activation: ActivationParams = field(default_factory=ActivationParams)
     promotion: PromotionParams = field(default_factory=PromotionParams)
 
 
 class ForgettingWork:
-    """Puts away what holds on to nothing any more. Whoever asks does not hold `World.writing`."""
+    """Moves forgotten memories into the bin. Callers must not hold `World.writing`."""
 
     def __init__(
         self,
@@ -78,13 +80,13 @@ class ForgettingWork:
         return (JobKind("forget", self._job),)
 
     async def rest(self, worlds: Iterable[World]) -> None:
-        """A quiet moment: look through every open soul."""
+        """In Idle: forget what is due in every open soul."""
         for world in worlds:
             for mind in list(world.minds.values()):
                 await self._forget(world, mind)
 
     async def forget(self, owner: Owner, soul: SoulId) -> int:
-        """Put away what is forgotten of a soul; returns how many memories. Raises NotFound."""
+        """Forget what is due in a soul; returns how many memories. Raises NotFound."""
         world = await self._world(owner)
         world.soul(soul)
         return await self._forget(world, await world.mind(soul))
@@ -93,9 +95,9 @@ class ForgettingWork:
         return {"forgotten": await self.forget(run.owner, run.soul)}
 
     async def _forget(self, world: World, mind: Mind) -> int:
-        """Put away what is forgotten; returns how many memories.
+        """Forget what is due; returns how many memories.
 
-        A soul of which only parts are loaded is left alone: what its memories hang on is not known.
+        Partly loaded souls are skipped: the links of their memories are not all known.
         """
         if mind.soul.settings.forgetting <= 0.0 or not mind.residency.whole:
             return 0
@@ -106,7 +108,9 @@ class ForgettingWork:
         for start in range(0, len(suspected), _PIECE):
             piece = suspected[start : start + _PIECE]
             async with world.writing as token:
-                if world.minds.get(mind.soul.id) is not mind:  # let go, or opened anew
+                if (
+                    world.minds.get(mind.soul.id) is not mind
+                ):  # unloaded, or opened again
                     return count
                 due = await self._compute.run(
                     forgotten, mind, piece, self._clock.extra_turns, self._params
@@ -125,8 +129,10 @@ class ForgettingWork:
 
 @compute_only
 def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
-    """Memories that may be forgotten: concepts that no link holds any more, and texts that say little and
-    faded. Those that say least come first. Some 5 ms for 100,000 links.
+    """Memories that may be forgotten, least important texts first, then concepts.
+
+    These are concepts that no link supports any more, and faded texts of low
+    importance. About 5 ms for 100,000 links.
     """
     n, columns = mind.size, mind.columns
     may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED)
@@ -152,7 +158,7 @@ def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]
 
 
 def _lasts(mind: Mind, params: ForgettingParams) -> float:
-    """Turns of the soul's clock that a text which nobody recalls lasts."""
+    """Turns of the soul's clock that an unused text lasts."""
     faded = (
         params.legible
         * log(1.0 / params.activation.floor)
@@ -162,8 +168,9 @@ def _lasts(mind: Mind, params: ForgettingParams) -> float:
 
 
 def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
-    """What hung on links that fade, and hangs on none that still holds. What texts say of a concept does not
-    count for the concept.
+    """Rows that had links that fade, and have none left above zero.
+
+    A text's mention of a concept does not count for the concept.
     """
     n = mind.size
     holds = remaining_strengths(mind, edges, extra) > 0.0
@@ -180,9 +187,10 @@ def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
 def forgotten(
     mind: Mind, suspected: Sequence[MemoryId], extra: int, params: ForgettingParams
 ) -> list[Memory]:
-    """Those of `suspects` that are forgotten by now, as they were not recalled for long: concepts that are
-    not present any more, and texts that name nobody, keep no anchor and were never taken over into
-    long-term memory.
+    """Those of the suspected memories that are forgotten by now.
+
+    Concepts are forgotten when they are inactive; texts when they were not recalled for
+    long, name no one, contain no anchor and were never promoted to long-term memory.
     """
     concepts: list[Memory] = []
     texts: list[Memory] = []
@@ -203,7 +211,7 @@ def forgotten(
 def _forgotten_concepts(
     mind: Mind, concepts: Sequence[Memory], extra: int, params: ForgettingParams
 ) -> list[Memory]:
-    """Concepts whose base activation is below the floor and which were not used for long."""
+    """Concepts with a base activation below the floor that were not used for long."""
     ids = [memory.id for memory in concepts]
     activations = concept_activations(mind, ids, extra, params.activation)
     floor = params.activation.floor

@@ -1,4 +1,4 @@
-"""How are texts read that were stored before anybody looked for concepts and names? In quiet moments."""
+"""Analyses stored texts again that an older version left without terms, names or feelings; in Idle."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.feelings import feelings
 
-_ROWS = 500  # looked at in one go: some 10 ms
-_TEXTS = 50  # read and written in one go
+_ROWS = 500  # rows examined at once: about 10 ms
+_TEXTS = 50  # texts analysed and written at once
 _KINDS = tuple(MEMORY_KINDS.index(kind) for kind in TEXTS)
 
 
 class Rereader:
-    """Looks through every soul once. Whoever asks does not hold `World.writing`."""
+    """Looks through every soul once. Callers must not hold `World.writing`."""
 
     def __init__(self, compute: Worker) -> None:
         self._compute = compute
         self._done: WeakSet[Mind] = WeakSet()
 
     async def rest(self, worlds: Iterable[World]) -> None:
-        """Read what is unread in the open souls that were not looked through yet.
+        """Analyse the unread texts of open souls that were not looked through yet.
 
-        A soul of which only parts are loaded is left alone: to link every text all of its edges are needed.
+        Partly loaded souls are skipped: linking a text needs all edges.
         """
         for world in worlds:
             for mind in list(world.minds.values()):
@@ -74,8 +74,10 @@ class Rereader:
 
 
 def reread(memory: Memory, soul_name: str, analysis: TextAnalysis) -> Memory:
-    """The memory with what its text tells, where it had nothing of that, and with feelings where they belong:
-    those of others were once written down as the soul's own. What the user wrote there stays.
+    """The memory with its terms and names, where it had none, and with feelings
+    assigned to speakers.
+
+    Older versions assigned feelings of others to the soul. What the user wrote stays.
     """
     if not (memory.terms or memory.names):
         memory = replace(memory, terms=analysis.terms, names=analysis.names)
@@ -92,20 +94,20 @@ def reread(memory: Memory, soul_name: str, analysis: TextAnalysis) -> Memory:
 
 
 def every_feeling(memory: Memory) -> tuple[Emotion, ...]:
-    """The feelings in the text, whoever has them."""
+    """All feelings in the text, of any participant."""
     return tuple(Emotion(*emotion) for emotion in feelings(said(memory)))
 
 
 def _has_feelings_of_others(memory: Memory) -> bool:
-    """Whether somebody else speaks, and yet the soul feels something."""
+    """Whether another participant speaks and the soul has feelings."""
     first = next(iter(memory.situation.participants), None)
     others = first is not None and first.kind is ParticipantKind.OTHER
     return memory.origin is Origin.CHAT and others and bool(memory.situation.emotions)
 
 
 def _unread(mind: Mind, start: int, stop: int) -> list[Memory]:
-    """The texts in these rows that tell of nothing so far, or give the soul what another feels; a model's
-    words do not count as said.
+    """Texts in these rows without terms and names, or with feelings of others; texts of
+    a model are left out.
     """
     kinds = mind.columns.kind[start : min(stop, mind.size)]
     unread = []

@@ -1,4 +1,4 @@
-"""How does a whole soul go for good, a week after its name was typed to delete it?"""
+"""Purges whole souls when their time in the bin is over."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from soulmem.engine.world.world import World
 from soulmem.governance.retention import BinParams
 from soulmem.ports.store import Change, ChatChange
 
-_PIECE = 500  # memories or messages that go in one transaction
+_PIECE = 500  # memories or messages purged in one transaction
 _PURGE = ChangeAuthor(Actor.ENGINE)
 
 
 class SoulPurge:
-    """Souls in the bin. Whoever asks does not hold `World.writing`."""
+    """Purges souls in the bin. Callers must not hold `World.writing`."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class SoulPurge:
         self._params = params
 
     async def rest(self, world: World) -> None:
-        """Purge the souls whose time is over. Their names stay, empty, so that an id is not given twice."""
+        """Purge the souls whose time is over. An empty row stays, so that its id is not used again."""
         for soul in list(world.souls.values()):
             if soul.state is SoulState.BIN and soul.name:
                 since = await self._since(world, soul)
@@ -61,14 +61,14 @@ class SoulPurge:
 
     async def _purge(self, world: World, soul: Soul) -> None:
         async with world.writing:
-            if world.souls.get(soul.id) != soul:  # the user took it back meanwhile
+            if world.souls.get(soul.id) != soul:  # restored by the user meanwhile
                 return
             keys: list[MemoryId] = []
             async for page in self._store.memory_pages(world.owner, soul.id):
                 keys += [memory.id for memory in page]
             for start in range(0, len(keys), _PIECE):
                 piece = keys[start : start + _PIECE]
-                # The typed name was the user's hand: what is permanent goes with its soul.
+                # The user confirmed with the soul's name, so permanent memories are purged too.
                 purge = Change(
                     world.owner, drop_memories=piece, purge_audit=piece, by=Actor.USER
                 )
@@ -117,7 +117,7 @@ class SoulPurge:
 
 
 def _told_to_nobody_else(world: World, soul: SoulId) -> list[Chat]:
-    """Chats that no other soul which is kept was ever in."""
+    """Chats that no other kept soul was ever in."""
 
     def is_kept(other: SoulId) -> bool:
         stored = world.souls.get(other)

@@ -1,4 +1,4 @@
-"""What a soul's talk is about: topics over the concepts that go together, found anew in quiet moments."""
+"""Finds the topics of a soul: communities of concepts that occur together, updated in Idle."""
 
 from __future__ import annotations
 
@@ -30,29 +30,27 @@ from soulmem.language.scripts import is_unspaced
 Tell = Callable[[int, int, str], None]
 
 _ACTIVE = MemoryState.ACTIVE
-_PIECE = 8  # terms whose company is counted in one go: some 20 ms of a large soul
-_TAGS = 12  # concepts of a topic that are written down
-_CHANGED = 0.02  # of the texts: fewer changed ones leave topics as they are
+_PIECE = 8  # terms whose associates are counted at once: about 20 ms in a large soul
+_TAGS = 12  # concepts kept as tags of a topic
+_CHANGED = 0.02  # share of texts that must change before topics are updated
 
 
 @dataclass(frozen=True, slots=True)
 class TopicWork:
-    """Which concepts topics are looked for among."""
+    """Which terms and associations topics are built from."""
 
-    seen: int = 3  # texts that hold a concept; what was said twice may be chance
-    met: int = 2  # texts that hold both; what met once may be chance
-    strength: float = 0.12  # 0..1, of an association that joins two; four that pair off evenly reach 0.17
-    nearest: int = (
-        6  # associations of a concept: the strongest; more join everything to one topic
+    seen: int = 3  # texts with the term; two may be chance
+    met: int = 2  # texts with both terms; one may be chance
+    strength: float = (
+        0.12  # 0..1, least strength of an association; four even pairs reach 0.17
     )
-    most: int = (
-        4000  # concepts, those seen most often: communities of so many take some 2 s
-    )
+    nearest: int = 6  # strongest associations of a term; more would merge all topics
+    most: int = 4000  # most frequent terms; communities of so many take about 2 s
     topics: TopicParams = field(default_factory=TopicParams)
 
 
 class Topics:
-    """Brings the topics of souls in line with what their texts hold."""
+    """Keeps the topics of souls equal to what their texts contain."""
 
     def __init__(
         self,
@@ -67,14 +65,14 @@ class Topics:
         self._params = params or TopicWork()
         self._seen: WeakKeyDictionary[Mind, int] = (
             WeakKeyDictionary()
-        )  # revision of the texts looked at last
+        )  # revision of the terms at the last update
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
         return (JobKind("topics", self._job),)
 
     async def rest(self, worlds: Iterable[World]) -> None:
-        """In a quiet moment: every open soul whose texts have changed enough."""
+        """In Idle: update the topics of every open soul whose texts have changed enough."""
         for world in worlds:
             for mind in list(world.minds.values()):
                 changed = abs(mind.terms.incidence.revision - self._seen.get(mind, -1))
@@ -86,9 +84,9 @@ class Topics:
         return {"topics": await self._renew(world, await world.mind(run.soul), run)}
 
     async def _renew(self, world: World, mind: Mind, run: JobRun | None = None) -> int:
-        """Find the soul's topics and keep them; returns how many there are. The caller holds no lock.
+        """Find and store the soul's topics; returns how many there are. The caller holds no lock.
 
-        `run` hears how many concepts are done, of how many, and may break it off.
+        `run` receives the progress in concepts and may cancel.
         """
         revision = mind.terms.incidence.revision
         links = await self._links(mind, None if run is None else run.tell)
@@ -103,7 +101,7 @@ class Topics:
                 _change, mind, found_topics, self._clock.now()
             )
             if change != MindChange():
-                # By number: a word in the audit would outlive the message it is from.
+                # Numbers only: a word in the audit would outlive its message.
                 audit_values = {
                     "topics": len(change.put_memories),
                     "gone": len(change.drop_memories),
@@ -122,7 +120,7 @@ class Topics:
     async def _links(
         self, mind: Mind, tell: Tell | None
     ) -> dict[tuple[str, str], float]:
-        """How strongly each two concepts go together, by what they are called."""
+        """Association strengths of pairs of concepts, by their labels."""
         terms = await self._compute.run(_frequent, mind, self._params)
         among, links = frozenset(terms), dict[tuple[str, str], float]()
         for start in range(0, len(terms), _PIECE):
@@ -136,7 +134,7 @@ class Topics:
 
 
 def _frequent(mind: Mind, p: TopicWork) -> list[str]:
-    """Keys of the terms that enough texts hold."""
+    """Keys of the terms that enough texts contain, most frequent first."""
     incidence = mind.terms.incidence
     concepts = rows_in_use(mind)
     place, _ = incidence.rows_of(np.arange(incidence.terms), concepts)
@@ -149,7 +147,7 @@ def _frequent(mind: Mind, p: TopicWork) -> list[str]:
 def _links_of(
     mind: Mind, keys: Sequence[str], among: Collection[str], p: TopicWork
 ) -> dict[tuple[str, str], float]:
-    """The strongest associations of these terms with terms of `among`; one that has gone has none."""
+    """The strongest associations of these terms with terms of `among`; removed terms have none."""
     incidence = mind.terms.incidence
     concept_rows = rows_in_use(mind)
     links = {}
@@ -177,14 +175,16 @@ def _links_of(
 
 
 def _overlap(first: str, second: str) -> bool:
-    """Whether the two are pieces of one word or phrase, and so always met together: they share a part."""
+    """Whether the two share a part, and so are pieces of one word or phrase that always
+    occur together.
+    """
     if is_unspaced(first) and is_unspaced(second):
         return not set(first).isdisjoint(second)
     return not set(first.casefold().split()).isdisjoint(second.casefold().split())
 
 
 def _topics(mind: Mind) -> dict[MemoryId, Memory]:
-    """Topics that were found, and those of them that the user named since: they keep what they are about."""
+    """Found topics, and those among them that the user has renamed: they keep their tags."""
     topic_memories = (m for m in mind.names.concepts() if m.is_topic and m.tags)
     return {m.id: m for m in sorted(topic_memories, key=lambda m: m.id)}
 
@@ -250,7 +250,7 @@ def _stale_links(
 def _id(
     mind: Mind, topic: Topic, taken: set[MemoryId], old: Mapping[MemoryId, Memory]
 ) -> MemoryId:
-    """The id of a topic: the one it had, or one that no other has."""
+    """The id of a topic: the existing one, or an unused one."""
     if topic.key in old:
         return MemoryId(topic.key)
     for attempt in range(len(taken) + 1):
@@ -264,7 +264,7 @@ def _id(
 def _memory(
     mind: Mind, key: MemoryId, topic: Topic, old: Memory | None, current_time: datetime
 ) -> Memory:
-    """The topic as a concept: called by its strongest members, with more of them as tags."""
+    """The topic as a concept: named after its strongest members, with more of them as tags."""
     named = "、" if all(map(is_unspaced, topic.name)) else ", "
     tags = tuple(dict.fromkeys((*topic.name, *topic.members)))[:_TAGS]
     fresh = Memory(

@@ -1,4 +1,8 @@
-"""Who changed what: every change that is not read off a chat is stored together with its entry."""
+"""Writes changes of memories, edges and opinions together with their audit entries, and
+reads the entries.
+
+Every change that does not follow from a chat is stored in one commit with its entries.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +39,12 @@ from soulmem.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class ChangeAuthor:
-    """Who does something, and what for."""
+    """Who makes a change, by which request or job (`source`) and why."""
 
     actor: Actor
     source: str = ""
     reason: str = ""
-    action: Action | None = None  # None: as the change itself shows
+    action: Action | None = None  # None: derived from the change
 
 
 BY_USER = ChangeAuthor(Actor.USER)
@@ -48,27 +52,27 @@ BY_USER = ChangeAuthor(Actor.USER)
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Entries, the newest first; `cursor` is None on the last page."""
+    """Audit entries, newest first; `cursor` is None on the last page."""
 
     entries: Sequence[AuditEntry]
     cursor: str | None
-    undone: frozenset[str] = frozenset()  # ids of those that were taken back since
+    undone: frozenset[str] = frozenset()  # ids of entries that were undone since
 
 
 class TraceEraser(Protocol):
-    """Removes from stored recall traces what was purged from memory."""
+    """Removes purged memories from stored recall traces."""
 
     async def forget(
         self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]
     ) -> None:
-        """Remove these memories, and questions that quote their texts."""
+        """Remove the purged memories, and questions that quote their texts."""
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
         """Remove all traces of the soul."""
 
 
 class Auditor:
-    """Writes changes with their entries, and reads those."""
+    """Commits changes with their audit entries, and reads entries."""
 
     def __init__(
         self,
@@ -94,9 +98,9 @@ class Auditor:
         change: MindChange,
         author: ChangeAuthor,
     ) -> tuple[AuditEntry, ...]:
-        """Store and take over the change with what follows from it, and its entries, which are returned.
+        """Store and apply the change, its consequences and its audit entries; returns the entries.
 
-        Raises Protected where the hand may not.
+        Raises Protected when the author may not change a memory.
         """
         entries = await self.entries(world.owner, mind, change, author)
         purged = {
@@ -122,7 +126,7 @@ class Auditor:
     async def entries(
         self, owner: Owner, mind: Mind, change: MindChange, author: ChangeAuthor
     ) -> tuple[AuditEntry, ...]:
-        """What the change, which is not taken over yet, does to memories and edges."""
+        """The audit entries of a change that is not applied yet: one per memory or edge source."""
         changes = await self._compute.run(_told_changes, mind, change)
         made = []
         for changed in changes:
@@ -150,7 +154,7 @@ class Auditor:
         before: Mapping[str, Any] | None = None,
         after: Mapping[str, Any] | None = None,
     ) -> AuditEntry:
-        """An entry to be stored with a change; it sorts behind all before it."""
+        """An entry to be stored with a change; its id sorts after all earlier ones."""
         current_time = self._clock.now()
         number = max(await self._newest(owner) + 1, int(current_time.timestamp() * 1e6))
         self._last[owner] = number
@@ -169,7 +173,7 @@ class Auditor:
         )
 
     async def page(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
-        """The entries that are wanted, and where the next page begins."""
+        """One page of entries that match the query."""
         entries = await self._store.audit(
             owner, replace(wanted, limit=wanted.limit + 1)
         )
@@ -177,7 +181,7 @@ class Auditor:
         return AuditPage(entries[: wanted.limit], cursor)
 
     async def page_with_undone(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
-        """The same, with which of them were taken back."""
+        """As `page`, with the ids of entries that were undone since."""
         page = await self.page(owner, wanted)
         if not page.entries:
             return page
@@ -188,7 +192,7 @@ class Auditor:
         return replace(page, undone=undone_by(undos, page.entries))
 
     async def every(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
-        """All of them, the newest first."""
+        """All entries that match the query, newest first, over all pages."""
         out: list[AuditEntry] = []
         while True:
             page = await self.page(owner, wanted)
@@ -198,7 +202,7 @@ class Auditor:
             wanted = replace(wanted, before=page.cursor)
 
     async def since_binned(self, owner: Owner, target: str) -> datetime | None:
-        """When the memory was put into the bin; None when nobody noted that."""
+        """When the memory or soul was put into the bin; None without an entry about it."""
         for entry in await self.every(owner, AuditQuery(target=target, limit=50)):
             if (entry.after or {}).get("state") == MemoryState.BIN.value:
                 return entry.moment
@@ -215,7 +219,7 @@ class Auditor:
 
 
 def with_author(steps: Steps, actor: Actor, entries: Sequence[AuditEntry]) -> Steps:
-    """The steps as that hand's, the first with the entries."""
+    """The steps with the actor set on each change; the first change gets the entries."""
     changes = [replace(change, by=actor) for change in steps.changes]
     if changes:
         changes[0] = replace(changes[0], audit=tuple(entries))
@@ -224,7 +228,7 @@ def with_author(steps: Steps, actor: Actor, entries: Sequence[AuditEntry]) -> St
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What an entry says of one target."""
+    """The values of one entry: target, action, values before and after."""
 
     target: str
     action: Action
@@ -234,7 +238,7 @@ class _Told:
 
 @compute_only
 def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
-    """Runs on the compute thread."""
+    """The values of all audit entries of a change that is not applied yet."""
     edges = _edges_by_memory(mind, change)
     opinions = {changed.memory: changed for changed in change.put_opinions}
     out = []
@@ -264,6 +268,7 @@ def _told_memory(
     edges_before: dict[str, Any],
     edges_after: dict[str, Any],
 ) -> list[_Told]:
+    """The entry of one stored memory; empty when nothing but its revision changes."""
     if old is None:
         after = memory_values(new) | ({EDGES: edges_after} if edges_after else {})
         return [_Told(new.id, Action.CREATE, None, after)]
@@ -281,6 +286,7 @@ def _told_memory(
 
 
 def _told_opinion(old: Opinion, new: Opinion) -> _Told:
+    """The entry of a changed opinion."""
     return _Told(
         new.memory,
         Action.CHANGE,
@@ -292,7 +298,11 @@ def _told_opinion(old: Opinion, new: Opinion) -> _Told:
 def _edges_by_memory(
     mind: Mind, change: MindChange
 ) -> dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]]:
-    """What the change does to edges, by a memory it puts that they end at, else by their source."""
+    """Edge values before and after, grouped by memory.
+
+    The memory is the edge's target if the change puts it and not the source; else the
+    source.
+    """
     put = {memory.id for memory in change.put_memories}
     out: dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]] = {}
 

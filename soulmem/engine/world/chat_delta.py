@@ -1,6 +1,6 @@
-"""What a chat means for a soul: what of it came, went, or was left out by an interrupted change.
+"""Compares a branch of a chat with a mind: episodes that were added, removed or never stored.
 
-Nothing here changes the mind; `Mind.apply` takes over.
+Nothing here changes the mind; `Mind.apply` applies the result.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from soulmem.graph.branches import Branch
 from soulmem.graph.edge_arrays import pair_of
 from soulmem.graph.pairs import Pair
 
-Draft = Callable[[MemoryId], Memory]  # makes the memory of an episode of the branch
+Draft = Callable[[MemoryId], Memory]  # creates the memory of an episode of the branch
 
 
 @compute_only
@@ -36,10 +36,11 @@ def compare(
     *,
     retract: bool = False,
 ) -> MindChange:
-    """What a chat's new branch means for the soul.
+    """What a changed branch means for the mind.
 
-    `changed` are episodes whose message says something else beside its text. With `retract` what
-    only this chat supports goes to the bin and can come back; without, it is dropped.
+    `changed` are episodes whose message changed in anything but its text. With
+    `retract` memories that only this chat supports are retracted and can come back;
+    without, they are dropped.
     """
     change = mind.branches.compare(branch)
     came = {key: draft(key) for key in change.came if _is_missing(mind, key)}
@@ -63,7 +64,7 @@ def compare(
 
 
 def _new_situations(mind: Mind, keys: Iterable[MemoryId], draft: Draft) -> list[Memory]:
-    """Episodes whose message says something else beside its text, with what it says."""
+    """Existing episodes with the new situation of their message, where it differs."""
     changed = []
     for key in keys:
         memory = mind.memories.get(key)
@@ -78,8 +79,10 @@ def _new_situations(mind: Mind, keys: Iterable[MemoryId], draft: Draft) -> list[
 def _leaving(
     mind: Mind, keys: Iterable[MemoryId], heirs: Collection[MemoryId]
 ) -> list[Memory]:
-    """Those of the episodes that no chat tells any more; what the user binned stays in the bin, unless it
-    goes on under another id.
+    """Episodes that no chat supports any more.
+
+    Those that the user put into the bin stay there, unless they continue under another
+    id (`heirs`).
     """
     leaving = []
     for key in keys:
@@ -95,7 +98,7 @@ def _leaving(
 def mended(
     mind: Mind, branch: Branch, draft: Draft, current_time: datetime
 ) -> MindChange:
-    """What is not here of a chat that was taken over: an interrupted change left it out."""
+    """What of a stored chat is missing in the mind, after a change that was interrupted."""
     missing = {key: draft(key) for key in branch.order if _is_missing(mind, key)}
     former = episodes_with_new_ids(_untold(mind), missing.values()) if missing else {}
     put = [_arrival(mind, fresh, former.get(key)) for key, fresh in missing.items()]
@@ -109,7 +112,7 @@ def mended(
 
 
 def followed(mind: Mind) -> NDArray[np.int64]:
-    """Every two rows that follow each other in some chat, as `EdgeArrays.pair` writes them."""
+    """Row pairs of consecutive episodes in all chats, int64, encoded as in `EdgeArrays.pair`."""
     orders = [mind.chat_rows(branch.chat) for branch in mind.branches]
     return np.concatenate(
         [pair_of(rows[:-1], rows[1:]) for rows in orders] or [np.zeros(0, np.int64)]
@@ -119,7 +122,7 @@ def followed(mind: Mind) -> NDArray[np.int64]:
 def _former(
     mind: Mind, branch: Branch, came: Mapping[MemoryId, Memory]
 ) -> dict[MemoryId, Memory]:
-    """What episodes of the branch were when the chat told them under other ids."""
+    """Earlier versions of added episodes, by new id: same message, other id."""
     old = mind.branches.branch(branch.chat)
     order = old.order if old else ()
     prefix, suffix = common_ends(order, branch.order)
@@ -132,7 +135,7 @@ def _former(
 
 
 def _untold(mind: Mind) -> list[Memory]:
-    """Episodes that no chat tells: an older SoulMem may have named them otherwise."""
+    """Episodes that no chat contains, e.g. because an older version named them differently."""
     return [
         m
         for m in mind.memories.values()
@@ -146,7 +149,7 @@ def _is_missing(mind: Mind, key: MemoryId) -> bool:
 
 
 def _arrival(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:
-    """What to write of an episode that came: with what the user gave it, if it was here before."""
+    """The memory to write for an added episode; keeps what the user set on its earlier version."""
     existing = mind.memories.get(fresh.id)
     if existing is not None:
         return replace(existing, state=MemoryState.ACTIVE, situation=fresh.situation)

@@ -1,6 +1,7 @@
-"""Where will a walk wait next, once it goes on from memories whose edges have just been read?
+"""Estimates at which memories a walk will wait next, once it continues from newly loaded ones.
 
-An estimate from these edges alone, so that a large soul need not be made ready for a walk after each reading.
+Uses the edges of the newly loaded memories alone, so that a large soul need not be
+prepared for a walk after each load.
 """
 
 from __future__ import annotations
@@ -22,20 +23,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class EdgeForecast:
-    """What of a walk waits at boundary nodes: rows int64[b] and how much at each, float64[b]."""
+    """Walk mass that waits at boundary nodes: rows int64[b], mass float64[b]."""
 
     rows: Ints
     mass: Floats
 
     def most(self, l1: float) -> Ints:
-        """The rows where most of it waits; once it is gone from there, a quarter of `l1` is left to wait."""
+        """The rows with the largest mass, so many that at most `l1` / 4 remains at the others."""
         order = np.argsort(-self.mass)
         remaining = self.mass.sum() - np.cumsum(self.mass[order])
         return self.rows[order][: int(np.count_nonzero(remaining > l1 / 4)) + 1]
 
 
 def waiting(walk: Walk, l1: float) -> EdgeForecast | None:
-    """What must go on before the walk's error is at most `l1`; None when it is."""
+    """What must continue before the walk's error is at most `l1`; None when it is."""
     if walk.error <= l1 or not walk.stuck.size:
         return None
     return EdgeForecast(walk.stuck_rows.astype(np.int64), walk.stuck)
@@ -45,7 +46,7 @@ def waiting(walk: Walk, l1: float) -> EdgeForecast | None:
 def sent_on(
     mind: Mind, before: EdgeForecast, read: Ints, params: WalkParams
 ) -> EdgeForecast | None:
-    """What waits after the rows `read` have sent on what waited there; None when it is little."""
+    """The forecast after the rows `read` have passed their mass on; None when little is left."""
     n = mind.size
     boundary = mind.residency.boundary(n)
     if boundary is None:

@@ -1,4 +1,7 @@
-"""How is a soul used whose edges are too many to keep in memory? What a walk needs is read meanwhile."""
+"""Loads and releases edges of souls that have too many of them to keep in memory.
+
+A walk runs on what is loaded, and the edges it lacks are read in between.
+"""
 
 from __future__ import annotations
 
@@ -40,14 +43,14 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Attempt = Callable[
     [], Walk | None
-]  # walks once, `Residency.boundary` in its tuning; None: nothing to walk
+]  # runs one walk with `Residency.boundary` in its tuning; None: no seeds
 
-_PIECE = 200  # memories whose edges are read in one go
-_EDGES = 2000  # edges taken over in one go: some 10 ms on the compute thread
+_PIECE = 200  # memories whose edges are read at once
+_EDGES = 2000  # edges applied at once: about 10 ms on the compute thread
 
 _ANY = frozenset(kind.value for kind in EdgeKind)
 _KEPT = _ANY - {kind.value for kind in LINKS}
-# Where the edges that are always loaded are found: at these kinds of memories, or leaving them.
+# Edges that are always loaded: all edges of memories of these kinds, or (True) those leaving them.
 _SOURCES = (
     ({MemoryKind.ABSTRACT_EPISODE, MemoryKind.TRIGGER, MemoryKind.ACTION}, False),
     ({MemoryKind.CONCEPT}, True),
@@ -56,26 +59,26 @@ _SOURCES = (
 
 @dataclass(frozen=True, slots=True)
 class LoadingParams:
-    """How much of a large soul is in memory; design 3."""
+    """How much of a large soul is kept in memory; design 3."""
 
-    resident_edges: int = 1_000_000  # a soul with more is not loaded whole
-    release_after: int = 500  # turns that edges stay which nobody needs
-    hot: int = 100  # memories, the most recalled ones, that are always loaded
-    hops: int = 2  # how far round them edges are loaded beforehand
+    resident_edges: int = 1_000_000  # a soul with more is loaded in part
+    release_after: int = 500  # turns without use after which edges are released
+    hot: int = 100  # most recalled memories, always loaded
+    hops: int = 2  # distance around them up to which edges are preloaded
 
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """A walk, and what it took."""
+    """A walk with loading, and what it took."""
 
     walk: Walk | None
-    walks: int  # how often it was begun
-    loaded: int  # memories whose edges were read meanwhile
-    complete: bool  # False: time ran out, and `walk.error` is larger than was asked for
+    walks: int  # number of attempts
+    loaded: int  # memories whose edges were read in between
+    complete: bool  # False: time ran out with `walk.error` above the wanted one
 
 
 class EdgeLoader:
-    """Reads and releases edges of minds that are not whole. Used on the event loop."""
+    """Loads and releases edges of partly loaded minds. Used on the event loop."""
 
     def __init__(
         self,
@@ -94,11 +97,11 @@ class EdgeLoader:
 
     @property
     def most_edges(self) -> int:
-        """How many edges of a soul may be in memory."""
+        """The largest number of edges of a soul in memory."""
         return self._params.resident_edges
 
     async def is_too_large(self, owner: Owner, soul: SoulId, alone: bool) -> bool:
-        """Whether the soul has more edges than may be in memory; `alone`: the owner has no other soul."""
+        """Whether the soul has more edges than may be in memory; `alone`: the owner has one soul."""
         most = self._params.resident_edges
         if await self._store.edge_count(owner) <= most:
             return False
@@ -113,11 +116,12 @@ class EdgeLoader:
         seconds: float,
         first: Sequence[MemoryId] = (),
     ) -> Followed:
-        """Walk until the error is at most `params.l1`, reading the edges that are missing; the best walk
-        within `seconds`.
+        """Walk until the error is at most `params.l1`, reading the edges that are
+        missing; after `seconds` the best walk so far.
 
-        `attempt` runs on the compute thread, again after each reading; it must make everything anew that
-        depends on the edges. `first` are memories whose edges decide where it sets out.
+        `attempt` runs on the compute thread, again after each load; it must rebuild
+        everything that depends on the edges. `first` are memories whose edges decide on
+        the seeds.
         """
         end = time.perf_counter() + seconds
         walk: Walk | None = None
@@ -126,7 +130,7 @@ class EdgeLoader:
         wanted = list(first)
         while True:
             if wanted:
-                # A reading that is late goes on: the next turn asks for the same.
+                # A late read continues: the next turn needs the same edges.
                 reading = self._start(self._load(owner, mind, wanted, weigh=True))
                 try:
                     seconds_left = max(0.0, end - time.perf_counter())
@@ -148,7 +152,7 @@ class EdgeLoader:
                     return Followed(walk, walks, read, complete=True)
 
     async def open_part(self, owner: Owner, mind: Mind) -> None:
-        """Returns when all that a large soul always has in memory is there, beside its memories."""
+        """Load the edges that a large soul always has in memory; its memories are there already."""
         await self._compute.run(lambda: mind.residency.mark_partial(mind.size))
         for kinds, leaving in _SOURCES:
             memories = await self._compute.run(of_kinds, mind, kinds)
@@ -164,8 +168,9 @@ class EdgeLoader:
     async def complete(
         self, owner: Owner, mind: Mind, memories: Iterable[MemoryId]
     ) -> int:
-        """Returns when all edges of these memories are in memory, with how many had to be loaded; unknown
-        memories are ignored.
+        """Load all edges of these memories; returns for how many they had to be read.
+
+        Unknown memories are ignored.
         """
         return (
             0 if mind.residency.whole else await self._load(owner, mind, list(memories))
@@ -179,9 +184,9 @@ class EdgeLoader:
         hops: int,
         most: int | None = None,
     ) -> None:
-        """Returns when all edges of ways of `hops` steps from these memories are in memory.
+        """Load all edges on paths of up to `hops` steps from these memories, nearest first.
 
-        The nearest come first; it ends early once the soul has `most` edges in memory.
+        Ends early once the soul has `most` edges in memory.
         """
         ring, seen = list(dict.fromkeys(memories)), set[MemoryId]()
         for hop in range(hops if not mind.residency.whole else 0):
@@ -194,8 +199,8 @@ class EdgeLoader:
                 ring = await self._compute.run(_neighbours, mind, ring, seen)
 
     async def warm_up(self, owner: Owner, mind: Mind) -> None:
-        """A large soul was just opened: returns when the edges of its hot memories are loaded, and goes on
-        with those round them in the background.
+        """Load the edges of the hot memories of a newly opened soul; their surroundings
+        follow in the background.
         """
         if not mind.residency.whole:
             hot = await self._compute.run(_hot, mind, self._params.hot)
@@ -203,25 +208,25 @@ class EdgeLoader:
             self._start(self._warm(owner, mind, hot))
 
     def recalled(self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]) -> None:
-        """These came to mind: in the background, what is round them is read, and what nobody needs goes."""
+        """In the background, load the surroundings of recalled memories and release unused edges."""
         if not mind.residency.whole:
             self._start(self._warm(owner, mind, memories))
 
     async def release(self, mind: Mind) -> int:
-        """Let go of the edges that nobody needed for long; returns how many went."""
+        """Release edges that were unused for long; returns how many."""
         if mind.residency.whole:
             return 0
         async with self._lock(mind):
             return await self._compute.run(self._release, mind)
 
     async def rest(self, minds: Iterable[Mind]) -> None:
-        """Release, in a quiet moment."""
+        """Release unused edges of all these minds, in Idle."""
         for mind in minds:
             await self.release(mind)
 
     @asynccontextmanager
     async def everything(self, owner: Owner, mind: Mind) -> AsyncIterator[None]:
-        """All edges are in memory for a while, however many there are."""
+        """All edges of the mind are in memory inside the context, whatever their number."""
         if mind.residency.whole:
             yield
             return
@@ -236,12 +241,12 @@ class EdgeLoader:
             await self.release(mind)
 
     async def drain(self) -> None:
-        """Returns when what is read in the background has been read."""
+        """Wait for all background reads."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def stop(self) -> None:
-        """Read nothing more."""
+        """Cancel background reads."""
         for task in list(self._tasks):
             task.cancel()
         await self.drain()
@@ -264,9 +269,10 @@ class EdgeLoader:
         passing: bool = False,
         weigh: bool = False,
     ) -> int:
-        """Read the edges of those of the memories that are not complete; returns how many were not.
+        """Read the edges of those memories that are not complete; returns how many were not.
 
-        `passing`: they are the first to be let go again. `weigh`: a walk is to be sent on from them.
+        `passing`: these edges are released first. `weigh`: also count mentions, as a
+        walk needs.
         """
         async with self._lock(mind):
             missing = await self._compute.run(self._begin, mind, memories, passing)
@@ -291,7 +297,7 @@ class EdgeLoader:
     async def _weigh(
         self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
     ) -> None:
-        """Learn what the mentions of these complete memories weigh."""
+        """Count the mentions of the texts linked to these complete memories, as a walk weighs them."""
         texts = await self._compute.run(_uncounted, mind, memories)
         names: Mapping[MemoryId, int] = {}
         if texts:
@@ -318,7 +324,7 @@ class EdgeLoader:
     def _begin(
         self, mind: Mind, memories: Sequence[MemoryId], passing: bool
     ) -> list[MemoryId]:
-        """Which of the memories to read."""
+        """The memories among these whose edges must be read."""
         rows = _rows(mind, dict.fromkeys(memories))
         missing = [
             mind.memory_at(row).id
@@ -333,7 +339,7 @@ class EdgeLoader:
 
     @compute_only
     def _end(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> None:
-        """The edges of these memories have been taken over."""
+        """Mark these memories complete: their edges have been applied."""
         rows = _rows(mind, memories)
         mind.residency.mark_loaded(rows, 0 if passing else self._turn(mind))
 
@@ -341,7 +347,7 @@ class EdgeLoader:
     def _walk(
         self, mind: Mind, attempt: Attempt, params: WalkParams
     ) -> tuple[Walk | None, list[MemoryId], EdgeForecast | None]:
-        """A walk, what of it waits to go on, and the memories to be read for that."""
+        """One attempt: the walk, the memories to load for it, and the forecast of waiting mass."""
         walk = attempt()
         if walk is None:
             return None, [], None
@@ -382,7 +388,7 @@ class EdgeLoader:
 def _foresee(
     mind: Mind, waits: EdgeForecast, read: Sequence[MemoryId], params: WalkParams
 ) -> tuple[list[MemoryId], EdgeForecast | None]:
-    """What will probably wait after those memories were read, and which to read next for it."""
+    """The memories to read next, and the forecast after those in `read` were loaded."""
     after = sent_on(mind, waits, np.asarray(_rows(mind, read), np.int64), params)
     return _most(mind, after, params), after
 
@@ -396,7 +402,7 @@ def _most(mind: Mind, waits: EdgeForecast | None, params: WalkParams) -> list[Me
 
 
 def _needed(walk: Walk, params: WalkParams) -> Ints:
-    """The rows that a walk could not do without: the others together sent on little."""
+    """The rows that the walk depends on: all others together passed on at most `l1` / 4."""
     order = np.argsort(walk.score)
     sent = np.cumsum(walk.score[order]) * (1 - params.restart) / params.restart
     rows = walk.rows[order][sent > params.l1 / 4].astype(np.int64)
@@ -404,7 +410,7 @@ def _needed(walk: Walk, params: WalkParams) -> Ints:
 
 
 def _take(mind: Mind, page: EdgePage, which: Iterable[int]) -> None:
-    """Put edges that were read into the mind, but for those it has, and those that have gone since."""
+    """Add loaded edges to the mind, except those it has and those removed since."""
     mind.load_edges(page.pick([index for index in which if _is_new(mind, page, index)]))
 
 
@@ -426,13 +432,13 @@ def _weighed(
 
 
 def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
-    """The rows of those of the memories that are there."""
+    """The rows of the memories that exist."""
     return [row for memory in memories if (row := mind.row(memory)) is not None]
 
 
 @compute_only
 def of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
-    """The memories of these kinds."""
+    """Ids of all memories of these kinds."""
     n, codes = mind.size, [MEMORY_KINDS.index(kind) for kind in kinds]
     rows = np.flatnonzero(
         np.isin(mind.columns.kind[:n], codes) & (mind.columns.created[:n] != 0)
@@ -447,7 +453,7 @@ def _is_new(mind: Mind, page: EdgePage, index: int) -> bool:
         or mind.edges.slot(page.id[index]) is not None
     ):
         return False
-    # What an interrupted change left: no chat tells the two one after the other.
+    # An interrupted change leaves `next` edges whose pair is in no chat.
     follows = (
         page.kind[index] == EdgeKind.NEXT.value
         and page.origin[index] == Origin.CHAT.value
@@ -456,7 +462,7 @@ def _is_new(mind: Mind, page: EdgePage, index: int) -> bool:
 
 
 def _hot(mind: Mind, count: int) -> list[MemoryId]:
-    """The memories recalled most often, then the newest until there are `count`; and permanent ones."""
+    """The `count` memories recalled most often, filled up with the newest, and all permanent ones."""
     hot = dict.fromkeys(mind.recalls.hot(count))
     n = mind.size
     live = np.flatnonzero(mind.columns.live[:n] & mind.columns.active[:n])
@@ -473,7 +479,7 @@ def _hot(mind: Mind, count: int) -> list[MemoryId]:
 def _neighbours(
     mind: Mind, memories: Sequence[MemoryId], seen: Collection[MemoryId]
 ) -> list[MemoryId]:
-    """What edges join to these memories, but for what was seen."""
+    """Memories that an edge joins to these, except those in `seen`."""
     neighbours: dict[MemoryId, None] = {}
     for memory in memories:
         for edge in mind.edges.of(memory):

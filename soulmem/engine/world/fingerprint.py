@@ -1,8 +1,8 @@
-"""What a soul's memory is worth comparing by: equal for equal surviving chats, whatever the way there.
+"""A hash of a soul's memory that is equal for equal surviving chats, whatever the order of events.
 
-Design promise 2. Ids and times of computation are left out; a chat is named by what is said in it. The last
-message
-of a chat is left out too: whether it is settled depends on the way there.
+Design promise 2. Ids and times of computation are left out; a chat is identified by its
+content. The last message of a chat is left out too: whether it is settled depends on
+the order of events.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from soulmem.engine.world.world import World
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
-Told = tuple[str, int]  # a chat's name by content, and the place of an episode in it
+Told = tuple[str, int]  # hash of a chat's content, and the position of an episode in it
 
 
 @compute_only
@@ -60,13 +60,13 @@ def fingerprint(world: World, mind: Mind) -> str:
 
 
 def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
-    """The names of the card and those that messages gave, and which derived memories are linked to them.
+    """Lines on the names of the card and of messages, and on the derived memories linked to them.
 
-    Concepts of the user's own are left out, and so is what they do: one with a longer name takes the mentions
-    of a shorter one over, one that goes by a name of the card or of a message stands for it, one thrown away
-    leaves it without any.
+    Concepts of the user are left out, and so are their effects: one with a longer name
+    takes mentions from a shorter one, one with a name of the card or of a message
+    stands for it, a deleted one leaves it without any.
     """
-    alone = KnownNames(mind.soul)  # as if the user had made none
+    alone = KnownNames(mind.soul)  # without concepts of the user
     standing: dict[MemoryId, frozenset[MemoryId]] = {}
     spelled: dict[MemoryId, str] = {}
     unmade = {m.id for m in mind.names.card_changes(_SOME_TIME)[0]}
@@ -118,13 +118,13 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
 def _is_linked(
     concepts: frozenset[MemoryId], spotted: set[MemoryId], linked: set[MemoryId]
 ) -> bool:
-    """Whether a text is linked to one of the concepts that stand for a name, or none of them is spotted in it."""
+    """Whether a text is linked to one of the concepts of a name, or contains none of them."""
     wanted = concepts & spotted
     return not wanted or bool(wanted & linked)
 
 
 def _given(alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]) -> list[Memory]:
-    """The concepts of the names that these memories give."""
+    """The concepts of names that these memories introduce."""
     sightings = NameCounts()
     for key in lines:
         sightings.swap(None, mind.memories[key])
@@ -132,7 +132,9 @@ def _given(alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]) -> list[Mem
 
 
 def _linked(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]]:
-    """Concepts that the episode itself is linked to, but by hand; and those it or what covers it is."""
+    """Concepts that the episode itself mentions (not by the user's hand), and those
+    that it or its abstract episode mentions.
+    """
     direct: set[MemoryId] = set()
     linked: set[MemoryId] = set()
     for edge in mind.edges.of(episode):

@@ -1,4 +1,4 @@
-"""What a chat says, message by message, and which message stands behind which episode."""
+"""The messages of a chat in order, and which message belongs to which episode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from soulmem.domain.ids import MemoryId, SlotId
 
 @dataclass(frozen=True, slots=True)
 class ChatLog:
-    """A chat's head and messages, in order."""
+    """A chat's head and its messages, in order."""
 
     head: Chat
     messages: tuple[Message, ...] = ()
@@ -39,7 +39,7 @@ class ChatLog:
 
 
 class EpisodeMessages:
-    """Finds the message behind an episode, and the episode of a message."""
+    """Maps episodes to their messages and message positions to episodes."""
 
     def __init__(
         self, keys: Sequence[MemoryId | None], messages: Sequence[Message]
@@ -49,14 +49,14 @@ class EpisodeMessages:
         self._told: dict[MemoryId, Message] | None = None
 
     def message(self, key: MemoryId) -> Message:
-        """The message that the episode remembers. Raises KeyError."""
+        """The message of the episode. Raises KeyError."""
         if self._told is None:
             messages = zip(self._keys, self._messages, strict=True)
             self._told = {message: m for message, m in messages if message is not None}
         return self._told[key]
 
     def key(self, position: int | None) -> MemoryId | None:
-        """The episode of the message at `position`, None where there is none."""
+        """The episode of the message at `position`, None without one."""
         return (
             None
             if position is None or position >= len(self._keys)

@@ -1,6 +1,7 @@
-"""How a soul is read from the store: what its chats tell first, so that a recall can look at any part of it.
+"""Reads a soul from the store into a mind: chats first, so that visibility is right from the start.
 
-What is read shows at once where it may be seen, and not before that is known; the rest follows page by page.
+A memory is visible as soon as it is read, and never before it is known from which
+chats; the rest follows page by page.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.memory_release import release_free_memory
 from soulmem.ports.store import Store
 
-_MANY = 10_000  # memories; of a soul with more only what is asked for is kept as objects: 1 kB each
-_PACKED = 2000  # made bytes in one go: some 10 ms
-_MEMORIES = 200  # taken over in one go: some 20 ms on the compute thread
+_MANY = 10_000  # memories; a larger soul keeps them packed, and only used ones as objects of 1 kB
+_PACKED = 2000  # memories packed at once: about 10 ms
+_MEMORIES = 200  # memories applied at once: about 20 ms on the compute thread
 
 
 class Opener:
@@ -46,8 +47,9 @@ class Opener:
         self._images = images
 
     async def open(self, token: WriteToken, world: World, mind: Mind) -> Mind:
-        """The soul with everything but vectors and recall records: another mind made from its image, or
-        `mind`, filled.
+        """The soul's mind without vectors and recall records.
+
+        It is a new mind restored from the snapshot, or `mind`, filled from the store.
         """
         restored_mind = await self._images.open(
             world, mind.soul, self._loader.most_edges
@@ -59,8 +61,8 @@ class Opener:
         return restored_mind or mind
 
     async def _fill(self, token: WriteToken, world: World, mind: Mind) -> None:
-        """Read everything but vectors, and mend what an interrupted change left: the chats decide what is
-        remembered.
+        """Read everything but vectors, and repair what an interrupted change left:
+        memories follow the chats.
         """
         owner, soul = world.owner, mind.soul.id
         chats = []
@@ -108,7 +110,7 @@ class Opener:
 
 
 def _orphans(mind: Mind) -> MindChange:
-    """What the stored graph holds though no chat tells it."""
+    """Memories and `next` edges in the store that belong to no chat."""
     n, columns = mind.size, mind.columns
     in_chats = np.zeros(n, np.bool_)
     for branch in mind.branches:
@@ -119,7 +121,7 @@ def _orphans(mind: Mind) -> MindChange:
         & ~in_chats
     )
     concepts = columns.kind[:n] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
-    alone &= ~concepts  # those follow the texts that are there
+    alone &= ~concepts  # concepts follow the remaining texts
     memories = [mind.id_at(int(row)) for row in np.flatnonzero(alone)]
     drop: dict[str, None] = {}
     for key in memories:

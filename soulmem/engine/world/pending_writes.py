@@ -1,4 +1,6 @@
-"""What was mended in a soul, is seen by everybody, and is not stored yet because the disk is full?"""
+"""Repairs of opened souls that are in memory but not stored yet, because the disk is
+full or read-only.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 class PendingWrites:
-    """Changes that wait for room, by soul, in their order."""
+    """Changes that wait for disk space, by soul, in order."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -23,7 +25,7 @@ class PendingWrites:
         return soul in self._waiting
 
     async def commit(self, token: WriteToken, soul: SoulId, change: Change) -> None:
-        """Store what a soul that is being opened is mended with, or keep it until it can be stored."""
+        """Store the repair of a soul that is being opened, or keep it until it can be stored."""
         waiting = self._waiting.get(soul, [])
         if not waiting:
             try:
@@ -38,7 +40,7 @@ class PendingWrites:
         self._waiting[soul] = [*waiting, change]
 
     async def catch_up(self, token: WriteToken, soul: SoulId) -> None:
-        """Store what waits, before anything else of the soul is. Raises StoreError while it cannot be."""
+        """Store the waiting changes before any other change of the soul. Raises StoreError."""
         while waiting := self._waiting.get(soul, []):
             await self._store.commit(waiting[0])
             if len(waiting) > 1:
@@ -47,5 +49,5 @@ class PendingWrites:
                 del self._waiting[soul]
 
     def forget(self, soul: SoulId) -> None:
-        """It will be opened anew: then it is seen again what is missing."""
+        """Drop the waiting changes of a soul that is unloaded: opening it repairs it again."""
         self._waiting.pop(soul, None)

@@ -1,4 +1,4 @@
-"""What nearly every service of the engine is built from."""
+"""The shared services that most services of the engine are built from."""
 
 from __future__ import annotations
 

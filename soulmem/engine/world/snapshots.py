@@ -1,7 +1,8 @@
-"""When is an image of a mind written, and when is a mind made from one? Without one the rows are read.
+"""Writes snapshots of minds and restores minds from them, so that large souls open fast.
 
-An image goes by a token. As long as the store says that this token stands for the soul's memory, the image is
-what the rows would give; the first commit that alters the soul takes the token away.
+A snapshot has a token. While the store keeps this token for the soul, the snapshot
+equals what the rows would give; the first commit that alters the soul removes the
+token.
 """
 
 from __future__ import annotations
@@ -34,31 +35,35 @@ from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
 
-_CUTS_WORDS = "simplemma"  # what words are brought to their base form by: another version, other words
+_CUTS_WORDS = "simplemma"  # lemmatiser: another version may give other words
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotParams:
-    """Which minds are worth an image, and how often."""
+    """Which minds get snapshots, and how often."""
 
-    least: int = 20_000  # memories and edges; with fewer a soul is open half a second after the start
-    pause: float = 900.0  # seconds between two images of one mind while it is in use: each is 150 MB of disk
+    least: int = (
+        20_000  # memories and edges; a smaller soul opens within half a second anyway
+    )
+    pause: float = (
+        900.0  # seconds between two snapshots of a mind in use: each may take 150 MB
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """An image that was written or read, and what the mind was then."""
+    """A snapshot that was written or read, and the state of the mind it stands for."""
 
     token: str
     basis: Mapping[str, Any]
     revision: tuple[int, ...]
-    model: str | None  # whose vectors it has
+    model: str | None  # name of the embedding model
     pending: int  # texts without a vector
     written_at: float  # monotonic seconds
 
 
 class SnapshotKeeper:
-    """Writes and reads images of minds. Used on the event loop."""
+    """Writes and reads snapshots of minds. Used on the event loop."""
 
     def __init__(
         self,
@@ -75,29 +80,34 @@ class SnapshotKeeper:
         self._kept: WeakKeyDictionary[Mind, _Kept] = WeakKeyDictionary()
 
     async def open(self, world: World, soul: Soul, most_edges: int) -> Mind | None:
-        """The soul's mind from its image; None when the rows must be read. The caller holds
-        `World.writing`.
+        """The soul's mind from its snapshot; None when it must be read from the store.
+
+        The caller holds `World.writing`.
         """
         if self._images is None:
             return None
         mind = await self._opened(self._images, world, soul)
-        if mind is None:  # what a text said that is gone is not to lie about
+        if mind is None:  # an unusable snapshot may hold texts that were deleted since
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
         return mind if mind is not None and len(mind.edges) <= most_edges else None
 
     async def rest(self, worlds: Iterable[World], *, last: bool = False) -> None:
-        """A quiet moment, or the last one: write images that are out of date. One that fails is let be."""
+        """Write snapshots that are out of date, in Idle or (`last`) at the stop;
+        failures are logged.
+        """
         for world in worlds:
             for mind in list(world.minds.values()):
                 try:
                     await self._keep(world, mind, last)
                 except SoulMemError as error:
                     log.warning("no image of soul %s: %s", mind.soul.id, error.message)
-                except Exception:  # the rows have everything, and what follows must not be kept from its work
+                except (
+                    Exception
+                ):  # the store has everything, and the rest of the Idle work must run
                     log.exception("no image of soul %s", mind.soul.id)
 
     async def drop(self, world: World, soul: Soul) -> None:
-        """The soul is no longer used: nothing of it stays beside the store."""
+        """Delete the snapshot of a soul that is no longer used."""
         if self._images is not None:
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
 
@@ -124,7 +134,7 @@ class SnapshotKeeper:
         try:
             while await self._compute.run(next, steps, self) is not self:
                 pass
-        except Exception:  # whatever is wrong with a cache: the rows have everything
+        except Exception:  # a broken snapshot costs time only: the store has everything
             log.warning("the image of soul %s cannot be used", soul.id, exc_info=True)
             return None
         return mind
@@ -168,7 +178,7 @@ class SnapshotKeeper:
     async def _write(
         self, images: SnapshotStore, world: World, mind: Mind, state: _Kept
     ) -> bool:
-        """Returns whether an image of that state was written: not when the mind changed meanwhile."""
+        """Whether a snapshot of that state was written; False when the mind changed meanwhile."""
         owner, soul = world.owner, mind.soul.id
         writer: SnapshotWriter = await asyncio.to_thread(
             images.write, owner, soul, state.token
@@ -190,11 +200,11 @@ class SnapshotKeeper:
 
 
 class _Changed(Exception):
-    """The mind is not what it was when the image was begun."""
+    """The mind has changed since the snapshot was begun."""
 
 
 def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] | None:
-    """The next piece, None when there are no more. Computes; raises _Changed."""
+    """The next piece, None when there are no more. Raises _Changed."""
     if (mind.revision, mind.vector_queue.model) != (state.revision, state.model):
         raise _Changed
     return next(source, None)
@@ -204,7 +214,7 @@ def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] |
 def _state(
     mind: Mind, token: str, basis: Mapping[str, Any], written_at: float
 ) -> _Kept:
-    """The mind as it is."""
+    """The present state of the mind."""
     embedded = mind.vector_queue
     return _Kept(
         token,
@@ -217,14 +227,14 @@ def _state(
 
 
 def _same(first: _Kept, other: _Kept) -> bool:
-    """Whether one image would do for both."""
+    """Whether one snapshot would do for both states."""
     return replace(first, token="", written_at=0.0) == replace(
         other, token="", written_at=0.0
     )
 
 
 async def _basis(world: World, soul: Soul) -> dict[str, Any]:
-    """What an image depends on beside what commits to the soul alter."""
+    """What a snapshot depends on apart from commits to the soul."""
     code = await asyncio.to_thread(_code)
     chats = (
         head
@@ -240,7 +250,9 @@ async def _basis(world: World, soul: Soul) -> dict[str, Any]:
 
 @cache
 def _code() -> str:
-    """This very SoulMem: what it makes of a text may differ in any other. Reads its files; blocks."""
+    """A hash of SoulMem's code: another version may derive other data from a text.
+    Reads files; blocks.
+    """
     digest = hashlib.blake2b(
         f"{soulmem.__version__} {metadata.version(_CUTS_WORDS)}".encode(),
         digest_size=16,

@@ -1,4 +1,4 @@
-"""One owner's souls and chats, loaded when first needed and kept in step with the store."""
+"""One owner's souls and chats, loaded when first needed and kept equal to the store."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from soulmem.ports.store import Change, Store
 
 log = logging.getLogger(__name__)
 
-_PIECE = 200  # memories taken over in one go while a soul is opened: some 20 ms on the compute thread
+_PIECE = 200  # memories applied at once: about 20 ms on the compute thread
 
 
-_CUT_AT_ONCE = 50  # memories cut into words in one go: some 20 ms when they are long
+_CUT_AT_ONCE = 50  # memories tokenised at once: about 20 ms when they are long
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -63,7 +63,7 @@ OpenMind = Callable[[WriteToken, "World", Mind], Awaitable[Mind]]
 
 
 class World:
-    """Souls, chats and minds of one owner. Whoever writes holds `writing`."""
+    """Souls, chats and minds of one owner. Every writer holds `writing`."""
 
     def __init__(
         self,
@@ -85,8 +85,8 @@ class World:
         self.minds: dict[SoulId, Mind] = {}
         self.opening: dict[
             SoulId, Mind
-        ] = {}  # what is loaded so far of souls that are being opened
-        self.talked_to: dict[SoulId, float] = {}  # seconds of a clock that only goes on
+        ] = {}  # partly filled minds of souls that are being opened
+        self.talked_to: dict[SoulId, float] = {}  # monotonic seconds
         self.writing = WriteLock()
         self.readings = TextAnalyses()
         self.linker = Linker(
@@ -103,10 +103,10 @@ class World:
         self._on_mind_gone = on_mind_gone
         self._keys: dict[
             tuple[SoulId, ChatId], _EpisodeKeys
-        ] = {}  # the compute thread's own
+        ] = {}  # used on the compute thread alone
 
     async def load(self) -> None:
-        """Read souls and heads of chats."""
+        """Read souls and heads of chats from the store."""
         for soul in await self._store.souls(self.owner):
             self.souls[soul.id] = replace(
                 soul, settings=soul.settings.over(self._soul_defaults)
@@ -114,7 +114,7 @@ class World:
         self.heads = {c.id: c for c in await self._store.chats(self.owner)}
 
     def soul(self, soul: SoulId, field: str = "soul") -> Soul:
-        """The soul in use of that id. Raises NotFound."""
+        """The active soul of that id. Raises NotFound."""
         stored_soul = self.souls.get(soul)
         if stored_soul is None or stored_soul.state is SoulState.BIN:
             raise NotFound(
@@ -123,7 +123,7 @@ class World:
         return stored_soul
 
     def head(self, chat: ChatId, field: str = "chat") -> Chat:
-        """The chat in use of that id. Raises NotFound."""
+        """The active chat of that id. Raises NotFound."""
         chat_head = self.heads.get(chat)
         if chat_head is None or chat_head.state is ChatState.BIN:
             raise NotFound(
@@ -132,20 +132,20 @@ class World:
         return chat_head
 
     def family(self, chat: ChatId, heads: dict[ChatId, Chat] | None = None) -> ChatId:
-        """The root of the chat's tree of branches; a parent nobody has sent yet counts as one."""
+        """The root of the chat's tree of branches; a parent that was never sent counts as a root."""
         heads = self.heads if heads is None else heads
         way = [chat]
         while (head := heads.get(chat)) is not None and head.parent is not None:
             chat = head.parent.chat
             if (
                 chat in way
-            ):  # a ring of parents: one fixed member names it and all that come from it
+            ):  # a cycle of parents: its smallest id is the root of all its members
                 return min(way[way.index(chat) :])
             way.append(chat)
         return chat
 
     async def log(self, chat: ChatId) -> ChatLog | None:
-        """The chat with its messages; None when it is not known."""
+        """The chat with its messages; None when it is unknown."""
         head = self.heads.get(chat)
         if head is None:
             return None
@@ -158,22 +158,22 @@ class World:
         return self._logs[chat]
 
     def keep_log(self, log: ChatLog) -> None:
-        """Take over what has been stored."""
+        """Replace the chat's log in memory with one that has been stored."""
         self.heads[log.head.id] = log.head
         self._logs[log.head.id] = log
 
     def loaded_log(self, chat: ChatId) -> ChatLog | None:
-        """The chat if its messages are in memory: ask for `log` first."""
+        """The chat if its messages are in memory; `log` loads them."""
         return self._logs.get(chat)
 
     async def release_logs(self, chats: Iterable[ChatId]) -> None:
-        """Let go of messages that are not needed every moment; `log` reads them again."""
+        """Release messages from memory; `log` reads them again."""
         for chat in chats:
             self._logs.pop(chat, None)
         await self._compute.run(self._keys.clear)
 
     async def awake(self) -> None:
-        """Open every soul in use, so that the first recall finds it so, and store what it was mended with."""
+        """Open every active soul, so that the first recall finds it open, and store its repairs."""
         for soul in list(self.souls.values()):
             if soul.state is not SoulState.ACTIVE:
                 continue
@@ -182,7 +182,7 @@ class World:
                     await self.mind(soul.id)
                     await (
                         self._store.maintain()
-                    )  # what it read to open a soul it need not hold
+                    )  # the store's caches of reading the soul are not needed any more
                 if soul.id in self.pending_writes:
                     async with self.writing as token:
                         await self.pending_writes.catch_up(token, soul.id)
@@ -192,11 +192,11 @@ class World:
                 )
 
     def is_awake(self) -> bool:
-        """Whether all that any soul remembers is loaded; those that were purged remember nothing."""
+        """Whether every soul that is not purged is open."""
         return all(soul.id in self.minds for soul in self.souls.values() if soul.name)
 
     async def ancestors(self, chat: Chat) -> list[ChatLog]:
-        """Logs of the parents a branch comes from, nearest first."""
+        """Logs of the parents of a branch, nearest first."""
         out: list[ChatLog] = []
         seen = {chat.id}
         fork = chat.parent
@@ -210,7 +210,7 @@ class World:
         return out
 
     def find_memory(self, memory: MemoryId) -> tuple[Mind, Memory] | None:
-        """The memory of that id among the open minds."""
+        """The memory of that id, among the open minds."""
         for mind in self.minds.values():
             memory_found = mind.memories.get(memory)
             if memory_found is not None:
@@ -218,7 +218,7 @@ class World:
         return None
 
     def holds(self, chat: ChatId, place: Place) -> bool:
-        """Whether the branch of `chat` has the place where a memory of one timeline was made."""
+        """Whether the branch of `chat` contains the place of a memory of one timeline."""
         if place.chat == chat:
             return True
         log = self._logs.get(chat)
@@ -232,7 +232,7 @@ class World:
     def branch_of(
         self, mind: Mind, log: ChatLog, family: ChatId
     ) -> tuple[Branch, EpisodeMessages]:
-        """The chat as the soul lived it, with the message behind each episode."""
+        """The soul's episodes of the chat as a branch, with the messages behind them."""
         soul = mind.soul
         if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
             return Branch(log.head.id, family, ()), EpisodeMessages((), ())
@@ -262,7 +262,7 @@ class World:
         *,
         retract: bool = False,
     ) -> MindChange:
-        """What the chat as given means for the soul."""
+        """What the given state of the chat means for the mind."""
         branch, drafts = self.branch_of(mind, log, family)
         current_time = self._clock.now()
         return compare(
@@ -303,9 +303,9 @@ class World:
     def _episode_keys(
         self, soul: Soul, log: ChatLog, family: ChatId
     ) -> tuple[MemoryId | None, ...]:
-        """For each message the id of its episode, None where the soul remembers none.
+        """For each message the id of its episode, None where the soul has none.
 
-        Only messages that differ from the last time are looked at.
+        Only messages that differ from the previous call are looked at.
         """
         basis = family, log.head.souls, soul.settings.remember_hidden
         old = self._keys.get((soul.id, log.head.id))
@@ -322,7 +322,7 @@ class World:
         return keys
 
     async def mind(self, soul: SoulId) -> Mind:
-        """The soul's loaded memory; opened when it is not yet. The caller must not hold `writing`."""
+        """The soul's mind; opened when it is not yet. The caller must not hold `writing`."""
         if soul not in self.minds:
             async with self.writing as token:
                 return await self._opened(token, soul)
@@ -331,7 +331,7 @@ class World:
     async def mind_while_writing(self, token: WriteToken, soul: SoulId) -> Mind:
         """As `mind`, for a caller that is about to write.
 
-        Raises StoreError while what the soul was mended with cannot be stored.
+        Raises StoreError while repairs of the soul cannot be stored.
         """
         mind = await self._opened(token, soul)
         await self.pending_writes.catch_up(token, soul)
@@ -347,9 +347,10 @@ class World:
     async def carry_out(
         self, token: WriteToken, mind: Mind, steps: Steps, soul: Soul | None = None
     ) -> None:
-        """Store the steps and take them over, `soul` with the first.
+        """Store and apply the steps in order, `soul` with the first.
 
-        When the store refuses a later one the mind is let go: opened again it goes on where this stopped.
+        When the store refuses a later step the mind is unloaded: opened again, it
+        continues from the last stored step.
         """
         token.check()
         changes = steps.changes or ([MindChange()] if soul is not None else [])
@@ -394,7 +395,7 @@ class World:
                 )
 
     def let_go(self, soul: SoulId) -> None:
-        """Forget the soul's loaded memory; the store has it."""
+        """Unload the soul's mind; the store has everything."""
         self.pending_writes.forget(soul)
         mind = self.minds.pop(soul, None)
         if mind is not None:
@@ -411,18 +412,18 @@ class World:
         return mind
 
     def _timed(self, mind: Mind) -> Mind:
-        """The mind, which reads this world's clock from now on."""
+        """The mind, set to read this world's clock."""
         mind.time.wall_clock = lambda: self._clock.now().timestamp()
         return mind
 
     @compute_only
     def expect(self, mind: Mind, log: ChatLog) -> None:
-        """Let a mind that is being opened know what the chat tells."""
+        """Preload the chat's branch into a mind that is being opened."""
         mind.preload_branch(self.branch_of(mind, log, self.family(log.head.id))[0])
 
     @compute_only
     def mended(self, mind: Mind, log: ChatLog) -> MindChange:
-        """What of the chat is not stored though it should be."""
+        """What of the chat should be stored for the soul and is not."""
         branch, drafts = self.branch_of(mind, log, self.family(log.head.id))
         current_time = self._clock.now()
         return mended(
@@ -433,7 +434,7 @@ class World:
         )
 
     async def mend(self, token: WriteToken, mind: Mind, change: MindChange) -> None:
-        """Store and take over what an interrupted change left undone."""
+        """Store and apply a repair of an interrupted change."""
         if change != MindChange():
             await self._commit_and_apply(
                 token, mind, await self.linker.with_mentions(token, mind, change)
@@ -444,7 +445,7 @@ class World:
     ) -> None:
         edge_ids = [edge.id for edge in change.put_edges]
         existing = {key for key in edge_ids if key in mind.edges}
-        stored = set(existing)  # only what is missing is written
+        stored = set(existing)  # only missing edges are written
         if not mind.residency.whole:
             stored |= await self._store.edges_known(self.owner, edge_ids)
         fix = Change(
@@ -475,7 +476,7 @@ class World:
 
 
 def _differing_words(before: Sequence[str], after: Sequence[str]) -> Glance:
-    """Words of names that are known now and were not, or were and are not."""
+    """Words of names that were added or removed."""
     words: list[str] = []
     for name in set(before).symmetric_difference(after):
         words.extend(_NO_WORD.split(name))
@@ -483,7 +484,7 @@ def _differing_words(before: Sequence[str], after: Sequence[str]) -> Glance:
 
 
 def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> None:
-    """Cut those of the memories into words anew that may hold one of `words`."""
+    """Tokenise again the memories that may contain one of `words`."""
     mind.index_words(
         m
         for m in memories

@@ -1,4 +1,4 @@
-"""The worlds of all owners: each is loaded when its owner is first served."""
+"""The worlds of all owners, each loaded when its owner is first served."""
 
 from __future__ import annotations
 
