@@ -161,6 +161,7 @@ async def test_what_is_given_back_and_fetched_by_nobody_is_not_waited_for_long()
     assert raised.value.kind is Failure.UNREACHABLE
 
 
+@pytest.mark.alone
 async def test_after_it_was_given_back_a_client_has_all_the_time_again() -> None:
     desk = ClientDesk(ClientParams(answer=0.6, fetch=0.3, lease=0.3))
     call = begin(desk)

@@ -135,6 +135,7 @@ def test_what_stands_beside_does_not_change_a_line(
     assert len(both) == MOST or both.issuperset(alone)
 
 
+@pytest.mark.alone
 def test_a_turn_takes_well_under_three_milliseconds() -> None:
     prepare()
     turn = " ".join(line for _, line, _ in MARKED[:4])

@@ -157,6 +157,7 @@ async def test_a_missing_body_is_a_bad_request(client: Client) -> None:
     )
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
 async def test_an_announced_flood_is_refused_unread(
     client: Client, method: str

@@ -59,6 +59,7 @@ async def test_what_never_ends_is_closed(port: int, sent: bytes) -> None:
     assert await answer(port, sent) == b""
 
 
+@pytest.mark.alone
 async def test_a_connection_that_is_used_again_is_not_closed(port: int) -> None:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     for _ in range(3):

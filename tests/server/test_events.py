@@ -100,6 +100,7 @@ async def test_nobody_hears_of_another_user(whole: Client) -> None:
         assert (await heard(answer))[1]["memories"] == [made]
 
 
+@pytest.mark.alone
 async def test_the_line_ends_when_the_sidecar_does(whole: Client) -> None:
     answer = await whole.get("/v1/events")
     await heard(answer)

@@ -76,6 +76,7 @@ async def test_a_request_in_flight_is_finished(
         await task
 
 
+@pytest.mark.alone
 async def test_an_idle_connection_does_not_delay_the_end(engine: FakeEngine) -> None:
     async with serving(engine) as (port, stop, task):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -111,6 +111,7 @@ def test_no_call_begins_while_a_reply_is_written(
     assert drafted
 
 
+@pytest.mark.alone
 @pytest.mark.timeout(60)
 async def test_a_recall_does_not_feel_the_model_at_work() -> None:
     """The quicker quarter of many, by turns with the model at memory work and without: what other programs

@@ -245,6 +245,7 @@ async def test_a_model_that_breaks_leaves_recall_by_words(theatre: Theatre) -> N
     assert await stage.engine.embedding.embed_query(["hello"]) is not None
 
 
+@pytest.mark.alone
 async def test_a_slow_model_does_not_make_the_reply_late(theatre: Theatre) -> None:
     """Within the time budget, by words, saying that time ran out."""
     fake = FakeEmbedder()
@@ -261,6 +262,7 @@ async def test_a_slow_model_does_not_make_the_reply_late(theatre: Theatre) -> No
     assert [m.text for m in recalled.memories] == as_told(TALK[:1])
 
 
+@pytest.mark.alone
 async def test_a_late_answer_is_there_for_the_next_turn(theatre: Theatre) -> None:
     """The same question, asked again once the model has thought of it, is not asked of the model again."""
     fake = FakeEmbedder()
@@ -350,6 +352,7 @@ async def test_a_deleted_soul_is_looked_after_no_more(theatre: Theatre) -> None:
     assert await stray_vectors(await stage.mind(), fake) == []
 
 
+@pytest.mark.alone
 async def test_stopping_lets_go_of_whoever_waits(theatre: Theatre) -> None:
     """Idle work that waits for a model that never answers ends with the engine, and does not hold it up."""
     fake = FakeEmbedder()
@@ -371,6 +374,7 @@ async def test_stopping_lets_go_of_whoever_waits(theatre: Theatre) -> None:
     theatre.stages.clear()
 
 
+@pytest.mark.alone
 async def test_stopping_while_the_model_loads_does_not_wait_for_it() -> None:
     """A download of minutes ends with the process, not before it."""
     gate = FakeEmbedder()

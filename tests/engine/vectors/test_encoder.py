@@ -58,6 +58,7 @@ async def test_without_an_encoder_or_with_a_broken_one_there_is_nothing_read(
     reading.stop()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("trouble", ["slow", "broken"])
 async def test_a_reflex_does_not_wait_for_an_encoder_in_trouble(trouble: str) -> None:
     """Shared words set it off within the time there is; once the encoder has come, meaning does."""

@@ -218,6 +218,7 @@ async def test_what_waits_for_room_is_stored_in_a_quiet_moment(
     assert stored == set((await stage.mind()).memories)
 
 
+@pytest.mark.alone
 async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_caller() -> (
     None
 ):
@@ -241,6 +242,7 @@ async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_call
         await asyncio.wait_for(stage.stop(), 1)
 
 
+@pytest.mark.alone
 async def test_a_full_disk_is_tried_again_until_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
