@@ -97,8 +97,11 @@ def lone_tests() -> Check:
 
 
 def slow_tests() -> Check:
-    """The tests with a real language model, half an hour: `start.py test slow`."""
-    return Check("pytest slow", (module("pytest", "-m", "llm"),))
+    """The tests with a real language model, half an hour: `start.py test slow`.
+
+    They print a line for each seed, also where they pass.
+    """
+    return Check("pytest slow", (module("pytest", "-m", "llm", "-rP"),))
 
 
 def perform(check: Check, capture: bool) -> Outcome:

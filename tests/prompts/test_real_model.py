@@ -1,8 +1,12 @@
-"""Answers of a real model of half a billion parameters: form, language, limits, evidence."""
+"""Answers of a real model of half a billion parameters: form, language, limits, evidence.
+
+Measured on 2026-11-24, seeds of five that pass: summaries en 5, zh 5; drafts en 4, zh 5 (en, seed 1: no facts).
+A seed gives the same answers again on one kind of processor; another may round, and so answer, differently.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
@@ -12,73 +16,68 @@ from soulmem.domain.llm import Unreadable
 from soulmem.prompts import extraction, summary
 from soulmem.prompts.grounding.evidence import Grounds
 from tests.prompts.passages import EN, ZH
-from tests.real_llm import llama
+from tests.real_llm import SEEDS, TooLittle, model_folder, passing_seeds
 
-__all__ = ["llama"]  # a fixture
+__all__ = ["model_folder"]  # a fixture
 
 pytestmark = [
     pytest.mark.llm,
     pytest.mark.slow,
-    # some 10 tokens a second, on a machine that does other things too
-    pytest.mark.timeout(900),
+    # five attempts at some 10 tokens a second, on a machine that does other things too
+    pytest.mark.timeout(1800),
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]
 
-
-MOST_TRIES = 4
-
-
-@pytest.fixture
-async def endpoint(llama: str) -> AsyncIterator[LitellmEndpoint]:
-    """The model, through litellm."""
-    made = LitellmEndpoint(llama, "small", "", 600.0)
-    yield made
-    await made.stop()
-
-
-async def summed_up(endpoint: LitellmEndpoint, passage: Passage) -> str:
-    """Its summary; now and then nothing of what such a model says stands."""
-    reason = ""
-    for _ in range(MOST_TRIES):
-        answer = await endpoint.complete(summary.render(passage))
-        try:
-            return summary.parse(answer.text, passage)
-        except Unreadable as error:
-            reason = error.message
-    raise AssertionError(f"no summary of {MOST_TRIES} can be read: {reason}")
-
-
-async def extracted(endpoint: LitellmEndpoint, passage: Passage) -> Drafts:
-    """What it drafts; as JSON, or else as lines."""
-    for plain in (False, True):
-        answer = await endpoint.complete(extraction.render(passage, plain=plain))
-        assert answer.prompt_tokens < 1000
-        try:
-            return extraction.parse(answer.text, passage)
-        except Unreadable as error:
-            reason = error.message
-    raise AssertionError(f"neither answer can be read: {reason}")
+LEAST_PASSING = 4  # of five seeds
 
 
 @pytest.mark.parametrize("passage", [EN, ZH], ids=["en", "zh"])
-async def test_it_summarises(endpoint: LitellmEndpoint, passage: Passage) -> None:
-    stated, grounds = await summed_up(endpoint, passage), Grounds(passage)
-    assert len(stated) > 5
-    assert not grounds.is_foreign(stated)
-    assert grounds.share(stated) > 0.3
+async def test_it_summarises(model_folder: Path, passage: Passage) -> None:
+    async def attempt(endpoint: LitellmEndpoint) -> None:
+        answer = await endpoint.complete(summary.render(passage))
+        check_summary(summary.parse(answer.text, passage), passage)
+
+    passing = await passing_seeds(model_folder, attempt)
+    assert len(passing) >= LEAST_PASSING, f"{passing} of {SEEDS} passed"
 
 
 @pytest.mark.parametrize("passage", [EN, ZH], ids=["en", "zh"])
 async def test_it_drafts_only_what_the_chat_says(
-    endpoint: LitellmEndpoint, passage: Passage
+    model_folder: Path, passage: Passage
 ) -> None:
-    drafts, grounds = await extracted(endpoint, passage), Grounds(passage)
-    for _ in range(
-        MOST_TRIES - 1
-    ):  # now and then nothing of what such a model says stands
+    async def attempt(endpoint: LitellmEndpoint) -> None:
+        drafts = await extracted(endpoint, passage)
+        check_drafts(drafts, passage)
         if not drafts.facts:
-            drafts = await extracted(endpoint, passage)
-    assert drafts.facts
+            raise TooLittle("no facts")
+
+    passing = await passing_seeds(model_folder, attempt)
+    assert len(passing) >= LEAST_PASSING, f"{passing} of {SEEDS} passed"
+
+
+async def extracted(endpoint: LitellmEndpoint, passage: Passage) -> Drafts:
+    """What the model drafts: as JSON, or if that cannot be read, as lines, which is how the product asks."""
+    answer = await endpoint.complete(extraction.render(passage, plain=False))
+    assert answer.prompt_tokens < 1000
+    try:
+        return extraction.parse(answer.text, passage)
+    except Unreadable:
+        answer = await endpoint.complete(extraction.render(passage, plain=True))
+        assert answer.prompt_tokens < 1000
+        return extraction.parse(answer.text, passage)
+
+
+def check_summary(text: str, passage: Passage) -> None:
+    """It is a sentence in the chat's language, made of the chat's words."""
+    grounds = Grounds(passage)
+    assert len(text) > 5
+    assert not grounds.is_foreign(text)
+    assert grounds.share(text) > 0.3
+
+
+def check_drafts(drafts: Drafts, passage: Passage) -> None:
+    """Episodes rest on lines of the passage; the passage has whom and what facts and concepts name."""
+    grounds = Grounds(passage)
     for episode in drafts.episodes:
         words = "\n".join(passage.lines[number - 1].text for number in episode.lines)
         assert episode.text

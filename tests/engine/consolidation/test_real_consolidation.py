@@ -1,10 +1,16 @@
-"""Consolidation of 60 messages by a real model of half a billion parameters: what it drafts was said."""
+"""Consolidation of 60 messages by a real model of half a billion parameters: what it drafts was said.
+
+Measured on 2026-11-24, seeds of five that pass: en 3 (seeds 2, 4, 5), zh 4 (seeds 2 to 5). In en seed 1 no fact
+and no concept could be kept, in en seed 3 and zh seed 1 no episode. Nothing false was kept, with any seed.
+A seed gives the same answers again on one kind of processor; another may round, and so answer, differently.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -19,20 +25,19 @@ from tests.engine.evenings import talk
 from tests.engine.model_stage import ModelStage
 from tests.engine.reflexes import PATIENT
 from tests.engine.stage import ME
-from tests.real_llm import llama
+from tests.real_llm import SEEDS, TooLittle, model_folder, passing_seeds
 
-__all__ = ["llama"]  # a fixture
+__all__ = ["model_folder"]  # a fixture
 
 pytestmark = [
     pytest.mark.llm,
     pytest.mark.slow,
-    pytest.mark.timeout(
-        1800
-    ),  # some 10 tokens a second, on a machine that does other things too
+    # five attempts at some 10 tokens a second, on a machine that does other things too
+    pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]
 
-MOST_TRIES = 8
+LEAST_PASSING = {"en": 3, "zh": 4}  # of five seeds
 WANTED = {MemoryKind.SUMMARY, MemoryKind.EPISODE, MemoryKind.CONCEPT}
 # The chat in one stretch: two calls, of which each takes such a model a minute.
 WHOLE = EngineParams(
@@ -40,14 +45,6 @@ WHOLE = EngineParams(
     consolidation=ConsolidationParams(marks=MarkParams(least=30)),
     recall=PATIENT,
 )
-
-
-@pytest.fixture
-async def endpoint(llama: str) -> AsyncIterator[LitellmEndpoint]:
-    """The real model."""
-    real_endpoint = LitellmEndpoint(llama, "small", "", 900.0)
-    yield real_endpoint
-    await real_endpoint.stop()
 
 
 @asynccontextmanager
@@ -62,26 +59,30 @@ async def engine_with(endpoint: LitellmEndpoint) -> AsyncIterator[ModelStage]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_it_becomes_lasting_memory(
-    endpoint: LitellmEndpoint, language: str
-) -> None:
-    # In one run of five nothing of the episodes that such a model makes stands. It tries with a mind that is
-    # as new: one that has what the last try made asks for the same things, and gets like answers.
-    for tries_left in reversed(range(MOST_TRIES)):
+async def test_it_becomes_lasting_memory(model_folder: Path, language: str) -> None:
+    async def attempt(endpoint: LitellmEndpoint) -> None:
         async with engine_with(endpoint) as stage:
-            await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
-            await stage.sync("c1", talk(language))
-            await stage.engine.idle.run()
-            made = await stage.drafted()
-            facts = await drafted_facts(stage)
-            if tries_left and not (
-                facts and {memory.kind for memory in made} >= WANTED
-            ):
-                continue
-            assert facts
-            assert {memory.kind for memory in made} >= WANTED
-            await check(stage, made, facts, language)
-            return
+            await consolidate_once(stage, language)
+
+    passing = await passing_seeds(model_folder, attempt)
+    assert len(passing) >= LEAST_PASSING[language], f"{passing} of {SEEDS} passed"
+
+
+async def consolidate_once(stage: ModelStage, language: str) -> None:
+    """Consolidate the chat. All that was made is checked, also where it is too little."""
+    await stage.soul(name={"en": "Mira", "zh": "米拉"}[language])
+    await stage.sync("c1", talk(language))
+    await stage.engine.idle.run()
+    made = await stage.drafted()
+    facts = await drafted_facts(stage)
+    await check(stage, made, facts, language)
+    missing = WANTED - {memory.kind for memory in made}
+    if missing or not facts:
+        names = ", ".join(sorted(kind.value for kind in missing)) or "none"
+        raise TooLittle(
+            f"{len(facts)} facts; kinds of memory that are missing: {names}"
+        )
+    await check_recall(stage, made)
 
 
 async def drafted_facts(stage: ModelStage) -> list[Edge]:
@@ -94,7 +95,7 @@ async def drafted_facts(stage: ModelStage) -> list[Edge]:
 async def check(
     stage: ModelStage, made: list[Memory], facts: list[Edge], language: str
 ) -> None:
-    """All of it was said, costs what it should, and is recalled."""
+    """All of it was said, and costs what it should."""
     for fact in facts:
         await check_fact(stage, fact, language)
     report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
@@ -105,6 +106,10 @@ async def check(
 
     for memory in made:
         await check_memory(stage, memory, language)
+
+
+async def check_recall(stage: ModelStage, made: list[Memory]) -> None:
+    """The text of a memory recalls a memory that was made."""
     wanted = next(m.text for m in made if m.kind is not MemoryKind.SUMMARY)
     recalled = await stage.recall(wanted, "c1")
     assert {m.id for m in recalled.memories} & {m.id for m in made}
