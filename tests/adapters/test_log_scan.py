@@ -165,3 +165,26 @@ async def test_a_folder_that_is_taken_away_is_no_place_to_store_anything(
     assert not store.health().writable
     assert "moved or deleted" in store.health().detail
     await store.close()
+
+
+def torn_and_half_repaired(data: Path) -> None:
+    """A log that ends in half a record, and the repair of it that a full disk broke off."""
+    wal = data / "store" / "wal"
+    log = wal / max(segments(wal))
+    log.write_bytes(log.read_bytes() + b"\x12\x34\x56\x78\x00\x40\x01half a record")
+    (wal / "repair_temp").mkdir()
+    (wal / "repair_temp" / log.name).write_bytes(log.read_bytes()[:4096])
+
+
+async def test_a_repair_that_was_broken_off_costs_nothing(tmp_path: Path) -> None:
+    """The engine would go on from its half copy and drop all that is behind it."""
+    folder = tmp_path / "store"
+    last = await killed_while_writing(f"surrealkv://{folder}", 60, 0.0)
+    await asyncio.to_thread(torn_and_half_repaired, tmp_path)
+
+    store = KeptStore(tmp_path, "store", BackupFolder(tmp_path / "backups"))
+    await store.open()
+    stored = {memory.id for memory in await store.memories(OWNER, SOUL)}
+    await store.close()
+
+    assert {f"m{number}" for number in range(-1, last + 1)} <= stored

@@ -31,6 +31,7 @@ MARKER = "store.json"  # beside the store: the version of SoulMem that used it l
 SEEN = "store.log.json"  # beside the store: the last known length of its log
 DAMAGED = "damaged-"  # prefix of folders that hold a damaged log
 _ENGINE = "surrealdb-embedded"
+_UNFINISHED_REPAIR = "repair_temp"  # the engine's folder in that of the log
 _DESCRIPTION = "what.txt"  # in such a folder: what happened
 _CHECK_SECONDS = 2.0  # between two checks of the folder
 
@@ -119,6 +120,9 @@ class KeptStore(SurrealStore):
                 f"{len(MIGRATIONS)}): update SoulMem, or choose another folder with --data"
             )
         self._backups.tidy()
+        # The engine cuts an incomplete record off by a copy of the log. Where that was broken off, as by a full
+        # disk, the next start would take the half copy for the log.
+        shutil.rmtree(self._folder / "wal" / _UNFINISHED_REPAIR, ignore_errors=True)
         damage = (
             damage_of(self._folder / "wal", self._seen.read()) if has_list else None
         )
