@@ -48,7 +48,7 @@ class Startup:
         """Open every active soul and resume interrupted jobs."""
         self.warming.start()
         for world in self.worlds.all():
-            await world.awake()
+            await world.open_souls()
         self.learner.start(self.worlds.minds)
         spare_the_collector()
         await self.jobs.resume()
@@ -80,7 +80,7 @@ class IdleWork:
             await self.writer.settle_due(world, self.settle_after)
             self.learner.settled(world)
         await self.learner.drain()
-        await self.learner.look_round(self.worlds.minds())
+        await self.learner.refresh_working_memory(self.worlds.minds())
         await self.rereader.rest(self.worlds.all())
         await self.forgetting.rest(self.worlds.all())
         await self.topics.rest(self.worlds.all())
@@ -88,7 +88,7 @@ class IdleWork:
         await self.bin.rest(self.worlds.all())
         await self.embedding.wait_pending()
         await self.embedding.switch_model()
-        if all(world.is_awake() for world in self.worlds.all()):
+        if all(world.is_fully_open() for world in self.worlds.all()):
             await self.embedding.drop_unused_vectors()
         await self.snapshots.rest(self.worlds.all())
         await self.services.store.maintain()

@@ -15,7 +15,7 @@ from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm_usage import Deferred
 from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.consolidation.consolidator import UsageReport
-from soulmem.engine.editing.undo import Undone
+from soulmem.engine.editing.undo import UndoResult
 from soulmem.engine.learning.feedback import FeedbackResult
 from soulmem.engine.llm.usage import LlmUsage, UsageLimits
 from soulmem.engine.world.audit import AuditPage
@@ -55,9 +55,9 @@ class FakeGovernor:
         since: datetime | None,
         change: str | None,
         job: str | None,
-    ) -> Undone:
+    ) -> UndoResult:
         self._called("undo", (owner, soul, since, change, job))
-        return Undone(("c1",), ("m1",), 2, (("m2", "text"),))
+        return UndoResult(("c1",), ("m1",), 2, (("m2", "text"),))
 
     async def usage_report(self, owner: Owner, soul: SoulId) -> UsageReport:
         self._called("books", soul)

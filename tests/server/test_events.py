@@ -114,7 +114,7 @@ def test_who_is_far_behind_is_told_so_once() -> None:
     events = Events()
     with events.listen(DEFAULT_OWNER) as listener:
         for number in range(_WAITING + 50):
-            events.tell("job", DEFAULT_OWNER, number=number)
+            events.publish("job", DEFAULT_OWNER, number=number)
         received = [listener.get_nowait() for _ in range(listener.qsize())]
     assert received == [*(Event("job", {"number": n}) for n in range(_WAITING)), MISSED]
 
@@ -140,7 +140,7 @@ async def test_a_page_that_goes_away_is_no_failure_and_makes_room(
     assert len(events._listeners) == 1
     answer.close()
     for _ in range(100):
-        events.tell("phase", phase="idle")
+        events.publish("phase", phase="idle")
         await asyncio.sleep(0.01)
         if not events._listeners:
             break

@@ -432,7 +432,7 @@ def _by_use(worlds: Iterable[World]) -> list[tuple[World, Mind]]:
     used: list[tuple[float, World, Mind]] = []
     for world in worlds:
         for mind in world.minds.values():
-            used.append((world.talked_to.get(mind.soul.id, 0.0), world, mind))
+            used.append((world.last_sync.get(mind.soul.id, 0.0), world, mind))
     used.sort(key=lambda entry: -entry[0])
     return [(world, mind) for _, world, mind in used]
 

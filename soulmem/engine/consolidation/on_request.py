@@ -46,9 +46,9 @@ class ConsolidationJobs:
         await self._learner.drain()
         mind = await world.mind(run.soul)
         result = await self._consolidator.run_soul(
-            world, mind, run.record.job, run.tell
+            world, mind, run.record.job, run.report
         )
-        await self._learner.look_round([mind])
+        await self._learner.refresh_working_memory([mind])
         working = mind.recalls.working
         active = 0 if working is None else len(working.active(len(mind.memories)))
         return {"active": active, **result}
@@ -61,6 +61,6 @@ class ConsolidationJobs:
                 f"a digest is of a {', '.join(PERIODS)}", field="arguments.period"
             )
         world = await self._world_of(run.owner)
-        task = LlmTask(run.owner, run.soul, DIGEST, run.tell)
+        task = LlmTask(run.owner, run.soul, DIGEST, run.report)
         digests = await self._digest_writer.digests(world, task, period)
         return {"period": period, "digests": digests}

@@ -89,11 +89,11 @@ class ReplayJob:
             region_memories, mind, region, extra, self._params
         )
         await self._loader.complete(world.owner, mind, keys)
-        run.tell(0, 0, "memories")
+        run.report(0, 0, "memories")
         rehearsal = await self._rehearse(world, mind, keys, run)
         chats = await self._compute.run(chats_of, mind, keys)
         consolidated = await self._consolidator.run_region(
-            world, mind, chats, frozenset(keys), run.record.job, run.tell
+            world, mind, chats, frozenset(keys), run.record.job, run.report
         )
         return {"memories": len(keys), **rehearsal, **consolidated}
 

@@ -58,7 +58,7 @@ class DeletionRequests:
         await self._store.commit(
             Change(world.owner, put_deletions=[asked], audit=[entry])
         )
-        self._tell(world.owner, asked)
+        self._publish(world.owner, asked)
         return asked
 
     async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
@@ -68,7 +68,7 @@ class DeletionRequests:
             world.soul(soul)
         deletions = await self._store.deletions(owner)
         return [
-            self._now(deletion)
+            self._with_present_state(deletion)
             for deletion in reversed(deletions)
             if soul in (None, deletion.soul)
         ]
@@ -94,7 +94,7 @@ class DeletionRequests:
                 raise NotFound(
                     f"no deletion {request!r} was asked for", field="request"
                 )
-            asked = self._now(request_found)
+            asked = self._with_present_state(request_found)
             if asked.state is not DeletionState.AWAITING:
                 raise Conflict(
                     f"deletion {request!r} is {asked.state.value} already",
@@ -117,19 +117,19 @@ class DeletionRequests:
             await self._store.commit(
                 Change(owner, put_deletions=[decided], audit=entries, by=Actor.USER)
             )
-            self._tell(owner, decided)
+            self._publish(owner, decided)
             return decided
 
-    def _tell(self, owner: Owner, deletion: Deletion) -> None:
+    def _publish(self, owner: Owner, deletion: Deletion) -> None:
         details = {
             "request": deletion.id,
             "soul": deletion.soul,
             "memory": deletion.memory,
             "state": deletion.state.value,
         }
-        self._auditor.events.tell("deletion", owner, **details)
+        self._auditor.events.publish("deletion", owner, **details)
 
-    def _now(self, asked: Deletion) -> Deletion:
+    def _with_present_state(self, asked: Deletion) -> Deletion:
         """The request with its present state: unanswered ones expire."""
         if (
             asked.state is DeletionState.AWAITING

@@ -8,7 +8,7 @@ from soulmem.domain.audit import AuditQuery
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.soul import SoulState
-from soulmem.engine.editing.undo import Undo, Undone
+from soulmem.engine.editing.undo import Undo, UndoResult
 from soulmem.engine.world.audit import AuditPage
 from soulmem.engine.world.services import Services
 
@@ -45,7 +45,7 @@ class History:
             owner, AuditQuery(target=memory, before=cursor, limit=limit)
         )
         if not page.entries and cursor is None:
-            await self._known(owner, memory)
+            await self._check_exists(owner, memory)
         return page
 
     async def undo(
@@ -56,7 +56,7 @@ class History:
         since: datetime | None,
         change: str | None,
         job: str | None,
-    ) -> Undone:
+    ) -> UndoResult:
         """Undo automatic changes: all since a moment, one, or those of a job.
 
         Raises NotFound, and Unprocessable unless exactly one of the three is given.
@@ -70,7 +70,7 @@ class History:
         world.soul(soul)
         return await self._undo.undo(world, soul, since=since, change=change, job=job)
 
-    async def _known(self, owner: Owner, memory: MemoryId) -> None:
+    async def _check_exists(self, owner: Owner, memory: MemoryId) -> None:
         """Raises NotFound for a memory that no soul has."""
         world = await self._world_of(owner)
         for soul in list(world.souls.values()):

@@ -35,7 +35,7 @@ from soulmem.domain.soul import SoulState
 from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.engine.editing import memory_views as listing
-from soulmem.engine.editing.user_edges import check_fires, check_topic, joined
+from soulmem.engine.editing.user_edges import check_fires, check_topic, requested_edges
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import recreated_if_purged
@@ -114,9 +114,14 @@ class MemoryEditor:
                 concept=new.concept,
                 state=state,
             )
-            memory = await self._compute.run(read_again, memory)
+            memory = await self._compute.run(with_text_analysis, memory)
             edges = await self._compute.run(
-                joined, mind, memory, new.edges, current_time, self._clock.extra_turns
+                requested_edges,
+                mind,
+                memory,
+                new.edges,
+                current_time,
+                self._clock.extra_turns,
             )
             await self._commit(
                 token,
@@ -143,7 +148,7 @@ class MemoryEditor:
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
         async with world.writing as token:
-            old = self._known(mind, memory)
+            old = self._existing(mind, memory)
             if author.actor is not Actor.USER:
                 check_unprotected(old)
             if patch.revision is not None and patch.revision != old.revision:
@@ -155,7 +160,7 @@ class MemoryEditor:
             changes = _changes(old, patch)
             new = replace(old, revision=old.revision + 1, **changes)
             if new.text != old.text:
-                new = await self._compute.run(read_again, new)
+                new = await self._compute.run(with_text_analysis, new)
             if patch.concept is not None:
                 await self._compute.run(check_topic, mind, new)
             if changes and _follows_a_source(old):
@@ -169,7 +174,12 @@ class MemoryEditor:
             current_time = self._clock.now()
             wanted = patch.edges or ()
             edges = await self._compute.run(
-                joined, mind, new, wanted, current_time, self._clock.extra_turns
+                requested_edges,
+                mind,
+                new,
+                wanted,
+                current_time,
+                self._clock.extra_turns,
             )
             opinions: tuple[Opinion, ...] = ()
             if patch.in_doubt is not None:
@@ -200,7 +210,7 @@ class MemoryEditor:
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
         async with world.writing as token:
-            old = self._known(mind, memory)
+            old = self._existing(mind, memory)
             if author.actor is not Actor.USER:
                 check_unprotected(old)
             if confirm == "purge":
@@ -230,7 +240,7 @@ class MemoryEditor:
         world = await self._world_of(owner)
         mind = await self._mind_of(world, memory)
         async with world.writing as token:
-            old = self._known(mind, memory)
+            old = self._existing(mind, memory)
             if old.state in BINNED:
                 await self._compute.run(check_fires, mind, old)
                 new = replace(old, state=MemoryState.ACTIVE, revision=old.revision + 1)
@@ -343,7 +353,7 @@ class MemoryEditor:
             raise NotFound(f"no memory {memory!r}", field="id")
         return mind_and_memory[0]
 
-    def _known(self, mind: Mind, memory: MemoryId) -> Memory:
+    def _existing(self, mind: Mind, memory: MemoryId) -> Memory:
         stored_memory = mind.memories.get(memory)
         if stored_memory is None:
             raise NotFound(f"no memory {memory!r}", field="id")
@@ -429,7 +439,7 @@ def _importance(new: NewMemory) -> float:
     )
 
 
-def read_again(memory: Memory) -> Memory:
+def with_text_analysis(memory: Memory) -> Memory:
     """The memory with the terms and names of its text; its situation is left to the user."""
     if memory.kind not in TEXTS:
         return memory

@@ -35,7 +35,7 @@ from soulmem.graph.association import MEMORY_KINDS
 
 _CURSOR = re.compile(r"(-1|[0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
 _PLACES = 50  # most places shown of a concept
-_NOTHING = 5  # rung of memories that do not match
+_NO_MATCH = 5  # rung of memories that do not match
 _RANKED = -1  # rung of memories ranked by a recall
 
 
@@ -90,14 +90,14 @@ def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
     if wanted.tag is not None:
         rung = _tag_rung(memory.tags, wanted.tag.casefold())
         if rung > (0 if wanted.match is TagMatch.EXACT else 1):
-            return _NOTHING
+            return _NO_MATCH
         if wanted.q is None:
             return rung
     if wanted.q is None:
         return 4
     asked = wanted.q.casefold().strip()
     rung = _tag_rung(memory.tags, asked)
-    if rung == _NOTHING:
+    if rung == _NO_MATCH:
         if asked in memory.text.casefold():
             rung = 2
         elif set(mind.tokeniser.tokens(asked)) & set(
@@ -105,7 +105,7 @@ def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
         ):
             rung = 3
     if wanted.match is TagMatch.EXACT and rung not in (0, 2):
-        return _NOTHING
+        return _NO_MATCH
     return rung
 
 
@@ -116,7 +116,7 @@ def _tag_rung(tags: Sequence[str], asked: str) -> int:
         if asked in folded
         else 1
         if asked and any(asked in t for t in folded)
-        else _NOTHING
+        else _NO_MATCH
     )
 
 
@@ -148,7 +148,7 @@ def page(
             continue
         if memory.id in place:
             matches.append((place[memory.id], memory))
-        elif (rung := _rung(mind, memory, wanted)) < _NOTHING:
+        elif (rung := _rung(mind, memory, wanted)) < _NO_MATCH:
             matches.append(((rung, -_micros(memory), str(memory.id)), memory))
     return _cut(mind, matches, wanted.limit, after, extra_turns)
 
@@ -285,7 +285,7 @@ def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
     return [m for m in others if mind.memories[m].state is MemoryState.ACTIVE]
 
 
-def _once(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:
+def _unique(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:
     seen: set[MemoryId] = set()
     for key in keys:
         if key not in seen:

@@ -13,7 +13,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
-from soulmem.engine.editing.memory_editor import read_again
+from soulmem.engine.editing.memory_editor import with_text_analysis
 from soulmem.engine.editing.user_edges import check_fires
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -40,7 +40,7 @@ from soulmem.ports.store import Change
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoResult:
     """What was undone: ids of entries and memories; `skipped` is what the user changed since."""
 
     changes: tuple[str, ...] = ()
@@ -70,7 +70,7 @@ class Undo:
         since: datetime | None,
         change: str | None,
         job: str | None,
-    ) -> Undone:
+    ) -> UndoResult:
         """Undo the chosen changes. Raises NotFound for a change or a job without effect
         on this soul.
         """
@@ -79,15 +79,18 @@ class Undo:
             entries, chosen = await self._chosen(world, soul, since, change, job)
             plan = reversal(entries, chosen)
             if not plan.undone:
-                return Undone()
+                return UndoResult()
             await self._loader.complete(
                 world.owner, mind, [MemoryId(key) for key in plan.memories]
             )
             source = change or job or ""
             reason = "" if source else f"{SINCE}{entries[-1].id}"
-            back = await self._compute.run(_back, mind, plan)
+            back = await self._compute.run(_reverting_change, mind, plan)
             back = replace(
-                back, put_derivations=await self._compute.run(_unsaid, mind, since, job)
+                back,
+                put_derivations=await self._compute.run(
+                    _reduced_derivations, mind, since, job
+                ),
             )
             await self._auditor.carry_out(
                 token,
@@ -98,17 +101,17 @@ class Undo:
                     Actor.USER, source=source, reason=reason, action=Action.UNDO
                 ),
             )
-            await self._take_back_opinions(
+            await self._undo_opinions(
                 world, mind, plan, ChangeAuthor(Actor.USER, source, reason)
             )
-            return Undone(
+            return UndoResult(
                 changes=tuple(plan.undone),
                 memories=tuple(memory.id for memory in back.put_memories),
                 edges=len(back.put_edges) + len(back.drop_edges),
                 skipped=tuple(plan.skipped),
             )
 
-    async def _take_back_opinions(
+    async def _undo_opinions(
         self, world: World, mind: Mind, plan: Reversal, author: ChangeAuthor
     ) -> None:
         for key, values in plan.memories.items():
@@ -168,7 +171,7 @@ class Undo:
 
 
 @compute_only
-def _back(mind: Mind, plan: Reversal) -> MindChange:
+def _reverting_change(mind: Mind, plan: Reversal) -> MindChange:
     """The change that restores the former values. Memories that are gone stay gone."""
     put: dict[MemoryId, Memory] = {}
     for key, values in plan.memories.items():
@@ -181,14 +184,14 @@ def _back(mind: Mind, plan: Reversal) -> MindChange:
         old = mind.memories.get(MemoryId(key))
         if old is not None and old.state is not MemoryState.BIN:
             put[old.id] = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
-    edges, dropped = _edges_back(mind, plan)
+    edges, dropped = _reverted_edges(mind, plan)
     return MindChange(
         put_memories=tuple(put.values()), put_edges=edges, drop_edges=dropped
     )
 
 
 @compute_only
-def _unsaid(
+def _reduced_derivations(
     mind: Mind, since: datetime | None, job: str | None
 ) -> tuple[Derivation, ...]:
     """Derivations of the undone work, without memories that other derivations support.
@@ -213,7 +216,9 @@ def _unsaid(
     return tuple(out)
 
 
-def _edges_back(mind: Mind, plan: Reversal) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
+def _reverted_edges(
+    mind: Mind, plan: Reversal
+) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
     """Edges with their former values, and ids of edges that did not exist."""
     edges: list[Edge] = []
     dropped: list[str] = []
@@ -224,7 +229,7 @@ def _edges_back(mind: Mind, plan: Reversal) -> tuple[tuple[Edge, ...], tuple[str
                 dropped.append(key)
         elif stored_edge is not None:
             edges.append(edge_with_values(stored_edge, edge_values))
-        elif (edge := _again(mind, edge_values)) is not None:
+        elif (edge := _recreated_edge(mind, edge_values)) is not None:
             edges.append(edge)
     return tuple(edges), tuple(dropped)
 
@@ -232,7 +237,7 @@ def _edges_back(mind: Mind, plan: Reversal) -> tuple[tuple[Edge, ...], tuple[str
 def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
     new = memory_with_values(old, values)
     if new.text != old.text:
-        new = read_again(new)
+        new = with_text_analysis(new)
     if (
         new.state is MemoryState.ACTIVE
         and old.state is MemoryState.BIN
@@ -245,7 +250,7 @@ def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
     return new
 
 
-def _again(mind: Mind, stored_values: Mapping[str, Any]) -> Edge | None:
+def _recreated_edge(mind: Mind, stored_values: Mapping[str, Any]) -> Edge | None:
     """A deleted edge, if both ends exist and the entry has all its values."""
     if "source" not in stored_values:
         return None

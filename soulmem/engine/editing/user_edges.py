@@ -20,7 +20,7 @@ _VERB = "relates to"  # default verb of a relation
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class _RequestedEdge:
     """A requested edge with both its ends, and the edge that exists already."""
 
     asked: NewEdge
@@ -30,7 +30,7 @@ class _Wish:
     field: str
 
 
-def joined(
+def requested_edges(
     mind: Mind,
     memory: Memory,
     wanted: Iterable[NewEdge],
@@ -40,32 +40,32 @@ def joined(
     """The edges of a memory that is about to be stored; of existing ones only given values change.
 
     `extra_turns` are those of a moved clock. Raises NotFound for an unknown end,
-    Unprocessable for kinds that cannot be joined and for actions whose probabilities
+    Unprocessable for kinds that cannot be requested_edges and for actions whose probabilities
     exceed 1.
     """
-    wishes = [
-        _wish(mind, memory, asked, f"edges[{index}]")
+    requests = [
+        _requested_edge(mind, memory, asked, f"edges[{index}]")
         for index, asked in enumerate(wanted)
     ]
-    turn = mind.lived_turns(extra_turns) if wishes else 0
+    turn = mind.lived_turns(extra_turns) if requests else 0
     causes = {
         w.target.id
-        for w in wishes
+        for w in requests
         if w.asked.kind is EdgeKind.TRIGGERS and w.source.kind is MemoryKind.EPISODE
     }
-    made: dict[str, tuple[_Wish, Edge]] = {}
-    for wish in wishes:
-        overwhelming = wish.asked.kind is EdgeKind.FIRES and (
-            wish.source.id in causes or _is_overwhelming(mind, wish.source)
+    made: dict[str, tuple[_RequestedEdge, Edge]] = {}
+    for request in requests:
+        overwhelming = request.asked.kind is EdgeKind.FIRES and (
+            request.source.id in causes or _is_overwhelming(mind, request.source)
         )
         edge = _edge(
             memory,
-            wish,
+            request,
             current_time,
             turn,
-            start_strength(wish.asked.kind, is_overwhelming=overwhelming),
+            start_strength(request.asked.kind, is_overwhelming=overwhelming),
         )
-        made[edge.id] = wish, edge
+        made[edge.id] = request, edge
     return _with_probabilities(mind, list(made.values()))
 
 
@@ -93,7 +93,9 @@ def check_topic(mind: Mind, memory: Memory) -> None:
             _check_join(edge.kind, source, target, "fields.concept_type")
 
 
-def _wish(mind: Mind, memory: Memory, asked: NewEdge, field: str) -> _Wish:
+def _requested_edge(
+    mind: Mind, memory: Memory, asked: NewEdge, field: str
+) -> _RequestedEdge:
     other_id = asked.source if asked.source is not None else asked.to
     if other_id is None or (asked.source is not None and asked.to is not None):
         raise Unprocessable(
@@ -114,7 +116,7 @@ def _wish(mind: Mind, memory: Memory, asked: NewEdge, field: str) -> _Wish:
     if asked.kind is EdgeKind.RELATES and not (asked.verb or "").strip():
         asked = replace(asked, verb=_VERB)
     existing_edge = mind.edges.find(asked.kind, source.id, target.id, asked.verb)
-    return _Wish(asked, source, target, existing_edge, field)
+    return _RequestedEdge(asked, source, target, existing_edge, field)
 
 
 def _check_join(kind: EdgeKind, source: Memory, target: Memory, field: str) -> None:
@@ -147,18 +149,22 @@ def _is_overwhelming(mind: Mind, trigger: Memory) -> bool:
 
 
 def _edge(
-    memory: Memory, wish: _Wish, current_time: datetime, turn: float, start: float
+    memory: Memory,
+    request: _RequestedEdge,
+    current_time: datetime,
+    turn: float,
+    start: float,
 ) -> Edge:
-    asked = wish.asked
+    asked = request.asked
     by_hand = (
-        wish.existing
-        if wish.existing is not None and wish.existing.origin is Origin.USER
+        request.existing
+        if request.existing is not None and request.existing.origin is Origin.USER
         else None
     )
     base = by_hand or Edge(
         soul=memory.soul,
-        source=wish.source.id,
-        target=wish.target.id,
+        source=request.source.id,
+        target=request.target.id,
         kind=asked.kind,
         origin=Origin.USER,
         touched=current_time,
@@ -180,27 +186,31 @@ def _edge(
 
 
 def _with_probabilities(
-    mind: Mind, made: Sequence[tuple[_Wish, Edge]]
+    mind: Mind, made: Sequence[tuple[_RequestedEdge, Edge]]
 ) -> tuple[Edge, ...]:
     """The edges; actions without a probability get equal parts of what remains."""
     out = {edge.id: edge for _, edge in made}
-    of_trigger: defaultdict[MemoryId, list[tuple[_Wish, Edge]]] = defaultdict(list)
-    for wish, edge in made:
+    of_trigger: defaultdict[MemoryId, list[tuple[_RequestedEdge, Edge]]] = defaultdict(
+        list
+    )
+    for request, edge in made:
         if edge.kind is EdgeKind.FIRES:
-            of_trigger[edge.source].append((wish, edge))
+            of_trigger[edge.source].append((request, edge))
     for trigger, pairs in of_trigger.items():
         explicit = {edge.target: edge.probability for _, edge in pairs}
         total = sum(_shares(mind, trigger, explicit).values())
-        open_ones = [(wish, edge) for wish, edge in pairs if edge.probability is None]
+        open_ones = [
+            (request, edge) for request, edge in pairs if edge.probability is None
+        ]
         first = pairs[0][0]
         _check_sum(first.source, total, f"{first.field}.probability")
-        for wish, edge in open_ones:
+        for request, edge in open_ones:
             rest = 1.0 - total
             if rest < _SLACK:
                 raise Unprocessable(
                     f"the other actions of trigger {trigger!r} have a probability of 1 together: "
                     "nothing is left for this one; give all of them theirs",
-                    field=f"{wish.field}.probability",
+                    field=f"{request.field}.probability",
                 )
             out[edge.id] = replace(edge, probability=rest / len(open_ones))
     return tuple(out.values())

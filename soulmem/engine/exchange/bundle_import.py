@@ -64,7 +64,7 @@ class BundleImport:
     ) -> None:
         done, total = 0, sum(step.lines for step in plan.steps)
         for step in plan.steps:
-            run.tell(done, total, "lines")
+            run.report(done, total, "lines")
             async with world.writing:
                 await self._store_step(world, run, step, bundle)
             done += step.lines
@@ -72,7 +72,7 @@ class BundleImport:
             # Opening the soul makes the episodes of chats that the bundle lacks.
             await world.mind(run.soul)
             self._embedding.wake()
-        run.tell(done, total, "lines")
+        run.report(done, total, "lines")
 
     async def _store_step(
         self, world: World, run: JobRun, step: Step, bundle: Bundle
@@ -96,7 +96,7 @@ class BundleImport:
         if chat is not None:
             concerned.update(chat.souls, chat.cast)
         for key in concerned:
-            world.let_go(key)
+            world.unload(key)
         if chat is not None:
             ranks = [(index + 1) * RANK_GAP for index in range(step.stop)]
             world.keep_log(ChatLog.of(chat, messages[: step.stop], ranks))

@@ -127,7 +127,7 @@ class ChatImport:
             head, stored = await self._stored(run.owner, log.chat)
             everybody = tuple(dict.fromkeys([*(head.souls if head else ()), *souls]))
             piece = await self._compute.run(_next_piece, log, stored, everybody)
-            run.tell(piece.shared, total, "messages")
+            run.report(piece.shared, total, "messages")
             lost = _lost_to_breaks(log, stored)
             if lost and piece.base is None and not confirmed:
                 return {**counts, "held": _unconfirmed(_BREAKS, lost)}
@@ -156,7 +156,7 @@ class ChatImport:
             if piece.stop == total:
                 break
         await self._chats.activity(run.owner, log.chat, Activity.CLOSED)
-        run.tell(total, total, "messages")
+        run.report(total, total, "messages")
         return {**counts, "held": None}
 
     async def _stored(

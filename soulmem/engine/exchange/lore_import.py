@@ -109,7 +109,7 @@ class LoreImport:
         counts, total = LoreCounts(), len(lore.statements)
         await self._teach(world, run.soul, lore.names, source)
         for start in range(0, total, _PIECE):
-            run.tell(start, total, "memories")
+            run.report(start, total, "memories")
             piece = lore.statements[start : start + _PIECE]
             async with world.writing as token:
                 mind = await world.mind_while_writing(token, run.soul)
@@ -121,7 +121,7 @@ class LoreImport:
                     token, run, world, mind, MindChange(put_memories=tuple(put))
                 )
             counts += some
-        run.tell(total, total, "memories")
+        run.report(total, total, "memories")
         async with world.writing as token:
             mind = await world.mind_while_writing(token, run.soul)
             change, some = await self._withdrawn(mind, lore, source, owner=run.owner)

@@ -105,8 +105,8 @@ class FeedbackService:
             old = await self._compute.run(opinion_of, mind, memory)
             text = mind.text_of(memory)
             new = opinion_after(old, verdict, text, chat, self._params.feedback)
-            edges = await self._compute.run(self._ways, mind, brought, verdict)
-            before, after = _told(old, new, edges)
+            edges = await self._compute.run(self._changed_edges, mind, brought, verdict)
+            before, after = _audit_values(old, new, edges)
             author = ChangeAuthor(Actor.USER, source=trace.id, reason=verdict.value)
             entry = await self._auditor.entry(
                 world.owner, soul, author, Action.FEEDBACK, memory, before, after
@@ -126,7 +126,7 @@ class FeedbackService:
         return FeedbackResult(new, len(edges), entry.id)
 
     @compute_only
-    def _ways(
+    def _changed_edges(
         self, mind: Mind, brought: RecalledMemory, verdict: Verdict
     ) -> list[tuple[Edge, Edge]]:
         """The edges that led to the memory, before and after the verdict.
@@ -170,7 +170,7 @@ class FeedbackService:
         return out
 
 
-def _told(
+def _audit_values(
     old: Opinion, new: Opinion, edges: list[tuple[Edge, Edge]]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     before: dict[str, Any] = {}

@@ -63,7 +63,7 @@ class Learner:
         self._auditor = services.auditor
         self._params = params or LearningParams()
         self._pending: OrderedDict[Reply, NotedRecall] = OrderedDict()
-        self._telling: set[asyncio.Task[None]] = set()
+        self._flow_tasks: set[asyncio.Task[None]] = set()
         self._lessons: set[asyncio.Task[None]] = set()
         self._loading: asyncio.Task[None] | None = None
         self._has_graphs = False
@@ -98,14 +98,14 @@ class Learner:
             walked={},
         )
         if flows is not None:  # computed after the answer was sent
-            self._telling.add(
-                task := asyncio.create_task(self._tell(reply, noted, flows))
+            self._flow_tasks.add(
+                task := asyncio.create_task(self._add_flows(reply, noted, flows))
             )
-            task.add_done_callback(self._telling.discard)
+            task.add_done_callback(self._flow_tasks.discard)
         while len(self._pending) > _PENDING:
             self._pending.popitem(last=False)
 
-    async def _tell(
+    async def _add_flows(
         self, reply: Reply, noted: NotedRecall, flows: Callable[[], Mapping[str, float]]
     ) -> None:
         walked = await self._compute.run(flows)
@@ -133,7 +133,7 @@ class Learner:
 
     async def stop(self) -> None:
         """Wait until everything under way has ended."""
-        await asyncio.gather(*self._telling, return_exceptions=True)
+        await asyncio.gather(*self._flow_tasks, return_exceptions=True)
         await self.drain()
         if self._loading is not None:
             await asyncio.gather(self._loading, return_exceptions=True)
@@ -151,22 +151,22 @@ class Learner:
         await self._compute.run(
             mind.load_derivations, await self._store.derivations(owner, mind.soul.id)
         )
-        await self.look_round([mind])
+        await self.refresh_working_memory([mind])
 
-    async def look_round(self, minds: Iterable[Mind]) -> None:
+    async def refresh_working_memory(self, minds: Iterable[Mind]) -> None:
         """Update the working memories: new memories enter, cold ones leave."""
         for mind in list(minds) if self._has_graphs else ():
-            await self._compute.run(self._look_round, mind)
+            await self._compute.run(self._refresh, mind)
 
     async def _load(self, minds: Callable[[], Iterable[Mind]]) -> None:
         await asyncio.to_thread(importlib.import_module, "networkx")
         self._has_graphs = True
-        await self.look_round(minds())
+        await self.refresh_working_memory(minds())
 
-    def _look_round(self, mind: Mind) -> None:
+    def _refresh(self, mind: Mind) -> None:
         extra = self._clock.extra_turns
-        working_memory.wake(mind, self._params.working_memory)
-        working_memory.look_round(
+        working_memory.build(mind, self._params.working_memory)
+        working_memory.refresh(
             mind, mind.lived_turns(extra), extra, self._params.working_memory
         )
 
@@ -174,7 +174,7 @@ class Learner:
         """Carry out all lessons that are due in the chat; one that cannot be stored is
         tried again later.
         """
-        await asyncio.gather(*self._telling, return_exceptions=True)
+        await asyncio.gather(*self._flow_tasks, return_exceptions=True)
         async with world.writing as token:
             chat_log = await world.log(chat)
             due = self._due(world, chat_log) if chat_log is not None else []
@@ -213,7 +213,7 @@ class Learner:
         learned = await self._compute.run(self._learn, mind, reply, noted)
         if learned is None:
             return
-        audit_values = await self._compute.run(_told, mind, learned)
+        audit_values = await self._compute.run(_audit_values, mind, learned)
         author = ChangeAuthor(Actor.ENGINE, source=reply.chat)
         entry = await self._auditor.entry(
             world.owner, reply.soul, author, Action.LEARN, noted.trace, *audit_values
@@ -245,7 +245,7 @@ class Learner:
 
 
 @compute_only
-def _told(mind: Mind, learned: Lesson) -> tuple[dict[str, Any], dict[str, Any]]:
+def _audit_values(mind: Mind, learned: Lesson) -> tuple[dict[str, Any], dict[str, Any]]:
     """Audit values of the lesson's edges, before and after."""
     edge_pairs = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
     pairs = {

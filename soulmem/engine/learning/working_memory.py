@@ -27,12 +27,12 @@ class WorkingMemoryParams:
 
 
 @compute_only
-def wake(mind: Mind, params: WorkingMemoryParams) -> None:
+def build(mind: Mind, params: WorkingMemoryParams) -> None:
     """Build the mind's working memory from its records, unless it has one; loads the graph library."""
     if mind.recalls.working is None:
         mind.recalls.working = working = WorkingMemory(params.working)
         for record in mind.recalls.records():
-            working.add_recall(_ways(mind, record), record.stamp.turn)
+            working.add_recall(_paths(mind, record), record.stamp.turn)
 
 
 @compute_only
@@ -41,24 +41,24 @@ def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> N
     working, turn = mind.recalls.working, record.stamp.turn
     if working is None:
         return
-    working.add_recall(_ways(mind, record), turn)
-    late = _late(mind, record.chat, params.working.grace)
+    working.add_recall(_paths(mind, record), turn)
+    late = _latest(mind, record.chat, params.working.grace)
     came = [trail.memory for trail in record.trails if trail.memory in mind.memories]
-    # Memories of one sync share a moment; older ones are checked in `look_round`.
+    # Memories of one sync share a moment; older ones are checked in `refresh`.
     together = Counter(mind.memories[memory].created for memory in late)
-    _sort(
+    _promote_or_add(
         mind,
         late,
         {memory: turn - age for memory, age in late.items()},
         together,
         params,
     )
-    _sort(mind, came, {}, together, params)
+    _promote_or_add(mind, came, {}, together, params)
     working.release(turn, _kept(mind, params))
 
 
 @compute_only
-def look_round(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -> None:
+def refresh(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -> None:
     """All new memories enter, cold ones leave; for Idle, as it looks at every memory.
 
     `extra` are turns of a moved clock, included in `turn`.
@@ -79,11 +79,13 @@ def look_round(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -
     created = mind.columns.created[:n]
     moments, counts = np.unique(created[created != 0], return_counts=True)
     together = dict(zip(map(moment_of, moments.tolist()), counts.tolist(), strict=True))
-    _sort(mind, {**active, **written}, {**active, **written}, together, params)
+    _promote_or_add(
+        mind, {**active, **written}, {**active, **written}, together, params
+    )
     working.release(turn, _kept(mind, params))
 
 
-def _late(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
+def _latest(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
     """Memories of the last `turns` exchanges of a chat, with their age in exchanges."""
     branch = mind.branches.branch(chat)
     age, out = 0, {}
@@ -93,7 +95,7 @@ def _late(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:
     return {memory: age for memory, age in out.items() if age < turns}
 
 
-def _sort(
+def _promote_or_add(
     mind: Mind,
     memories: Iterable[MemoryId],
     written: Mapping[MemoryId, int],
@@ -126,12 +128,14 @@ def _kept(mind: Mind, params: WorkingMemoryParams) -> set[MemoryId]:
     return core | set(mind.recalls.hot(params.working.hot))
 
 
-def _ways(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:
+def _paths(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:
     """The paths of a recall that still exist; a fact is a step between its two concepts."""
-    ways = []
+    paths = []
     for trail in record.trails:
         edge = mind.edges.get(trail.memory) if trail.memory in mind.facts else None
-        way = (*trail.via, trail.memory) if edge is None else (edge.source, edge.target)
-        if all(memory in mind.memories for memory in way):
-            ways.append(way)
-    return ways
+        path = (
+            (*trail.via, trail.memory) if edge is None else (edge.source, edge.target)
+        )
+        if all(memory in mind.memories for memory in path):
+            paths.append(path)
+    return paths

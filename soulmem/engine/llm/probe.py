@@ -69,7 +69,7 @@ class ModelTest:
             )
         if not self._llm_calls.has_model:
             return {"state": "off", "model": None}
-        task = LlmTask(run.owner, run.soul, USAGE_KIND, run.tell, calls_expected=2)
+        task = LlmTask(run.owner, run.soul, USAGE_KIND, run.report, calls_expected=2)
         task.report_progress()
         seconds_before = self._seconds(run)
         outcome: dict[str, Any]

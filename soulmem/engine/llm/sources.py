@@ -57,7 +57,7 @@ class LlmAccess:
             self._sources.desk.listen(self._announce, is_busy)
 
     def _announce(self, owner: Owner, request: str, waits: bool) -> None:
-        self._events.tell(
+        self._events.publish(
             "llm", owner, request=request, state="waiting" if waits else "over"
         )
 

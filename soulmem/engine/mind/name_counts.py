@@ -64,7 +64,7 @@ class NameCounts:
 
     @contextmanager
     def as_if(self, swaps: Sequence[Swap]) -> Iterator[set[str]]:
-        """Inside the block: with these swaps made; yields the folds they change. Undone afterwards."""
+        """Inside the block: with these swaps made; yields the folds they change. UndoResult afterwards."""
         done: list[Swap] = []
         try:
             changed = set[str]()

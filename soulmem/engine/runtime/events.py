@@ -36,7 +36,7 @@ class Events:
         self._listeners: dict[Listener, Owner] = {}
         self._closed = False
 
-    def tell(self, kind: str, owner: Owner | None = None, **data: Any) -> None:
+    def publish(self, kind: str, owner: Owner | None = None, **data: Any) -> None:
         """Send an event to the owner's listeners, or with None to all. Never waits."""
         for listener, whose in self._listeners.items():
             if owner in (None, whose):

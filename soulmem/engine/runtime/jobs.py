@@ -95,7 +95,7 @@ class JobRun:
         """The data that it works on."""
         return await self._spool.payload(self.record.job)
 
-    def tell(self, done: int, total: int, unit: str) -> None:
+    def report(self, done: int, total: int, unit: str) -> None:
         """Report the progress, to be called between pieces; ends the work if it is not
         wanted any more.
         """
@@ -160,7 +160,7 @@ class Jobs:
         )
         await self._spool.put(record, payload)
         self._begin(JobRun(record, self._spool))
-        await self._clear_out()
+        await self._drop_old_jobs()
         return record.job
 
     async def ask(
@@ -246,7 +246,7 @@ class Jobs:
 
     def _begin(self, run: JobRun) -> None:
         self._runs[run.record.job] = run
-        self._tell(run)
+        self._publish(run)
         run.stopping = self._stopping
         task = asyncio.create_task(self._carry_out(run))
         self._tasks.add(task)
@@ -258,7 +258,7 @@ class Jobs:
                 return
             kind = self._kinds[run.record.kind]
             run.record = replace(run.record, state=JobState.RUNNING.value)
-            self._tell(run)
+            self._publish(run)
             try:
                 result = await kind.work(run)
             except _Ended:
@@ -289,7 +289,7 @@ class Jobs:
         error: str | None = None,
     ) -> None:
         run.record = replace(run.record, state=state.value, result=result, error=error)
-        self._tell(run)
+        self._publish(run)
         try:
             await self._spool.put(run.record)
             await self._spool.drop_payload(run.record.job)
@@ -300,9 +300,9 @@ class Jobs:
                 failure.message,
             )
 
-    def _tell(self, run: JobRun) -> None:
+    def _publish(self, run: JobRun) -> None:
         record = run.record
-        self._events.tell(
+        self._events.publish(
             "job",
             record.owner,
             job=record.job,
@@ -311,7 +311,7 @@ class Jobs:
             state=record.state,
         )
 
-    async def _clear_out(self) -> None:
+    async def _drop_old_jobs(self) -> None:
         ended = [
             job
             for job, run in self._runs.items()

@@ -13,7 +13,7 @@ from soulmem.engine.runtime.events import Events
 
 log = logging.getLogger(__name__)
 
-_LOOK_SECONDS = 1.0
+_CHECK_SECONDS = 1.0
 _GENERATING_SECONDS = 300.0  # after which a client counts as gone
 
 
@@ -77,11 +77,11 @@ class Lifecycle:
     def _enter(self, phase: Phase) -> None:
         if phase is not self.phase:
             self.phase = phase
-            self.events.tell("phase", phase=phase.value)
+            self.events.publish("phase", phase=phase.value)
 
     async def _watch(self) -> None:
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(_CHECK_SECONDS)
             silent = time.monotonic() - self._last >= self._idle_after
             if not silent or self.is_generating():
                 continue

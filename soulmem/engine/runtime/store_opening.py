@@ -10,7 +10,7 @@ from soulmem.domain.errors import StoreError, StoreFull, StoreReadOnly
 
 log = logging.getLogger(__name__)
 
-_AGAIN = 3.0  # seconds between attempts
+_RETRY_SECONDS = 3.0  # seconds between attempts
 
 
 class StoreOpening:
@@ -27,15 +27,15 @@ class StoreOpening:
 
     async def run(self) -> None:
         """Try until the store is open, or cannot be: only a full or read-only disk is tried again."""
-        is_over = await self._opens()
+        is_over = await self._try_to_open()
         while not is_over:
-            await asyncio.sleep(_AGAIN)
-            is_over = await self._opens()
+            await asyncio.sleep(_RETRY_SECONDS)
+            is_over = await self._try_to_open()
         if self.error is None:
             await self._begin()
         self.is_done = True
 
-    async def _opens(self) -> bool:
+    async def _try_to_open(self) -> bool:
         try:
             await self._open()
         except StoreError as error:

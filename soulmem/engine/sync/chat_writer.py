@@ -78,12 +78,14 @@ class ChatWriter:
                 Chat(request.chat, request.souls, created=self._clock.now())
             )
             ancestors = await world.ancestors(replace(old.head, parent=request.parent))
-            heard: list[SoulId] = []
+            present_souls: list[SoulId] = []
             for message in request.messages:
-                heard.extend(message.present or ())
-            world.talked_to.update(dict.fromkeys(request.souls, time.monotonic()))
+                present_souls.extend(message.present or ())
+            world.last_sync.update(dict.fromkeys(request.souls, time.monotonic()))
             minds = await _minds(
-                token, world, [*request.souls, *old.head.souls, *old.head.cast, *heard]
+                token,
+                world,
+                [*request.souls, *old.head.souls, *old.head.cast, *present_souls],
             )
             async with _read_ahead(world, _unread(old, request)):
                 answer, step = await self._compute.run(
@@ -125,7 +127,7 @@ class ChatWriter:
                     old,
                     new,
                     retract=True,
-                    audit=await self._told(world, old.head),
+                    audit=await self._deletion_entries(world, old.head),
                 )
                 await world.release_logs([chat])
 
@@ -135,7 +137,7 @@ class ChatWriter:
         """Store and apply the soul's new names or settings, and their effects on memories."""
         old = mind.soul
         if new.settings.remember_hidden is not old.settings.remember_hidden:
-            await self._hide_or_show(
+            await self._change_hidden(
                 token, world, mind, replace(new, name=old.name, names=old.names)
             )
         if new != mind.soul:
@@ -144,7 +146,7 @@ class ChatWriter:
                 steps = await world.linker.steps(token, mind, MindChange(), new)
             await world.carry_out(token, mind, steps, new)
 
-    async def _hide_or_show(
+    async def _change_hidden(
         self, token: WriteToken, world: World, mind: Mind, new: Soul
     ) -> None:
         """Derive all chats of the soul again after a change of `remember_hidden`."""
@@ -319,7 +321,7 @@ class ChatWriter:
         )
         await self._carry_out(token, world, step, audit)
 
-    async def _told(self, world: World, head: Chat) -> list[AuditEntry]:
+    async def _deletion_entries(self, world: World, head: Chat) -> list[AuditEntry]:
         """Audit entries on the deletion of the chat, one per soul in it."""
         was, after = {"state": ChatState.ACTIVE.value}, {"state": ChatState.BIN.value}
         souls = [
@@ -434,7 +436,7 @@ class ChatWriter:
             await self._store.commit(united_changes(changes))
         except BaseException:
             for soul in souls:
-                world.let_go(soul)
+                world.unload(soul)
             raise
 
 

@@ -135,5 +135,5 @@ class SoulService:
                 Change(world.owner, souls=[new], audit=[entry], by=Actor.USER)
             )
             world.souls[soul] = new
-            world.let_go(soul)
+            world.unload(soul)
             await self._images.drop(world, new)

@@ -14,8 +14,8 @@ from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Forbidden, NotFound, Unprocessable
 from soulmem.domain.ids import ID_PATTERN
 
-_Prose = Annotated[str, Meta(min_length=1, max_length=100_000)]
-_Words = Annotated[str, Meta(min_length=1, max_length=2_000)]
+_LongText = Annotated[str, Meta(min_length=1, max_length=100_000)]
+_ShortText = Annotated[str, Meta(min_length=1, max_length=2_000)]
 _Key = Annotated[str, Meta(pattern=ID_PATTERN)]
 _Time = Annotated[datetime, Meta(tz=True, description="ISO 8601 with seconds and zone")]
 
@@ -27,14 +27,14 @@ class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class CallAssistant(Arguments, frozen=True):
     """Have the archivist do something about the memory, told in plain words."""
 
-    instruction: _Prose
+    instruction: _LongText
 
 
 class SavePermanentMemory(Arguments, frozen=True):
     """Keep something for good: a core fact about the user, a promise, a rule. Only the user can delete it."""
 
-    content: _Prose
-    reason: _Words
+    content: _LongText
+    reason: _ShortText
     tags: Annotated[
         list[Annotated[str, Meta(min_length=1, max_length=1_000)]], Meta(max_length=100)
     ] = []
@@ -43,7 +43,7 @@ class SavePermanentMemory(Arguments, frozen=True):
 class SearchMemories(Arguments, frozen=True):
     """Find memories about something, permanent ones among them."""
 
-    query: _Prose
+    query: _LongText
     limit: Annotated[int, Meta(ge=1, le=50)] = 8
 
 
@@ -63,7 +63,7 @@ class SearchMemoriesInTime(SearchMemories, frozen=True):
 class CreateDailySummary(Arguments, frozen=True):
     """Sum up the day that the latest scene belongs to, with an eye to what the context says."""
 
-    context: _Prose
+    context: _LongText
 
 
 class ArchiveMemories(Arguments, frozen=True):
@@ -76,14 +76,14 @@ class UpdateMemoryNode(Arguments, frozen=True):
     """Reword a memory. Permanent and locked ones cannot be changed."""
 
     memory_id: _Key
-    new_content: _Prose
+    new_content: _LongText
 
 
 class DeleteMemory(Arguments, frozen=True):
     """Ask the user to delete a memory. Nothing is deleted before the user says so."""
 
     memory_id: _Key
-    reason: _Words
+    reason: _ShortText
 
 
 @dataclass(frozen=True, slots=True)

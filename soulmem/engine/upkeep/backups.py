@@ -13,8 +13,8 @@ from soulmem.ports.backups import Backups
 
 log = logging.getLogger(__name__)
 
-_EVERY = timedelta(days=1)
-_NONE = "this store keeps no backups: a server's own tools do, and a file of each soul can be exported"
+_INTERVAL = timedelta(days=1)
+_NOT_SUPPORTED = "this store keeps no backups: a server's own tools do, and a file of each soul can be exported"
 
 
 class BackupSchedule:
@@ -47,17 +47,17 @@ class BackupSchedule:
         current_time = self._clock.now()
         try:
             last = await self._backups.last(current_time)
-            if last is None or current_time - last >= _EVERY:
+            if last is None or current_time - last >= _INTERVAL:
                 await self._make(self._backups)
         except StoreError as error:
             log.warning("%s", error.message)
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
         if self._backups is None:
-            raise Unprocessable(_NONE)
-        run.tell(0, 1, "backups")
+            raise Unprocessable(_NOT_SUPPORTED)
+        run.report(0, 1, "backups")
         path = await self._make(self._backups)
-        run.tell(1, 1, "backups")
+        run.report(1, 1, "backups")
         return {"file": path}
 
     async def _make(self, backups: Backups) -> str:

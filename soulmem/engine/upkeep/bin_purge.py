@@ -71,9 +71,9 @@ class BinPurge:
         since: dict[tuple[Owner, MemoryId], datetime] = {}
         for world in worlds:
             await self._souls.rest(world)
-            await world.awake()  # also purge the bins of souls that are not in use
+            await world.open_souls()  # also purge the bins of souls that are not in use
             for mind in list(world.minds.values()):
-                binned = await self._look_through(world, mind)
+                binned = await self._purgeable(world, mind)
                 expired_ids = expired(binned, self._clock.now(), self._params)
                 for start in range(0, len(expired_ids), _PIECE):
                     count += await self._purge(
@@ -102,13 +102,13 @@ class BinPurge:
         author = ChangeAuthor(Actor.USER, action=Action.PURGE, source=run.record.job)
         count = 0
         for start in range(0, len(purged), _PIECE):
-            run.tell(start, len(purged), "memories")
+            run.report(start, len(purged), "memories")
             count += await self._purge(
                 world, mind, purged[start : start + _PIECE], author
             )
         return {"purged": count}
 
-    async def _look_through(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
+    async def _purgeable(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
         """The purgeable memories in the soul's bin, with the time since when."""
         binned: dict[MemoryId, datetime] = {}
         for memory in await self._compute.run(_binned, mind):
@@ -116,10 +116,10 @@ class BinPurge:
             binned_at = binned_at or await self._auditor.since_binned(
                 world.owner, memory.id
             )
-            binned[memory.id] = binned_at or await self._noted(world, memory)
+            binned[memory.id] = binned_at or await self._audit_now(world, memory)
         return binned
 
-    async def _noted(self, world: World, memory: Memory) -> datetime:
+    async def _audit_now(self, world: World, memory: Memory) -> datetime:
         """Audit now a memory without an entry about its way into the bin; its time begins now."""
         author = ChangeAuthor(Actor.ENGINE, reason="found in the bin")
         entry = await self._auditor.entry(

@@ -138,9 +138,9 @@ def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]
     may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED)
     may &= ~columns.permanent[:n] & ~columns.locked[:n]
     edges = mind.edges.arrays([kind for kind in EdgeKind if kind in DECAYING])
-    unheld = may & (columns.kind[:n] == _CONCEPT) & _unheld(mind, edges, extra)
+    unheld = may & (columns.kind[:n] == _CONCEPT) & _without_links(mind, edges, extra)
     named = (
-        _ends(
+        _end_counts(
             edges.source[
                 (edges.kind == _MENTIONS) & (columns.kind[edges.target] == _CONCEPT)
             ],
@@ -152,12 +152,12 @@ def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]
     plain &= columns.importance[:n] < params.promotion.importance
     texts = np.flatnonzero(plain)
     ages = mind.time.row_ages(texts, mind.exchange_ages(None, extra, texts), extra)
-    texts = texts[ages >= _lasts(mind, params)]
+    texts = texts[ages >= _turns_until_forgotten(mind, params)]
     least = texts[np.argsort(columns.importance[texts], kind="stable")]
     return [mind.id_at(int(row)) for row in (*least, *np.flatnonzero(unheld))]
 
 
-def _lasts(mind: Mind, params: ForgettingParams) -> float:
+def _turns_until_forgotten(mind: Mind, params: ForgettingParams) -> float:
     """Turns of the soul's clock that an unused text lasts."""
     faded = (
         params.legible
@@ -167,7 +167,7 @@ def _lasts(mind: Mind, params: ForgettingParams) -> float:
     return max(params.unused, faded)
 
 
-def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
+def _without_links(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
     """Rows that had links that fade, and have none left above zero.
 
     A text's mention of a concept does not count for the concept.
@@ -176,8 +176,8 @@ def _unheld(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
     holds = remaining_strengths(mind, edges, extra) > 0.0
     own = (edges.kind == _MENTIONS) & (mind.columns.kind[edges.target] == _CONCEPT)
     by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
-    had = _ends(edges.source, n) + _ends(edges.target, n)
-    strong_links = _ends(edges.source[holds], n) + _ends(
+    had = _end_counts(edges.source, n) + _end_counts(edges.target, n)
+    strong_links = _end_counts(edges.source[holds], n) + _end_counts(
         edges.target[holds & ~by_text], n
     )
     return np.asarray((had > 0) & (strong_links == 0), np.bool_)
@@ -231,7 +231,7 @@ def _forgotten_texts(
     created = mind.columns.created
     out = []
     for memory in texts:
-        if unused.get(memory.id, inf) < _lasts(mind, params):
+        if unused.get(memory.id, inf) < _turns_until_forgotten(mind, params):
             continue
         siblings = int(np.count_nonzero(created == created[mind.row_of(memory)]))
         usage = mind.recalls.usage(memory.id)
@@ -241,5 +241,5 @@ def _forgotten_texts(
     return out
 
 
-def _ends(rows: NDArray[np.uint32], n: int) -> Ints:
+def _end_counts(rows: NDArray[np.uint32], n: int) -> Ints:
     return np.bincount(rows, minlength=n).astype(np.int64)

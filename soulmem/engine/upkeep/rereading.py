@@ -82,9 +82,7 @@ def reread(memory: Memory, soul_name: str, analysis: TextAnalysis) -> Memory:
     if not (memory.terms or memory.names):
         memory = replace(memory, terms=analysis.terms, names=analysis.names)
     analysed = memory.situation
-    if not _has_feelings_of_others(memory) or analysed.emotions != every_feeling(
-        memory
-    ):
+    if not _has_feelings_of_others(memory) or analysed.emotions != all_feelings(memory):
         return memory
     participants = with_feelings(analysed.participants, soul_name, analysis)
     own = own_feelings(participants, False, soul_name, analysis)
@@ -93,7 +91,7 @@ def reread(memory: Memory, soul_name: str, analysis: TextAnalysis) -> Memory:
     )
 
 
-def every_feeling(memory: Memory) -> tuple[Emotion, ...]:
+def all_feelings(memory: Memory) -> tuple[Emotion, ...]:
     """All feelings in the text, of any participant."""
     return tuple(Emotion(*emotion) for emotion in feelings(said(memory)))
 

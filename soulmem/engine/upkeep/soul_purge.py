@@ -77,7 +77,7 @@ class SoulPurge:
             derived = await self._store.derivations(world.owner, soul.id)
             chats = [
                 await self._emptied(world, head)
-                for head in _told_to_nobody_else(world, soul.id)
+                for head in _exclusive_chats(world, soul.id)
             ]
             bare = replace(soul, name="", names=(), settings=SoulSettings())
             entry = await self._auditor.entry(
@@ -116,7 +116,7 @@ class SoulPurge:
         return ChatChange(empty, drop=[ranked.message.slot for ranked in messages])
 
 
-def _told_to_nobody_else(world: World, soul: SoulId) -> list[Chat]:
+def _exclusive_chats(world: World, soul: SoulId) -> list[Chat]:
     """Chats that no other kept soul was ever in."""
 
     def is_kept(other: SoulId) -> bool:

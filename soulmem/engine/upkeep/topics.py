@@ -27,7 +27,7 @@ from soulmem.graph.cooccurrence import associates
 from soulmem.graph.topics import Topic, TopicParams, topics_of
 from soulmem.language.scripts import is_unspaced
 
-Tell = Callable[[int, int, str], None]
+ReportProgress = Callable[[int, int, str], None]
 
 _ACTIVE = MemoryState.ACTIVE
 _PIECE = 8  # terms whose associates are counted at once: about 20 ms in a large soul
@@ -89,8 +89,8 @@ class Topics:
         `run` receives the progress in concepts and may cancel.
         """
         revision = mind.terms.incidence.revision
-        links = await self._links(mind, None if run is None else run.tell)
-        before = await self._compute.run(_before, mind)
+        links = await self._links(mind, None if run is None else run.report)
+        before = await self._compute.run(_previous_topics, mind)
         found_topics = await asyncio.to_thread(
             topics_of, links, before, self._params.topics
         )
@@ -118,14 +118,14 @@ class Topics:
         return len(found_topics)
 
     async def _links(
-        self, mind: Mind, tell: Tell | None
+        self, mind: Mind, report: ReportProgress | None
     ) -> dict[tuple[str, str], float]:
         """Association strengths of pairs of concepts, by their labels."""
         terms = await self._compute.run(_frequent, mind, self._params)
         among, links = frozenset(terms), dict[tuple[str, str], float]()
         for start in range(0, len(terms), _PIECE):
-            if tell is not None:
-                tell(start, len(terms), "concepts")
+            if report is not None:
+                report(start, len(terms), "concepts")
             piece = terms[start : start + _PIECE]
             links.update(
                 await self._compute.run(_links_of, mind, piece, among, self._params)
@@ -189,7 +189,7 @@ def _topics(mind: Mind) -> dict[MemoryId, Memory]:
     return {m.id: m for m in sorted(topic_memories, key=lambda m: m.id)}
 
 
-def _before(mind: Mind) -> list[Topic]:
+def _previous_topics(mind: Mind) -> list[Topic]:
     return [Topic(m.id, m.tags[:3], m.tags) for m in _topics(mind).values()]
 
 

@@ -114,7 +114,7 @@ class Auditor:
             await self.traces.forget(world.owner, mind.soul.id, purged)
         touched = list(dict.fromkeys(entry.target for entry in entries))
         if touched:
-            self.events.tell(
+            self.events.publish(
                 "memory",
                 world.owner,
                 soul=mind.soul.id,
@@ -127,7 +127,7 @@ class Auditor:
         self, owner: Owner, mind: Mind, change: MindChange, author: ChangeAuthor
     ) -> tuple[AuditEntry, ...]:
         """The audit entries of a change that is not applied yet: one per memory or edge source."""
-        changes = await self._compute.run(_told_changes, mind, change)
+        changes = await self._compute.run(_entry_values, mind, change)
         made = []
         for changed in changes:
             action = author.action or changed.action
@@ -227,7 +227,7 @@ def with_author(steps: Steps, actor: Actor, entries: Sequence[AuditEntry]) -> St
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _EntryValues:
     """The values of one entry: target, action, values before and after."""
 
     target: str
@@ -237,7 +237,7 @@ class _Told:
 
 
 @compute_only
-def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
+def _entry_values(mind: Mind, change: MindChange) -> list[_EntryValues]:
     """The values of all audit entries of a change that is not applied yet."""
     edges = _edges_by_memory(mind, change)
     opinions = {changed.memory: changed for changed in change.put_opinions}
@@ -247,31 +247,33 @@ def _told_changes(mind: Mind, change: MindChange) -> list[_Told]:
             mind.memories.get(memory.id),
             edges.pop(memory.id, ({}, {})),
         )
-        out += _told_memory(old, memory, before, after)
+        out += _memory_entries(old, memory, before, after)
         opinion = opinions.get(memory.id)
-        if opinion is not None and opinion != (thought := opinion_of(mind, memory.id)):
-            out.append(_told_opinion(thought, opinion))
+        if opinion is not None and opinion != (
+            old_opinion := opinion_of(mind, memory.id)
+        ):
+            out.append(_opinion_entry(old_opinion, opinion))
     for key in change.drop_memories:
         if key in mind.memories:
             was = (
                 None if key in change.purge_audit else memory_values(mind.memories[key])
             )
-            out.append(_Told(key, Action.PURGE, was, None))
+            out.append(_EntryValues(key, Action.PURGE, was, None))
     for target, (before, after) in edges.items():
-        out.append(_Told(target, Action.CHANGE, {EDGES: before}, {EDGES: after}))
+        out.append(_EntryValues(target, Action.CHANGE, {EDGES: before}, {EDGES: after}))
     return out
 
 
-def _told_memory(
+def _memory_entries(
     old: Memory | None,
     new: Memory,
     edges_before: dict[str, Any],
     edges_after: dict[str, Any],
-) -> list[_Told]:
+) -> list[_EntryValues]:
     """The entry of one stored memory; empty when nothing but its revision changes."""
     if old is None:
         after = memory_values(new) | ({EDGES: edges_after} if edges_after else {})
-        return [_Told(new.id, Action.CREATE, None, after)]
+        return [_EntryValues(new.id, Action.CREATE, None, after)]
     was, values_after = memory_difference(old, new)
     if edges_before or edges_after:
         was[EDGES], values_after[EDGES] = edges_before, edges_after
@@ -282,12 +284,12 @@ def _told_memory(
         action = Action.BIN
     elif old.state in BINNED and new.state is MemoryState.ACTIVE:
         action = Action.RESTORE
-    return [_Told(new.id, action, was, values_after)]
+    return [_EntryValues(new.id, action, was, values_after)]
 
 
-def _told_opinion(old: Opinion, new: Opinion) -> _Told:
+def _opinion_entry(old: Opinion, new: Opinion) -> _EntryValues:
     """The entry of a changed opinion."""
-    return _Told(
+    return _EntryValues(
         new.memory,
         Action.CHANGE,
         {OPINION: opinion_values(old)},

@@ -44,11 +44,11 @@ def compare(
     """
     change = mind.branches.compare(branch)
     came = {key: draft(key) for key in change.came if _is_missing(mind, key)}
-    former = _former(mind, branch, came)
-    put = [_arrival(mind, fresh, former.get(key)) for key, fresh in came.items()]
+    former = _former_versions(mind, branch, came)
+    put = [_added_episode(mind, fresh, former.get(key)) for key, fresh in came.items()]
     put += _new_situations(mind, [key for key in changed if key not in came], draft)
     heirs = {memory.id for memory in former.values()}
-    leaving = _leaving(mind, change.went, heirs)
+    leaving = _unsupported(mind, change.went, heirs)
     drop = [] if retract else [memory.id for memory in leaving]
     if retract:
         put += [replace(memory, state=MemoryState.RETRACTED) for memory in leaving]
@@ -76,7 +76,7 @@ def _new_situations(mind: Mind, keys: Iterable[MemoryId], draft: Draft) -> list[
     return changed
 
 
-def _leaving(
+def _unsupported(
     mind: Mind, keys: Iterable[MemoryId], heirs: Collection[MemoryId]
 ) -> list[Memory]:
     """Episodes that no chat supports any more.
@@ -95,13 +95,17 @@ def _leaving(
 
 
 @compute_only
-def mended(
+def missing_parts(
     mind: Mind, branch: Branch, draft: Draft, current_time: datetime
 ) -> MindChange:
     """What of a stored chat is missing in the mind, after a change that was interrupted."""
     missing = {key: draft(key) for key in branch.order if _is_missing(mind, key)}
-    former = episodes_with_new_ids(_untold(mind), missing.values()) if missing else {}
-    put = [_arrival(mind, fresh, former.get(key)) for key, fresh in missing.items()]
+    former = (
+        episodes_with_new_ids(_without_chat(mind), missing.values()) if missing else {}
+    )
+    put = [
+        _added_episode(mind, fresh, former.get(key)) for key, fresh in missing.items()
+    ]
     rows = mind.chat_rows(branch.chat)
     existing = mind.edges.arrays([EdgeKind.NEXT]).pair
     alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), existing))
@@ -111,7 +115,7 @@ def mended(
     return MindChange(put_memories=tuple(put), drop_memories=older, put_edges=edges)
 
 
-def followed(mind: Mind) -> NDArray[np.int64]:
+def chat_pairs(mind: Mind) -> NDArray[np.int64]:
     """Row pairs of consecutive episodes in all chats, int64, encoded as in `EdgeArrays.pair`."""
     orders = [mind.chat_rows(branch.chat) for branch in mind.branches]
     return np.concatenate(
@@ -119,7 +123,7 @@ def followed(mind: Mind) -> NDArray[np.int64]:
     )
 
 
-def _former(
+def _former_versions(
     mind: Mind, branch: Branch, came: Mapping[MemoryId, Memory]
 ) -> dict[MemoryId, Memory]:
     """Earlier versions of added episodes, by new id: same message, other id."""
@@ -134,7 +138,7 @@ def _former(
     return episodes_with_new_ids((mind.memories[key] for key in before), current_branch)
 
 
-def _untold(mind: Mind) -> list[Memory]:
+def _without_chat(mind: Mind) -> list[Memory]:
     """Episodes that no chat contains, e.g. because an older version named them differently."""
     return [
         m
@@ -148,7 +152,7 @@ def _is_missing(mind: Mind, key: MemoryId) -> bool:
     return stored_memory is None or stored_memory.state is MemoryState.RETRACTED
 
 
-def _arrival(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:
+def _added_episode(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:
     """The memory to write for an added episode; keeps what the user set on its earlier version."""
     existing = mind.memories.get(fresh.id)
     if existing is not None:

@@ -35,7 +35,7 @@ class EdgeForecast:
         return self.rows[order][: int(np.count_nonzero(remaining > l1 / 4)) + 1]
 
 
-def waiting(walk: Walk, l1: float) -> EdgeForecast | None:
+def forecast_of(walk: Walk, l1: float) -> EdgeForecast | None:
     """What must continue before the walk's error is at most `l1`; None when it is."""
     if walk.error <= l1 or not walk.stuck.size:
         return None
@@ -43,7 +43,7 @@ def waiting(walk: Walk, l1: float) -> EdgeForecast | None:
 
 
 @compute_only
-def sent_on(
+def forecast_after(
     mind: Mind, before: EdgeForecast, read: Ints, params: WalkParams
 ) -> EdgeForecast | None:
     """The forecast after the rows `read` have passed their mass on; None when little is left."""

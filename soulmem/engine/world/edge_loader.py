@@ -30,7 +30,7 @@ from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.world.edge_forecast import EdgeForecast, sent_on, waiting
+from soulmem.engine.world.edge_forecast import EdgeForecast, forecast_after, forecast_of
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.residency import LINKS
 from soulmem.kernels.walk_result import Walk, WalkParams
@@ -48,10 +48,10 @@ Attempt = Callable[
 _PIECE = 200  # memories whose edges are read at once
 _EDGES = 2000  # edges applied at once: about 10 ms on the compute thread
 
-_ANY = frozenset(kind.value for kind in EdgeKind)
-_KEPT = _ANY - {kind.value for kind in LINKS}
+_ALL_KINDS = frozenset(kind.value for kind in EdgeKind)
+_KEPT_KINDS = _ALL_KINDS - {kind.value for kind in LINKS}
 # Edges that are always loaded: all edges of memories of these kinds, or (True) those leaving them.
-_SOURCES = (
+_ALWAYS_LOADED = (
     ({MemoryKind.ABSTRACT_EPISODE, MemoryKind.TRIGGER, MemoryKind.ACTION}, False),
     ({MemoryKind.CONCEPT}, True),
 )
@@ -68,7 +68,7 @@ class LoadingParams:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class LoadedWalk:
     """A walk with loading, and what it took."""
 
     walk: Walk | None
@@ -115,7 +115,7 @@ class EdgeLoader:
         params: WalkParams,
         seconds: float,
         first: Sequence[MemoryId] = (),
-    ) -> Followed:
+    ) -> LoadedWalk:
         """Walk until the error is at most `params.l1`, reading the edges that are
         missing; after `seconds` the best walk so far.
 
@@ -131,17 +131,17 @@ class EdgeLoader:
         while True:
             if wanted:
                 # A late read continues: the next turn needs the same edges.
-                reading = self._start(self._load(owner, mind, wanted, weigh=True))
+                reading = self._start_task(self._load(owner, mind, wanted, weigh=True))
                 try:
                     seconds_left = max(0.0, end - time.perf_counter())
                     read += await asyncio.wait_for(
                         asyncio.shield(reading), seconds_left
                     )
                 except asyncio.TimeoutError:
-                    return Followed(walk, walks, read, complete=False)
+                    return LoadedWalk(walk, walks, read, complete=False)
             if waits is not None:
                 wanted, waits = await self._compute.run(
-                    _foresee, mind, waits, wanted, params
+                    _forecast, mind, waits, wanted, params
                 )
             if waits is None:
                 walk, wanted, waits = await self._compute.run(
@@ -149,12 +149,12 @@ class EdgeLoader:
                 )
                 walks += 1
                 if waits is None:
-                    return Followed(walk, walks, read, complete=True)
+                    return LoadedWalk(walk, walks, read, complete=True)
 
-    async def open_part(self, owner: Owner, mind: Mind) -> None:
+    async def load_partial(self, owner: Owner, mind: Mind) -> None:
         """Load the edges that a large soul always has in memory; its memories are there already."""
         await self._compute.run(lambda: mind.residency.mark_partial(mind.size))
-        for kinds, leaving in _SOURCES:
+        for kinds, leaving in _ALWAYS_LOADED:
             memories = await self._compute.run(of_kinds, mind, kinds)
             for start in range(0, len(memories), _PIECE):
                 page = await self._store.edges_around(
@@ -163,7 +163,7 @@ class EdgeLoader:
                     memories[start : start + _PIECE],
                     leaving=leaving,
                 )
-                await self._take(mind, page, _KEPT)
+                await self._take(mind, page, _KEPT_KINDS)
 
     async def complete(
         self, owner: Owner, mind: Mind, memories: Iterable[MemoryId]
@@ -203,14 +203,14 @@ class EdgeLoader:
         follow in the background.
         """
         if not mind.residency.whole:
-            hot = await self._compute.run(_hot, mind, self._params.hot)
+            hot = await self._compute.run(_hot_memories, mind, self._params.hot)
             await self._load(owner, mind, hot)
-            self._start(self._warm(owner, mind, hot))
+            self._start_task(self._load_surroundings(owner, mind, hot))
 
     def recalled(self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]) -> None:
         """In the background, load the surroundings of recalled memories and release unused edges."""
         if not mind.residency.whole:
-            self._start(self._warm(owner, mind, memories))
+            self._start_task(self._load_surroundings(owner, mind, memories))
 
     async def release(self, mind: Mind) -> int:
         """Release edges that were unused for long; returns how many."""
@@ -251,7 +251,7 @@ class EdgeLoader:
             task.cancel()
         await self.drain()
 
-    async def _warm(
+    async def _load_surroundings(
         self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
     ) -> int:
         p = self._params
@@ -275,11 +275,13 @@ class EdgeLoader:
         walk needs.
         """
         async with self._lock(mind):
-            missing = await self._compute.run(self._begin, mind, memories, passing)
+            missing = await self._compute.run(
+                self._begin_loading, mind, memories, passing
+            )
             if missing:
                 await self._read(owner, mind, missing, passing)
             if weigh:
-                await self._weigh(owner, mind, memories)
+                await self._count_mentions(owner, mind, memories)
             return len(missing)
 
     async def _read(
@@ -292,9 +294,9 @@ class EdgeLoader:
             )
             done = memories
         finally:
-            await self._compute.run(self._end, mind, done, passing)
+            await self._compute.run(self._end_loading, mind, done, passing)
 
-    async def _weigh(
+    async def _count_mentions(
         self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
     ) -> None:
         """Count the mentions of the texts linked to these complete memories, as a walk weighs them."""
@@ -305,11 +307,14 @@ class EdgeLoader:
                 owner, mind.soul.id, texts, EdgeKind.MENTIONS
             )
         await self._compute.run(
-            _weighed, mind, memories, {text: names.get(text, 0) for text in texts}
+            _set_mention_counts,
+            mind,
+            memories,
+            {text: names.get(text, 0) for text in texts},
         )
 
     async def _take(
-        self, mind: Mind, page: EdgePage, kinds: Collection[str] = _ANY
+        self, mind: Mind, page: EdgePage, kinds: Collection[str] = _ALL_KINDS
     ) -> None:
         for start in range(0, len(page.id), _EDGES):
             piece = range(start, min(start + _EDGES, len(page.id)))
@@ -321,7 +326,7 @@ class EdgeLoader:
             )
 
     @compute_only
-    def _begin(
+    def _begin_loading(
         self, mind: Mind, memories: Sequence[MemoryId], passing: bool
     ) -> list[MemoryId]:
         """The memories among these whose edges must be read."""
@@ -338,7 +343,9 @@ class EdgeLoader:
         return missing
 
     @compute_only
-    def _end(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> None:
+    def _end_loading(
+        self, mind: Mind, memories: Sequence[MemoryId], passing: bool
+    ) -> None:
         """Mark these memories complete: their edges have been applied."""
         rows = _rows(mind, memories)
         mind.residency.mark_loaded(rows, 0 if passing else self._turn(mind))
@@ -351,9 +358,9 @@ class EdgeLoader:
         walk = attempt()
         if walk is None:
             return None, [], None
-        mind.residency.mark_used(_needed(walk, params), self._turn(mind))
-        waits = waiting(walk, params.l1)
-        return walk, _most(mind, waits, params), waits
+        mind.residency.mark_used(_needed_rows(walk, params), self._turn(mind))
+        waits = forecast_of(walk, params.l1)
+        return walk, _memories_to_load(mind, waits, params), waits
 
     def _release(self, mind: Mind) -> int:
         p = self._params
@@ -363,7 +370,7 @@ class EdgeLoader:
             self._turn(mind),
             unused=p.release_after,
             most=p.resident_edges,
-            hot=_rows(mind, _hot(mind, p.hot)),
+            hot=_rows(mind, _hot_memories(mind, p.hot)),
         )
 
     def _turn(self, mind: Mind) -> int:
@@ -372,28 +379,30 @@ class EdgeLoader:
     def _lock(self, mind: Mind) -> asyncio.Lock:
         return self._locks.setdefault(mind, asyncio.Lock())
 
-    def _start(self, work: Coroutine[object, object, int]) -> asyncio.Task[int]:
+    def _start_task(self, work: Coroutine[object, object, int]) -> asyncio.Task[int]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._task_done)
         return task
 
-    def _done(self, task: asyncio.Task[int]) -> None:
+    def _task_done(self, task: asyncio.Task[int]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.warning("edges of a large soul could not be read: %s", error)
 
 
 @compute_only
-def _foresee(
+def _forecast(
     mind: Mind, waits: EdgeForecast, read: Sequence[MemoryId], params: WalkParams
 ) -> tuple[list[MemoryId], EdgeForecast | None]:
     """The memories to read next, and the forecast after those in `read` were loaded."""
-    after = sent_on(mind, waits, np.asarray(_rows(mind, read), np.int64), params)
-    return _most(mind, after, params), after
+    after = forecast_after(mind, waits, np.asarray(_rows(mind, read), np.int64), params)
+    return _memories_to_load(mind, after, params), after
 
 
-def _most(mind: Mind, waits: EdgeForecast | None, params: WalkParams) -> list[MemoryId]:
+def _memories_to_load(
+    mind: Mind, waits: EdgeForecast | None, params: WalkParams
+) -> list[MemoryId]:
     return (
         []
         if waits is None
@@ -401,7 +410,7 @@ def _most(mind: Mind, waits: EdgeForecast | None, params: WalkParams) -> list[Me
     )
 
 
-def _needed(walk: Walk, params: WalkParams) -> Ints:
+def _needed_rows(walk: Walk, params: WalkParams) -> Ints:
     """The rows that the walk depends on: all others together passed on at most `l1` / 4."""
     order = np.argsort(walk.score)
     sent = np.cumsum(walk.score[order]) * (1 - params.restart) / params.restart
@@ -421,7 +430,7 @@ def _uncounted(mind: Mind, memories: Sequence[MemoryId]) -> list[MemoryId]:
     ]
 
 
-def _weighed(
+def _set_mention_counts(
     mind: Mind, memories: Sequence[MemoryId], names: Mapping[MemoryId, int]
 ) -> None:
     texts = [memory for memory in names if mind.row(memory) is not None]
@@ -461,7 +470,7 @@ def _is_new(mind: Mind, page: EdgePage, index: int) -> bool:
     return not follows or mind.branches.has_pair((source, target))
 
 
-def _hot(mind: Mind, count: int) -> list[MemoryId]:
+def _hot_memories(mind: Mind, count: int) -> list[MemoryId]:
     """The `count` memories recalled most often, filled up with the newest, and all permanent ones."""
     hot = dict.fromkeys(mind.recalls.hot(count))
     n = mind.size

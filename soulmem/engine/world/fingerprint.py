@@ -26,9 +26,11 @@ from soulmem.engine.propagation.renaming import all_folded_names
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.world.world import World
 
-_SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
+_FIXED_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
-Told = tuple[str, int]  # hash of a chat's content, and the position of an episode in it
+ChatPosition = tuple[
+    str, int
+]  # hash of a chat's content, and the position of an episode in it
 
 
 @compute_only
@@ -36,10 +38,12 @@ def fingerprint(world: World, mind: Mind) -> str:
     """Hex SHA-256 over derived memories in use with their provenance and what they are about, their `next`
     edges, and the names of the card and of their own that they mention.
     """
-    digest_lines: defaultdict[MemoryId, list[Told]] = defaultdict(list)
-    paired: defaultdict[tuple[MemoryId, MemoryId], list[Told]] = defaultdict(list)
+    digest_lines: defaultdict[MemoryId, list[ChatPosition]] = defaultdict(list)
+    paired: defaultdict[tuple[MemoryId, MemoryId], list[ChatPosition]] = defaultdict(
+        list
+    )
     for branch in mind.branches:
-        order = _followed(world, branch.chat, branch.order, mind)
+        order = _settled_order(world, branch.chat, branch.order, mind)
         name = _hash(_content(mind.memories[m]) for m in order)
         for index, memory in enumerate(order):
             digest_lines[memory].append((name, index))
@@ -59,7 +63,7 @@ def fingerprint(world: World, mind: Mind) -> str:
     return _hash(sorted([*lines, *_names(mind, digest_lines)]))
 
 
-def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
+def _names(mind: Mind, lines: Mapping[MemoryId, list[ChatPosition]]) -> Iterator[str]:
     """Lines on the names of the card and of messages, and on the derived memories linked to them.
 
     Concepts of the user are left out, and so are their effects: one with a longer name
@@ -69,21 +73,21 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
     alone = KnownNames(mind.soul)  # without concepts of the user
     standing: dict[MemoryId, frozenset[MemoryId]] = {}
     spelled: dict[MemoryId, str] = {}
-    unmade = {m.id for m in mind.names.card_changes(_SOME_TIME)[0]}
+    unmade = {m.id for m in mind.names.card_changes(_FIXED_TIME)[0]}
     for card_name, concepts in mind.names.card_names():
-        alone.put(card_name.memory(mind.soul.id, _SOME_TIME))
+        alone.put(card_name.memory(mind.soul.id, _FIXED_TIME))
         standing[card_name.id], spelled[card_name.id] = concepts, card_name.name
         if card_name.id not in unmade:
             name_line = ["name", card_name.name, card_name.aliases]
             yield json.dumps(name_line, ensure_ascii=False)
     missing, remaining = learned_name_changes(
-        mind.names, mind.name_counts, all_folded_names(mind), _SOME_TIME
+        mind.names, mind.name_counts, all_folded_names(mind), _FIXED_TIME
     )
     yield from (
         json.dumps(["nobody gives this name", mind.memories[key].text])
         for key in remaining
     )
-    for concept in _given(alone, mind, lines):
+    for concept in _concepts_from_names(alone, mind, lines):
         alone.put(concept)
         standing[concept.id], spelled[concept.id] = (
             frozenset((concept.id,)),
@@ -98,7 +102,7 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[Told]]) -> Iterator[str]:
             continue
         words = spoken(memory)
         spotted, expected = set(mind.names.spot(words)), set(alone.spot(words))
-        direct, linked = _linked(mind, key)
+        direct, linked = _linked_concepts(mind, key)
         names = [
             name for name in expected if _is_linked(standing[name], spotted, linked)
         ]
@@ -123,15 +127,19 @@ def _is_linked(
     return not wanted or bool(wanted & linked)
 
 
-def _given(alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]) -> list[Memory]:
+def _concepts_from_names(
+    alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]
+) -> list[Memory]:
     """The concepts of names that these memories introduce."""
     sightings = NameCounts()
     for key in lines:
         sightings.swap(None, mind.memories[key])
-    return learned_name_changes(alone, sightings, sightings.folds(), _SOME_TIME)[0]
+    return learned_name_changes(alone, sightings, sightings.folds(), _FIXED_TIME)[0]
 
 
-def _linked(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]]:
+def _linked_concepts(
+    mind: Mind, episode: MemoryId
+) -> tuple[set[MemoryId], set[MemoryId]]:
     """Concepts that the episode itself mentions (not by the user's hand), and those
     that it or its abstract episode mentions.
     """
@@ -148,7 +156,7 @@ def _linked(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]
     return direct, linked
 
 
-def _followed(
+def _settled_order(
     world: World, chat: ChatId, order: Iterable[MemoryId], mind: Mind
 ) -> list[MemoryId]:
     log = world.loaded_log(chat)

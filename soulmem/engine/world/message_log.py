@@ -46,14 +46,16 @@ class EpisodeMessages:
     ) -> None:
         self._keys = keys
         self._messages = messages
-        self._told: dict[MemoryId, Message] | None = None
+        self._message_by_episode: dict[MemoryId, Message] | None = None
 
     def message(self, key: MemoryId) -> Message:
         """The message of the episode. Raises KeyError."""
-        if self._told is None:
+        if self._message_by_episode is None:
             messages = zip(self._keys, self._messages, strict=True)
-            self._told = {message: m for message, m in messages if message is not None}
-        return self._told[key]
+            self._message_by_episode = {
+                message: m for message, m in messages if message is not None
+            }
+        return self._message_by_episode[key]
 
     def key(self, position: int | None) -> MemoryId | None:
         """The episode of the message at `position`, None without one."""

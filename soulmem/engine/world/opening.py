@@ -16,7 +16,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
-from soulmem.engine.world.chat_delta import followed
+from soulmem.engine.world.chat_delta import chat_pairs
 from soulmem.engine.world.edge_loader import EdgeLoader, of_kinds
 from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
@@ -83,10 +83,10 @@ class Opener:
                 mind.terms.refresh, texts[start : start + _MEMORIES]
             )
         for log in chats:
-            await world.mend(
-                token, mind, await self._compute.run(world.mended, mind, log)
+            await world.repair(
+                token, mind, await self._compute.run(world.missing_of_chat, mind, log)
             )
-        await world.mend(token, mind, await self._compute.run(_orphans, mind))
+        await world.repair(token, mind, await self._compute.run(_orphans, mind))
         await world.carry_out(token, mind, await world.linker.unfinished(token, mind))
         if len(mind.memories) > _MANY:
             await world.release_logs(log.head.id for log in chats)
@@ -103,7 +103,7 @@ class Opener:
 
     async def _read_edges(self, owner: Owner, mind: Mind, *, alone: bool) -> None:
         if await self._loader.is_too_large(owner, mind.soul.id, alone=alone):
-            await self._loader.open_part(owner, mind)
+            await self._loader.load_partial(owner, mind)
         else:
             async for page in self._store.edge_pages(owner, mind.soul.id):
                 await self._compute.run(mind.load_edges, page)
@@ -127,7 +127,7 @@ def _orphans(mind: Mind) -> MindChange:
     for key in memories:
         drop.update((edge.id, None) for edge in mind.edges.of(key))
     follows = mind.edges.arrays([EdgeKind.NEXT])
-    for slot in follows.slot[~np.isin(follows.pair, followed(mind))]:
+    for slot in follows.slot[~np.isin(follows.pair, chat_pairs(mind))]:
         edge = mind.edges.edge_at(int(slot))
         if edge.origin is Origin.CHAT and edge.verb is None:
             drop[edge.id] = None

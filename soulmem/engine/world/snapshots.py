@@ -35,7 +35,7 @@ from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
 
-_CUTS_WORDS = "simplemma"  # lemmatiser: another version may give other words
+_LEMMATISER = "simplemma"  # lemmatiser: another version may give other words
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SnapshotParams:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _SnapshotState:
     """A snapshot that was written or read, and the state of the mind it stands for."""
 
     token: str
@@ -77,7 +77,7 @@ class SnapshotKeeper:
         self._store = store
         self._compute = compute
         self._params = params or SnapshotParams()
-        self._kept: WeakKeyDictionary[Mind, _Kept] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[Mind, _SnapshotState] = WeakKeyDictionary()
 
     async def open(self, world: World, soul: Soul, most_edges: int) -> Mind | None:
         """The soul's mind from its snapshot; None when it must be read from the store.
@@ -86,7 +86,7 @@ class SnapshotKeeper:
         """
         if self._images is None:
             return None
-        mind = await self._opened(self._images, world, soul)
+        mind = await self._restored(self._images, world, soul)
         if mind is None:  # an unusable snapshot may hold texts that were deleted since
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
         return mind if mind is not None and len(mind.edges) <= most_edges else None
@@ -98,7 +98,7 @@ class SnapshotKeeper:
         for world in worlds:
             for mind in list(world.minds.values()):
                 try:
-                    await self._keep(world, mind, last)
+                    await self._update(world, mind, last)
                 except SoulMemError as error:
                     log.warning("no image of soul %s: %s", mind.soul.id, error.message)
                 except (
@@ -111,7 +111,7 @@ class SnapshotKeeper:
         if self._images is not None:
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
 
-    async def _opened(
+    async def _restored(
         self, images: SnapshotStore, world: World, soul: Soul
     ) -> Mind | None:
         token = await self._store.marked(world.owner, soul.id)
@@ -144,7 +144,7 @@ class SnapshotKeeper:
             return False
         return len(mind.memories) + len(mind.edges) >= self._params.least
 
-    async def _keep(self, world: World, mind: Mind, last: bool) -> None:
+    async def _update(self, world: World, mind: Mind, last: bool) -> None:
         if self._images is None or not self._is_worth_it(world, mind):
             return
         basis = await _basis(world, mind.soul)
@@ -152,7 +152,7 @@ class SnapshotKeeper:
             _state, mind, secrets.token_hex(16), basis, time.monotonic()
         )
         old = self._kept.get(mind)
-        if old is None or not _same(old, state):
+        if old is None or not _is_same_state(old, state):
             if (
                 old is not None
                 and not last
@@ -167,7 +167,7 @@ class SnapshotKeeper:
             current_state = await self._compute.run(
                 _state, mind, state.token, basis, state.written_at
             )
-            unchanged = world.minds.get(mind.soul.id) is mind and _same(
+            unchanged = world.minds.get(mind.soul.id) is mind and _is_same_state(
                 current_state, state
             )
             if unchanged and await _basis(world, mind.soul) == basis:
@@ -176,7 +176,7 @@ class SnapshotKeeper:
                 self._kept[mind] = state
 
     async def _write(
-        self, images: SnapshotStore, world: World, mind: Mind, state: _Kept
+        self, images: SnapshotStore, world: World, mind: Mind, state: _SnapshotState
     ) -> bool:
         """Whether a snapshot of that state was written; False when the mind changed meanwhile."""
         owner, soul = world.owner, mind.soul.id
@@ -186,7 +186,7 @@ class SnapshotKeeper:
         try:
             source = packed_parts(mind)
             while (
-                piece := await self._compute.run(_next, mind, state, source)
+                piece := await self._compute.run(_next_piece, mind, state, source)
             ) is not None:
                 await asyncio.to_thread(writer.add, piece)
             await asyncio.to_thread(
@@ -203,7 +203,9 @@ class _Changed(Exception):
     """The mind has changed since the snapshot was begun."""
 
 
-def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] | None:
+def _next_piece(
+    mind: Mind, state: _SnapshotState, source: Pieces
+) -> dict[str, NDArray[Any]] | None:
     """The next piece, None when there are no more. Raises _Changed."""
     if (mind.revision, mind.vector_queue.model) != (state.revision, state.model):
         raise _Changed
@@ -213,10 +215,10 @@ def _next(mind: Mind, state: _Kept, source: Pieces) -> dict[str, NDArray[Any]] |
 @compute_only
 def _state(
     mind: Mind, token: str, basis: Mapping[str, Any], written_at: float
-) -> _Kept:
+) -> _SnapshotState:
     """The present state of the mind."""
     embedded = mind.vector_queue
-    return _Kept(
+    return _SnapshotState(
         token,
         basis,
         mind.revision,
@@ -226,7 +228,7 @@ def _state(
     )
 
 
-def _same(first: _Kept, other: _Kept) -> bool:
+def _is_same_state(first: _SnapshotState, other: _SnapshotState) -> bool:
     """Whether one snapshot would do for both states."""
     return replace(first, token="", written_at=0.0) == replace(
         other, token="", written_at=0.0
@@ -235,7 +237,7 @@ def _same(first: _Kept, other: _Kept) -> bool:
 
 async def _basis(world: World, soul: Soul) -> dict[str, Any]:
     """What a snapshot depends on apart from commits to the soul."""
-    code = await asyncio.to_thread(_code)
+    code = await asyncio.to_thread(_code_hash)
     chats = (
         head
         for head in world.heads.values()
@@ -249,12 +251,12 @@ async def _basis(world: World, soul: Soul) -> dict[str, Any]:
 
 
 @cache
-def _code() -> str:
+def _code_hash() -> str:
     """A hash of SoulMem's code: another version may derive other data from a text.
     Reads files; blocks.
     """
     digest = hashlib.blake2b(
-        f"{soulmem.__version__} {metadata.version(_CUTS_WORDS)}".encode(),
+        f"{soulmem.__version__} {metadata.version(_LEMMATISER)}".encode(),
         digest_size=16,
     )
     for path in sorted(Path(soulmem.__file__).parent.rglob("*.py")):

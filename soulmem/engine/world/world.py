@@ -30,7 +30,7 @@ from soulmem.engine.propagation.linker import Linker, Steps
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteLock, WriteToken
-from soulmem.engine.world.chat_delta import compare, mended
+from soulmem.engine.world.chat_delta import compare, missing_parts
 from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.message_log import ChatLog as ChatLog
 from soulmem.engine.world.message_log import EpisodeMessages
@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 _PIECE = 200  # memories applied at once: about 20 ms on the compute thread
 
 
-_CUT_AT_ONCE = 50  # memories tokenised at once: about 20 ms when they are long
+_TOKENISED_AT_ONCE = 50  # memories tokenised at once: about 20 ms when they are long
 _NO_WORD = re.compile(r"[\W_]+")
 
 
@@ -86,7 +86,7 @@ class World:
         self.opening: dict[
             SoulId, Mind
         ] = {}  # partly filled minds of souls that are being opened
-        self.talked_to: dict[SoulId, float] = {}  # monotonic seconds
+        self.last_sync: dict[SoulId, float] = {}  # monotonic seconds
         self.writing = WriteLock()
         self.readings = TextAnalyses()
         self.linker = Linker(
@@ -172,7 +172,7 @@ class World:
             self._logs.pop(chat, None)
         await self._compute.run(self._keys.clear)
 
-    async def awake(self) -> None:
+    async def open_souls(self) -> None:
         """Open every active soul, so that the first recall finds it open, and store its repairs."""
         for soul in list(self.souls.values()):
             if soul.state is not SoulState.ACTIVE:
@@ -191,7 +191,7 @@ class World:
                     "soul %s could not be opened or mended: %s", soul.id, error.message
                 )
 
-    def is_awake(self) -> bool:
+    def is_fully_open(self) -> bool:
         """Whether every soul that is not purged is open."""
         return all(soul.id in self.minds for soul in self.souls.values() if soul.name)
 
@@ -365,7 +365,7 @@ class World:
                 )
             except BaseException:
                 if number:
-                    self.let_go(mind.soul.id)
+                    self.unload(mind.soul.id)
                 raise
             if soul is not None and not number:
                 await self._take_soul(token, mind, soul)
@@ -389,12 +389,15 @@ class World:
                 _differing_words, before, soul.known_names()
             )
             memories = list(mind.memories)
-            for start in range(0, len(memories), _CUT_AT_ONCE):
+            for start in range(0, len(memories), _TOKENISED_AT_ONCE):
                 await self._compute.run(
-                    _index_words, mind, memories[start : start + _CUT_AT_ONCE], words
+                    _index_words,
+                    mind,
+                    memories[start : start + _TOKENISED_AT_ONCE],
+                    words,
                 )
 
-    def let_go(self, soul: SoulId) -> None:
+    def unload(self, soul: SoulId) -> None:
         """Unload the soul's mind; the store has everything."""
         self.pending_writes.forget(soul)
         mind = self.minds.pop(soul, None)
@@ -402,16 +405,16 @@ class World:
             self._on_mind_gone(mind)
 
     async def _open(self, token: WriteToken, soul: Soul) -> Mind:
-        self.opening[soul.id] = mind = self._timed(Mind(soul))
+        self.opening[soul.id] = mind = self._with_clock(Mind(soul))
         try:
-            mind = self._timed(await self._open_mind(token, self, mind))
+            mind = self._with_clock(await self._open_mind(token, self, mind))
             await self._on_new_mind(mind)
             await self._loader.warm_up(self.owner, mind)
         finally:
             del self.opening[soul.id]
         return mind
 
-    def _timed(self, mind: Mind) -> Mind:
+    def _with_clock(self, mind: Mind) -> Mind:
         """The mind, set to read this world's clock."""
         mind.time.wall_clock = lambda: self._clock.now().timestamp()
         return mind
@@ -422,18 +425,18 @@ class World:
         mind.preload_branch(self.branch_of(mind, log, self.family(log.head.id))[0])
 
     @compute_only
-    def mended(self, mind: Mind, log: ChatLog) -> MindChange:
+    def missing_of_chat(self, mind: Mind, log: ChatLog) -> MindChange:
         """What of the chat should be stored for the soul and is not."""
         branch, drafts = self.branch_of(mind, log, self.family(log.head.id))
         current_time = self._clock.now()
-        return mended(
+        return missing_parts(
             mind,
             branch,
             self._draft(mind, drafts, branch.family, current_time),
             current_time,
         )
 
-    async def mend(self, token: WriteToken, mind: Mind, change: MindChange) -> None:
+    async def repair(self, token: WriteToken, mind: Mind, change: MindChange) -> None:
         """Store and apply a repair of an interrupted change."""
         if change != MindChange():
             await self._commit_and_apply(

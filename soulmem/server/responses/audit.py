@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import field
 
 from soulmem.domain.audit import AuditEntry
-from soulmem.engine.editing.undo import Undone
+from soulmem.engine.editing.undo import UndoResult
 from soulmem.engine.learning.feedback import FeedbackResult
 from soulmem.engine.world.audit import AuditPage
 from soulmem.server.responses.common import ResponseBody
@@ -84,7 +84,7 @@ def audit_response(page: AuditPage) -> AuditResponse:
     )
 
 
-def undo_response(undone: Undone) -> UndoResponse:
+def undo_response(undone: UndoResult) -> UndoResponse:
     """What an undo reverted."""
     skipped = [
         SkippedResponse(target=target, field_name=name)

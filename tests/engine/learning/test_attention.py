@@ -40,7 +40,7 @@ async def working(stage: Stage) -> WorkingMemory:
     loading = stage.engine.learner._loading
     assert loading is not None
     await loading
-    await stage.engine.learner.look_round([await stage.mind()])
+    await stage.engine.learner.refresh_working_memory([await stage.mind()])
     found = (await stage.mind()).recalls.working
     assert found is not None
     return found
@@ -87,7 +87,7 @@ async def test_what_recalls_go_over_again_and_again_is_promoted(told: Stage) -> 
     for turn in range(4):
         assert BREAD in await names(told, new=True)
         active.add_recall([way], turn)
-        await told.engine.learner.look_round([mind])
+        await told.engine.learner.refresh_working_memory([mind])
     assert BREAD not in await names(told, new=True)
     assert mind.recalls.usage(way[0]) is None
 

@@ -39,7 +39,7 @@ class Bench:
     async def _count(self, run: JobRun) -> dict[str, Any]:
         to = int(run.arguments.get("to", 3))
         for piece in range(to):
-            run.tell(piece, to, "pieces")
+            run.report(piece, to, "pieces")
             await self.go.acquire()
             self.log.append((run.record.job, piece))
         return {"counted": to, "payload": (await run.payload()).decode()}

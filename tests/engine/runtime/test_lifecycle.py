@@ -47,7 +47,7 @@ class Rest:
 @pytest.fixture
 async def rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rest]:
     """A life that is looked at every 10 ms."""
-    monkeypatch.setattr(lifecycle, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(lifecycle, "_CHECK_SECONDS", 0.01)
     one = Rest()
     one.life.start()
     yield one
@@ -153,7 +153,7 @@ async def test_a_soul_is_created_changed_and_listed(stage: Stage) -> None:
 async def test_what_had_to_wait_goes_on_in_the_same_quiet_moment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lifecycle, "_LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(lifecycle, "_CHECK_SECONDS", 0.01)
     done: list[str] = []
 
     async def work() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.situation import Emotion, Participant, ParticipantKind, Situation
-from soulmem.engine.upkeep.rereading import every_feeling
+from soulmem.engine.upkeep.rereading import all_feelings
 from tests.engine.stage import ME, Stage, line, lines
 
 RAGE = "I am furious, I hate this!"
@@ -93,7 +93,7 @@ async def test_what_was_written_down_as_hers_is_put_right(stage: Stage) -> None:
         await stage.find(f"Al: {RAGE} Truly."),
     )
     for key, feelings in (
-        (old, every_feeling(mind.memories[old])),
+        (old, all_feelings(mind.memories[old])),
         (edited, (Emotion("calm", 0.5),)),
     ):
         known = mind.memories[key]

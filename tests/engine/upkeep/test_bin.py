@@ -69,7 +69,7 @@ async def test_a_soul_that_nobody_opens_is_emptied_too(stage: Stage) -> None:
     made = (await stage.note("heron")).memory
     await stage.engine.memories.delete(ME, made.id, None)
     await rest(stage, 1)
-    (await stage.world()).let_go(SoulId("s1"))
+    (await stage.world()).unload(SoulId("s1"))
     await rest(stage, 7)
 
     assert not await told_anywhere(stage, "heron")

@@ -246,7 +246,7 @@ async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_call
 async def test_a_full_disk_is_tried_again_until_there_is_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("soulmem.engine.runtime.store_opening._AGAIN", 0.01)
+    monkeypatch.setattr("soulmem.engine.runtime.store_opening._RETRY_SECONDS", 0.01)
 
     class Full(FakeStore):
         """Has no room until some is made."""

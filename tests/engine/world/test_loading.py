@@ -20,7 +20,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.world.edge_loader import EdgeLoader, Followed, LoadingParams
+from soulmem.engine.world.edge_loader import EdgeLoader, LoadedWalk, LoadingParams
 from soulmem.kernels.walk import Walk, WalkParams
 from soulmem.ports.store import Change, Store
 from tests.engine.stage import Stage
@@ -74,7 +74,7 @@ class Reader:
             500
         ):
             await self.compute.run(self.mind.apply, piece)
-        await self.loader.open_part(ME, self.mind)
+        await self.loader.load_partial(ME, self.mind)
         await self.loader.warm_up(ME, self.mind)
 
     async def close(self) -> None:
@@ -84,7 +84,7 @@ class Reader:
 
 async def followed(
     stage: Stage, seeds: Sequence[int], params: WalkParams, seconds: float = 60.0
-) -> Followed:
+) -> LoadedWalk:
     """A walk from these memories."""
     mind = await stage.mind()
     return await stage.engine.services.loader.follow(
@@ -92,7 +92,7 @@ async def followed(
     )
 
 
-def walk_of(found: Followed) -> Walk:
+def walk_of(found: LoadedWalk) -> Walk:
     """The walk that there is."""
     assert found.walk is not None
     return found.walk

@@ -181,7 +181,7 @@ async def test_what_cannot_be_read_is_asked_for_again(
     stage, store = await told()
     await stage.restart()
     world = await stage.world()
-    world.let_go(SOUL)
+    world.unload(SOUL)
     whole = store.edge_pages
     with monkeypatch.context() as patch:
         patch.setattr(store, "edge_pages", lambda owner, soul: failing())
