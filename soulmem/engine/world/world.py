@@ -83,9 +83,8 @@ class World:
         self.souls: dict[SoulId, Soul] = {}
         self.heads: dict[ChatId, Chat] = {}
         self.minds: dict[SoulId, Mind] = {}
-        self.opening: dict[
-            SoulId, Mind
-        ] = {}  # partly filled minds of souls that are being opened
+        # partly filled minds of souls that are being opened
+        self.opening: dict[SoulId, Mind] = {}
         self.last_sync: dict[SoulId, float] = {}  # monotonic seconds
         self.writing = WriteLock()
         self.readings = TextAnalyses()
@@ -101,9 +100,8 @@ class World:
         self._clock = clock
         self._on_new_mind = on_new_mind
         self._on_mind_gone = on_mind_gone
-        self._keys: dict[
-            tuple[SoulId, ChatId], _EpisodeKeys
-        ] = {}  # used on the compute thread alone
+        # used on the compute thread alone
+        self._keys: dict[tuple[SoulId, ChatId], _EpisodeKeys] = {}
 
     async def load(self) -> None:
         """Read souls and heads of chats from the store."""
@@ -137,9 +135,8 @@ class World:
         way = [chat]
         while (head := heads.get(chat)) is not None and head.parent is not None:
             chat = head.parent.chat
-            if (
-                chat in way
-            ):  # a cycle of parents: its smallest id is the root of all its members
+            if chat in way:
+                # a cycle of parents: its smallest id is the root of all its members
                 return min(way[way.index(chat) :])
             way.append(chat)
         return chat
@@ -180,9 +177,8 @@ class World:
             try:
                 if soul.id not in self.minds:
                     await self.mind(soul.id)
-                    await (
-                        self._store.maintain()
-                    )  # the store's caches of reading the soul are not needed any more
+                    # the store's caches of reading the soul are not needed any more
+                    await self._store.maintain()
                 if soul.id in self.pending_writes:
                     async with self.writing as token:
                         await self.pending_writes.catch_up(token, soul.id)

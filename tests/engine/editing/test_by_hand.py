@@ -1,4 +1,4 @@
-"""What can a user make, change and bin by hand?"""
+"""What a user can create, change and delete by hand."""
 
 from __future__ import annotations
 
@@ -77,16 +77,16 @@ async def test_every_kind_can_be_made_and_reads_back(
 
 async def test_memories_by_hand_survive_a_restart(stage: Stage) -> None:
     """With their edges."""
-    one = await stage.note("one", kind=MemoryKind.CONCEPT)
-    two = await stage.note(
+    first = await stage.note("one", kind=MemoryKind.CONCEPT)
+    second = await stage.note(
         "two",
         kind=MemoryKind.CONCEPT,
-        edges=(NewEdge(EdgeKind.RELATES, one.memory.id, verb="loves"),),
+        edges=(NewEdge(EdgeKind.RELATES, first.memory.id, verb="loves"),),
     )
     await stage.restart()
-    assert await stage.engine.memories.get(ME, two.memory.id) == two
+    assert await stage.engine.memories.get(ME, second.memory.id) == second
     assert [
-        e.verb for e in (await stage.engine.memories.get(ME, one.memory.id)).edges
+        e.verb for e in (await stage.engine.memories.get(ME, first.memory.id)).edges
     ] == ["loves"]
 
 
@@ -127,20 +127,20 @@ async def test_edges_join_what_they_may(
     stage: Stage, source: str, edge: EdgeKind, target: str, legal: bool
 ) -> None:
     """From the new memory to `to`, or from `source` to the new one; a refused one makes no memory at all."""
-    there = await stage.note("there", kind=MemoryKind(target))
-    here = await stage.note("here", kind=MemoryKind(source))
+    target_note = await stage.note("there", kind=MemoryKind(target))
+    source_note = await stage.note("here", kind=MemoryKind(source))
     for made, more in (
-        (source, NewEdge(edge, to=there.memory.id, strength=0.25)),
-        (target, NewEdge(edge, source=here.memory.id, strength=0.25)),
+        (source, NewEdge(edge, to=target_note.memory.id, strength=0.25)),
+        (target, NewEdge(edge, source=source_note.memory.id, strength=0.25)),
     ):
         count = len(await stage.listed())
         if legal:
             view = await stage.note("new", kind=MemoryKind(made), edges=(more,))
             (joined,) = [e for e in view.edges if e.origin is Origin.USER]
             ends = (
-                (view.memory.id, there.memory.id)
+                (view.memory.id, target_note.memory.id)
                 if more.to
-                else (here.memory.id, view.memory.id)
+                else (source_note.memory.id, view.memory.id)
             )
             assert (joined.source, joined.target, joined.kind, joined.strength) == (
                 *ends,
@@ -306,9 +306,9 @@ async def test_permanent_memories_come_first_and_on_top(stage: Stage) -> None:
     await stage.sync("c1", [line(f"m{i}", f"whale number {i}") for i in range(9)])
     await stage.note("Minor.", permanent=True, importance=0.1)
     await stage.note("Major.", permanent=True, importance=0.9)
-    found = await stage.recall("whale", "c1", max_items=2)
-    assert [m.text for m in found.memories[:2]] == ["Major.", "Minor."]
-    assert [m.permanent for m in found.memories] == [True, True, False, False]
+    answer = await stage.recall("whale", "c1", max_items=2)
+    assert [m.text for m in answer.memories[:2]] == ["Major.", "Minor."]
+    assert [m.permanent for m in answer.memories] == [True, True, False, False]
     tight = await stage.recall("whale", "c1", max_items=2, budget_tokens=14)
     assert tight.tokens <= 14
     assert [m.text for m in tight.memories] == ["Major."]
@@ -316,12 +316,12 @@ async def test_permanent_memories_come_first_and_on_top(stage: Stage) -> None:
 
 async def test_unknown_memories_are_not_found(stage: Stage) -> None:
     """Whatever is asked of them."""
-    nobody = MemoryId("nobody")
+    unknown = MemoryId("nobody")
     for ask in (
-        stage.engine.memories.get(ME, nobody),
-        stage.engine.memories.patch(ME, nobody, MemoryPatch(text="x")),
-        stage.engine.memories.delete(ME, nobody, None),
-        stage.engine.memories.restore(ME, nobody),
+        stage.engine.memories.get(ME, unknown),
+        stage.engine.memories.patch(ME, unknown, MemoryPatch(text="x")),
+        stage.engine.memories.delete(ME, unknown, None),
+        stage.engine.memories.restore(ME, unknown),
     ):
         with pytest.raises(NotFound):
             await ask

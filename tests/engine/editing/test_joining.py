@@ -1,4 +1,4 @@
-"""Which edges may a user make, and what do they start with?"""
+"""Which edges a user may create, and their first values."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ async def make(
 
 
 async def edges(stage: Stage, memory: MemoryId) -> dict[MemoryId, Edge]:
-    """What the user tied to the memory, by the other end."""
-    found = (await stage.engine.memories.get(ME, memory)).edges
+    """The user's edges of the memory, by their other end."""
+    memory_edges = (await stage.engine.memories.get(ME, memory)).edges
     return {
         e.target if e.source == memory else e.source: e
-        for e in found
+        for e in memory_edges
         if e.origin is Origin.USER
     }
 
 
 async def patch(stage: Stage, memory: MemoryId, *edges: NewEdge, **more: Any) -> None:
-    """Change it."""
+    """Change the memory's edges and fields."""
     await stage.engine.memories.patch(ME, memory, MemoryPatch(edges=edges, **more))
 
 
 async def test_every_edge_joins_what_it_may_and_nothing_else(stage: Stage) -> None:
     """All kinds between all ends, topics apart; what is refused leaves nothing."""
-    there = {what: await make(stage, what, text=f"a {what} there") for what in ENDS}
+    targets = {what: await make(stage, what, text=f"a {what} there") for what in ENDS}
     for kind in EdgeKind:
         legal = LEGAL.get(kind, {(a, b) for a in ENDS for b in ENDS})
         for source in ENDS:
             for target in ENDS:
-                edge = NewEdge(kind, to=there[target])
+                edge = NewEdge(kind, to=targets[target])
                 if (source, target) in legal:
                     made = await make(stage, source, edge)
-                    assert (await edges(stage, made))[there[target]].kind is kind
+                    assert (await edges(stage, made))[targets[target]].kind is kind
                     continue
                 count = len((await stage.mind()).memories)
                 with pytest.raises(Unprocessable) as refused:
@@ -97,8 +97,8 @@ async def test_a_relation_without_a_verb_has_one(stage: Stage) -> None:
     await patch(
         stage, anna, NewEdge(EdgeKind.RELATES, bob, verb="loves", confidence=0.75)
     )
-    found = (await stage.engine.memories.get(ME, anna)).edges
-    assert sorted((e.verb, e.confidence) for e in found) == [
+    memory_edges = (await stage.engine.memories.get(ME, anna)).edges
+    assert sorted((e.verb, e.confidence) for e in memory_edges) == [
         ("loves", 0.75),
         ("relates to", 1.0),
     ]
@@ -126,24 +126,24 @@ async def test_probabilities_of_a_trigger_sum_to_one(stage: Stage) -> None:
     acts = [await make(stage, "action", text=f"act {n}") for n in range(5)]
     fires = [NewEdge(EdgeKind.FIRES, act) for act in acts]
 
-    async def told(trigger: MemoryId) -> list[float | None]:
-        found = await edges(stage, trigger)
-        return [found[act].probability for act in acts if act in found]
+    async def probabilities_of(trigger: MemoryId) -> list[float | None]:
+        by_action = await edges(stage, trigger)
+        return [by_action[act].probability for act in acts if act in by_action]
 
-    assert await told(await make(stage, "trigger", fires[0])) == [1.0]
+    assert await probabilities_of(await make(stage, "trigger", fires[0])) == [1.0]
     half = NewEdge(EdgeKind.FIRES, acts[0], probability=0.5)
     trigger = await make(stage, "trigger", half, fires[1], fires[2])
-    assert await told(trigger) == [0.5, 0.25, 0.25]
+    assert await probabilities_of(trigger) == [0.5, 0.25, 0.25]
     with pytest.raises(Unprocessable, match="nothing is left"):
         await patch(stage, trigger, fires[3])
     over = NewEdge(EdgeKind.FIRES, acts[3], probability=0.001)
     with pytest.raises(Unprocessable, match=r"1\.001"):
         await patch(stage, trigger, over)
-    assert await told(trigger) == [0.5, 0.25, 0.25]
+    assert await probabilities_of(trigger) == [0.5, 0.25, 0.25]
     await patch(
         stage, trigger, NewEdge(EdgeKind.FIRES, acts[0], probability=0.25), fires[3]
     )
-    assert await told(trigger) == [0.25, 0.25, 0.25, 0.25]
+    assert await probabilities_of(trigger) == [0.25, 0.25, 0.25, 0.25]
     with pytest.raises(Unprocessable):
         await patch(
             stage, acts[4], NewEdge(EdgeKind.FIRES, source=trigger, probability=0.5)
@@ -154,17 +154,17 @@ async def test_an_action_in_the_bin_leaves_its_probability_to_others(
     stage: Stage,
 ) -> None:
     """It comes back only when there is room for it."""
-    gone = await make(stage, "action", text="sulks")
-    trigger = await make(stage, "trigger", NewEdge(EdgeKind.FIRES, gone))
-    await stage.engine.memories.delete(ME, gone, None)
+    binned = await make(stage, "action", text="sulks")
+    trigger = await make(stage, "trigger", NewEdge(EdgeKind.FIRES, binned))
+    await stage.engine.memories.delete(ME, binned, None)
     other = await make(
         stage, "action", NewEdge(EdgeKind.FIRES, source=trigger), text="laughs"
     )
     assert (await edges(stage, other))[trigger].probability == 1.0
     with pytest.raises(Unprocessable, match="sum to 2"):
-        await stage.engine.memories.restore(ME, gone)
+        await stage.engine.memories.restore(ME, binned)
     await patch(stage, other, NewEdge(EdgeKind.FIRES, source=trigger, probability=0.0))
-    await stage.engine.memories.restore(ME, gone)
+    await stage.engine.memories.restore(ME, binned)
 
 
 async def test_decimals_may_miss_one_by_a_hair(stage: Stage) -> None:
@@ -184,8 +184,8 @@ async def test_what_a_concrete_episode_triggers_starts_at_full_strength(
     for cause, strength in (("episode", 1.0), ("abstract_episode", 0.5)):
         scene = NewEdge(EdgeKind.TRIGGERS, source=await make(stage, cause))
         trigger = await make(stage, "trigger", scene, NewEdge(EdgeKind.FIRES, action))
-        found = await edges(stage, trigger)
-        assert (found[action].strength, found[scene.source or action].strength) == (
+        by_end = await edges(stage, trigger)
+        assert (by_end[action].strength, by_end[scene.source or action].strength) == (
             strength,
             0.5,
         )
@@ -217,6 +217,6 @@ async def test_fields_of_another_kind_are_refused(stage: Stage) -> None:
 async def test_edges_know_the_turn_they_were_made_at(stage: Stage) -> None:
     """The soul's clock, moved turns included."""
     stage.clock.advance(0, 7)
-    one = await make(stage, "concept", text="one")
-    two = await make(stage, "concept", NewEdge(EdgeKind.RELATES, one), text="two")
-    assert (await edges(stage, two))[one].at_turn == 7
+    first = await make(stage, "concept", text="one")
+    second = await make(stage, "concept", NewEdge(EdgeKind.RELATES, first), text="two")
+    assert (await edges(stage, second))[first].at_turn == 7

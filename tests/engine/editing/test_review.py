@@ -1,4 +1,4 @@
-"""With `review` nothing that a language model wants to keep for good is in force before the user says so."""
+"""With `review` a permanent memory of a language model counts only after the user confirms it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ OATH = "Mira swore an oath by the silver lantern."
 
 
 @pytest.fixture
-async def strict() -> AsyncIterator[Stage]:
-    """A stage whose user reviews."""
+async def review_stage() -> AsyncIterator[Stage]:
+    """A stage with `review` set."""
     stage = Stage(params=EngineParams(rest_by_itself=False, bin=BinParams(review=True)))
     await stage.start()
     await stage.soul()
@@ -27,14 +27,14 @@ async def strict() -> AsyncIterator[Stage]:
     await stage.stop()
 
 
-async def saved(stage: Stage) -> MemoryId:
-    """What the lead asks to keep."""
-    given = {"content": OATH, "reason": "told so"}
-    told = await stage.engine.tools.call(
-        ME, "save_permanent_memory", "s1", Actor.LEAD, given
+async def saved_by_lead(stage: Stage) -> MemoryId:
+    """The memory that the lead saves for good."""
+    arguments = {"content": OATH, "reason": "told so"}
+    result = await stage.engine.tools.call(
+        ME, "save_permanent_memory", "s1", Actor.LEAD, arguments
     )
-    assert told.get("status") == "awaiting_confirmation"
-    return MemoryId(told["memory"])
+    assert result.get("status") == "awaiting_confirmation"
+    return MemoryId(result["memory"])
 
 
 async def recalled(stage: Stage) -> list[str]:
@@ -43,33 +43,33 @@ async def recalled(stage: Stage) -> list[str]:
     ]
 
 
-async def test_it_waits_for_the_user_and_is_permanent_then(strict: Stage) -> None:
-    key = await saved(strict)
-    assert await recalled(strict) == []
-    assert [m.id for m in await strict.listed(MemoryState.BIN)] == [key]
-    given = {"memory_id": key, "new_content": "Mira swore nothing."}
+async def test_it_waits_for_the_user_and_is_permanent_then(review_stage: Stage) -> None:
+    key = await saved_by_lead(review_stage)
+    assert await recalled(review_stage) == []
+    assert [m.id for m in await review_stage.listed(MemoryState.BIN)] == [key]
+    arguments = {"memory_id": key, "new_content": "Mira swore nothing."}
     with pytest.raises(Forbidden):
-        await strict.engine.tools.call(
-            ME, "update_memory_node", "s1", Actor.ARCHIVIST, given
+        await review_stage.engine.tools.call(
+            ME, "update_memory_node", "s1", Actor.ARCHIVIST, arguments
         )
 
-    back = (await strict.engine.memories.restore(ME, key)).memory
+    back = (await review_stage.engine.memories.restore(ME, key)).memory
     assert (back.state, back.permanent) == (MemoryState.ACTIVE, True)
-    assert await recalled(strict) == [OATH]
+    assert await recalled(review_stage) == [OATH]
 
 
-async def test_without_an_answer_it_goes_after_a_week(strict: Stage) -> None:
-    key = await saved(strict)
-    strict.clock.advance(8 * 86_400.0, 0)
-    await strict.engine.idle.run()
+async def test_without_an_answer_it_goes_after_a_week(review_stage: Stage) -> None:
+    key = await saved_by_lead(review_stage)
+    review_stage.clock.advance(8 * 86_400.0, 0)
+    await review_stage.engine.idle.run()
     with pytest.raises(NotFound):
-        await strict.engine.memories.get(ME, key)
+        await review_stage.engine.memories.get(ME, key)
 
 
 async def test_without_review_it_is_in_force_at_once(stage: Stage) -> None:
-    given = {"content": OATH, "reason": "told so"}
-    told = await stage.engine.tools.call(
-        ME, "save_permanent_memory", "s1", Actor.LEAD, given
+    arguments = {"content": OATH, "reason": "told so"}
+    result = await stage.engine.tools.call(
+        ME, "save_permanent_memory", "s1", Actor.LEAD, arguments
     )
-    assert told == {"memory": told["memory"], "permanent": True}
+    assert result == {"memory": result["memory"], "permanent": True}
     assert await recalled(stage) == [OATH]

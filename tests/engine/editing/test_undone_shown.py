@@ -1,4 +1,4 @@
-"""What was taken back is said to be, and is not taken back or counted a second time."""
+"""Undone changes are shown as such, and are not undone or counted again."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tests.engine.stage import ME, Stage
 SOUL = SoulId("s1")
 
 
-async def by_engine(stage: Stage, key: str, text: str, source: str) -> None:
-    """Reword a memory as quiet work does."""
+async def reword_by_engine(stage: Stage, key: str, text: str, source: str) -> None:
+    """Reword a memory as Idle work does."""
     stage.clock.advance(1.0)
     author = ChangeAuthor(Actor.ARCHIVIST, source=source, reason="consolidation")
     await stage.engine.memories.patch(ME, MemoryId(key), MemoryPatch(text=text), author)
 
 
-async def told(stage: Stage) -> tuple[int, set[str]]:
-    """How many automatic changes can be taken back, and which were."""
+async def undo_counts(stage: Stage) -> tuple[int, set[str]]:
+    """The number of automatic changes that can be undone, and the ids of undone ones."""
     page = await stage.engine.history.audit(ME, SOUL, None, 1000, None)
-    left = [
+    undoable = [
         entry
         for entry in page.entries
         if is_undoable(entry) and entry.id not in page.undone
     ]
-    return len(left), set(page.undone)
+    return len(undoable), set(page.undone)
 
 
 async def undo(
@@ -49,16 +49,18 @@ async def test_what_is_named_is_what_is_taken_back(stage: Stage) -> None:
     start = stage.clock.now()
     keys = [(await stage.note(f"note {n}")).memory.id for n in range(3)]
     for n, key in enumerate(keys):
-        await by_engine(stage, key, f"reworded {n}", "j" + "0" * 22)
-        await by_engine(stage, key, f"reworded again {n}", "idle-20261123T100000")
-    assert await told(stage) == (6, set())
+        await reword_by_engine(stage, key, f"reworded {n}", "j" + "0" * 22)
+        await reword_by_engine(
+            stage, key, f"reworded again {n}", "idle-20261123T100000"
+        )
+    assert await undo_counts(stage) == (6, set())
 
     by_job = await undo(stage, None, job="idle-20261123T100000")
     assert len(by_job) == 3
-    assert await told(stage) == (3, by_job)
+    assert await undo_counts(stage) == (3, by_job)
 
     by_time = await undo(stage, start)
     assert len(by_time) == 3
-    assert await told(stage) == (0, by_job | by_time)
+    assert await undo_counts(stage) == (0, by_job | by_time)
     assert {m.text for m in await stage.listed()} == {f"note {n}" for n in range(3)}
     assert await undo(stage, start) == set()

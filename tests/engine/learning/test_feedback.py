@@ -1,4 +1,4 @@
-"""The user's word about a recalled memory changes what comes up, and can be taken back."""
+"""A verdict about a recalled memory changes later recalls, and can be undone."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from soulmem.engine.api.requests import NewEdge
 from tests.engine.stage import ME, Stage, lines
 
 
-async def say(stage: Stage, trace: str, memory: str, verdict: Verdict) -> str:
+async def give_verdict(stage: Stage, trace: str, memory: str, verdict: Verdict) -> str:
     return (
         await stage.engine.feedback.give(ME, trace, MemoryId(memory), verdict)
     ).change
 
 
 async def scores(stage: Stage, query: str, chat: str | None = None) -> dict[str, float]:
-    found = await stage.recall(query, chat)
-    return {one.id: one.score for one in found.memories}
+    answer = await stage.recall(query, chat)
+    return {memory.id: memory.score for memory in answer.memories}
 
 
 async def undo(stage: Stage, change: str) -> None:
@@ -41,18 +41,21 @@ async def test_praise_lifts_and_blame_lowers_what_a_memory_weighs(stage: Stage) 
     trace = (await stage.recall("brass key tower")).trace
 
     changes = [
-        await say(stage, trace, keys[0], Verdict.STRONGER),
-        await say(stage, trace, keys[1], Verdict.WRONG),
+        await give_verdict(stage, trace, keys[0], Verdict.STRONGER),
+        await give_verdict(stage, trace, keys[1], Verdict.WRONG),
     ]
-    now = await scores(stage, "brass key tower")
-    assert now[keys[0]] - now[keys[2]] > before[keys[0]] - before[keys[2]]
-    assert keys[1] not in now
+    scores_after = await scores(stage, "brass key tower")
+    assert (
+        scores_after[keys[0]] - scores_after[keys[2]]
+        > before[keys[0]] - before[keys[2]]
+    )
+    assert keys[1] not in scores_after
     opinion = (await stage.mind()).opinions.of(keys[1])
     assert opinion is not None
     assert opinion.doubted is not None
 
     await stage.restart()
-    assert await scores(stage, "brass key tower") == pytest.approx(now)
+    assert await scores(stage, "brass key tower") == pytest.approx(scores_after)
     for change in changes:
         await undo(stage, change)
     assert await scores(stage, "brass key tower") == pytest.approx(before)
@@ -65,8 +68,8 @@ async def test_what_is_never_wanted_here_comes_elsewhere(stage: Stage) -> None:
     await stage.sync("c1", lines(3))
     await stage.sync("c2", lines(3, start=10))
     key = (await stage.note("the brass key")).memory.id
-    found = await stage.recall("brass key", "c1")
-    change = await say(stage, found.trace, key, Verdict.NEVER_HERE)
+    answer = await stage.recall("brass key", "c1")
+    change = await give_verdict(stage, answer.trace, key, Verdict.NEVER_HERE)
 
     assert key not in await scores(stage, "brass key", "c1")
     assert key in await scores(stage, "brass key", "c2")
@@ -82,22 +85,22 @@ async def test_the_way_that_led_there_grows_or_weakens(stage: Stage) -> None:
     far = (await stage.note("an otter dives")).memory.id
     edge = NewEdge(EdgeKind.ASSOCIATES, to=far, strength=0.5)
     await stage.note("the brass key", edges=(edge,))
-    found = await stage.recall("brass key")
-    (brought,) = [one for one in found.memories if one.id == far]
+    answer = await stage.recall("brass key")
+    (brought,) = [memory for memory in answer.memories if memory.id == far]
     assert len(brought.edges) == 1, "the otter came over the edge"
 
     async def strength() -> float:
         edges = (await stage.engine.memories.get(ME, far)).edges
-        return next(one.strength for one in edges if one.id == brought.edges[0])
+        return next(edge.strength for edge in edges if edge.id == brought.edges[0])
 
-    weaker = await say(stage, found.trace, far, Verdict.NOT_NOW)
+    weaker = await give_verdict(stage, answer.trace, far, Verdict.NOT_NOW)
     assert await strength() == pytest.approx(1 - 0.5 / 0.9**3)
     await stage.restart()
     assert await strength() == pytest.approx(1 - 0.5 / 0.9**3)
     await undo(stage, weaker)
     assert await strength() == pytest.approx(0.5)
-    found = await stage.recall("brass key")
-    await say(stage, found.trace, far, Verdict.STRONGER)
+    answer = await stage.recall("brass key")
+    await give_verdict(stage, answer.trace, far, Verdict.STRONGER)
     assert await strength() == pytest.approx(0.5 + 3 * 0.1 * 0.5)
 
 
@@ -105,7 +108,7 @@ async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) ->
     await stage.soul()
     key = (await stage.note("the brass key")).memory.id
     start = stage.clock.now()
-    change = await say(
+    change = await give_verdict(
         stage, (await stage.recall("brass key")).trace, key, Verdict.WRONG
     )
 
@@ -132,8 +135,8 @@ async def test_what_was_not_brought_cannot_be_judged(stage: Stage) -> None:
     key = (await stage.note("the brass key")).memory.id
     trace = (await stage.recall("brass key")).trace
     with pytest.raises(NotFound):
-        await say(stage, "nobody", key, Verdict.WRONG)
+        await give_verdict(stage, "nobody", key, Verdict.WRONG)
     with pytest.raises(NotFound):
-        await say(stage, trace, "nobody", Verdict.WRONG)
+        await give_verdict(stage, trace, "nobody", Verdict.WRONG)
     with pytest.raises(Unprocessable):
-        await say(stage, trace, key, Verdict.NEVER_HERE)  # no chat
+        await give_verdict(stage, trace, key, Verdict.NEVER_HERE)  # no chat

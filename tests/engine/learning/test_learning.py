@@ -1,4 +1,4 @@
-"""When do recalls teach, what is recorded, and does it last?"""
+"""When recalls teach, what is recorded, and that it lasts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from tests.engine.taught import BREAD, KEY, NEXT, REPLY, STORES, TALK, lived_cha
 
 
 @pytest.fixture(params=STORES)
-async def told(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
-    """A soul that lived a chat and waits to reply, on a store that outlives its engine."""
+async def chat_stage(
+    request: pytest.FixtureRequest, tmp_path: Path
+) -> AsyncIterator[Stage]:
+    """A soul after a chat, with a reply due, on a store that outlives its engine."""
     async with lived_chat(request.param, tmp_path) as stage:
         yield stage
 
@@ -35,45 +37,47 @@ async def ask(
     )
 
 
-async def test_a_recall_teaches_once_its_reply_is_settled(told: Stage) -> None:
+async def test_a_recall_teaches_once_its_reply_is_settled(chat_stage: Stage) -> None:
     """Not when it is asked, not while the reply may still be swiped away; only what came was used."""
-    found = await ask(told)
-    assert [m.text for m in found.memories] == [KEY]
-    assert await uses(told) == 0
-    await told.sync("c1", [*TALK, REPLY])
-    assert await uses(told) == 0
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    assert (await uses(told), await uses(told, BREAD)) == (1, 0)
+    answer = await ask(chat_stage)
+    assert [m.text for m in answer.memories] == [KEY]
+    assert await uses(chat_stage) == 0
+    await chat_stage.sync("c1", [*TALK, REPLY])
+    assert await uses(chat_stage) == 0
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    assert (await uses(chat_stage), await uses(chat_stage, BREAD)) == (1, 0)
 
 
-async def test_a_left_chat_and_ten_minutes_settle_too(told: Stage) -> None:
-    await ask(told)
-    await told.sync("c1", [*TALK, REPLY])
-    await told.close("c1")
-    assert await uses(told) == 1
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    await ask(told, slot="r2")
-    await told.sync("c1", [*TALK, REPLY, NEXT, line("r2", "Yes.", Role.CHARACTER)])
-    told.clock.advance(601)
-    await told.engine.idle.run()
-    assert await uses(told) == 2
+async def test_a_left_chat_and_ten_minutes_settle_too(chat_stage: Stage) -> None:
+    await ask(chat_stage)
+    await chat_stage.sync("c1", [*TALK, REPLY])
+    await chat_stage.close("c1")
+    assert await uses(chat_stage) == 1
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    await ask(chat_stage, slot="r2")
+    await chat_stage.sync(
+        "c1", [*TALK, REPLY, NEXT, line("r2", "Yes.", Role.CHARACTER)]
+    )
+    chat_stage.clock.advance(601)
+    await chat_stage.engine.idle.run()
+    assert await uses(chat_stage) == 2
 
 
-async def test_what_is_recorded(told: Stage) -> None:
+async def test_what_is_recorded(chat_stage: Stage) -> None:
     """The count, the first and the last time on both clocks, every time stamp."""
     asked = []
     messages = list(TALK)
     for number in range(3):
-        told.clock.advance(60)
-        asked.append(told.clock.now())
-        await ask(told, slot=f"r{number}")
+        chat_stage.clock.advance(60)
+        asked.append(chat_stage.clock.now())
+        await ask(chat_stage, slot=f"r{number}")
         messages += [
             line(f"r{number}", "Yes.", Role.CHARACTER),
             line(f"n{number}", "And?"),
         ]
-        told.clock.advance(60)
-        await told.sync("c1", messages)
-    usage = (await told.engine.memories.get(ME, await told.find(KEY))).usage
+        chat_stage.clock.advance(60)
+        await chat_stage.sync("c1", messages)
+    usage = (await chat_stage.engine.memories.get(ME, await chat_stage.find(KEY))).usage
     assert usage is not None
     assert (usage.count, [stamp.moment for stamp in usage.stamps]) == (3, asked)
     assert [stamp.turn for stamp in usage.stamps] == [
@@ -94,77 +98,79 @@ async def test_what_is_recorded(told: Stage) -> None:
     ],
 )
 async def test_quiet_recalls_and_those_for_no_reply_teach_nothing(
-    told: Stage, more: dict[str, Any]
+    chat_stage: Stage, more: dict[str, Any]
 ) -> None:
-    await ask(told, **more)
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    assert await uses(told) == 0
+    await ask(chat_stage, **more)
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    assert await uses(chat_stage) == 0
 
 
-async def test_a_recall_outside_of_chats_teaches_nothing(told: Stage) -> None:
-    await told.recall("silver key", None, slot=SlotId("r1"), swipe=0)
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    assert await uses(told) == 0
+async def test_a_recall_outside_of_chats_teaches_nothing(chat_stage: Stage) -> None:
+    await chat_stage.recall("silver key", None, slot=SlotId("r1"), swipe=0)
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    assert await uses(chat_stage) == 0
 
 
-async def test_what_was_swiped_away_teaches_nothing(told: Stage) -> None:
+async def test_what_was_swiped_away_teaches_nothing(chat_stage: Stage) -> None:
     """Only the recall of the swipe that was kept does."""
-    await ask(told, "silver key")
-    await told.sync("c1", [*TALK, REPLY])
-    await ask(told, "Sunday bread", type=RecallType.SWIPE, swipe=1)
+    await ask(chat_stage, "silver key")
+    await chat_stage.sync("c1", [*TALK, REPLY])
+    await ask(chat_stage, "Sunday bread", type=RecallType.SWIPE, swipe=1)
     kept = replace(line("r1", "Raisins!", Role.CHARACTER), swipe=1)
-    await told.sync("c1", [*TALK, kept])
-    await told.sync("c1", [*TALK, kept, NEXT])
-    assert (await uses(told), await uses(told, BREAD)) == (0, 1)
+    await chat_stage.sync("c1", [*TALK, kept])
+    await chat_stage.sync("c1", [*TALK, kept, NEXT])
+    assert (await uses(chat_stage), await uses(chat_stage, BREAD)) == (0, 1)
 
 
-async def test_of_two_recalls_for_one_reply_the_last_one_teaches(told: Stage) -> None:
-    await ask(told, "silver key")
-    await ask(told, "Sunday bread", type=RecallType.REGENERATE)
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    assert (await uses(told), await uses(told, BREAD)) == (0, 1)
+async def test_of_two_recalls_for_one_reply_the_last_one_teaches(
+    chat_stage: Stage,
+) -> None:
+    await ask(chat_stage, "silver key")
+    await ask(chat_stage, "Sunday bread", type=RecallType.REGENERATE)
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    assert (await uses(chat_stage), await uses(chat_stage, BREAD)) == (0, 1)
 
 
-async def test_a_reply_teaches_once(told: Stage) -> None:
+async def test_a_reply_teaches_once(chat_stage: Stage) -> None:
     """Also when it is recalled for again after it was settled, or after a restart."""
-    await ask(told)
-    await told.sync("c1", [*TALK, REPLY, NEXT])
+    await ask(chat_stage)
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
     for again in (False, True):
         if again:
-            await told.restart()
-        await ask(told, type=RecallType.CONTINUE)
-        await told.sync(
+            await chat_stage.restart()
+        await ask(chat_stage, type=RecallType.CONTINUE)
+        await chat_stage.sync(
             "c1", [*TALK, REPLY, NEXT, line(f"m7{again}", "Well.", Role.CHARACTER)]
         )
-        assert await uses(told) == 1
+        assert await uses(chat_stage) == 1
 
 
-async def test_a_reply_in_another_chat_is_another_one(told: Stage) -> None:
+async def test_a_reply_in_another_chat_is_another_one(chat_stage: Stage) -> None:
     """Slots are unique within a family of chats only."""
-    await told.sync("c2", [line("x1", "Hello.")])
-    await ask(told)
-    await told.sync("c2", [line("x1", "Hello."), REPLY, NEXT])
-    assert await uses(told) == 0
+    await chat_stage.sync("c2", [line("x1", "Hello.")])
+    await ask(chat_stage)
+    await chat_stage.sync("c2", [line("x1", "Hello."), REPLY, NEXT])
+    assert await uses(chat_stage) == 0
 
 
-async def test_what_was_learned_lasts(told: Stage) -> None:
+async def test_what_was_learned_lasts(chat_stage: Stage) -> None:
     """After a restart it is there, and the memory itself was not rewritten; what waited is forgotten."""
-    await ask(told)
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    before = await told.engine.memories.get(ME, await told.find(KEY))
-    await ask(told, slot="r2")
-    await told.restart()
-    assert await told.engine.memories.get(ME, before.memory.id) == before
+    await ask(chat_stage)
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    before = await chat_stage.engine.memories.get(ME, await chat_stage.find(KEY))
+    await ask(chat_stage, slot="r2")
+    await chat_stage.restart()
+    assert await chat_stage.engine.memories.get(ME, before.memory.id) == before
     assert before.usage is not None
-    mind = await told.mind()
+    mind = await chat_stage.mind()
     row = mind.row_of(before.memory)
     assert (
         mind.recalls.uses(mind.size)[row],
         mind.recalls.last_turn(mind.size)[row],
     ) == (1, 3)
     more = [*TALK, REPLY, NEXT, line("r2", "Yes.", Role.CHARACTER), line("m8", "Hm.")]
-    await told.sync("c1", more)
-    assert await uses(told) == 1
+    await chat_stage.sync("c1", more)
+    assert await uses(chat_stage) == 1
 
 
 async def test_a_store_that_refuses_lets_the_lesson_wait() -> None:
@@ -199,37 +205,37 @@ async def test_a_store_that_refuses_lets_the_lesson_wait() -> None:
     await stage.stop()
 
 
-async def test_the_record_goes_with_its_memory(told: Stage) -> None:
+async def test_the_record_goes_with_its_memory(chat_stage: Stage) -> None:
     """An edited message is another memory; nothing of the old one is left in the store."""
-    await ask(told)
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    assert await uses(told) == 1
-    await told.sync(
+    await ask(chat_stage)
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    assert await uses(chat_stage) == 1
+    await chat_stage.sync(
         "c1", [line("m1", "I lost the silver key."), *TALK[1:], REPLY, NEXT]
     )
-    assert await uses(told, "Al: I lost the silver key.") == 0
-    assert (await told.store.recalls(ME, SoulId("s1"))).usages == []
+    assert await uses(chat_stage, "Al: I lost the silver key.") == 0
+    assert (await chat_stage.store.recalls(ME, SoulId("s1"))).usages == []
 
 
-async def test_learning_leaves_the_fingerprint_alone(told: Stage) -> None:
+async def test_learning_leaves_the_fingerprint_alone(chat_stage: Stage) -> None:
     untaught = Stage()
     await untaught.start()
     await untaught.soul()
     await untaught.sync("c1", [*TALK, REPLY, NEXT])
-    await ask(told)
-    await told.sync("c1", [*TALK, REPLY, NEXT])
-    assert await uses(told) == 1
-    assert await told.fingerprint() == await untaught.fingerprint()
+    await ask(chat_stage)
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
+    assert await uses(chat_stage) == 1
+    assert await chat_stage.fingerprint() == await untaught.fingerprint()
     await untaught.stop()
 
 
 async def test_recalls_that_never_came_to_a_reply_are_forgotten(
-    told: Stage, monkeypatch: pytest.MonkeyPatch
+    chat_stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The oldest first, so that they do not pile up."""
     monkeypatch.setattr("soulmem.engine.learning.learner._PENDING", 2)
     for slot in ("r1", "r2", "r3"):
-        await ask(told, slot=slot)
+        await ask(chat_stage, slot=slot)
     replies = [line(slot, "Yes.", Role.CHARACTER) for slot in ("r1", "r2", "r3")]
-    await told.sync("c1", [*TALK, *replies, NEXT])
-    assert await uses(told) == 2
+    await chat_stage.sync("c1", [*TALK, *replies, NEXT])
+    assert await uses(chat_stage) == 2

@@ -1,4 +1,4 @@
-"""Is long work done one at a time for a soul, with progress, and taken up again after a stop?"""
+"""Jobs run one at a time per soul, report progress, and resume after a restart."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ME = DEFAULT_OWNER
 MIRA, BELA = SoulId("s1"), SoulId("s2")
 
 
-class Bench:
-    """Jobs whose work waits for a word before each of its pieces."""
+class StepwiseJobs:
+    """Jobs whose work waits for `step` before each of its pieces."""
 
     def __init__(self, spool: FakeSpool | None = None) -> None:
         self.spool = spool or FakeSpool()
@@ -48,7 +48,7 @@ class Bench:
         raise ValueError(" ".join(["secret", "words"]))
 
     def step(self, count: int = 1) -> None:
-        """Let so many pieces go on."""
+        """Allow that many pieces."""
         for _ in range(count):
             self.go.release()
 
@@ -63,14 +63,16 @@ class Bench:
 
 
 @pytest.fixture
-async def bench() -> AsyncIterator[Bench]:
-    one = Bench()
-    yield one
-    one.step(1000)
-    await one.jobs.stop()
+async def bench() -> AsyncIterator[StepwiseJobs]:
+    jobs = StepwiseJobs()
+    yield jobs
+    jobs.step(1000)
+    await jobs.jobs.stop()
 
 
-async def test_a_job_tells_how_far_it_is_and_what_came_of_it(bench: Bench) -> None:
+async def test_a_job_tells_how_far_it_is_and_what_came_of_it(
+    bench: StepwiseJobs,
+) -> None:
     job = await bench.jobs.start(ME, "count", MIRA, {"to": 2}, b"words")
     view = await bench.until(job, JobState.RUNNING)
     assert (view.progress.done, view.progress.total, view.progress.unit) == (
@@ -93,7 +95,7 @@ async def test_a_job_tells_how_far_it_is_and_what_came_of_it(bench: Bench) -> No
 
 
 async def test_jobs_of_one_soul_wait_for_each_other_and_those_of_two_do_not(
-    bench: Bench,
+    bench: StepwiseJobs,
 ) -> None:
     first = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
     second = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
@@ -108,7 +110,7 @@ async def test_jobs_of_one_soul_wait_for_each_other_and_those_of_two_do_not(
 
 
 async def test_cancelled_it_ends_before_its_next_piece_and_the_next_job_begins(
-    bench: Bench,
+    bench: StepwiseJobs,
 ) -> None:
     job = await bench.jobs.start(ME, "count", MIRA, {"to": 3})
     queued = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
@@ -124,7 +126,7 @@ async def test_cancelled_it_ends_before_its_next_piece_and_the_next_job_begins(
     assert (await bench.jobs.cancel(ME, after)).state is JobState.DONE
 
 
-async def test_a_stop_leaves_what_can_be_taken_up_again(bench: Bench) -> None:
+async def test_a_stop_leaves_what_can_be_taken_up_again(bench: StepwiseJobs) -> None:
     goes_on = await bench.jobs.start(ME, "count", MIRA, {"to": 2}, b"words")
     once = await bench.jobs.start(ME, "once", BELA, {"to": 2})
     await bench.until(goes_on, JobState.RUNNING)
@@ -135,7 +137,7 @@ async def test_a_stop_leaves_what_can_be_taken_up_again(bench: Bench) -> None:
     await stopping
     assert len(bench.log) == 2  # one piece of each
 
-    again = Bench(bench.spool)
+    again = StepwiseJobs(bench.spool)
     again.step(10)
     await again.jobs.resume()
     view = await again.until(goes_on)
@@ -149,7 +151,7 @@ async def test_a_stop_leaves_what_can_be_taken_up_again(bench: Bench) -> None:
 
 
 async def test_a_job_that_was_begun_before_the_others_were_taken_up_is_done_once(
-    bench: Bench,
+    bench: StepwiseJobs,
 ) -> None:
     job = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
     await bench.until(job, JobState.RUNNING)
@@ -161,7 +163,7 @@ async def test_a_job_that_was_begun_before_the_others_were_taken_up_is_done_once
 
 
 async def test_a_failure_is_told_without_the_words_of_a_chat(
-    bench: Bench, caplog: pytest.LogCaptureFixture
+    bench: StepwiseJobs, caplog: pytest.LogCaptureFixture
 ) -> None:
     view = await bench.until(await bench.jobs.ask(ME, "breaks", MIRA, {}))
     assert view.state is JobState.FAILED
@@ -171,7 +173,7 @@ async def test_a_failure_is_told_without_the_words_of_a_chat(
 
 
 async def test_what_cannot_be_started_is_refused_and_leaves_nothing(
-    bench: Bench,
+    bench: StepwiseJobs,
 ) -> None:
     with pytest.raises(Unprocessable, match=r"'dream'.*known are breaks, count, once"):
         await bench.jobs.ask(ME, "dream", MIRA, {})
@@ -187,7 +189,7 @@ async def test_what_cannot_be_started_is_refused_and_leaves_nothing(
     assert bench.spool.kept == {}
 
 
-async def test_a_job_is_its_owners_alone(bench: Bench) -> None:
+async def test_a_job_is_its_owners_alone(bench: StepwiseJobs) -> None:
     job = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
     with pytest.raises(NotFound):
         bench.jobs.get(Owner("somebody"), job)
@@ -196,7 +198,7 @@ async def test_a_job_is_its_owners_alone(bench: Bench) -> None:
 
 
 async def test_long_ended_jobs_are_forgotten(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
+    bench: StepwiseJobs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("soulmem.engine.runtime.jobs._KEPT", 2)
     bench.step(9)

@@ -1,4 +1,4 @@
-"""When does the engine rest, and what moves its clock?"""
+"""When the engine becomes Idle, and what moves its clock."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
 
 
-class Rest:
-    """A life whose idle work is counted; silence lasts 50 ms."""
+class IdleCounter:
+    """A lifecycle whose Idle work is counted; it becomes Idle after 50 ms."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -29,13 +29,13 @@ class Rest:
         self.life = Lifecycle(0.05, self.work)
 
     async def work(self) -> None:
-        """The idle work."""
+        """Count a run of the Idle work."""
         self.count += 1
         if self.fails:
             raise StoreError("the disk is full")
 
     async def rests(self, seconds: float = 2.0) -> bool:
-        """Whether the idle work is done within that time."""
+        """Whether the Idle work runs within that time."""
         before = self.count
         for _ in range(int(seconds / 0.01)):
             await asyncio.sleep(0.01)
@@ -45,16 +45,16 @@ class Rest:
 
 
 @pytest.fixture
-async def rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Rest]:
-    """A life that is looked at every 10 ms."""
+async def rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[IdleCounter]:
+    """A lifecycle that checks every 10 ms."""
     monkeypatch.setattr(lifecycle, "_CHECK_SECONDS", 0.01)
-    one = Rest()
-    one.life.start()
-    yield one
-    await one.life.stop()
+    counter = IdleCounter()
+    counter.life.start()
+    yield counter
+    await counter.life.stop()
 
 
-async def test_silence_brings_idle_once(rest: Rest) -> None:
+async def test_silence_brings_idle_once(rest: IdleCounter) -> None:
     """The work is done once; a request brings Working back, and the next silence another rest."""
     phases = [rest.life.phase]
     assert await rest.rests()
@@ -66,7 +66,7 @@ async def test_silence_brings_idle_once(rest: Rest) -> None:
     assert phases == [Phase.WORKING, Phase.IDLE, Phase.WORKING]
 
 
-async def test_nobody_rests_while_a_reply_is_written(rest: Rest) -> None:
+async def test_nobody_rests_while_a_reply_is_written(rest: IdleCounter) -> None:
     """Until all chats that were writing are done; a client that died is forgotten after five minutes."""
     rest.life.generating("me", "c1", True)
     rest.life.generating("me", "c2", True)
@@ -77,7 +77,7 @@ async def test_nobody_rests_while_a_reply_is_written(rest: Rest) -> None:
 
 
 async def test_a_client_that_died_while_writing_is_forgotten(
-    rest: Rest, monkeypatch: pytest.MonkeyPatch
+    rest: IdleCounter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the longest time a reply may take."""
     monkeypatch.setattr(lifecycle, "_GENERATING_SECONDS", 0.1)
@@ -85,7 +85,9 @@ async def test_a_client_that_died_while_writing_is_forgotten(
     assert await rest.rests()
 
 
-async def test_idle_work_that_fails_is_tried_at_the_next_rest(rest: Rest) -> None:
+async def test_idle_work_that_fails_is_tried_at_the_next_rest(
+    rest: IdleCounter,
+) -> None:
     """It does not end the watch."""
     rest.fails = True
     assert await rest.rests()

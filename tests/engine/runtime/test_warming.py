@@ -1,4 +1,4 @@
-"""Does a cold start answer at once, say that it warms up, and survive a compiler that fails?"""
+"""A cold start answers at once, reports that it compiles, and survives a failing compiler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fakes.store import FakeStore
 
 
 def engine_with(warm: Callable[[], object] | None) -> Engine:
-    """An engine that warms up like that."""
+    """An engine that compiles with `warm`."""
     return wire_engine(
         Ports(
             store=FakeStore(),
@@ -30,8 +30,8 @@ def engine_with(warm: Callable[[], object] | None) -> Engine:
     )
 
 
-async def is_warm(engine: Engine) -> None:
-    """Returns once it says so."""
+async def wait_until_warm(engine: Engine) -> None:
+    """Wait until health reports compiled kernels."""
     for _ in range(1000):
         if engine.health().kernels == "ok":
             return
@@ -48,7 +48,7 @@ async def test_health_says_warming_until_it_is_done() -> None:
     await asyncio.sleep(0.02)
     states.append(engine.health().kernels)
     go_on.set()
-    await is_warm(engine)
+    await wait_until_warm(engine)
     await engine.stop()
     assert states == ["warming", "warming"]
     assert engine.health().notes == ()
@@ -66,7 +66,7 @@ async def test_a_compiler_that_fails_is_a_note(
 
     engine = engine_with(fail)
     await engine.start()
-    await is_warm(engine)
+    await wait_until_warm(engine)
     await engine.stop()
     (note,) = engine.health().notes
     assert "no compiler here" in note
@@ -80,7 +80,7 @@ async def test_no_full_collection_while_compiling() -> None:
     during: list[tuple[int, int, int]] = []
     engine = engine_with(lambda: during.append(gc.get_threshold()))
     await engine.start()
-    await is_warm(engine)
+    await wait_until_warm(engine)
     await engine.stop()
     assert during[0][:2] == before[:2]
     assert during[0][2] > 1000 * before[2]

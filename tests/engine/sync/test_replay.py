@@ -1,4 +1,4 @@
-"""Is the memory, after anything a player does to chats, that of a fresh replay of what is left?"""
+"""After any series of events in chats the memory equals a fresh replay of the remaining chats."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ CASTS = st.sampled_from([("s1",), ("s2",), ("s1", "s2")])
 
 
 class Player(Sovereign, Reteller):
-    """Does everything a player can do, and looks at the end whether the memory is what was said."""
+    """Does everything a player can do; at the end, compares the memory with the shown chats."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ class Player(Sovereign, Reteller):
         self.slots = 0
 
     def teardown(self) -> None:
-        """The checks, then an end without a trace."""
+        """Run the checks, then stop and delete everything."""
         try:
             self.run(self.look)
         finally:
@@ -78,7 +78,9 @@ class Player(Sovereign, Reteller):
             self.loop.close()
 
     def run(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Do something that may fail at the store: then nothing has changed, and it is done again."""
+        """Do a piece of work that the store may refuse: then nothing has changed, and
+        it is repeated.
+        """
         self.loop.run_until_complete(self._run(work))
 
     async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
@@ -117,7 +119,7 @@ class Player(Sovereign, Reteller):
         return shown[number % len(shown)]
 
     def fresh(self, text: str, role: Role = Role.USER, **more: Any) -> SentMessage:
-        """A message nobody has seen."""
+        """A new message."""
         self.slots += 1
         return line(
             f"m{self.slots}",
@@ -128,7 +130,7 @@ class Player(Sovereign, Reteller):
         )
 
     def show(self, chat: Told, how: str, *, confirm: bool = True) -> None:
-        """Sync, now or with the next change."""
+        """Sync the chat, now or with the next change."""
         if how != "later":
             self.run(lambda: chat.show(self.stage, how, confirm=confirm))
 
@@ -184,23 +186,27 @@ class Player(Sovereign, Reteller):
         mind: str | None,
         swipe: int,
     ) -> None:
-        """What came to a mind for the first message teaches, unless it was for another swipe."""
+        """The recall for the first message teaches, unless it was for another swipe."""
         chat = self.pick(pick)
-        said = [self.fresh(text, role, present=present) for text in texts]
+        messages = [self.fresh(text, role, present=present) for text in texts]
         if mind is not None:
             request = RecallRequest(
-                SoulId(mind), ChatId(chat.id), said[0].slot, swipe, "ring, rain, noon"
+                SoulId(mind),
+                ChatId(chat.id),
+                messages[0].slot,
+                swipe,
+                "ring, rain, noon",
             )
             self.run(lambda: self.recall(request))
-        chat.messages += said
+        chat.messages += messages
         self.show(chat, how)
 
     async def recall(self, request: RecallRequest) -> None:
-        """What comes to mind must exist."""
-        found = await self.stage.engine.recaller.recall(ME, request)
-        known = (await self.stage.mind(request.soul)).memories
+        """All recalled memories must exist."""
+        answer = await self.stage.engine.recaller.recall(ME, request)
+        memories = (await self.stage.mind(request.soul)).memories
         assert all(
-            memory.id in known or memory.kind == "fact" for memory in found.memories
+            memory.id in memories or memory.kind == "fact" for memory in answer.memories
         )
 
     @precondition(any_shown)
@@ -230,7 +236,7 @@ class Player(Sovereign, Reteller):
             self.show(chat, "bare")
 
     def line_of(self, chat: Told) -> list[str]:
-        """The chat and those it comes from."""
+        """The chat and its ancestors."""
         out = [chat.id]
         while chat.parent is not None:
             chat = self.chats[chat.parent[0]]
@@ -240,7 +246,7 @@ class Player(Sovereign, Reteller):
     @precondition(any_shown)
     @rule(pick=PICK)
     def delete_chat(self, pick: int) -> None:
-        """Not one between a branch and its parent: what is left would not tell that those two are kin."""
+        """Only a chat whose branch and parent stay related without it."""
         chat = self.pick(pick)
         between = chat.parent is not None and any(
             other.parent is not None and other.parent[0] == chat.id
@@ -295,7 +301,7 @@ class Player(Sovereign, Reteller):
 
     @rule(how=st.sampled_from(["image", "rows", "killed"]))
     def restart(self, how: str) -> None:
-        """With the images that the last engine left, with none, or with those there were before its end."""
+        """With the latest snapshots, with none, or with older ones."""
         self.store.fail_in = None
         self.loop.run_until_complete(self.restarted(how))
 
@@ -316,7 +322,7 @@ class Player(Sovereign, Reteller):
         self.store.fail_in = commits
 
     async def look(self) -> None:
-        """Everything is told; now the memory must be what is on the screen."""
+        """Sync everything; then the memory must equal the shown chats."""
         self.store.fail_in = None
         shown = [chat for chat in self.chats.values() if chat.synced is not None]
         for chat in shown:
@@ -331,7 +337,9 @@ class Player(Sovereign, Reteller):
         await self.same_as_reopened()
 
     async def same_as_the_screen(self, shown: list[Told]) -> None:
-        """Each chat reads back as it is; each soul remembers what it attended; what was made is untouched."""
+        """Chats read back as shown; souls remember what they attended; memories by hand
+        are unchanged.
+        """
         for chat in shown:
             _, messages = await self.stage.engine.chats.get(ME, ChatId(chat.id))
             assert [(m.slot, m.text, m.hidden, m.present) for m in messages] == [
@@ -341,7 +349,7 @@ class Player(Sovereign, Reteller):
             mind = await self.stage.mind(soul)
             hides = not self.settings[soul].get("remember_hidden", True)
             for chat in shown:
-                gone = {m.slot for m in chat.messages if m.hidden and hides}
+                hidden_slots = {m.slot for m in chat.messages if m.hidden and hides}
                 branch = mind.branches.branch(ChatId(chat.id))
                 versions = (
                     [mind.memories[m].evidence[0][0] for m in branch.order]
@@ -352,13 +360,13 @@ class Player(Sovereign, Reteller):
                 assert [(v.slot, v.hash) for v in versions if v.slot != last] == [
                     (slot, text)
                     for slot, text in chat.remembered_by(soul)
-                    if slot not in gone
+                    if slot not in hidden_slots
                 ]
             made = {m.id: m for m in mind.memories.values() if m.origin is Origin.USER}
             assert made == {key: m for key, m in self.made.items() if m.soul == soul}
 
     async def same_as_a_replay(self, shown: list[Told]) -> None:
-        """A new engine that is told the surviving chats once has the same fingerprint."""
+        """A new engine that gets the surviving chats once has the same fingerprint."""
         again = Stage()
         await again.start()
         try:
@@ -376,7 +384,7 @@ class Player(Sovereign, Reteller):
             await again.stop()
 
     async def same_as_reopened(self) -> None:
-        """A new engine on the same store, which it has nothing to mend in, sees the same in every chat."""
+        """A new engine on the same store has nothing to repair and shows the same in every chat."""
         live = await self.pictures(self.stage)
         for soul in SOULS:
             assert await stray_vectors(await self.stage.mind(soul), self.embedder) == []
@@ -391,7 +399,7 @@ class Player(Sovereign, Reteller):
             await opened.stop()
 
     async def pictures(self, stage: Stage) -> list[Picture]:
-        """Of all souls."""
+        """The pictures of all souls."""
         return [await picture(stage, SoulId(soul)) for soul in SOULS]
 
 

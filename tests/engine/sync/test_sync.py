@@ -1,4 +1,4 @@
-"""What does a sync answer, and when does a message become a memory?"""
+"""The answers of a sync, and when messages become memories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.stage import ME, Stage, as_told, bare, line, lines
 
 
 async def base_of(stage: Stage, chat: str, count: int) -> Base:
-    """What a client proves that it knows of the stored chat."""
+    """The base with which a client proves what it knows of the stored chat."""
     _, messages = await stage.engine.chats.get(ME, ChatId(chat))
     return Base(count, digest(messages[:count]))
 

@@ -1,4 +1,4 @@
-"""One scene that several memories tell is recalled once, with the messages of all of them."""
+"""A scene in several memories is recalled once, with the messages of all of them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import ME, line
 
 
-def scenic(prompt: Prompt) -> str:
-    """A model that tells of a key and of a ring in words of its own, differently for each stretch."""
+def scene_drafts(prompt: Prompt) -> str:
+    """A model that drafts a key scene and a ring scene, in other words for each stretch."""
     if prompt.name == "summary":
         return obliging(prompt)
     read = read_of(prompt)
@@ -42,17 +42,17 @@ def scenic(prompt: Prompt) -> str:
 @pytest.fixture
 async def stage() -> AsyncIterator[ModelStage]:
     """An engine with such a model and one soul: s1, Mira."""
-    one = ModelStage(scenic)
-    await one.start()
-    await one.soul()
-    yield one
-    await one.stop()
+    model_stage = ModelStage(scene_drafts)
+    await model_stage.start()
+    await model_stage.soul()
+    yield model_stage
+    await model_stage.stop()
 
 
-async def told(
+async def recalled_with(
     stage: ModelStage, query: str, chat: str | None, word: str
 ) -> list[tuple[str, set[str]]]:
-    """What a recall tells with that word: the text, and the slots it is from."""
+    """Texts and slots of the recalled memories that contain the word."""
     answer = await stage.recall(query, chat, max_items=12)
     memories = [m for m in answer.memories if word in m.text and m.kind == "episode"]
     return [(m.text, {place.slot for place in m.sources}) for m in memories]
@@ -61,9 +61,9 @@ async def told(
 async def test_a_draft_in_nearly_the_words_of_its_only_message_is_told_once(
     stage: ModelStage,
 ) -> None:
-    said = talk(60)
-    said[2] = line("m3", "I will open the northern door tomorrow, said Mira.")
-    await stage.sync("c", said)
+    messages = talk(60)
+    messages[2] = line("m3", "I will open the northern door tomorrow, said Mira.")
+    await stage.sync("c", messages)
     await stage.rest()
     drafted = [
         m.text
@@ -71,7 +71,7 @@ async def test_a_draft_in_nearly_the_words_of_its_only_message_is_told_once(
         if "door" in m.text and m.kind.value == "episode"
     ]
     assert drafted == ["Mira said that she will open the northern door tomorrow"]
-    ((_, slots),) = await told(
+    ((_, slots),) = await recalled_with(
         stage, "Who opens the northern door?", "c", "northern door"
     )
     assert slots == {"m3"}
@@ -80,18 +80,20 @@ async def test_a_draft_in_nearly_the_words_of_its_only_message_is_told_once(
 async def test_what_two_answers_drafted_of_one_message_is_told_once(
     stage: ModelStage,
 ) -> None:
-    said = talk(60)
-    said[14] = line(
+    messages = talk(60)
+    messages[14] = line(
         "m15", "It lay frozen: a key, cold as everything here (and yet she saw)."
     )
-    await stage.sync("c", said)
+    await stage.sync("c", messages)
     await stage.rest()
-    await stage.sync("b", [*said[:17], *talk(44, 18, "other")], parent=("c", "m17"))
+    await stage.sync("b", [*messages[:17], *talk(44, 18, "other")], parent=("c", "m17"))
     await stage.rest()
     drafted = {m.text for m in await stage.drafted() if "brass" in m.text}
     assert len(drafted) == 2
 
-    ((text, slots),) = await told(stage, "Where is the brass key?", None, "brass")
+    ((text, slots),) = await recalled_with(
+        stage, "Where is the brass key?", None, "brass"
+    )
     assert text in drafted
     assert slots == {"m15"}
 
@@ -101,31 +103,37 @@ async def test_the_very_same_words_are_told_once(
     stage: ModelStage, chats: tuple[str, str]
 ) -> None:
     """As when a chat is imported a second time under another name."""
-    said = {chat: talk(20, word=chat) for chat in set(chats)}
+    messages_by_chat = {chat: talk(20, word=chat) for chat in set(chats)}
     for chat, at in zip(chats, (3, 9), strict=True):
-        said[chat][at - 1] = line(f"m{at}", "The amber  lamp is out.", Role.CHARACTER)
-    for chat, messages in said.items():
+        messages_by_chat[chat][at - 1] = line(
+            f"m{at}", "The amber  lamp is out.", Role.CHARACTER
+        )
+    for chat, messages in messages_by_chat.items():
         await stage.sync(chat, messages)
-    found = await told(stage, "Is the amber lamp out?", None, "amber")
-    assert [slots for _, slots in found] == [{"m3", "m9"}]
+    recalled = await recalled_with(stage, "Is the amber lamp out?", None, "amber")
+    assert [slots for _, slots in recalled] == [{"m3", "m9"}]
     if (
         chats[1] == "c"
     ):  # then one of them stands in the prompt, and the other need not be told
         answer = await stage.recall("Is the amber lamp out?", "c", context_from="m5")
         assert not [m for m in answer.memories if "amber" in m.text]
         trace = await stage.engine.recaller.trace(ME, answer.trace)
-        cut = {one.cut for one in trace.considered if "amber" in one.text}
+        cut = {memory.cut for memory in trace.considered if "amber" in memory.text}
         assert cut == {"the prompt says it already"}
 
 
 async def test_two_scenes_in_the_same_words_are_two(stage: ModelStage) -> None:
-    said = talk(60)
+    messages = talk(60)
     for at in (3, 40):
-        said[at - 1] = line(f"m{at}", "Gone for good, that ring (and nobody dived).")
-    await stage.sync("c", said)
+        messages[at - 1] = line(
+            f"m{at}", "Gone for good, that ring (and nobody dived)."
+        )
+    await stage.sync("c", messages)
     await stage.rest()
-    found = await told(stage, "Where is the silver ring?", "c", "silver ring")
-    assert sorted(slots.pop() for _, slots in found) == ["m3", "m40"]
+    recalled = await recalled_with(
+        stage, "Where is the silver ring?", "c", "silver ring"
+    )
+    assert sorted(slots.pop() for _, slots in recalled) == ["m3", "m40"]
 
 
 @pytest.mark.parametrize(
@@ -173,17 +181,17 @@ async def test_a_draft_and_messages_that_say_the_same_cost_one_place(
     stage = ModelStage(answer)
     await stage.start()
     await stage.soul()
-    said = talk(60)
-    said[6] = line("m7", "Could I borrow the copper kettle, he asked." + tail)
-    said[7] = line("m8", "The copper kettle is lent gladly." + tail, Role.CHARACTER)
-    await stage.sync("c", said)
+    messages = talk(60)
+    messages[6] = line("m7", "Could I borrow the copper kettle, he asked." + tail)
+    messages[7] = line("m8", "The copper kettle is lent gladly." + tail, Role.CHARACTER)
+    await stage.sync("c", messages)
     await stage.rest()
     assert draft in [m.text for m in await stage.drafted()]
-    found = (
+    recalled = (
         await stage.recall("Who has the copper kettle? It boils water.", "c")
     ).memories
-    by_draft = [m for m in found if m.text == draft]
-    by_message = [m for m in found if "The copper kettle is lent" in m.text]
+    by_draft = [m for m in recalled if m.text == draft]
+    by_message = [m for m in recalled if "The copper kettle is lent" in m.text]
     assert len(by_draft) == 1
     assert bool(by_message) is is_both
     assert is_both or {place.slot for place in by_draft[0].sources} == {"m7", "m8"}
@@ -220,17 +228,17 @@ async def test_a_message_is_told_itself_where_the_others_of_its_draft_are_far(
         )
 
     stage.llm.then([answer])
-    said = talk(60)
-    said[6] = line("m7", "Could I borrow the copper kettle, he asked.")
-    said[9] = line("m10", "The raven flew over the northern gate.", Role.CHARACTER)
-    await stage.sync("c", said)
+    messages = talk(60)
+    messages[6] = line("m7", "Could I borrow the copper kettle, he asked.")
+    messages[9] = line("m10", "The raven flew over the northern gate.", Role.CHARACTER)
+    await stage.sync("c", messages)
     await stage.rest()
     assert [
         m for m in await stage.drafted() if "raven" in m.text and "kettle" in m.text
     ]
-    found = (
+    recalled = (
         await stage.recall("Who has the copper kettle?", "c", max_items=3)
     ).memories
-    assert [m.text for m in found if "kettle" in m.text] == [
+    assert [m.text for m in recalled if "kettle" in m.text] == [
         "Al: Could I borrow the copper kettle, he asked."
     ]

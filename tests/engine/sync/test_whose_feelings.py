@@ -1,4 +1,4 @@
-"""Emotions and mood are the soul's own; what others feel stands with them."""
+"""Emotions and mood are the soul's own; those of others belong to the participants."""
 
 from __future__ import annotations
 
@@ -12,47 +12,57 @@ from tests.engine.stage import ME, Stage, line, lines
 RAGE = "I am furious, I hate this!"
 
 
-def of_both(*texts: str) -> list[SentMessage]:
-    """A talk, the user first: Al says the odd ones, Mira the even ones."""
-    said = []
+def alternating_lines(*texts: str) -> list[SentMessage]:
+    """A chat, the user first: Al says the odd lines, Mira the even ones."""
+    messages = []
     for n, text in enumerate(texts, 1):
         if n % 2:
-            said.append(line(f"m{n}", text))
+            messages.append(line(f"m{n}", text))
         else:
-            said.append(replace(line(f"m{n}", text, Role.CHARACTER), speaker="Mira"))
-    return said
+            messages.append(
+                replace(line(f"m{n}", text, Role.CHARACTER), speaker="Mira")
+            )
+    return messages
 
 
-async def felt(stage: Stage, text: str) -> tuple[list[str], dict[str, list[str]]]:
-    """The soul's own feelings in that scene, and those of others."""
+async def emotions_in(
+    stage: Stage, text: str
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The soul's own emotions in that scene, and those of others by name."""
     situation = (
         await stage.engine.memories.get(ME, await stage.find(text))
     ).memory.situation
     others = {
-        one.name: [e.label for e in one.feels]
-        for one in situation.participants
-        if one.feels
+        participant.name: [e.label for e in participant.feels]
+        for participant in situation.participants
+        if participant.feels
     }
-    return [one.label for one in situation.emotions], others
+    return [participant.label for participant in situation.emotions], others
 
 
 async def mood(stage: Stage) -> str | None:
     trace = (await stage.recall("And now?", "c1")).trace
-    found: str | None = (await stage.engine.recaller.trace(ME, trace)).guidance["mood"]
-    return found
+    current_mood: str | None = (await stage.engine.recaller.trace(ME, trace)).guidance[
+        "mood"
+    ]
+    return current_mood
 
 
 async def test_what_the_user_feels_is_not_hers(stage: Stage) -> None:
     await stage.soul()
-    await stage.sync("c1", of_both(RAGE, "Sit down, then.", "No.", "As you like.", "x"))
-    assert await felt(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
+    await stage.sync(
+        "c1", alternating_lines(RAGE, "Sit down, then.", "No.", "As you like.", "x")
+    )
+    assert await emotions_in(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
     assert await mood(stage) is None
 
 
 async def test_what_she_feels_is_hers(stage: Stage) -> None:
     await stage.soul()
-    await stage.sync("c1", of_both("Hello.", RAGE, "Calm down.", f"{RAGE} Truly.", "x"))
-    assert await felt(stage, f"Mira: {RAGE}") == (["anger"], {})
+    await stage.sync(
+        "c1", alternating_lines("Hello.", RAGE, "Calm down.", f"{RAGE} Truly.", "x")
+    )
+    assert await emotions_in(stage, f"Mira: {RAGE}") == (["anger"], {})
     assert await mood(stage) == "anger"
 
 
@@ -60,26 +70,26 @@ async def test_what_is_said_of_somebody_by_name_is_theirs(stage: Stage) -> None:
     await stage.soul()
     await stage.sync(
         "c1",
-        of_both(
+        alternating_lines(
             "Mira weeps. I am happy.",
             "Old Anton was here, and Anton laughed with joy.",
             "x",
         ),
     )
-    assert await felt(stage, "Al: Mira weeps. I am happy.") == (
+    assert await emotions_in(stage, "Al: Mira weeps. I am happy.") == (
         ["sadness"],
         {"Al": ["joy"]},
     )
-    assert await felt(
+    assert await emotions_in(
         stage, "Mira: Old Anton was here, and Anton laughed with joy."
     ) == (["joy"], {})
 
 
 async def test_it_lasts(stage: Stage) -> None:
     await stage.soul()
-    await stage.sync("c1", of_both(RAGE, "Sit down, then.", "x"))
+    await stage.sync("c1", alternating_lines(RAGE, "Sit down, then.", "x"))
     await stage.restart()
-    assert await felt(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
+    assert await emotions_in(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
 
 
 async def test_what_was_written_down_as_hers_is_put_right(stage: Stage) -> None:
@@ -96,11 +106,11 @@ async def test_what_was_written_down_as_hers_is_put_right(stage: Stage) -> None:
         (old, all_feelings(mind.memories[old])),
         (edited, (Emotion("calm", 0.5),)),
     ):
-        known = mind.memories[key]
+        memory = mind.memories[key]
         people = (Participant("Al", ParticipantKind.OTHER),)
         mind.memories[key] = replace(
-            known, situation=Situation(participants=people, emotions=feelings)
+            memory, situation=Situation(participants=people, emotions=feelings)
         )
     await stage.engine.idle.run()
-    assert await felt(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
-    assert await felt(stage, f"Al: {RAGE} Truly.") == (["calm"], {})
+    assert await emotions_in(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
+    assert await emotions_in(stage, f"Al: {RAGE} Truly.") == (["calm"], {})

@@ -136,10 +136,10 @@ async def test_a_search_finds_and_is_noted(stage: Stage) -> None:
     made = (await stage.note("the brass key lies under the bridge")).memory
     await stage.note("it rained in the mountains")
 
-    found = await call(stage, "search_memories", query="brass key", limit=1)
+    result = await call(stage, "search_memories", query="brass key", limit=1)
 
-    assert [one["id"] for one in found["memories"]] == [made.id]
-    assert found["memories"][0]["text"] == made.text
+    assert [memory["id"] for memory in result["memories"]] == [made.id]
+    assert result["memories"][0]["text"] == made.text
     entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
         0
     ]
@@ -205,7 +205,10 @@ async def test_a_rejected_or_late_deletion_does_nothing(stage: Stage) -> None:
     ]
     stage.clock.advance(7 * 86_400, 0)
 
-    states = {one.id: one.state for one in await stage.engine.deletions.list(ME, None)}
+    states = {
+        deletion.id: deletion.state
+        for deletion in await stage.engine.deletions.list(ME, None)
+    }
     assert states == {first: DeletionState.REJECTED, second: DeletionState.EXPIRED}
     for request in (first, second):
         with pytest.raises(Conflict):
@@ -275,7 +278,7 @@ def test_no_order_of_calls_touches_what_is_protected(
         for name, which, confirmed in script:
             target = [*kept, free][which].id
             actor = next(iter(TOOLS[name].takes))
-            given: dict[str, dict[str, Any]] = {
+            arguments_by_tool: dict[str, dict[str, Any]] = {
                 "call_assistant": {"instruction": f"forget {target}"},
                 "save_permanent_memory": {"content": "rain 0", "reason": "asked"},
                 "search_memories": {"query": "rain"},
@@ -285,7 +288,7 @@ def test_no_order_of_calls_touches_what_is_protected(
                 "delete_memory": {"memory_id": target, "reason": "asked"},
             }
             try:
-                got = await call(stage, name, actor, **given[name])
+                got = await call(stage, name, actor, **arguments_by_tool[name])
                 if "request" in got:
                     await stage.engine.deletions.decide(
                         ME, got["request"], confirmed=confirmed

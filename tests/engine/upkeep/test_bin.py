@@ -1,4 +1,4 @@
-"""What lies in the bin comes back for a week, and is nowhere after it."""
+"""Memories in the bin can be restored for a week, and are purged everywhere after it."""
 
 from __future__ import annotations
 
@@ -21,40 +21,43 @@ async def binned(stage: Stage) -> list[str]:
     return [m.text for m in await stage.listed(MemoryState.BIN)]
 
 
-async def rest(stage: Stage, days: float) -> None:
+async def idle_after_days(stage: Stage, days: float) -> None:
     stage.clock.advance(days * DAY, 0)
     await stage.engine.idle.run()
 
 
-async def told_anywhere(stage: Stage, words: str) -> bool:
-    """Whether the words are in any memory or entry of the audit that is stored."""
+async def is_stored_anywhere(stage: Stage, words: str) -> bool:
+    """Whether the words are in any stored memory, audit entry or deletion request."""
     memories = await stage.store.memories(ME, SoulId("s1"))
     page = await stage.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
     entries = [(e.before, e.after, e.reason) for e in page.entries]
     deletions = await stage.store.deletions(ME)
-    return any(words in str(one) for one in (*memories, *entries, *deletions))
+    return any(words in str(row) for row in (*memories, *entries, *deletions))
 
 
 async def test_it_comes_back_until_a_week_is_over_and_then_never(stage: Stage) -> None:
     await stage.soul()
-    gone, kept = (await stage.note("heron")).memory, (await stage.note("otter")).memory
-    await stage.engine.memories.delete(ME, gone.id, None)
+    purged, kept = (
+        (await stage.note("heron")).memory,
+        (await stage.note("otter")).memory,
+    )
+    await stage.engine.memories.delete(ME, purged.id, None)
     await stage.engine.memories.delete(ME, kept.id, None)
-    await rest(stage, 5.9)
+    await idle_after_days(stage, 5.9)
     assert stage.engine.health().notes == ()
-    await rest(stage, 0.2)
+    await idle_after_days(stage, 0.2)
     assert "2 memories leave" in stage.engine.health().notes[0]
     await stage.engine.memories.restore(ME, kept.id)
     assert await binned(stage) == ["heron"]
-    await rest(stage, 1)
+    await idle_after_days(stage, 1)
 
     assert await binned(stage) == []
     with pytest.raises(NotFound):
-        await stage.engine.memories.restore(ME, gone.id)
+        await stage.engine.memories.restore(ME, purged.id)
     assert [m.text for m in await stage.listed()] == ["otter"]
-    assert not await told_anywhere(stage, "heron")
-    assert await told_anywhere(stage, "otter")
-    history = (await stage.engine.history.of_memory(ME, gone.id, 9, None)).entries
+    assert not await is_stored_anywhere(stage, "heron")
+    assert await is_stored_anywhere(stage, "otter")
+    history = (await stage.engine.history.of_memory(ME, purged.id, 9, None)).entries
     assert [(e.actor, e.action) for e in history] == [
         (Actor.ENGINE, Action.PURGE),
         (Actor.USER, Action.BIN),
@@ -64,15 +67,15 @@ async def test_it_comes_back_until_a_week_is_over_and_then_never(stage: Stage) -
 
 
 async def test_a_soul_that_nobody_opens_is_emptied_too(stage: Stage) -> None:
-    """It was let go, by a refused change say, and nobody asks for it for weeks."""
+    """It was unloaded, e.g. after a refused change, and is not used for weeks."""
     await stage.soul()
     made = (await stage.note("heron")).memory
     await stage.engine.memories.delete(ME, made.id, None)
-    await rest(stage, 1)
+    await idle_after_days(stage, 1)
     (await stage.world()).unload(SoulId("s1"))
-    await rest(stage, 7)
+    await idle_after_days(stage, 7)
 
-    assert not await told_anywhere(stage, "heron")
+    assert not await is_stored_anywhere(stage, "heron")
 
 
 async def test_the_week_goes_on_over_a_restart_and_begins_anew_with_the_bin(
@@ -81,15 +84,15 @@ async def test_the_week_goes_on_over_a_restart_and_begins_anew_with_the_bin(
     await stage.soul()
     made = (await stage.note("heron")).memory
     await stage.engine.memories.delete(ME, made.id, None)
-    await rest(stage, 5)
+    await idle_after_days(stage, 5)
     await stage.restart()
     await stage.engine.memories.restore(ME, made.id)
     await stage.engine.memories.delete(ME, made.id, None)
-    await rest(stage, 5)
+    await idle_after_days(stage, 5)
     assert await binned(stage) == ["heron"]
     await stage.restart()
     await stage.mind()
-    await rest(stage, 2)
+    await idle_after_days(stage, 2)
     assert await binned(stage) == []
 
 
@@ -97,7 +100,7 @@ async def test_a_permanent_memory_the_user_binned_goes_too(stage: Stage) -> None
     await stage.soul()
     made = (await stage.note("heron", permanent=True, locked=True)).memory
     await stage.engine.memories.delete(ME, made.id, "permanent")
-    await rest(stage, 8)
+    await idle_after_days(stage, 8)
 
     assert await binned(stage) == []
 
@@ -108,10 +111,10 @@ async def test_what_a_chat_took_along_goes_after_its_week(stage: Stage) -> None:
     await stage.engine.chats.delete(ME, ChatId("c1"))
     count = len(await binned(stage))
     assert count > 0
-    await rest(stage, 1)
-    await rest(stage, 6.5)
+    await idle_after_days(stage, 1)
+    await idle_after_days(stage, 6.5)
     assert len(await binned(stage)) == count
-    await rest(stage, 0.6)
+    await idle_after_days(stage, 0.6)
     assert await binned(stage) == []
 
 
@@ -121,7 +124,7 @@ async def test_what_a_chat_still_tells_stays_binned(stage: Stage) -> None:
     await stage.sync("c1", lines(6))
     first = (await stage.listed())[0]
     await stage.engine.memories.delete(ME, first.id, None)
-    await rest(stage, 30)
+    await idle_after_days(stage, 30)
     await stage.restart()
 
     assert await binned(stage) == [first.text]
@@ -143,16 +146,16 @@ async def test_upkeep_can_be_asked_for(stage: Stage, kind: str) -> None:
 async def test_what_a_chat_tells_is_not_purged_while_it_does(stage: Stage) -> None:
     """It would come back with the next look at the chat."""
     await stage.sync("c1", lines(4))
-    told = await stage.find("Mira: text of m2")
+    episode = await stage.find("Mira: text of m2")
     with pytest.raises(Conflict, match="not in the bin"):
-        await stage.engine.memories.delete(ME, told, "purge")
-    await stage.engine.memories.delete(ME, told, None)
+        await stage.engine.memories.delete(ME, episode, "purge")
+    await stage.engine.memories.delete(ME, episode, None)
     with pytest.raises(Conflict, match="told by a chat"):
-        await stage.engine.memories.delete(ME, told, "purge")
+        await stage.engine.memories.delete(ME, episode, "purge")
     await stage.sync("c1", [*lines(1), *lines(2, start=3)])
-    await stage.engine.memories.delete(ME, told, "purge")
+    await stage.engine.memories.delete(ME, episode, "purge")
     with pytest.raises(NotFound):
-        await stage.engine.memories.get(ME, told)
+        await stage.engine.memories.get(ME, episode)
     assert await stage.listed(MemoryState.BIN) == []
 
 
@@ -160,23 +163,23 @@ async def test_a_name_thrown_away_stays_so_while_messages_or_the_card_give_it(
     stage: Stage,
 ) -> None:
     """Else it would be learned anew a week later."""
-    said = [
+    messages = [
         line("a", "Ask Kaelith."),
         line("b", "Where is Kaelith?"),
         line("c", "Well."),
     ]
-    await stage.sync("c1", said)
+    await stage.sync("c1", messages)
     await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Tovan"),), None)
     mind = await stage.mind()
     for text in ("Kaelith", "Tovan"):
         (key,) = [m.id for m in mind.names.concepts() if m.text == text]
         await stage.engine.memories.delete(ME, key, None)
-    await rest(stage, 30)
+    await idle_after_days(stage, 30)
     assert await binned(stage) == ["Kaelith", "Tovan"]
 
-    await stage.sync("c1", [said[0], line("d", "Ask nobody."), said[2]])
+    await stage.sync("c1", [messages[0], line("d", "Ask nobody."), messages[2]])
     await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (), None)
-    await rest(stage, 8)
+    await idle_after_days(stage, 8)
     await stage.restart()
     names = (await stage.mind()).names
     assert [m.text for m in names.concepts()] == []
@@ -185,8 +188,11 @@ async def test_a_name_thrown_away_stays_so_while_messages_or_the_card_give_it(
 async def test_the_user_empties_the_bin_at_once(stage: Stage) -> None:
     await stage.soul()
     await stage.sync("c1", lines(12))
-    kept, gone = (await stage.note("otter")).memory, (await stage.note("heron")).memory
-    await stage.engine.memories.delete(ME, gone.id, None)
+    kept, purged = (
+        (await stage.note("otter")).memory,
+        (await stage.note("heron")).memory,
+    )
+    await stage.engine.memories.delete(ME, purged.id, None)
     await stage.engine.chats.delete(ME, ChatId("c1"))
     assert len(await binned(stage)) == 12, "the last line of a chat is not settled yet"
     job = await stage.engine.jobs.ask(ME, "purge", SoulId("s1"), {"confirm": "purge"})
@@ -196,8 +202,8 @@ async def test_the_user_empties_the_bin_at_once(stage: Stage) -> None:
         [],
     )
     assert [m.id for m in await stage.listed()] == [kept.id]
-    assert not await told_anywhere(stage, "heron")
-    history = (await stage.engine.history.of_memory(ME, gone.id, 9, None)).entries
+    assert not await is_stored_anywhere(stage, "heron")
+    history = (await stage.engine.history.of_memory(ME, purged.id, 9, None)).entries
     assert (history[0].actor, history[0].action, history[0].source) == (
         Actor.USER,
         Action.PURGE,

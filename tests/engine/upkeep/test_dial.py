@@ -1,4 +1,4 @@
-"""Does the dial of forgetting set how fast a character's links fade: 0 never, 2 twice as fast?"""
+"""The forgetting setting sets how fast links fade: 0 never, 2 twice as fast."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_links_fade_at_the_pace_of_the_dial(dial: float) -> None:
     )
     step = replace(edge, kind=EdgeKind.INSTANCE_OF)
     mind.apply(MindChange(ends, put_edges=(edge, step)))
-    left = 0.8 * exp(-dial * 150 / edge.stability)
+    expected = 0.8 * exp(-dial * 150 / edge.stability)
     arrays = mind.edges.arrays([EdgeKind.ASSOCIATES])
-    assert mind.edge_strengths(arrays, 150).tolist() == pytest.approx([left])
-    assert mind.edge_strength(edge, 150) == pytest.approx(left)
+    assert mind.edge_strengths(arrays, 150).tolist() == pytest.approx([expected])
+    assert mind.edge_strength(edge, 150) == pytest.approx(expected)
     assert mind.edge_strength(step, 150) == 0.8

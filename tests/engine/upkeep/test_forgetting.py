@@ -1,4 +1,4 @@
-"""Is what hangs on nothing put into the bin in time, nothing else, and does it come back?"""
+"""Memories without support are put into the bin in time, no others are, and they come back."""
 
 from __future__ import annotations
 
@@ -37,12 +37,21 @@ async def concepts(
     origin: Origin = Origin.CHAT,
     **more: Any,
 ) -> None:
-    """Concepts that one text speaks of, now."""
+    """New concepts, all mentioned by one text."""
     world, mind = await stage.world(), await stage.mind()
-    now, turn = stage.clock.now(), float(mind.lived_turns(stage.clock.extra_turns))
+    current_time, turn = (
+        stage.clock.now(),
+        float(mind.lived_turns(stage.clock.extra_turns)),
+    )
     made = [
         Memory(
-            MemoryId(k), SOUL, MemoryKind.CONCEPT, f"Concept {k}", origin, now, **more
+            MemoryId(k),
+            SOUL,
+            MemoryKind.CONCEPT,
+            f"Concept {k}",
+            origin,
+            current_time,
+            **more,
         )
         for k in keys
     ]
@@ -53,7 +62,7 @@ async def concepts(
             m.id,
             EdgeKind.MENTIONS,
             Origin.CHAT,
-            now,
+            current_time,
             0.44,
             at_turn=turn,
         )
@@ -184,13 +193,13 @@ async def test_a_forgotten_one_stays_so_after_a_restart_until_a_text_names_it_an
     assert not (await stage.recall("Concept once")).memories or all(
         m.id != "once" for m in (await stage.recall("Concept once")).memories
     )
-    told = [
+    messages = [
         line("m1"),
         *lines(2, 2),
         line("m4", "Concept once was here."),
         *lines(2, 5),
     ]
-    await stage.sync("c1", told)
+    await stage.sync("c1", messages)
     assert await state(stage, "once") is MemoryState.ACTIVE
     assert mind.residency.whole
     assert world.minds[SOUL] is mind
@@ -206,9 +215,9 @@ async def test_a_text_that_says_little_goes_in_time_and_one_with_a_name_stays(
         "I promise to come at 9.",
         "Good evening.",
     ]
-    said = [line(f"m{n}", text) for n, text in enumerate(texts, 1)]
-    for upto in range(1, len(said) + 1):
-        await stage.sync("c1", [*said[:upto], *lines(1, start=9)])
+    messages = [line(f"m{n}", text) for n, text in enumerate(texts, 1)]
+    for upto in range(1, len(messages) + 1):
+        await stage.sync("c1", [*messages[:upto], *lines(1, start=9)])
     keys = [await stage.find(f"Al: {text}") for text in texts]
     await concepts(stage, ["tobin"], keys[0])
     stage.clock.advance(0.0, 1790)
@@ -231,16 +240,16 @@ async def test_a_text_that_says_little_goes_in_time_and_one_with_a_name_stays(
 async def test_what_is_forgotten_first_says_least(stage: Stage) -> None:
     await stage.soul()
     mind = await stage.mind()
-    said = [
+    messages = [
         line("m1", "I hate this, I am furious!"),
         line("m2", "Good morning."),
         line("m3", "It is 1889."),
     ]
     for upto in range(1, 4):
-        await stage.sync("c1", [*said[:upto], *lines(1, start=9)])
+        await stage.sync("c1", [*messages[:upto], *lines(1, start=9)])
     stage.clock.advance(0.0, 1900)
-    found = suspects(mind, stage.clock.extra_turns, ForgettingParams())
-    weight = [mind.memories[key].importance for key in found]
+    suspected = suspects(mind, stage.clock.extra_turns, ForgettingParams())
+    weight = [mind.memories[key].importance for key in suspected]
     assert len(weight) == 3
     assert weight == sorted(weight)
     assert weight[0] < weight[-1]
@@ -291,20 +300,20 @@ async def test_names_that_messages_give_live_and_go_and_the_fingerprint_knows_no
     stage: Stage,
 ) -> None:
     await stage.soul(clock=SoulClock.WALL)
-    told = [
+    messages = [
         line("a1", "I met Zephyrine at the well."),
         line("a2", "Zephyrine? A fine name.", Role.CHARACTER),
     ]
     seen: list[dict[str, MemoryState]] = []
     for day in range(32):
-        told += [
+        messages += [
             line(f"x{day}", f"Balthasar came by, day {day}."),
             line(f"y{day}", "I see.", Role.CHARACTER),
         ]
-        await stage.sync("c1", [*told, line("end", "Hm.")])
+        await stage.sync("c1", [*messages, line("end", "Hm.")])
         await stage.engine.idle.run()
-        found = (await stage.mind()).memories.values()
-        seen.append({m.text: m.state for m in found if m.kind is MemoryKind.CONCEPT})
+        memories = (await stage.mind()).memories.values()
+        seen.append({m.text: m.state for m in memories if m.kind is MemoryKind.CONCEPT})
         stage.clock.advance(DAY)
     assert seen[20]["Zephyrine"] is MemoryState.ACTIVE
     assert seen[30]["Zephyrine"] is MemoryState.FORGOTTEN
@@ -312,11 +321,11 @@ async def test_names_that_messages_give_live_and_go_and_the_fingerprint_knows_no
     replay = Stage()
     await replay.start()
     await replay.soul(clock=SoulClock.WALL)
-    await replay.sync("c1", [*told, line("end", "Hm.")])
+    await replay.sync("c1", [*messages, line("end", "Hm.")])
     assert await replay.fingerprint() == await stage.fingerprint()
     await replay.stop()
-    told += [line("z1", "Zephyrine is back!"), line("z2", "Oh.", Role.CHARACTER)]
-    await stage.sync("c1", [*told, line("end", "Hm.")])
+    messages += [line("z1", "Zephyrine is back!"), line("z2", "Oh.", Role.CHARACTER)]
+    await stage.sync("c1", [*messages, line("end", "Hm.")])
     (back,) = [
         m for m in (await stage.mind()).memories.values() if m.text == "Zephyrine"
     ]
@@ -337,8 +346,8 @@ async def test_forgetting_can_be_asked_for_as_a_job(stage: Stage) -> None:
         await asyncio.sleep(0.01)
     assert view.result == {"forgotten": 2}
     page = await stage.engine.history.audit(ME, SOUL, None, 100, None)
-    told = {entry.target: (entry.actor, entry.source) for entry in page.entries}
-    assert told["a"] == told["b"] == (Actor.ENGINE, "forget")
+    origins = {entry.target: (entry.actor, entry.source) for entry in page.entries}
+    assert origins["a"] == origins["b"] == (Actor.ENGINE, "forget")
 
 
 async def test_a_concept_that_is_spoken_of_weighs_as_if_it_were_young(

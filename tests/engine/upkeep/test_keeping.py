@@ -1,4 +1,4 @@
-"""When are backups made, and what is said when they cannot be?"""
+"""When backups are made, and the notes when they cannot be."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.fakes.store import FakeStore
 
 
 class FakeBackups:
-    """Moments; `failure` is raised until it is taken away."""
+    """Moments of backups; `failure` is raised while it is set."""
 
     def __init__(self) -> None:
         self.made: list[datetime] = []
@@ -47,7 +47,7 @@ async def ended(engine: Engine, job: str) -> JobView:
     raise AssertionError(view)
 
 
-class Kept:
+class BackupStage:
     """An engine whose store has backups."""
 
     def __init__(self, backups: FakeBackups | None, *, daily: bool = True) -> None:
@@ -77,16 +77,18 @@ def backups() -> FakeBackups:
 
 
 @pytest.fixture
-async def kept(backups: FakeBackups) -> AsyncIterator[Kept]:
+async def kept(backups: FakeBackups) -> AsyncIterator[BackupStage]:
     """An engine with one soul."""
-    one = Kept(backups)
-    await one.engine.start()
-    await one.engine.souls.put(ME, SoulId("s1"), "Mira", None, None)
-    yield one
-    await one.engine.stop()
+    backup_stage = BackupStage(backups)
+    await backup_stage.engine.start()
+    await backup_stage.engine.souls.put(ME, SoulId("s1"), "Mira", None, None)
+    yield backup_stage
+    await backup_stage.engine.stop()
 
 
-async def test_one_a_day_while_it_rests(kept: Kept, backups: FakeBackups) -> None:
+async def test_one_a_day_while_it_rests(
+    kept: BackupStage, backups: FakeBackups
+) -> None:
     hours: list[int] = []
     for hour in range(0, 73):
         await kept.engine.idle.run()
@@ -96,7 +98,9 @@ async def test_one_a_day_while_it_rests(kept: Kept, backups: FakeBackups) -> Non
     assert hours == [0, 24, 48, 72]
 
 
-async def test_a_clock_set_back_stops_none(kept: Kept, backups: FakeBackups) -> None:
+async def test_a_clock_set_back_stops_none(
+    kept: BackupStage, backups: FakeBackups
+) -> None:
     """Copies of the future are none, and do not come every time either."""
     backups.made = [kept.clock.now() + timedelta(days=400)]
     for _ in range(3):
@@ -106,7 +110,7 @@ async def test_a_clock_set_back_stops_none(kept: Kept, backups: FakeBackups) -> 
 
 
 async def test_a_full_disk_is_a_note_and_play_goes_on(
-    kept: Kept, backups: FakeBackups
+    kept: BackupStage, backups: FakeBackups
 ) -> None:
     backups.failure = StoreFull("no backup was made: 300 MiB must be free")
     await kept.engine.idle.run()
@@ -122,7 +126,7 @@ async def test_a_full_disk_is_a_note_and_play_goes_on(
 
 
 async def test_one_can_be_asked_for_at_any_time(
-    kept: Kept, backups: FakeBackups
+    kept: BackupStage, backups: FakeBackups
 ) -> None:
     await kept.engine.idle.run()
     job = await kept.engine.jobs.ask(ME, "backup", SoulId("s1"), {})
@@ -134,11 +138,11 @@ async def test_one_can_be_asked_for_at_any_time(
 
 
 async def test_none_daily_when_none_are_wanted(backups: FakeBackups) -> None:
-    one = Kept(backups, daily=False)
-    await one.engine.start()
-    await one.engine.idle.run()
+    backup_stage = BackupStage(backups, daily=False)
+    await backup_stage.engine.start()
+    await backup_stage.engine.idle.run()
     assert backups.made == []
-    await one.engine.stop()
+    await backup_stage.engine.stop()
 
 
 async def test_a_store_without_backups_says_so() -> None:

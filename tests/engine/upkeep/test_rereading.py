@@ -1,4 +1,4 @@
-"""Are texts of an older store read after all?"""
+"""Texts in the store of an older version are analysed later."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ TEXTS = (
 )
 
 
-async def forgotten(stage: Stage) -> None:
-    """As if all had been written by a SoulMem that read nothing."""
+async def remove_analysis(stage: Stage) -> None:
+    """Make the stored texts look as if a version without text analysis had written them."""
     world, mind = await stage.world(), await stage.mind()
     plain = tuple(
         replace(m, terms=(), names=())
@@ -45,7 +45,7 @@ async def test_an_older_store_is_read_in_a_quiet_moment() -> None:
         dict(mind.memories),
         {(e.source, e.target) for e in mind.edges.every()},
     )
-    await forgotten(stage)
+    await remove_analysis(stage)
     assert not any(m.terms or m.names for m in mind.memories.values())
     await stage.restart()
     mind = await stage.mind()

@@ -1,4 +1,4 @@
-"""A whole soul is deleted by its typed name, comes back for a week, and is nowhere after it."""
+"""A soul is deleted by its typed name, can be restored for a week, and is purged after it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fakes.store import FakeStore
 DAY = 86_400.0
 
 
-async def lived(store: Store) -> Stage:
+async def stage_with_soul(store: Store) -> Stage:
     stage = Stage(store)
     await stage.start()
     await stage.soul()
@@ -35,27 +35,29 @@ async def bin_soul(stage: Stage) -> None:
     await stage.engine.souls.delete(ME, SoulId("s1"), "Mira")
 
 
-async def rest(stage: Stage, days: float) -> None:
+async def idle_after_days(stage: Stage, days: float) -> None:
     stage.clock.advance(days * DAY, 0)
     await stage.engine.idle.run()
 
 
 @pytest.mark.parametrize("kind", ["fake", "mem"])
 async def test_within_the_week_all_comes_back(kind: str) -> None:
-    stage = await lived(FakeStore() if kind == "fake" else SurrealStore("mem://"))
+    stage = await stage_with_soul(
+        FakeStore() if kind == "fake" else SurrealStore("mem://")
+    )
     before, texts = await stage.fingerprint(), [m.text for m in await stage.listed()]
     await bin_soul(stage)
-    await rest(stage, 6.9)
+    await idle_after_days(stage, 6.9)
     assert [s.id for s in await stage.engine.souls.list(ME, SoulState.BIN)] == ["s1"]
     await stage.soul()
 
     assert await stage.fingerprint() == before
     assert [m.text for m in await stage.listed() if m.text in texts] == texts
-    await rest(stage, 30)
+    await idle_after_days(stage, 30)
     assert [m.text for m in await stage.listed() if m.text in texts] == texts
     page = await stage.engine.history.audit(ME, SoulId("s1"), None, 99, None)
-    told = [e.action for e in page.entries if e.target == "s1"]
-    assert told == [Action.RESTORE, Action.BIN]
+    soul_actions = [e.action for e in page.entries if e.target == "s1"]
+    assert soul_actions == [Action.RESTORE, Action.BIN]
     await stage.stop()
 
 
@@ -63,11 +65,13 @@ async def test_within_the_week_all_comes_back(kind: str) -> None:
 async def test_after_the_week_nothing_is_left_of_it_and_others_keep_theirs(
     kind: str,
 ) -> None:
-    stage = await lived(FakeStore() if kind == "fake" else SurrealStore("mem://"))
+    stage = await stage_with_soul(
+        FakeStore() if kind == "fake" else SurrealStore("mem://")
+    )
     other = await stage.fingerprint("s2")
     await bin_soul(stage)
-    await rest(stage, 4)
-    await rest(stage, 3.1)
+    await idle_after_days(stage, 4)
+    await idle_after_days(stage, 3.1)
 
     assert await stage.engine.souls.list(ME, SoulState.BIN) == []
     assert await stage.store.memories(ME, SoulId("s1")) == []

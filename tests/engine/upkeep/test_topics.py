@@ -1,4 +1,4 @@
-"""Do a soul's topics follow its talk, stay what they are, and lead from one concept to its like?"""
+"""Topics follow a soul's chats, keep their identity, and lead from one concept to related ones."""
 
 from __future__ import annotations
 
@@ -22,30 +22,32 @@ KITCHEN = ("flour", "butter", "oven", "dough")
 
 
 def talk(rounds: int = 4) -> list[str]:
-    """Two of a circle in each message, all pairs of it in every round; among them a little of nothing."""
-    told = []
+    """Two words of a circle per message, all pairs of it in each round, with unrelated
+    messages in between.
+    """
+    texts = []
     for _ in range(rounds):
         for circle in (TOOLS, SEA, KITCHEN):
             pairs = [(a, b) for a, b in product(circle, circle) if a < b]
-            told += [f"The {a} and the {b} again." for a, b in pairs]
-        told += ["Nothing new this morning.", "Good night then."]
-    return told
+            texts += [f"The {a} and the {b} again." for a, b in pairs]
+        texts += ["Nothing new this morning.", "Good night then."]
+    return texts
 
 
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
-    one = Stage()
-    await one.start()
+    new_stage = Stage()
+    await new_stage.start()
     names = tuple(KnownName(tool) for tool in TOOLS)
-    await one.engine.souls.put(
+    await new_stage.engine.souls.put(
         ME, SoulId("s1"), "Mira", names, SoulSettings(forgetting=0.0)
     )
-    await tell(one, talk())
-    yield one
-    await one.stop()
+    await sync_texts(new_stage, talk())
+    yield new_stage
+    await new_stage.stop()
 
 
-async def tell(stage: Stage, texts: list[str], chat: str = "c1") -> None:
+async def sync_texts(stage: Stage, texts: list[str], chat: str = "c1") -> None:
     await stage.sync(
         chat, [line(f"m{n}", text) for n, text in enumerate(texts)], confirm=True
     )
@@ -53,90 +55,98 @@ async def tell(stage: Stage, texts: list[str], chat: str = "c1") -> None:
     await stage.engine.idle.run()
 
 
-async def found(stage: Stage) -> list[Memory]:
-    """The topics in use, the first to be made first."""
+async def active_topics(stage: Stage) -> list[Memory]:
+    """The topics in use, oldest first."""
     memories = (await stage.mind()).memories.values()
     topics = [m for m in memories if m.is_found_topic and m.state is MemoryState.ACTIVE]
     return sorted(topics, key=lambda m: m.text)
 
 
 async def test_what_is_told_together_becomes_a_topic(stage: Stage) -> None:
-    topics = {frozenset(topic.tags) for topic in await found(stage)}
+    topics = {frozenset(topic.tags) for topic in await active_topics(stage)}
     assert frozenset(TOOLS) in topics
     assert frozenset(SEA) in topics
     assert frozenset(KITCHEN) in topics
-    assert all(topic.text.count(",") >= 2 for topic in await found(stage))
+    assert all(topic.text.count(",") >= 2 for topic in await active_topics(stage))
 
 
 async def test_concepts_belong_to_it_and_no_text_does(stage: Stage) -> None:
     mind = await stage.mind()
-    (tools,) = [topic for topic in await found(stage) if set(topic.tags) == set(TOOLS)]
+    (tools,) = [
+        topic for topic in await active_topics(stage) if set(topic.tags) == set(TOOLS)
+    ]
     edges = mind.edges_of(tools.id)
     assert {mind.memories[edge.source].text for edge in edges} == set(TOOLS)
     assert {edge.kind for edge in edges} == {EdgeKind.TOPIC_OF}
 
 
 async def test_a_topic_stays_the_same_while_talk_goes_on(stage: Stage) -> None:
-    before = {topic.id: topic.text for topic in await found(stage)}
+    before = {topic.id: topic.text for topic in await active_topics(stage)}
     for turn in range(3):
-        await tell(
+        await sync_texts(
             stage, [*talk(), *(f"The anchor of the {word}, {turn}." for word in SEA)]
         )
         assert (
             before.items()
-            <= {topic.id: topic.text for topic in await found(stage)}.items()
+            <= {topic.id: topic.text for topic in await active_topics(stage)}.items()
         )
 
 
 async def test_a_topic_goes_with_what_was_told_of_it(stage: Stage) -> None:
-    await tell(
+    await sync_texts(
         stage, [text for text in talk() if not any(word in text for word in SEA)]
     )
-    assert not any(set(topic.tags) & set(SEA) for topic in await found(stage))
-    assert any(set(topic.tags) == set(TOOLS) for topic in await found(stage))
+    assert not any(set(topic.tags) & set(SEA) for topic in await active_topics(stage))
+    assert any(set(topic.tags) == set(TOOLS) for topic in await active_topics(stage))
 
 
 async def test_no_topic_holds_a_word_that_no_message_has_any_more(stage: Stage) -> None:
     """At once, not in the next quiet moment."""
-    await tell(stage, [*talk(), *6 * ["The anchor, the harbour and the sail."], "Oh."])
-    assert any("anchor" in topic.tags for topic in await found(stage))
+    await sync_texts(
+        stage, [*talk(), *6 * ["The anchor, the harbour and the sail."], "Oh."]
+    )
+    assert any("anchor" in topic.tags for topic in await active_topics(stage))
     rest = [line(f"m{n}", text) for n, text in enumerate(talk())]
     await stage.sync("c1", rest)
-    assert not any("anchor" in topic.tags for topic in await found(stage))
-    assert any(set(topic.tags) == set(TOOLS) for topic in await found(stage))
+    assert not any("anchor" in topic.tags for topic in await active_topics(stage))
+    assert any(set(topic.tags) == set(TOOLS) for topic in await active_topics(stage))
 
 
 async def test_a_topic_names_messages_that_hold_its_words(stage: Stage) -> None:
-    said = {f"m{n}": text for n, text in enumerate(talk())}
-    for topic in await found(stage):
+    texts = {f"m{n}": text for n, text in enumerate(talk())}
+    for topic in await active_topics(stage):
         view = await stage.engine.memories.get(ME, topic.id)
-        cited = " ".join(said[place.slot] for place in view.sources)
+        cited = " ".join(texts[place.slot] for place in view.sources)
         assert all(word in cited for word in topic.text.split(", "))
 
 
 @pytest.mark.parametrize("text", ["The fire escape is {}.", "{}说「篁燧髻」。"])
 async def test_pieces_of_one_phrase_are_no_topic(text: str) -> None:
-    one = Stage()
-    await one.start()
-    await one.soul()
-    await tell(one, [text.format(n) for n in range(9)] + ["Nothing new."] * 9)
-    assert await found(one) == []
-    await one.stop()
+    new_stage = Stage()
+    await new_stage.start()
+    await new_stage.soul()
+    await sync_texts(
+        new_stage, [text.format(n) for n in range(9)] + ["Nothing new."] * 9
+    )
+    assert await active_topics(new_stage) == []
+    await new_stage.stop()
 
 
 async def test_topics_are_found_again_after_a_restart(stage: Stage) -> None:
-    before = await found(stage)
+    before = await active_topics(stage)
     await stage.restart()
     await stage.engine.idle.run()
-    assert await found(stage) == before
+    assert await active_topics(stage) == before
 
 
 async def test_a_topic_the_user_named_is_the_users(stage: Stage) -> None:
-    (sea,) = [topic for topic in await found(stage) if set(topic.tags) == set(SEA)]
+    (sea,) = [
+        topic for topic in await active_topics(stage) if set(topic.tags) == set(SEA)
+    ]
     await stage.engine.memories.patch(ME, sea.id, MemoryPatch(text="Life at sea"))
-    await tell(stage, talk(5))
+    await sync_texts(stage, talk(5))
     assert (await stage.mind()).memories[sea.id].text == "Life at sea"
-    assert not any(set(topic.tags) == set(SEA) for topic in await found(stage))
+    assert not any(set(topic.tags) == set(SEA) for topic in await active_topics(stage))
 
 
 async def test_nobody_is_told_a_topic_and_the_fingerprint_knows_none(
@@ -145,8 +155,10 @@ async def test_nobody_is_told_a_topic_and_the_fingerprint_knows_none(
     asked = RecallRequest(
         SoulId("s1"), ChatId("c1"), query="harbour, captain, sail", max_items=50
     )
-    told = (await stage.engine.recaller.recall(ME, asked)).memories
-    assert not {m.id for m in told} & {topic.id for topic in await found(stage)}
+    recalled = (await stage.engine.recaller.recall(ME, asked)).memories
+    assert not {m.id for m in recalled} & {
+        topic.id for topic in await active_topics(stage)
+    }
     fresh = Stage()
     await fresh.start()
     names = tuple(KnownName(tool) for tool in TOOLS)
@@ -154,7 +166,7 @@ async def test_nobody_is_told_a_topic_and_the_fingerprint_knows_none(
         ME, SoulId("s1"), "Mira", names, SoulSettings(forgetting=0.0)
     )
     await fresh.sync("c1", [line(f"m{n}", text) for n, text in enumerate(talk())])
-    assert await found(fresh) == []
+    assert await active_topics(fresh) == []
     assert await fresh.engine.souls.fingerprint(
         ME, SoulId("s1")
     ) == await stage.engine.souls.fingerprint(ME, SoulId("s1"))
@@ -164,9 +176,11 @@ async def test_nobody_is_told_a_topic_and_the_fingerprint_knows_none(
 async def test_they_are_told_by_their_number_alone(stage: Stage) -> None:
     """A word in the audit would outlive the message it is from; and there is no undoing what follows anew."""
     page = await stage.engine.history.audit(ME, SoulId("s1"), None, 99, None)
-    (entry,) = [one for one in page.entries if one.action is Action.RENEW]
+    (entry,) = [
+        candidate for candidate in page.entries if candidate.action is Action.RENEW
+    ]
     assert (entry.actor, entry.target, entry.before) == (Actor.ENGINE, "s1", None)
-    assert entry.after == {"topics": len(await found(stage)), "gone": 0}
+    assert entry.after == {"topics": len(await active_topics(stage)), "gone": 0}
     with pytest.raises(Unprocessable):
         await stage.engine.history.undo(
             ME, SoulId("s1"), since=None, change=entry.id, job=None

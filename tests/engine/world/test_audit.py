@@ -1,4 +1,6 @@
-"""Every change that is not read off a chat leaves an entry, and what was automatic can be taken back."""
+"""Every change that does not follow from a chat has an audit entry, and automatic
+changes can be undone.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ TOOL = ChangeAuthor(Actor.ARCHIVIST, source="j1", reason="asked")
 
 
 async def entries(stage: Stage) -> list[AuditEntry]:
-    """All of the soul, the oldest first."""
+    """All audit entries of the soul, oldest first."""
     page = await stage.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
     return list(page.entries)[::-1]
 
@@ -44,8 +46,8 @@ async def text(stage: Stage, memory: MemoryId) -> str:
     return (await stage.engine.memories.get(ME, memory)).memory.text
 
 
-async def first_told(stage: Stage) -> Memory:
-    """What the chat tells first."""
+async def first_episode(stage: Stage) -> Memory:
+    """The episode of the chat's first message."""
     mind = await stage.mind()
     (branch,) = mind.branches
     return mind.memories[branch.order[0]]
@@ -59,34 +61,41 @@ async def test_what_a_user_does_is_told_with_before_and_after(stage: Stage) -> N
     await stage.engine.memories.delete(ME, made.id, None)
     await stage.engine.memories.restore(ME, made.id)
 
-    told = await entries(stage)
-    assert [(e.actor, e.action, e.target) for e in told] == [
+    audit_entries = await entries(stage)
+    assert [(e.actor, e.action, e.target) for e in audit_entries] == [
         (Actor.USER, action, made.id)
         for action in (Action.CREATE, Action.CHANGE, Action.BIN, Action.RESTORE)
     ]
-    assert told[0].before is None
-    assert told[0].after is not None
-    assert (told[0].after["text"], told[0].after["tags"], told[0].after["kind"]) == (
+    assert audit_entries[0].before is None
+    assert audit_entries[0].after is not None
+    assert (
+        audit_entries[0].after["text"],
+        audit_entries[0].after["tags"],
+        audit_entries[0].after["kind"],
+    ) == (
         "rain",
         ["a"],
         "note",
     )
-    assert told[1].before == {"text": "rain", "tags": ["a"]}
-    assert told[1].after == {"text": "sun", "tags": ["b"]}
-    assert (told[2].before, told[2].after) == ({"state": "active"}, {"state": "bin"})
-    assert [e.moment for e in told] == [stage.clock.now()] * 4
-    assert sorted(e.id for e in told) == [e.id for e in told]
+    assert audit_entries[1].before == {"text": "rain", "tags": ["a"]}
+    assert audit_entries[1].after == {"text": "sun", "tags": ["b"]}
+    assert (audit_entries[2].before, audit_entries[2].after) == (
+        {"state": "active"},
+        {"state": "bin"},
+    )
+    assert [e.moment for e in audit_entries] == [stage.clock.now()] * 4
+    assert sorted(e.id for e in audit_entries) == [e.id for e in audit_entries]
 
 
 async def test_edges_of_the_user_are_told(stage: Stage) -> None:
     await stage.soul()
-    one, other = (await stage.note("rain")).memory, (await stage.note("sun")).memory
-    edge = NewEdge(EdgeKind.ASSOCIATES, to=other.id, strength=0.25)
-    await patch(stage, one.id, edges=(edge,))
-    await patch(stage, one.id, edges=(replace(edge, strength=0.75),))
+    rain, sun = (await stage.note("rain")).memory, (await stage.note("sun")).memory
+    edge = NewEdge(EdgeKind.ASSOCIATES, to=sun.id, strength=0.25)
+    await patch(stage, rain.id, edges=(edge,))
+    await patch(stage, rain.id, edges=(replace(edge, strength=0.75),))
 
     *_, first, second = await entries(stage)
-    assert first.target == second.target == one.id
+    assert first.target == second.target == rain.id
     ((key, made),) = dict(first.after or {})["edges"].items()
     assert (first.before, made["strength"]) == ({"edges": {key: None}}, 0.25)
     assert dict(second.before or {})["edges"][key]["strength"] == 0.25
@@ -115,27 +124,25 @@ async def test_a_change_and_its_entry_are_stored_together_or_not_at_all() -> Non
     assert len(await entries(stage)) == 1
     await stage.restart()
     await patch(stage, made.id, text="sun")
-    told = await entries(stage)
-    assert [e.action for e in told] == [Action.CREATE, Action.CHANGE]
-    assert told[0].id < told[1].id
+    audit_entries = await entries(stage)
+    assert [e.action for e in audit_entries] == [Action.CREATE, Action.CHANGE]
+    assert audit_entries[0].id < audit_entries[1].id
     await stage.stop()
 
 
 async def test_history_is_that_of_one_memory(stage: Stage) -> None:
     await stage.soul()
-    one, other = (await stage.note("rain")).memory, (await stage.note("sun")).memory
-    await patch(stage, one.id, text="snow")
+    rain, sun = (await stage.note("rain")).memory, (await stage.note("sun")).memory
+    await patch(stage, rain.id, text="snow")
 
-    page = await stage.engine.history.of_memory(ME, one.id, 1, None)
+    page = await stage.engine.history.of_memory(ME, rain.id, 1, None)
     assert ([e.action for e in page.entries], page.cursor) == (
         [Action.CHANGE],
         page.entries[0].id,
     )
-    page = await stage.engine.history.of_memory(ME, one.id, 1, page.cursor)
+    page = await stage.engine.history.of_memory(ME, rain.id, 1, page.cursor)
     assert ([e.action for e in page.entries], page.cursor) == ([Action.CREATE], None)
-    assert (
-        len((await stage.engine.history.of_memory(ME, other.id, 9, None)).entries) == 1
-    )
+    assert len((await stage.engine.history.of_memory(ME, sun.id, 9, None)).entries) == 1
     with pytest.raises(NotFound):
         await stage.engine.history.of_memory(ME, MemoryId("nobody"), 9, None)
 
@@ -163,7 +170,7 @@ async def test_undo_since_a_moment(stage: Stage) -> None:
     await patch(stage, d, text="mine d")
     await reword(stage, d, "tool d")
     await reword(stage, d, "tool d again")
-    told = len(await entries(stage))
+    entry_count = len(await entries(stage))
 
     undone = await stage.engine.history.undo(
         ME, SoulId("s1"), since=start, change=None, job=None
@@ -180,7 +187,7 @@ async def test_undo_since_a_moment(stage: Stage) -> None:
         4,
         ((c, "text"),),
     )
-    fresh = (await entries(stage))[told:]
+    fresh = (await entries(stage))[entry_count:]
     assert [(e.actor, e.action) for e in fresh] == [(Actor.USER, Action.UNDO)] * 2
     again = await stage.engine.history.undo(
         ME, SoulId("s1"), since=start, change=None, job=None
@@ -211,7 +218,7 @@ async def test_undo_of_one_change_and_of_a_job(stage: Stage) -> None:
 
 
 async def test_a_name_of_the_card_is_a_bare_name_again(stage: Stage) -> None:
-    """Nothing of it is searched any more than after a new start."""
+    """Recall finds it no more than after a restart."""
     await stage.soul()
     await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("ring"),), None)
     await stage.sync("c1", [line("m0", "The ring is lost."), *lines(3)])
@@ -270,22 +277,22 @@ async def test_the_fingerprint_after_undoing_is_that_from_before(stage: Stage) -
 async def test_what_was_reworded_and_put_back_is_about_what_its_message_says(
     stage: Stage, role: Role, then: dict[str, Any]
 ) -> None:
-    """Whoever is said to have spoken meanwhile: nobody's name is what it is about."""
+    """Whatever other speaker is set in between: the speaker's name is not what the memory is about."""
     bare_yes = line(
         "m2", "Yes.", Role.NARRATOR, speaker="Kaelith"
     )  # about nothing: looked at again at rest
-    told = [
+    messages = [
         line("m1", "Yes, gladly.", role, speaker="Kaelith: the elder"),
         bare_yes,
         *lines(2, 3),
     ]
-    now = [replace(told[0], **then), *told[1:]]
+    changed_messages = [replace(messages[0], **then), *messages[1:]]
     await stage.soul()
-    await stage.sync("c1", told)
+    await stage.sync("c1", messages)
     stage.clock.advance(1, 0)
     for text_ in ("Kaelith: nothing", "Kaelith: the elder: the rain stopped"):
-        await reword(stage, (await first_told(stage)).id, text_)
-    await stage.sync("c1", now)
+        await reword(stage, (await first_episode(stage)).id, text_)
+    await stage.sync("c1", changed_messages)
     await stage.engine.history.undo(
         ME, SoulId("s1"), since=stage.clock.now(), change=None, job=None
     )
@@ -294,8 +301,8 @@ async def test_what_was_reworded_and_put_back_is_about_what_its_message_says(
     again = Stage()
     await again.start()
     await again.soul()
-    await again.sync("c1", now)
-    back, fresh = await first_told(stage), await first_told(again)
+    await again.sync("c1", changed_messages)
+    back, fresh = await first_episode(stage), await first_episode(again)
     assert (back.text, back.terms, back.names) == (fresh.text, fresh.terms, fresh.names)
     assert await stage.fingerprint() == await again.fingerprint()
     await again.stop()
@@ -325,8 +332,8 @@ async def test_a_derived_memory_that_a_tool_rewords_stays_the_chats(
     key = (await stage.listed())[0].id
     await reword(stage, key, "tool")
 
-    found = (await stage.engine.memories.get(ME, key)).memory
-    assert (found.text, found.origin, found.state) == (
+    memory = (await stage.engine.memories.get(ME, key)).memory
+    assert (memory.text, memory.origin, memory.state) == (
         "tool",
         Origin.CHAT,
         MemoryState.ACTIVE,

@@ -1,7 +1,7 @@
-"""Does association reach what no word of the cue leads to, and is the way told right?
+"""Walks reach memories that no word of the query leads to, and explain the path.
 
 Chains of two to four steps hang on a name that five hundred other memories mention; no two members of a chain
-share a word. A search by text has no way to their end.
+share a word, so a search by text cannot reach their end.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ STEPS: dict[MemoryKind, list[tuple[MemoryKind, EdgeKind, bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A member of a chain and the edge that leads to it."""
+    """A member of a chain, and the edge that leads to it."""
 
     memory: MemoryId
     edge: str | None
 
 
 class Words:
-    """Made-up words, none of them twice."""
+    """Generates made-up words without repetition."""
 
     def __init__(self, language: str, seed: int) -> None:
         self._rng = random.Random(f"{language}{seed}")
@@ -95,8 +95,8 @@ class Words:
         )
 
 
-async def crowded(language: str) -> Stage:
-    """A soul that knows the cue by name, among what merely mentions it."""
+async def stage_with_distractors(language: str) -> Stage:
+    """A soul with the concept of the query and many memories that merely mention it."""
     stage = Stage()
     await stage.start()
     await stage.soul(forgetting=0.0)
@@ -109,7 +109,7 @@ async def crowded(language: str) -> Stage:
 
 
 async def chain(stage: Stage, language: str, seed: int) -> list[Link]:
-    """The cue's concept and two to four memories that lead away from it, one after the other."""
+    """The concept of the query and two to four memories that lead away from it in a row."""
     rng, words = random.Random(f"chain{language}{seed}"), Words(language, seed)
     cue = await stage.note(CUE[language], kind=CONCEPT)
     links, kind = [Link(cue.memory.id, None)], CONCEPT
@@ -128,45 +128,45 @@ async def chain(stage: Stage, language: str, seed: int) -> list[Link]:
     return links
 
 
-async def forget(stage: Stage, links: list[Link]) -> None:
-    """Into the bin with the chain."""
+async def bin_chain(stage: Stage, links: list[Link]) -> None:
+    """Put the memories of the chain into the bin."""
     for link in links:
         await stage.engine.memories.delete(ME, link.memory, None)
 
 
-def is_told(found: RecalledMemory, links: list[Link]) -> bool:
-    """Whether the path and the reason lead over every member of the chain."""
-    path = [(step.id, step.edge) for step in found.path]
+def is_explained(recalled: RecalledMemory, links: list[Link]) -> bool:
+    """Whether the path and the reason of the memory contain every member of the chain."""
+    path = [(step.id, step.edge) for step in recalled.path]
     return (
         path == [(link.memory, link.edge) for link in links]
-        and found.hops == len(links) - 1
+        and recalled.hops == len(links) - 1
     )
 
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
-    """Walks are explained to their end: without compiled code only the best of what they reached is."""
+    """Compiles the kernels: without them only the best of the reached memories are explained."""
     warm(installed_cache())
 
 
 @pytest_asyncio.fixture(params=["en", "zh"])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[tuple[str, Stage]]:
-    made = await crowded(request.param)
+    made = await stage_with_distractors(request.param)
     yield request.param, made
     await made.stop()
 
 
 @pytest.mark.timeout(180)
 async def test_the_end_of_a_chain_is_among_the_first(stage: tuple[str, Stage]) -> None:
-    language, told = stage
+    language, soul_stage = stage
     reached, by_text, lost = 0, 0, []
     for seed in range(CHAINS):
-        links = await chain(told, language, seed)
-        answer = await told.recall(QUERY[language])
-        plain = await told.recall(QUERY[language], mode=RecallMode.BASELINE)
+        links = await chain(soul_stage, language, seed)
+        answer = await soul_stage.recall(QUERY[language])
+        plain = await soul_stage.recall(QUERY[language], mode=RecallMode.BASELINE)
         end = links[-1].memory
-        found = [m for m in answer.memories[:FIRST] if m.id == end]
-        if found and is_told(found[0], links):
+        ends = [m for m in answer.memories[:FIRST] if m.id == end]
+        if ends and is_explained(ends[0], links):
             reached += 1
         else:
             lost.append(
@@ -177,6 +177,6 @@ async def test_the_end_of_a_chain_is_among_the_first(stage: tuple[str, Stage]) -
                 )
             )
         by_text += any(m.id == end for m in plain.memories[:FIRST])
-        await forget(told, links)
+        await bin_chain(soul_stage, links)
     assert reached >= 0.95 * CHAINS, lost
     assert by_text <= 0.05 * CHAINS

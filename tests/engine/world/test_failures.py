@@ -1,4 +1,4 @@
-"""What is left of a request whose change the store refused?"""
+"""A request whose change the store refuses leaves nothing behind, and can be repeated."""
 
 from __future__ import annotations
 
@@ -25,33 +25,39 @@ from tests.fakes.store import FakeStore
 
 @pytest.fixture
 async def store() -> PickyStore:
-    """A store that refuses what it is told to."""
+    """A store that refuses chosen commits."""
     return PickyStore()
 
 
 @pytest.fixture
 async def stage(store: PickyStore) -> AsyncIterator[Stage]:
-    """A chat, a branch of it, a branch of a chat nobody has sent yet, a note and something in the bin."""
-    one = Stage(store)
-    await one.start()
-    await one.soul()
-    await one.sync("c1", [*lines(5), line("m6", hidden=True), line("m7")])
-    await one.sync("c2", lines(4), parent=("c1", "m4"))
-    await one.sync("c3", [line("x1"), line("x2"), line("x3")], parent=("c9", "x1"))
-    await one.sync("c4", [line("x1"), line("y2"), line("y3")], parent=("c9", "x1"))
-    await one.note("a note")
-    await one.engine.memories.delete(ME, (await one.note("binned")).memory.id, None)
-    yield one
-    await one.stop()
+    """A chat, a branch of it, a branch of an unknown chat, a note and a memory in the bin."""
+    new_stage = Stage(store)
+    await new_stage.start()
+    await new_stage.soul()
+    await new_stage.sync("c1", [*lines(5), line("m6", hidden=True), line("m7")])
+    await new_stage.sync("c2", lines(4), parent=("c1", "m4"))
+    await new_stage.sync(
+        "c3", [line("x1"), line("x2"), line("x3")], parent=("c9", "x1")
+    )
+    await new_stage.sync(
+        "c4", [line("x1"), line("y2"), line("y3")], parent=("c9", "x1")
+    )
+    await new_stage.note("a note")
+    await new_stage.engine.memories.delete(
+        ME, (await new_stage.note("binned")).memory.id, None
+    )
+    yield new_stage
+    await new_stage.stop()
 
 
 Request = Callable[[Stage], Awaitable[Any]]
 
 
-async def first(
+async def memory_id_of(
     stage: Stage, text: str, state: MemoryState = MemoryState.ACTIVE
 ) -> Any:
-    """The id of the memory of that text."""
+    """The id of the memory with that text."""
     return await stage.find(text, state)
 
 
@@ -78,24 +84,24 @@ REQUESTS: dict[str, Request] = {
 async def request(stage: Stage, name: str) -> Any:
     """Carry out one of the requests, or one of those that need an id."""
     if name == "a patch":
-        key = await first(stage, as_told([line("m3")])[0])
+        key = await memory_id_of(stage, as_told([line("m3")])[0])
         return await stage.engine.memories.patch(ME, key, MemoryPatch(text="mine"))
     if name == "binning":
         return await stage.engine.memories.delete(
-            ME, await first(stage, "a note"), None
+            ME, await memory_id_of(stage, "a note"), None
         )
     if name == "restoring":
         return await stage.engine.memories.restore(
-            ME, await first(stage, "binned", MemoryState.BIN)
+            ME, await memory_id_of(stage, "binned", MemoryState.BIN)
         )
     return await REQUESTS[name](stage)
 
 
-async def everything(stage: Stage) -> Any:
-    """All that the engine says of itself: souls, chats, messages and the soul's memory."""
+async def whole_state(stage: Stage) -> Any:
+    """All that the engine shows: souls, chats, messages and the soul's memory."""
     chats = await stage.engine.chats.list(ME, None)
-    told = [await stage.engine.chats.get(ME, head.id) for head, _ in chats]
-    return await stage.engine.souls.list(ME), told, await picture(stage, "s1")
+    chat_logs = [await stage.engine.chats.get(ME, head.id) for head, _ in chats]
+    return await stage.engine.souls.list(ME), chat_logs, await picture(stage, "s1")
 
 
 @pytest.mark.parametrize("commit", [1, 2, 3])
@@ -103,15 +109,17 @@ async def everything(stage: Stage) -> Any:
 async def test_a_refused_request_never_was(
     store: PickyStore, stage: Stage, name: str, commit: int
 ) -> None:
-    """Whichever of its commits is refused: nothing has changed, on disk neither, and it can be repeated."""
-    before = await everything(stage)
+    """Whichever commit is refused: nothing has changed, on disk neither, and the
+    request can be repeated.
+    """
+    before = await whole_state(stage)
     store.fail_in = commit
     try:
         await request(stage, name)
     except StoreError:
-        assert await everything(stage) == before
+        assert await whole_state(stage) == before
         await stage.restart()
-        assert await everything(stage) == before
+        assert await whole_state(stage) == before
         store.fail_in = None
         await request(stage, name)
     else:
@@ -119,10 +127,10 @@ async def test_a_refused_request_never_was(
     if name == "deleting the soul":
         return
     store.fail_in = None
-    after = await everything(stage)
+    after = await whole_state(stage)
     assert after != before
     await stage.restart()
-    assert await everything(stage) == after
+    assert await whole_state(stage) == after
 
 
 async def test_a_full_disk_is_an_error_and_then_no_more(
@@ -140,15 +148,17 @@ async def test_a_full_disk_is_an_error_and_then_no_more(
     assert stage.engine.health().status == "ok"
 
 
-async def torn(store: PickyStore, stage: Stage) -> None:
-    """Take half of what a chat tells out of the store, with its edges, and leave a name half linked."""
+async def remove_half(store: PickyStore, stage: Stage) -> None:
+    """Remove half of a chat's episodes from the store, with their edges, and half of
+    the links of a name.
+    """
     rows = await store.memories(ME, SoulId("s1"))
-    told = [
+    episodes = [
         m.id for m in rows if m.origin is Origin.CHAT and m.kind is MemoryKind.EPISODE
     ]
     stale = [replace(m, state=MemoryState.STALE) for m in rows if m.text == "Vera"]
     assert stale
-    await store.commit(Change(ME, drop_memories=told[::2], put_memories=stale))
+    await store.commit(Change(ME, drop_memories=episodes[::2], put_memories=stale))
 
 
 @pytest.mark.parametrize("first", ["a memory", "more messages", "binning", "a setting"])
@@ -158,14 +168,16 @@ async def torn(store: PickyStore, stage: Stage) -> None:
 async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
     store: PickyStore, stage: Stage, error: StoreError, first: str
 ) -> None:
-    """Health says why; nothing is written before what was mended is, and then all is as if it had been."""
+    """Health says why; no other write precedes the repair, and after it the soul is as
+    if undamaged.
+    """
     await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
     await stage.sync(
         "c5",
         [line("v1", "Vera has a lantern"), line("v2", "she is late"), line("v3", "so")],
     )
     whole = await picture(stage, "s1")
-    await torn(store, stage)
+    await remove_half(store, stage)
     store.refuses = error
     await stage.restart()
 
@@ -199,13 +211,13 @@ async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
 async def test_what_waits_for_room_is_stored_in_a_quiet_moment(
     store: PickyStore, stage: Stage
 ) -> None:
-    """Nobody has to write something for it."""
+    """Without any other write."""
     await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Vera"),), None)
     await stage.sync(
         "c5",
         [line("v1", "Vera has a lantern"), line("v2", "she is late"), line("v3", "so")],
     )
-    await torn(store, stage)
+    await remove_half(store, stage)
     store.refuses = StoreFull("the disk is full")
     await stage.restart()
     await stage.mind()
@@ -222,7 +234,7 @@ async def test_what_waits_for_room_is_stored_in_a_quiet_moment(
 async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_caller() -> (
     None
 ):
-    """Another process has the folder: nobody waits, everybody hears why."""
+    """Another process has the folder: every call fails at once with the reason."""
 
     class Locked(FakeStore):
         """Somebody else's."""

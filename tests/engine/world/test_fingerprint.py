@@ -1,4 +1,4 @@
-"""What does the fingerprint compare, and what does it leave out?"""
+"""What the fingerprint compares and what it leaves out."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ TREE: Chats = {
 }
 
 
-async def told(chats: Chats, order: Sequence[str] | None = None) -> str:
-    """The fingerprint of a soul that was told these chats."""
+async def fingerprint_of(chats: Chats, order: Sequence[str] | None = None) -> str:
+    """The fingerprint of a soul after these chats were synced."""
     stage = Stage()
     await stage.start()
     await stage.soul()
     for chat in order or list(chats):
         messages, parent = chats[chat]
         await stage.sync(chat, messages, parent=parent)
-    found = await stage.fingerprint()
+    value = await stage.fingerprint()
     await stage.stop()
-    return found
+    return value
 
 
-def under_other_names(chats: Chats) -> Chats:
+def with_other_ids(chats: Chats) -> Chats:
     """The same chats with other ids of chats and slots."""
     return {
         f"x-{chat}": (
@@ -48,16 +48,16 @@ def under_other_names(chats: Chats) -> Chats:
 
 
 async def test_ids_and_the_order_of_syncs_do_not_count() -> None:
-    """Equal for equal chats, whatever they are called and whichever came first."""
+    """Equal for equal chats, whatever their ids and order."""
     assert (
-        await told(TREE)
-        == await told(under_other_names(TREE))
-        == await told(TREE, ["c2", "c1"])
+        await fingerprint_of(TREE)
+        == await fingerprint_of(with_other_ids(TREE))
+        == await fingerprint_of(TREE, ["c2", "c1"])
     )
 
 
 async def test_the_way_there_does_not_count(stage: Stage) -> None:
-    """Swiped, edited, deleted, hidden, inserted and back, deleted as a whole and told again."""
+    """Swiped, edited, deleted, hidden, inserted and back, deleted as a whole and synced again."""
     await stage.sync("c1", [*lines(2), line("gone"), line("m3", "wrong"), line("m9")])
     await stage.sync(
         "c2", [*lines(1), line("m2", "wrong"), line("b9")], parent=("c1", "m2")
@@ -67,7 +67,7 @@ async def test_the_way_there_does_not_count(stage: Stage) -> None:
     await stage.restart()
     await stage.sync("c2", TREE["c2"][0], parent=("c1", "m3"))
     await stage.sync("c1", TREE["c1"][0])
-    assert await stage.fingerprint() == await told(TREE)
+    assert await stage.fingerprint() == await fingerprint_of(TREE)
 
 
 OTHERS: dict[str, Chats] = {
@@ -93,8 +93,8 @@ OTHERS: dict[str, Chats] = {
 
 @pytest.mark.parametrize("name", OTHERS)
 async def test_any_difference_in_what_is_remembered_counts(name: str) -> None:
-    """Texts, order, counts, provenance, and whether two chats share a memory or tell it twice."""
-    assert await told(OTHERS[name]) != await told(TREE)
+    """Texts, order, counts, provenance, and whether two chats share a memory or each have one."""
+    assert await fingerprint_of(OTHERS[name]) != await fingerprint_of(TREE)
 
 
 SAME: dict[str, Chats] = {
@@ -109,8 +109,10 @@ SAME: dict[str, Chats] = {
 
 @pytest.mark.parametrize("name", SAME)
 async def test_what_is_not_remembered_does_not_count(name: str) -> None:
-    """The last message may be settled or not; out-of-character lines and empty chats tell nothing."""
-    assert await told(SAME[name]) == await told(TREE)
+    """Settled or not, the last message does not count; nor do out-of-character lines
+    and empty chats.
+    """
+    assert await fingerprint_of(SAME[name]) == await fingerprint_of(TREE)
 
 
 async def test_neither_time_nor_the_users_hand_counts(stage: Stage) -> None:
@@ -130,24 +132,24 @@ async def test_neither_time_nor_the_users_hand_counts(stage: Stage) -> None:
     assert await stage.fingerprint() != before
 
 
-async def named(stage: Stage, *names: str) -> None:
-    """Let the card know these."""
-    known = tuple(KnownName(name) for name in names)
-    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", known, None)
+async def set_card_names(stage: Stage, *names: str) -> None:
+    """Set these names on the card."""
+    known_names = tuple(KnownName(name) for name in names)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", known_names, None)
 
 
 async def test_names_of_the_card_and_what_they_are_linked_to_count(
     stage: Stage,
 ) -> None:
-    """Whichever came first; a link that is missing or stale shows."""
+    """In any order of events; a missing or stale link counts."""
     await stage.sync("c1", [line("m1", "Bob!"), line("m2", "Anna!"), line("m3")])
     nameless = await stage.fingerprint()
-    await named(stage, "Bob")
+    await set_card_names(stage, "Bob")
     bob = await stage.fingerprint()
-    await named(stage, "Bob", "Anna")
-    both = await stage.fingerprint()
-    assert len({nameless, bob, both}) == 3
-    await named(stage, "Bob")
+    await set_card_names(stage, "Bob", "Anna")
+    bob_and_anna = await stage.fingerprint()
+    assert len({nameless, bob, bob_and_anna}) == 3
+    await set_card_names(stage, "Bob")
     assert await stage.fingerprint() == bob
     mind = await stage.mind()
     (link,) = [e for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS]
@@ -155,25 +157,27 @@ async def test_names_of_the_card_and_what_they_are_linked_to_count(
     assert await stage.fingerprint() not in (bob, nameless)
     mind.edges.put(link)
     assert await stage.fingerprint() == bob
-    nobody = await stage.find("Al: Anna!")
-    mind.edges.put(replace(link, source=nobody))
+    unnamed = await stage.find("Al: Anna!")
+    mind.edges.put(replace(link, source=unnamed))
     assert await stage.fingerprint() != bob
 
 
 async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> None:
-    """A concept that stands for one, a longer one that hides one, an alias, an edge by hand, a cover."""
+    """A concept that stands for one, a longer one that hides one, an alias, an edge by
+    hand, an abstract episode.
+    """
     await stage.sync(
         "c1", [line("m1", "Bob of the mill!"), line("m2", "Bob, Anna!"), line("m3")]
     )
-    await named(stage, "Bob", "Anna")
+    await set_card_names(stage, "Bob", "Anna")
     before = await stage.fingerprint()
     anna = next(m.id for m in (await stage.mind()).names.concepts() if m.text == "Anna")
-    told = [
+    fingerprint_of = [
         await stage.find("Al: Bob, Anna!"),
         await stage.find("Al: Bob of the mill!"),
     ]
     tie = NewEdge(EdgeKind.MENTIONS, anna)
-    await stage.engine.memories.patch(ME, told[1], MemoryPatch(edges=(tie,)))
+    await stage.engine.memories.patch(ME, fingerprint_of[1], MemoryPatch(edges=(tie,)))
     assert await stage.fingerprint() == before
     await stage.note("Bob of the mill", kind=MemoryKind.CONCEPT)
     assert await stage.fingerprint() == before
@@ -183,7 +187,7 @@ async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> No
         concept=ConceptDetail(aliases=("Bob", "mill")),
     )
     assert await stage.fingerprint() == before
-    covers = tuple(NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in told)
+    covers = tuple(NewEdge(EdgeKind.INSTANCE_OF, source=m) for m in fingerprint_of)
     await stage.note("meetings", kind=MemoryKind.ABSTRACT_EPISODE, edges=covers)
     assert await stage.fingerprint() == before
     await stage.engine.memories.patch(ME, anna, MemoryPatch(tags=("mine",)))
@@ -194,9 +198,11 @@ async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> No
 async def test_a_name_of_the_card_that_the_user_throws_away_does_not_count(
     stage: Stage, own: bool
 ) -> None:
-    """As the card made it, or after a word of his; nor does it count when he takes it back."""
+    """As the card made it, or after an edit by the user; nor does it count when the
+    user restores it.
+    """
     await stage.sync("c1", [line("m1", "Bob!"), line("m2"), line("m3")])
-    await named(stage, "Bob")
+    await set_card_names(stage, "Bob")
     before = await stage.fingerprint()
     (bob,) = (await stage.mind()).names.concepts()
     if own:

@@ -1,4 +1,4 @@
-"""A soul that is not loaded whole answers as one that is, with a part of its edges in memory."""
+"""A partly loaded soul answers like a fully loaded one."""
 
 from __future__ import annotations
 
@@ -46,8 +46,10 @@ pytestmark = pytest.mark.timeout(60)  # large webs, on a machine that may be bus
 HOUR = 3600.0
 
 
-async def opened(store: Store, resident_edges: int = 200, **loading: int) -> Stage:
-    """An engine that keeps no more than so many edges, with its soul loaded."""
+async def stage_with_limit(
+    store: Store, resident_edges: int = 200, **loading: int
+) -> Stage:
+    """An engine that keeps at most `resident_edges` edges, with its soul loaded."""
     params = LoadingParams(resident_edges=resident_edges, **loading)
     stage = Stage(store, params=EngineParams(rest_by_itself=False, loading=params))
     await stage.start()
@@ -67,10 +69,10 @@ class Reader:
         self._store = store
 
     async def open(self) -> None:
-        """As a large soul is opened."""
+        """Open the mind as a large soul is opened."""
         assert await self.loader.is_too_large(ME, SOUL, alone=True)
         notes = await self._store.memories(ME, SOUL)
-        for piece in MindChange(tuple(sorted(notes, key=lambda one: one.id))).batches(
+        for piece in MindChange(tuple(sorted(notes, key=lambda note: note.id))).batches(
             500
         ):
             await self.compute.run(self.mind.apply, piece)
@@ -82,7 +84,7 @@ class Reader:
         self.compute.stop()
 
 
-async def followed(
+async def walk_with_loading(
     stage: Stage, seeds: Sequence[int], params: WalkParams, seconds: float = 60.0
 ) -> LoadedWalk:
     """A walk from these memories."""
@@ -92,14 +94,14 @@ async def followed(
     )
 
 
-def walk_of(found: LoadedWalk) -> Walk:
-    """The walk that there is."""
-    assert found.walk is not None
-    return found.walk
+def walk_of(loaded_walk: LoadedWalk) -> Walk:
+    """The walk, which is not None."""
+    assert loaded_walk.walk is not None
+    return loaded_walk.walk
 
 
-def places(count: int, nodes: int, seed: int) -> list[list[int]]:
-    """Where to recall from: three memories near each other."""
+def seed_groups(count: int, nodes: int, seed: int) -> list[list[int]]:
+    """Seeds of recalls: groups of three memories near each other."""
     draw = random.Random(seed)
     return [
         [(place + step) % nodes for step in (0, 1, 5)]
@@ -124,17 +126,17 @@ async def compare(
     try:
         mind = reader.mind
         for some in seeds:
-            found = await reader.loader.follow(
+            loaded_walk = await reader.loader.follow(
                 ME, mind, walking(mind, some, params), params, 60.0
             )
             truth = await asyncio.to_thread(whole.true, some, params.restart)
-            told = by_number(walk_of(found), nodes)
-            assert found.complete
-            assert walk_of(found).error <= params.l1
-            assert np.abs(truth - told).sum() == pytest.approx(
-                walk_of(found).error, abs=1e-8
+            scores = by_number(walk_of(loaded_walk), nodes)
+            assert loaded_walk.complete
+            assert walk_of(loaded_walk).error <= params.l1
+            assert np.abs(truth - scores).sum() == pytest.approx(
+                walk_of(loaded_walk).error, abs=1e-8
             )
-            assert (told <= truth + 1e-9).all()
+            assert (scores <= truth + 1e-9).all()
         assert 0 < len(mind.edges) < len(edges) / 2
     finally:
         await reader.close()
@@ -148,7 +150,7 @@ async def test_a_part_scores_as_the_whole(
     edges = await asyncio.to_thread(lambda: links(web(nodes, seed), seed))
     store = await asyncio.to_thread(WebStore, nodes, edges)
     await store.open()
-    await compare(store, nodes, edges, places(5, nodes, seed), WalkParams(0.5, l1))
+    await compare(store, nodes, edges, seed_groups(5, nodes, seed), WalkParams(0.5, l1))
 
 
 async def test_and_on_the_real_store() -> None:
@@ -158,25 +160,27 @@ async def test_and_on_the_real_store() -> None:
     await store.open()
     try:
         await write(store, nodes, edges)
-        await compare(store, nodes, edges, places(4, nodes, 9), WalkParams(0.5, 1e-2))
+        await compare(
+            store, nodes, edges, seed_groups(4, nodes, 9), WalkParams(0.5, 1e-2)
+        )
     finally:
         await store.close()
 
 
 async def test_a_soul_that_fits_costs_nothing() -> None:
     store, edges = await near_store(300, 4)
-    stage = await opened(store, len(edges))
+    stage = await stage_with_limit(store, len(edges))
     try:
-        mind, found = (
+        mind, loaded_walk = (
             await stage.mind(),
-            await followed(stage, [7], WalkParams(0.5, 1e-2)),
+            await walk_with_loading(stage, [7], WalkParams(0.5, 1e-2)),
         )
         assert len(mind.edges) == len(edges)
-        assert (found.walks, found.loaded, store.asked) == (1, 0, 0)
+        assert (loaded_walk.walks, loaded_walk.loaded, store.asked) == (1, 0, 0)
         assert mind.residency.boundary(mind.size) is None
     finally:
         await stage.stop()
-    other = await opened(store, len(edges) - 1)
+    other = await stage_with_limit(store, len(edges) - 1)
     try:
         assert not (await other.mind()).residency.whole
     finally:
@@ -186,27 +190,27 @@ async def test_a_soul_that_fits_costs_nothing() -> None:
 async def test_what_nobody_needs_leaves_memory() -> None:
     nodes = 2000
     store, _ = await near_store(nodes, 5)
-    stage = await opened(store, 2000, hot=3)
+    stage = await stage_with_limit(store, 2000, hot=3)
     try:
-        here, there = [100, 101], [1500, 1501]
+        first_seeds, later_seeds = [100, 101], [1500, 1501]
         mind, first = (
             await stage.mind(),
-            await followed(stage, here, WalkParams(0.5, 1e-2)),
+            await walk_with_loading(stage, first_seeds, WalkParams(0.5, 1e-2)),
         )
         around = {key(n) for n in range(90, 112)}
         size = len(mind.edges)
         assert sum(1 for _ in mind.edges.of(key(100))) >= 3
         for _ in range(10):
             stage.clock.advance(HOUR, 100)
-            await followed(stage, there, WalkParams(0.5, 1e-2))
+            await walk_with_loading(stage, later_seeds, WalkParams(0.5, 1e-2))
             await stage.engine.idle.run()
-        left = {edge.id for memory in around for edge in mind.edges.of(memory)}
-        assert left == set()
+        remaining = {edge.id for memory in around for edge in mind.edges.of(memory)}
+        assert remaining == set()
         assert len(mind.edges) < size
         assert not mind.residency.is_complete(mind.row_of(mind.memories[key(100)]))
         assert mind.residency.is_complete(mind.row_of(mind.memories[key(1500)]))
 
-        again = await followed(stage, here, WalkParams(0.5, 1e-2))
+        again = await walk_with_loading(stage, first_seeds, WalkParams(0.5, 1e-2))
         assert (
             np.abs(
                 by_number(walk_of(again), nodes) - by_number(walk_of(first), nodes)
@@ -220,7 +224,7 @@ async def test_what_nobody_needs_leaves_memory() -> None:
 async def test_more_edges_than_may_stay_go_at_once_the_longest_unneeded_first() -> None:
     nodes = 3500
     store, _ = await near_store(nodes, 6)
-    stage = await opened(store, 600, hot=0)
+    stage = await stage_with_limit(store, 600, hot=0)
     try:
         mind = await stage.mind()
         for place in (100, 1000, 2000, 3000):
@@ -246,14 +250,14 @@ async def test_what_is_recalled_most_is_there_before_anybody_asks() -> None:
     stamp = Stamp(datetime(2026, 1, 1, tzinfo=timezone.utc), 5)
     often = [Usage(key(17 * n), SOUL, 100 - n, stamp, (stamp,)) for n in range(30)]
     await store.commit(Change(ME, put_usages=often))
-    stage = await opened(store, 150, hot=20)
+    stage = await stage_with_limit(store, 150, hot=20)
     try:
         mind = await stage.mind()
         for usage in often[:20]:
-            known = {
+            loaded = {
                 edge.id for edge in edges if usage.memory in (edge.source, edge.target)
             }
-            assert {edge.id for edge in mind.edges.of(usage.memory)} == known
+            assert {edge.id for edge in mind.edges.of(usage.memory)} == loaded
         await stage.engine.services.loader.drain()
         assert len(mind.edges) < 400
         for _ in range(3):
@@ -270,7 +274,7 @@ async def test_what_is_recalled_most_is_there_before_anybody_asks() -> None:
 async def test_round_what_is_hot_two_steps_are_loaded() -> None:
     nodes = 3000
     store, edges = await near_store(nodes, 7)
-    stage = await opened(store, 6000, hot=1)
+    stage = await stage_with_limit(store, 6000, hot=1)
     try:
         mind = await stage.mind()
         await stage.engine.services.loader.drain()
@@ -293,12 +297,12 @@ async def test_round_what_is_hot_two_steps_are_loaded() -> None:
 async def test_when_time_is_over_the_walk_says_what_it_left_out() -> None:
     nodes = 1000
     store, _ = await near_store(nodes, 8)
-    stage = await opened(store, hot=0)
+    stage = await stage_with_limit(store, hot=0)
     params = WalkParams(0.5, 1e-2)
     try:
         mind = await stage.mind()
         store.gate.clear()
-        late = await followed(stage, [50], params, seconds=0.05)
+        late = await walk_with_loading(stage, [50], params, seconds=0.05)
         assert not late.complete
         assert walk_of(late).error == pytest.approx(
             float(walk_of(late).stuck.sum()), abs=1e-6
@@ -307,7 +311,7 @@ async def test_when_time_is_over_the_walk_says_what_it_left_out() -> None:
         store.gate.set()
         await stage.engine.services.loader.drain()
         assert mind.residency.is_complete(50)  # the reading went on
-        in_time = await followed(stage, [50], params)
+        in_time = await walk_with_loading(stage, [50], params)
         assert in_time.complete
         assert walk_of(in_time).error <= params.l1
     finally:
@@ -317,11 +321,11 @@ async def test_when_time_is_over_the_walk_says_what_it_left_out() -> None:
 async def test_what_changes_while_edges_are_read_is_as_it_was_changed() -> None:
     nodes = 500
     store, edges = await near_store(nodes, 3)
-    stage = await opened(store, hot=0)
+    stage = await stage_with_limit(store, hot=0)
     try:
         mind, world = await stage.mind(), await stage.world()
-        gone, old = [edge for edge in edges if edge.source == key(100)][:2]
-        new = replace(gone, target=key(333))
+        removed, old = [edge for edge in edges if edge.source == key(100)][:2]
+        new = replace(removed, target=key(333))
         stronger = replace(old, strength=1.0, uses=9)
         store.gate.clear()
         store.waits.clear()
@@ -329,14 +333,14 @@ async def test_what_changes_while_edges_are_read_is_as_it_was_changed() -> None:
             stage.engine.services.loader.complete(ME, mind, [key(100)])
         )
         await store.waits.wait()
-        steps = Steps([MindChange(put_edges=(new, stronger), drop_edges=(gone.id,))])
+        steps = Steps([MindChange(put_edges=(new, stronger), drop_edges=(removed.id,))])
         async with world.writing as token:
             await world.carry_out(token, mind, steps)
         store.gate.set()
         assert await reading == 1
         expected = {e.id: e for e in edges if key(100) in (e.source, e.target)}
         expected |= {new.id: new, stronger.id: stronger}
-        del expected[gone.id]
+        del expected[removed.id]
         assert {edge.id: edge for edge in mind.edges.of(key(100))} == expected
     finally:
         await stage.stop()

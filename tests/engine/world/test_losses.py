@@ -1,4 +1,4 @@
-"""What happens to memories when much of a chat, or all of it, goes away?"""
+"""Quarantine, the bin and the return of memories when much or all of a chat goes away."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from tests.engine.stage import ME, Stage, as_told, line, lines
 async def test_a_sudden_loss_is_hidden_at_once_and_removed_on_a_word(
     either_stage: Stage,
 ) -> None:
-    """Held: hidden from recall, nothing removed, fingerprint and stored chat unchanged; then confirmed."""
+    """Quarantined: hidden from recall, nothing removed, fingerprint and chat unchanged;
+    then confirmed.
+    """
     await either_stage.sync("c1", lines(24))
     before = await either_stage.fingerprint()
     assert await either_stage.sync("c1", lines(8)) == SyncAnswer(applied=False, held=16)
@@ -38,7 +40,7 @@ async def test_a_held_loss_is_released_when_the_messages_are_back(stage: Stage) 
 
 
 async def test_a_hold_survives_a_restart(stage: Stage) -> None:
-    """Hidden it stays."""
+    """The messages stay hidden."""
     await stage.sync("c1", lines(24))
     await stage.sync("c1", lines(8))
     await stage.restart()
@@ -55,7 +57,7 @@ async def test_nothing_else_of_a_held_sync_is_applied(stage: Stage) -> None:
 
 
 async def test_what_another_chat_still_tells_is_not_hidden_there(stage: Stage) -> None:
-    """The branch keeps its own view while the parent's loss is held."""
+    """The branch keeps its own view while the parent's loss is quarantined."""
     await stage.sync("c1", lines(24))
     await stage.sync("c2", lines(22), parent=("c1", "m22"))
     await stage.sync("c1", lines(8))
@@ -64,7 +66,7 @@ async def test_what_another_chat_still_tells_is_not_hidden_there(stage: Stage) -
 
 
 async def test_a_branch_told_while_its_parent_is_held_is_known(stage: Stage) -> None:
-    """What the hold hides comes to light again where another chat tells it."""
+    """Quarantined memories become visible in another chat that contains them."""
     await stage.sync("c1", lines(24))
     await stage.sync("c1", lines(8))
     await stage.sync("c2", lines(22), parent=("c1", "m22"))
@@ -76,7 +78,7 @@ async def test_a_branch_told_while_its_parent_is_held_is_known(stage: Stage) -> 
 async def test_what_no_other_chat_tells_any_more_is_hidden_everywhere(
     stage: Stage, way: str
 ) -> None:
-    """The branch told what its parent lost, and then it does not."""
+    """The branch contained what its parent lost, and then it does not."""
     await stage.soul("s2", "Tom")
     await stage.sync("c1", lines(24), souls=("s1", "s2"))
     await stage.sync("c2", lines(22), souls=("s1", "s2"), parent=("c1", "m22"))
@@ -96,7 +98,9 @@ async def test_what_no_other_chat_tells_any_more_is_hidden_everywhere(
 
 
 async def test_the_question_is_not_made_of_held_messages(stage: Stage) -> None:
-    """Without a query, the last messages that are still shown count, however many are held behind them."""
+    """Without a query, the last messages that are still visible count, however many are
+    quarantined.
+    """
     await stage.sync(
         "c1", [line("m1", "The key lies under the bridge."), *lines(30, 2)]
     )
@@ -186,7 +190,7 @@ async def test_what_the_user_set_survives_its_message(
 
 
 async def test_a_touched_memory_is_left_out_of_the_fingerprint(stage: Stage) -> None:
-    """Rewording it again changes nothing that is compared; the fingerprint of the rest still tells edits."""
+    """Rewording it again does not change the fingerprint; the rest is still compared."""
     await stage.sync("c1", lines(4))
     key = await stage.find(as_told(lines(2)[1:])[0])
     untouched = await stage.fingerprint()
@@ -201,7 +205,9 @@ async def test_a_touched_memory_is_left_out_of_the_fingerprint(stage: Stage) -> 
 async def test_a_deleted_soul_is_out_of_reach_and_comes_back_whole(
     stage: Stage,
 ) -> None:
-    """Only by its name; its memories cannot be read meanwhile, chats are synced on without it."""
+    """Restored by its name alone; its memories cannot be read meanwhile, and chats are
+    synced without it.
+    """
     await stage.sync("c1", lines(3))
     note = await stage.note("a note")
     with pytest.raises(ConfirmationRequired):

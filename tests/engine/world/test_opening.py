@@ -1,4 +1,4 @@
-"""What a soul answers while it is being opened: some of what it will, and nothing else."""
+"""Recall while a soul is being opened: a part of the later answer, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SOUL = SoulId("s1")
 
 
 class SlowStore(PickyStore):
-    """Gives one memory or edge at a time, each after a step was allowed; `held` is None: all at once."""
+    """Gives one memory or edge per allowed step; with `held` None all at once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,8 +50,10 @@ class SlowStore(PickyStore):
         self.given += 1
 
 
-async def told() -> tuple[Stage, SlowStore]:
-    """A stage whose soul has two branches, a binned chat, a held loss and memories made by hand."""
+async def stage_with_chats() -> tuple[Stage, SlowStore]:
+    """A stage whose soul has two branches, a binned chat, a quarantined loss and
+    memories made by hand.
+    """
     store = SlowStore()
     stage = Stage(store)
     await stage.start()
@@ -77,14 +79,16 @@ async def told() -> tuple[Stage, SlowStore]:
     return stage, store
 
 
-def one_more(store: SlowStore, opening: asyncio.Task[Mind]) -> Callable[[], bool]:
-    """Whether one more step was taken than now."""
-    given = store.given
-    return lambda: opening.done() or store.given > given
+def next_step_taken(
+    store: SlowStore, opening: asyncio.Task[Mind]
+) -> Callable[[], bool]:
+    """A check whether one more step was taken since this call."""
+    steps_before = store.given
+    return lambda: opening.done() or store.given > steps_before
 
 
 async def until(is_so: Callable[[], bool]) -> None:
-    """Let everything else run until it is so."""
+    """Let other tasks run until the check is true."""
     for _ in range(100_000):
         if is_so():
             return
@@ -92,8 +96,8 @@ async def until(is_so: Callable[[], bool]) -> None:
     raise AssertionError("it never came so far")
 
 
-async def seen(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
-    """What a recall may see of a mind, by chat."""
+async def visible_by_chat(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
+    """The memories of a mind that a recall may show, by chat."""
     world = await stage.world()
     out: dict[str | None, set[MemoryId]] = {}
     for chat in (None, *world.heads):
@@ -113,7 +117,7 @@ async def seen(stage: Stage, mind: Mind) -> dict[str | None, set[MemoryId]]:
 
 
 async def test_at_no_time_more_is_seen_than_in_the_end() -> None:
-    stage, store = await told()
+    stage, store = await stage_with_chats()
     expected = await picture(stage, "s1")
     store.held = asyncio.Semaphore(0)
     await stage.restart()
@@ -121,12 +125,12 @@ async def test_at_no_time_more_is_seen_than_in_the_end() -> None:
     opening = asyncio.create_task(world.mind(SOUL))
     partial = []
     while not opening.done():
-        more = one_more(store, opening)
+        more = next_step_taken(store, opening)
         store.held.release()
         await until(more)
         if (mind := world.opening.get(SOUL)) is not None:
-            partial.append(await seen(stage, mind))
-    final = await seen(stage, await opening)
+            partial.append(await visible_by_chat(stage, mind))
+    final = await visible_by_chat(stage, await opening)
     assert len(partial) > 50
     for some in partial:
         assert all(some[chat] <= final[chat] for chat in final)
@@ -138,7 +142,7 @@ async def test_at_no_time_more_is_seen_than_in_the_end() -> None:
 
 
 async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
-    stage, store = await told()
+    stage, store = await stage_with_chats()
     store.held = asyncio.Semaphore(0)
     await stage.restart()
     world = await stage.world()
@@ -177,14 +181,14 @@ async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
 async def test_what_cannot_be_read_is_asked_for_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A store that fails half-way leaves nothing half open."""
-    stage, store = await told()
+    """After a failure of the store in between no mind is half open."""
+    stage, store = await stage_with_chats()
     await stage.restart()
     world = await stage.world()
     world.unload(SOUL)
     whole = store.edge_pages
     with monkeypatch.context() as patch:
-        patch.setattr(store, "edge_pages", lambda owner, soul: failing())
+        patch.setattr(store, "edge_pages", lambda owner, soul: failing_pages())
         with pytest.raises(RuntimeError, match="torn"):
             await world.mind(SOUL)
         assert SOUL not in world.opening
@@ -194,6 +198,6 @@ async def test_what_cannot_be_read_is_asked_for_again(
     await stage.stop()
 
 
-async def failing() -> AsyncIterator[EdgePage]:
+async def failing_pages() -> AsyncIterator[EdgePage]:
     raise RuntimeError("torn")
     yield
