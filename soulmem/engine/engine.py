@@ -101,7 +101,7 @@ class Engine:
         for world in self.worlds.all():
             async with world.writing:
                 pass  # a write under way ends first
-        await self.snapshots.rest(self.worlds.all(), last=True)
+        await self.snapshots.run_idle(self.worlds.all(), last=True)
         await self.services.store.close()
         self.services.compute.stop()
 

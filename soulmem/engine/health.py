@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from soulmem.domain.errors import StoreError
-from soulmem.domain.ids import MemoryId
+from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm_usage import LlmUsage
 from soulmem.engine.api.results import EmbedderHealth, Health
 from soulmem.engine.llm.sources import LlmHealth
@@ -53,6 +53,9 @@ def health_of(
         status = "degraded"
     else:
         status = "ok"
+    core_left_out: list[tuple[SoulId, MemoryId]] = []
+    for mind in minds:
+        core_left_out.extend((mind.soul.id, key) for key in left_out(mind))
     return Health(
         status=status,
         phase=phase,
@@ -64,8 +67,6 @@ def health_of(
         llm_model=llm.model,
         spent=spent,
         pending=sum(mind.vector_queue.pending_memory_count() for mind in minds),
-        core_left_out=tuple(
-            (mind.soul.id, key) for mind in minds for key in left_out(mind)
-        ),
+        core_left_out=tuple(core_left_out),
         notes=(*([error.message] if error is not None else ()), *store.losses, *notes),
     )

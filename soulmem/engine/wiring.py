@@ -138,7 +138,7 @@ def wire_engine(ports: Ports) -> Engine:
     chats = ChatService(
         services,
         writer=writer,
-        on_settled=learner.settled,
+        on_settled=learner.teach_settled,
         on_new_texts=embedding.wake,
         on_generating=lifecycle.generating,
     )

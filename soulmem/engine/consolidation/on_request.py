@@ -42,7 +42,7 @@ class ConsolidationJobs:
         is a language model, and link memories that were active together often enough.
         """
         world = await self._world_of(run.owner)
-        self._learner.settled(world)
+        self._learner.teach_settled(world)
         await self._learner.drain()
         mind = await world.mind(run.soul)
         result = await self._consolidator.run_soul(

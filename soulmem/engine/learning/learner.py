@@ -48,7 +48,7 @@ class LearningParams:
 class Learner:
     """Keeps recalls until their reply is settled, then applies what they teach.
 
-    `noted`, `settled` and `start` return at once and run on the event loop.
+    `note_recall`, `teach_settled` and `start` return at once and run on the event loop.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Learner:
         self._loading: asyncio.Task[None] | None = None
         self._has_graphs = False
 
-    def noted(
+    def note_recall(
         self,
         world: World,
         request: RecallRequest,
@@ -112,7 +112,7 @@ class Learner:
         if self._pending.get(reply) is noted:
             self._pending[reply] = replace(noted, walked=walked)
 
-    def settled(self, world: World, chat: ChatId | None = None) -> None:
+    def teach_settled(self, world: World, chat: ChatId | None = None) -> None:
         """Begin the lessons of the chat, or of all chats: messages of it may have been settled."""
         waiting = {reply.chat for reply in self._pending if reply.owner == world.owner}
         for chat_id in waiting if chat is None else waiting & {chat}:

@@ -181,7 +181,7 @@ class Recaller:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
         self.traces.keep(world.owner, replace(trace, answer=answer))
         if not partly:
-            self._learner.noted(world, request, answer, flows)
+            self._learner.note_recall(world, request, answer, flows)
             recalled = [memory.id for memory in answer.memories]
             self._loader.recalled(world.owner, mind, recalled)
         return answer

@@ -40,7 +40,7 @@ class BackupSchedule:
         """Why the last backup was not made, if it failed."""
         return [] if self._note is None else [self._note]
 
-    async def rest(self) -> None:
+    async def run_idle(self) -> None:
         """Make today's backup, unless there is one. One with a date in the future does not count."""
         if self._backups is None or not self._daily:
             return

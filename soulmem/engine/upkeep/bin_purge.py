@@ -65,12 +65,12 @@ class BinPurge:
             f"{what} the bin for good within a day (purge): restore what you want to keep"
         ]
 
-    async def rest(self, worlds: Iterable[World]) -> int:
+    async def run_idle(self, worlds: Iterable[World]) -> int:
         """In Idle: purge what was long enough in the bin; returns how many memories."""
         count = 0
         since: dict[tuple[Owner, MemoryId], datetime] = {}
         for world in worlds:
-            await self._souls.rest(world)
+            await self._souls.run_idle(world)
             await world.open_souls()  # also purge the bins of souls that are not in use
             for mind in list(world.minds.values()):
                 binned = await self._purgeable(world, mind)

@@ -79,7 +79,7 @@ class ForgettingWork:
         """The jobs that this service runs."""
         return (JobKind("forget", self._job),)
 
-    async def rest(self, worlds: Iterable[World]) -> None:
+    async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: forget what is due in every open soul."""
         for world in worlds:
             for mind in list(world.minds.values()):

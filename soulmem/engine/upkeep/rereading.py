@@ -34,7 +34,7 @@ class Rereader:
         self._compute = compute
         self._done: WeakSet[Mind] = WeakSet()
 
-    async def rest(self, worlds: Iterable[World]) -> None:
+    async def run_idle(self, worlds: Iterable[World]) -> None:
         """Analyse the unread texts of open souls that were not looked through yet.
 
         Partly loaded souls are skipped: linking a text needs all edges.

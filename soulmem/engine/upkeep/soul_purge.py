@@ -34,7 +34,7 @@ class SoulPurge:
         self._auditor = services.auditor
         self._params = params
 
-    async def rest(self, world: World) -> None:
+    async def run_idle(self, world: World) -> None:
         """Purge the souls whose time is over. An empty row stays, so that its id is not used again."""
         for soul in list(world.souls.values()):
             if soul.state is SoulState.BIN and soul.name:

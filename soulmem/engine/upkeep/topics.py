@@ -71,7 +71,7 @@ class Topics:
         """The jobs that this service runs."""
         return (JobKind("topics", self._job),)
 
-    async def rest(self, worlds: Iterable[World]) -> None:
+    async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: update the topics of every open soul whose texts have changed enough."""
         for world in worlds:
             for mind in list(world.minds.values()):

@@ -219,7 +219,7 @@ class EdgeLoader:
         async with self._lock(mind):
             return await self._compute.run(self._release, mind)
 
-    async def rest(self, minds: Iterable[Mind]) -> None:
+    async def run_idle(self, minds: Iterable[Mind]) -> None:
         """Release unused edges of all these minds, in Idle."""
         for mind in minds:
             await self.release(mind)

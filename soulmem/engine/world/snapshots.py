@@ -91,7 +91,7 @@ class SnapshotKeeper:
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
         return mind if mind is not None and len(mind.edges) <= most_edges else None
 
-    async def rest(self, worlds: Iterable[World], *, last: bool = False) -> None:
+    async def run_idle(self, worlds: Iterable[World], *, last: bool = False) -> None:
         """Write snapshots that are out of date, in Idle or (`last`) at the stop;
         failures are logged.
         """

@@ -71,7 +71,7 @@ async def noted_recall(
     request = RecallRequest(SoulId("s1"), ChatId("c1"), SlotId(slot), 0)
     learner: Learner = stage.engine.learner
     flows = None if walked is None else lambda: walked
-    learner.noted(world, request, replace(answer, memories=(memory,)), flows)
+    learner.note_recall(world, request, replace(answer, memories=(memory,)), flows)
 
 
 async def settled_recall(
@@ -287,7 +287,9 @@ async def test_a_fact_is_recorded_by_its_relation(chat_stage: Stage) -> None:
     answer = await chat_stage.recall("Where was Ilse born?", "c1", max_items=1)
     fact = replace(answer.memories[0], id=MemoryId(relation.id), kind="fact")
     request = RecallRequest(SoulId("s1"), ChatId("c1"), SlotId("r1"), 0)
-    chat_stage.engine.learner.noted(world, request, replace(answer, memories=(fact,)))
+    chat_stage.engine.learner.note_recall(
+        world, request, replace(answer, memories=(fact,))
+    )
     await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
     await chat_stage.engine.learner.drain()
     for again in (False, True):
