@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
+from array import array
+from bisect import bisect_left
 from functools import lru_cache
 from importlib import import_module
-
-import numpy as np
-from numpy.typing import NDArray
 
 _REMEMBERED = 4  # languages; some 10 MB each
 
@@ -15,14 +14,14 @@ _REMEMBERED = 4  # languages; some 10 MB each
 class Vocabulary:
     """Which words a dictionary has, with their case. By 64-bit hashes: a tenth of the dictionary's size."""
 
-    def __init__(self, hashes: NDArray[np.int64]) -> None:
+    def __init__(self, hashes: array[int]) -> None:
         self._hashes = hashes  # sorted
 
     def has(self, word: str) -> bool:
         """Whether the dictionary has the word as written."""
         key = hash(word)
-        index = int(np.searchsorted(self._hashes, key))
-        return index < self._hashes.size and int(self._hashes[index]) == key
+        index = bisect_left(self._hashes, key)
+        return index < len(self._hashes) and self._hashes[index] == key
 
 
 @lru_cache(_REMEMBERED)
@@ -37,9 +36,7 @@ def vocabulary(language: str) -> Vocabulary | None:
         dictionary = factory.get_dictionary(language)
     except (ImportError, OSError, ValueError, AttributeError):
         return None
-    hashes = np.fromiter((hash(word) for word in dictionary), np.int64)
-    hashes.sort()
-    return Vocabulary(hashes)
+    return Vocabulary(array("q", sorted(map(hash, dictionary))))
 
 
 def without_accents(word: str) -> str:

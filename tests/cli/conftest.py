@@ -84,6 +84,7 @@ def command(
         monkeypatch.delenv(name)
     monkeypatch.setenv("SOULMEM_EMBEDDER_MODEL", "fallback")
     monkeypatch.setenv("LC_ALL", "en_US.UTF-8")
+    monkeypatch.setenv("COLUMNS", "88")  # workers of a parallel run have narrower ones
 
     def run(*argv: str) -> Ended:
         capsys.readouterr()
