@@ -31,10 +31,10 @@ TIME_LIMIT = 600.0  # seconds for the tests of one fault; a hang counts as found
 OPPOSITE = {
     ast.Eq: "!=",
     ast.NotEq: "==",
-    ast.Lt: "<=",
-    ast.LtE: "<",
-    ast.Gt: ">=",
-    ast.GtE: ">",
+    ast.Lt: ">=",  # a limit moved by one is often the same program
+    ast.LtE: ">",
+    ast.Gt: "<=",
+    ast.GtE: "<",
     ast.Is: "is not",
     ast.IsNot: "is",
     ast.In: "not in",
@@ -45,10 +45,10 @@ JS_SWAPS = (
     (" !== ", " === "),
     (" && ", " || "),
     (" || ", " && "),
-    (" >= ", " > "),
-    (" <= ", " < "),
-    (" > ", " >= "),
-    (" < ", " <= "),
+    (" >= ", " < "),
+    (" <= ", " > "),
+    (" > ", " <= "),
+    (" < ", " >= "),
     (" + 1", " - 1"),
     (" - 1", " + 1"),
     ("return true", "return false"),
@@ -148,7 +148,9 @@ def is_worth_it(mutant: Mutant) -> bool:
     line = mutant.before.strip()
     if mutant.before == mutant.after:
         return False
-    if line.startswith(("log.", "#", "assert ", "class ", "@")) or "Annotated[" in line:
+    if line.startswith(("log.", "#", "assert ", "class ", "@")):
+        return False
+    if "Annotated[" in line or "strict=" in line:
         return False
     return not re.match(r"^[A-Z_]+( |:)|^_[A-Z_]+( |:)|^[a-z_]+: .* = ", line)
 
