@@ -26,7 +26,7 @@ from pathlib import Path
 from tests.house.figures import REPOSITORY
 
 FLOOR = 0.8
-TIME_LIMIT = 600.0  # seconds for the tests of one fault; a hang counts as found
+TIME_LIMIT = 180.0  # seconds for the tests of one fault; a hang counts as found
 
 OPPOSITE = {
     ast.Eq: "!=",
