@@ -56,12 +56,12 @@ def next_steps() -> None:
         "  1. Extensions (the stacked cubes) > Install extension > paste the address of this repository.\n"
         "     Not needed if SillyTavern made this folder.\n"
         "  2. Reload the page. A dot at the message field turns green; if not, click it.\n"
-        '  3. Open a chat. If it has gone on for a while: Extensions > SoulMem > "Read this chat", once.\n'
+        "  3. Open a chat. What it holds is read by itself, with progress.\n"
         "  4. Play on. The brain icon on a reply shows what was recalled for it.",
         "SoulMem 正在启动，请不要关闭这个窗口。在 SillyTavern 里：\n"
         "  1. 扩展（方块图标）> 安装扩展 > 粘贴本仓库的网址。这个文件夹就是酒馆下载的则可跳过。\n"
         "  2. 刷新页面。输入框旁的圆点变绿即可；不是绿色时点它，它会告诉您该做什么。\n"
-        "  3. 打开聊天。已经聊了一段时间的话，点一次“扩展 > SoulMem > 阅读本聊天”。\n"
+        "  3. 打开聊天。里面已有的内容会自动读取，并显示进度。\n"
         "  4. 继续聊天。点回复上的大脑图标，就能看到这条回复想起了什么。",
     )
 
