@@ -11,7 +11,7 @@ export const EN = {
     state_ok: 'Memory is ready',
     state_starting: 'Memory is starting',
     state_degraded: 'Memory needs attention',
-    state_down: 'Memory is not running. Chats work as usual',
+    state_down: 'Not connected to SoulMem. Chats work as usual',
     state_off: 'Memory is switched off',
     recalled_last: '{n} recalled for the last reply ({tokens} tokens, {ms} ms)',
 
