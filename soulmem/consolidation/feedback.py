@@ -48,6 +48,13 @@ def opinion_after(
     return opinion
 
 
+def rated(opinion: Opinion, useful: float, params: FeedbackParams) -> Opinion:
+    """The opinion after a rating of 0 (of no use) .. 1: the score moves a share of the way to it."""
+    return replace(
+        opinion, score=opinion.score + params.step * (useful - opinion.score)
+    )
+
+
 def strength_after(
     strength: float,
     verdict: Verdict,

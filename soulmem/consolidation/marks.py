@@ -1,7 +1,7 @@
 """Messages that have left short-term memory, and the stretches in which they are consolidated.
 
-Short-term memory is a FIFO of exchanges. A mark is set every few exchanges, where the scene changes and where
-the chat ends. Messages before a mark have left once the FIFO is full again.
+Short-term memory is a FIFO of exchanges. A mark is set every few exchanges, where the scene or the topic
+changes and where the chat ends. Messages before a mark have left once the FIFO is full again.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class MarkedMessage:
     sent_at: datetime | None = None
     story_at: datetime | None = None
     location: str | None = None
+    changes_topic: bool = False  # its exchange begins another topic
 
 
 def count_slid_out(
@@ -48,6 +49,7 @@ def count_slid_out(
         if index and (
             _is_after_pause(messages[index - 1], message, params.pause)
             or _is_other_place(place, message)
+            or message.changes_topic
         ):
             forced, exchanges = index, 0
             marks.append(index)

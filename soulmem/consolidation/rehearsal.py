@@ -55,12 +55,15 @@ def pairs_to_link(
     frequency: Mapping[K, float],
     joined: Set[frozenset[K]],
     params: RehearsalParams,
+    *,
+    least: int = 1,
 ) -> list[tuple[K, K]]:
     """Pairs to link: those recalled together most often (Hebb).
 
     recalled   memories of each recall, among those rehearsed
     frequency  of recalls, by memory; decides between pairs of equal count
     joined     pairs that are linked already
+    least      recalls that brought both
     """
     met: Counter[tuple[K, K]] = Counter()
     for memories in recalled:
@@ -75,4 +78,5 @@ def pairs_to_link(
             pair,
         )
 
-    return sorted(met, key=rank)[: params.links]
+    often = (pair for pair, count in met.items() if count >= least)
+    return sorted(often, key=rank)[: params.links]

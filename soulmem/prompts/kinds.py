@@ -13,14 +13,13 @@ from typing import Any
 from soulmem.domain.drafts import DraftAbstract, Drafts, Passage
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.prompts.grounding.evidence import Grounds
-from soulmem.prompts.grounding.passage_words import units
+from soulmem.prompts.grounding.passage_words import alike, content_words
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.replies import read_lists
-from soulmem.prompts.reading.unwrapping import answer_of
+from soulmem.prompts.reading.replies import read_object
 from soulmem.prompts.rendering import rendered_passage
 
 # A change of wording raises VERSION; recorded replies are stored by both.
-NAME, VERSION = "kinds", 1
+NAME, VERSION = "kinds", 2
 
 LEAST = 3  # least scenes of a kind; design 5
 _LONGEST = 120  # characters of a kind; a longer one is a story
@@ -49,17 +48,6 @@ Leave out scenes of another kind. Nothing in common: {"scenes":[],"kind":"","imp
 {"scenes":[{"line":1,"words":""}],"kind":"","importance":0.5}
 不属于这一类的场景不要写。没有共同之处：{"scenes":[],"kind":"","importance":0}""",
 }
-_PLAIN = {
-    "en": """What kind of episode are at least three of these scenes? Answer with lines of these forms only:
-S | 1 | words of that scene which show it
-K | importance 0 to 1 | two to six words: what happens in all of them
-One S for each scene of that kind, with its number. Nothing in common: K | 0 | none""",
-    "zh": """其中至少三个场景同属哪一类情节？只用以下形式逐行回答：
-S | 1 | 该场景中能说明这一点的原话
-K | 0到1的重要性 | 用几个字说出它们都在发生什么
-这一类的每个场景各写一行 S，带上编号。没有共同之处：K | 0 | 无""",
-}
-_FORMS = {"k": ("kinds", ("importance", "kind")), "s": ("scenes", ("line", "words"))}
 _KEYS = ("scenes", "kind", "importance")
 _SCHEMA: Mapping[str, object] = {
     "type": "object",
@@ -85,19 +73,11 @@ _SCHEMA: Mapping[str, object] = {
 }
 
 
-def render(passage: Passage, *, plain: bool = False) -> Prompt:
-    """The prompt; each line of the passage is a scene. `plain` requests lines instead of JSON."""
-    user = "\n".join(
-        (rendered_passage(passage), (_PLAIN if plain else _JSON)[passage.language])
-    )
-    return Prompt(
-        NAME,
-        VERSION,
-        _SYSTEM[passage.language],
-        user,
-        None if plain else _SCHEMA,
-        _MAX_TOKENS,
-    )
+def render(passage: Passage) -> Prompt:
+    """The prompt; each line of the passage is a scene."""
+    user = "\n".join((rendered_passage(passage), _JSON[passage.language]))
+    system = _SYSTEM[passage.language]
+    return Prompt(NAME, VERSION, system, user, _SCHEMA, _MAX_TOKENS)
 
 
 def parse(text: str, passage: Passage) -> Drafts:
@@ -105,13 +85,11 @@ def parse(text: str, passage: Passage) -> Drafts:
 
     Raises Unreadable for an answer without readable fields, or with a kind in another script.
     """
-    answer = read_lists(text, _KEYS, _FORMS)
-    kind_fields, scenes = _kind(answer), fields.objects(answer.get("scenes", []))
-    if kind_fields is None and (scenes or answer_of(text).strip() == ""):
+    answer = read_object(text, _KEYS)
+    scenes = fields.objects(answer.get("scenes", []))
+    if "kind" not in answer and scenes:
         raise Unreadable("scenes without a kind")
-    if kind_fields is None:
-        return Drafts()
-    kind = fields.text(kind_fields.get("kind"), _LONGEST)
+    kind = fields.text(answer.get("kind"), _LONGEST)
     if kind is None:
         return Drafts()
     grounds = Grounds(passage)
@@ -127,15 +105,8 @@ def parse(text: str, passage: Passage) -> Drafts:
     ]
     if len(shown) < LEAST:
         return _dropped("a kind that fewer than three scenes show")
-    worth = fields.share(kind_fields.get("importance"), _IMPORTANCE)
+    worth = fields.share(answer.get("importance"), _IMPORTANCE)
     return Drafts(abstracts=(DraftAbstract(kind.rstrip(".。"), tuple(shown), worth),))
-
-
-def _kind(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The object with the field "kind": the answer itself, or its first line of that form."""
-    if "kind" in answer:
-        return answer
-    return next(iter(fields.objects(answer.get("kinds", [])) or ()), None)
 
 
 def _quoted_scenes(scenes: list[Mapping[str, Any]], passage: Passage) -> list[int]:
@@ -155,10 +126,12 @@ def _quoted_scenes(scenes: list[Mapping[str, Any]], passage: Passage) -> list[in
 
 
 def _is_quoted(words: str, text: str) -> bool:
-    mine, there = units(words), set(units(text))
+    mine = [word.key for word in content_words(words)]
     if not mine:
         return words.casefold() in text.casefold()
-    return sum(unit in there for unit in mine) >= _QUOTED * len(mine)
+    there = {word.key for word in content_words(text)}
+    quoted = [key for key in mine if any(alike(key, other) for other in there)]
+    return len(quoted) >= _QUOTED * len(mine)
 
 
 def _names_in(kind: str, passage: Passage) -> set[str]:
@@ -185,9 +158,8 @@ def _has_names(
 
 def _is_of_the_form(kind: str, language: str) -> bool:
     """Whether it repeats words of the prompt."""
-    return (
-        kind.casefold().rstrip(".。") in (_JSON[language] + _PLAIN[language]).casefold()
-    )
+    form = " ".join(_JSON[language].split())
+    return kind.casefold().rstrip(".。") in form.casefold()
 
 
 def _dropped(reason: str) -> Drafts:

@@ -7,17 +7,18 @@ tags inside a message are removed, so that it cannot imitate a line or the end o
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
-from soulmem.domain.drafts import Passage
+from soulmem.domain.drafts import Passage, PassageLine
 from soulmem.language.scripts import is_unspaced
 
-_KNOWN = 30  # most known names: each costs tokens in every call
 _NAMED = 6  # most names of which facts are requested
 _NAME_CHARACTERS = 60  # longest name
 _TAG = re.compile(r"<(?=\s*[/|!a-zA-Z])")
 _LINE = re.compile(r"\[(?=\s*\d+\s*\])")
 _KANA = re.compile("[\u3041-\u30ff]")
+# A line of a story: of "Nora: I am tired" a model may take "Nora" for the first word of the sentence.
+_SPEECH = {"en": (' says: "', '"'), "zh": ("说：“", "”")}
 
 
 def language_of(texts: Iterable[str]) -> str:
@@ -26,55 +27,57 @@ def language_of(texts: Iterable[str]) -> str:
     return "zh" if is_unspaced(whole) and not _KANA.search(whole) else "en"
 
 
-def rendered_passage(passage: Passage) -> str:
-    """The passage as text of a prompt, the chat last."""
+def rendered_passage(passage: Passage, *, is_story: bool = False) -> str:
+    """The passage as text of a prompt, the chat last; as a story for what draws sentences from its lines."""
     names = [
         ("character", passage.soul),
         ("user", "; ".join(map(_name, passage.users))),
     ]
-    if passage.known_names:
-        names.append(("known", "; ".join(map(_name, passage.known_names[:_KNOWN]))))
     heads = [
         f"<{tag}>" + _on_one_line(value) + f"</{tag}>" for tag, value in names if value
     ]
     if passage.summary:
         heads.append("<summary>\n" + _on_one_line(passage.summary) + "\n</summary>")
     lines = [
-        "["
-        + str(line.number)
-        + "] "
-        + (_name(line.speaker) + ": " if line.speaker else "")
-        + _on_one_line(line.text)
+        "[" + str(line.number) + "] " + _chat_line(line, passage.language, is_story)
         for line in passage.lines
     ]
     return "\n".join([*heads, "<chat>", *lines, "</chat>"])
 
 
+def _chat_line(line: PassageLine, language: str, is_story: bool) -> str:
+    """The line with who says it, if anybody does."""
+    words = _on_one_line(line.text)
+    if not line.speaker:
+        return words
+    begin, end = _SPEECH[language] if is_story else (": ", "")
+    return _name(line.speaker) + begin + words + end
+
+
 def fact_names(passage: Passage) -> tuple[str, ...]:
-    """The names of which facts are requested, those of the speakers last."""
-    talk = (passage.soul, *passage.users)[:_NAMED]
-    sure = (passage.soul, *passage.users, *passage.known_names)
-    names = (
-        *(name for name in passage.names if _is_sure(name, sure)),
-        *passage.known_names,
-    )
-    others = dict.fromkeys(name for name in names if name not in talk)
-    shown = (*list(others)[: _NAMED - len(talk)], *talk)
-    return tuple(dict.fromkeys(_name(name) for name in shown if name))
-
-
-def _is_sure(name: str, sure: Collection[str]) -> bool:
-    """Whether it is likely a name: not a word in capitals, nor a name with the character behind it."""
-    if is_unspaced(name):
-        return name in sure or not any(
-            sure_name and sure_name in name for sure_name in sure
-        )
-    return name in sure or not (len(name) > 1 and name.isupper())
+    """The names besides the speakers' of which facts are requested: those that the lines give."""
+    talk = {passage.soul, *passage.users, *(line.speaker for line in passage.lines)}
+    names = (*passage.names, *passage.known_names)
+    others = dict.fromkeys(_name(name) for name in names if name not in talk)
+    return tuple(name for name in others if name)[:_NAMED]
 
 
 def names_tag(names: Sequence[str]) -> str:
     """Names as text of a prompt."""
     return "<names>" + "; ".join(names) + "</names>"
+
+
+def tagged(tag: str, text: str) -> str:
+    """A text of a user between tags, on one line."""
+    return f"<{tag}>" + _on_one_line(text) + f"</{tag}>"
+
+
+def numbered(tag: str, texts: Iterable[str]) -> str:
+    """Texts of users between tags, each on a line with its number, from 1."""
+    lines = (
+        f"[{number}] " + _on_one_line(text) for number, text in enumerate(texts, 1)
+    )
+    return "\n".join((f"<{tag}>", *lines, f"</{tag}>"))
 
 
 def _name(name: str) -> str:

@@ -109,3 +109,11 @@ def test_stretches_are_even_and_none_is_short(
         sizes = [end - begin for begin, end in cut]
         assert min(sizes) >= least
         assert max(sizes) - min(sizes) <= 1
+
+
+def test_another_topic_is_another_scene() -> None:
+    messages = talk(20)
+    before = count_slid_out(messages, ended=False, params=PARAMS)
+    messages[16] = replace(messages[16], changes_topic=True)
+    assert before < 16
+    assert count_slid_out(messages, ended=False, params=PARAMS) == 16

@@ -29,7 +29,6 @@ GOOD: dict[str, Any] = {
             "verb": "is brother of",
             "object": "Lena",
             "strength": 0.9,
-            "sure": 0.8,
         }
     ],
     "concepts": [

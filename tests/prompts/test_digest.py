@@ -11,6 +11,12 @@ from soulmem.domain.llm import Unreadable
 from soulmem.prompts import digest
 from tests.prompts.passages import EN, ZH
 
+
+def said(passage: Passage) -> str:
+    """All that the lines of a passage say, with who says it."""
+    return "\n".join(f"{line.speaker}: {line.text}" for line in passage.lines)
+
+
 GOOD = "Hester buried the locket in the bakery. Lena promised Anton to feed his cat."
 
 
@@ -19,14 +25,13 @@ GOOD = "Hester buried the locket in the bakery. Lena promised Anton to feed his 
     [
         json.dumps({"digest": GOOD}),
         f'Here it is:\n```json\n{{"digest": "{GOOD}"}}\n```\nLet me know.',
-        f"<think>Nora said..</think>\n{GOOD}",
-        f"**Digest:** {GOOD}",
+        f'<think>Nora said..</think>\n{{"digest": "{GOOD}"}}',
         f'{{"digest": "{GOOD} And then they wen',
-        f"{GOOD} Later they met Zorro in Paris.",
+        json.dumps({"digest": f"{GOOD} Later they met Zorro in Paris."}),
     ],
 )
 def test_what_is_read(answer: str) -> None:
-    assert digest.parse(answer, EN) == GOOD
+    assert digest.parse(answer, EN, said(EN)) == GOOD
 
 
 @pytest.mark.parametrize(
@@ -43,12 +48,13 @@ def test_what_is_read(answer: str) -> None:
 )
 def test_what_is_not(answer: str) -> None:
     with pytest.raises(Unreadable):
-        digest.parse(answer, EN)
+        digest.parse(answer, EN, said(EN))
 
 
 def test_chinese() -> None:
     assert (
-        digest.parse('{"digest": "外婆把怀表藏在阁楼。"}', ZH) == "外婆把怀表藏在阁楼。"
+        digest.parse('{"digest": "外婆把怀表藏在阁楼。"}', ZH, said(ZH))
+        == "外婆把怀表藏在阁楼。"
     )
 
 
@@ -62,4 +68,10 @@ def test_the_period_is_named(period: str, passage: Passage) -> None:
     assert prompt.user in others
     assert len(others) == 4
     assert "{period}" not in prompt.user
-    assert digest.render(passage, period, plain=True).schema is None
+
+
+def test_a_sentence_falls_with_a_known_name_that_was_not_said() -> None:
+    answer = json.dumps({"digest": f"{GOOD} Then Willow paid for everything."})
+    assert digest.parse(answer, EN, said(EN), ("Willow",)) == GOOD
+    answer = json.dumps({"digest": GOOD})
+    assert digest.parse(answer, EN, said(EN), ("Hester", "Willow")) == GOOD

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from soulmem.domain.drafts import Lines, Passage
 from soulmem.prompts.grounding.evidence import Grounds
-from soulmem.prompts.grounding.passage_words import units
+from soulmem.prompts.grounding.passage_words import alike, content_words
 from tests.prompts.passages import EN, ZH, passage
 
 WORDS = [
@@ -15,80 +18,54 @@ WORDS = [
     for a in ("Bram", "Quil", "Dros", "Fenk")
     for b in ("ford", "wick", "holm", "tarn")
 ]
-SIGNS = "林沈砚月怀表阁楼磨坊骑马雷雨灰尘河边箱子"
 
 
-@st.composite
-def chats_with_citations(draw: st.DrawFn) -> tuple[list[str], set[int], str]:
-    """Lines of words that stand in one line each, some of the lines, and a text made of words of these."""
-    rows = draw(
-        st.lists(
-            st.lists(st.sampled_from(WORDS), min_size=2, max_size=3),
-            min_size=2,
-            max_size=5,
-        )
-    )
-    seen: set[str] = set()
-    lines = []
-    for row in rows:
-        lines.append([word for word in dict.fromkeys(row) if word not in seen])
-        seen |= set(row)
-    full = [number for number, line in enumerate(lines) if line]
-    chosen = set(draw(st.lists(st.sampled_from(full), min_size=1, max_size=3)))
-    return (
-        [" ".join(line) for line in lines],
-        chosen,
-        " ".join(" ".join(lines[number]) for number in sorted(chosen)),
-    )
+def lines_of(chat: Passage, cited: Sequence[int], text: str, *names: str) -> Lines:
+    """The evidence of a text that cites these lines."""
+    grounds = Grounds(chat)
+    kept = grounds.cited(cited)
+    return grounds.lines_of(kept, text, names) if kept else ()
 
 
-@given(chats_with_citations(), st.lists(st.integers(-3, 40), max_size=4))
-def test_the_lines_hold_every_word_that_is_said(
-    stated: tuple[list[str], set[int], str], cited: list[int]
+@given(
+    st.lists(st.sampled_from(WORDS), min_size=2, max_size=6, unique=True),
+    st.data(),
+)
+def test_what_later_lines_say_is_evidence_too(
+    words: list[str], data: st.DataObject
 ) -> None:
-    rows, chosen, text = stated
-    grounds = Grounds(passage([("Nora", row) for row in rows]))
-    lines = grounds.lines_of(cited, text)
-    assert set(lines) <= set(range(1, len(rows) + 1))
-    assert not lines or set(lines) == {number + 1 for number in chosen}
-    right = grounds.lines_of([number + 1 for number in chosen], text)
-    assert set(right) == {number + 1 for number in chosen}
-
-
-def test_a_wrong_citation_is_put_right() -> None:
-    assert Grounds(EN).lines_of([3], "Hester buried the locket in the bakery.") == (1,)
-    assert Grounds(ZH).lines_of([3], "外婆把怀表藏在阁楼的箱子里") == (1,)
+    """A branch that forked before them must not know it."""
+    first = data.draw(st.integers(1, len(words)))
+    said = data.draw(st.sets(st.integers(first, len(words)))) | {first}
+    text = " ".join(words[number - 1] for number in sorted(said))
+    chat = passage([("Nora", word) for word in words])
+    assert set(lines_of(chat, [first], text)) == said
 
 
 def test_a_citation_that_is_too_small_grows() -> None:
-    lines = Grounds(EN).lines_of(
-        [1], "Hester buried the locket in the bakery; Anton hates thunder."
-    )
-    assert {1, 10} <= set(lines)
+    text = "Hester buried the locket in the bakery; Anton hates thunder."
+    assert {1, 10} <= set(lines_of(EN, [1], text))
+    assert {1, 10} <= set(lines_of(EN, [10], text))
 
 
 def test_what_was_known_before_needs_no_line() -> None:
     rows = [("Nora", "We met Anton."), ("Lena", "The lantern burns.")]
+    text = "The lantern of Anton burns."
     before = passage(rows, known_names=("Anton",))
-    assert Grounds(before).lines_of([2], "The lantern of Anton burns.", ["Anton"]) == (
-        2,
-    )
-    assert Grounds(passage(rows)).lines_of(
-        [2], "The lantern of Anton burns.", ["Anton"]
-    ) == (1, 2)
+    assert lines_of(before, [2], text, "Anton") == (2,)
+    assert lines_of(passage(rows), [2], text, "Anton") == (1, 2)
 
 
 def test_without_a_line_nothing_is_known() -> None:
-    assert Grounds(EN).lines_of([], "Somewhere a glacier melted quietly") == ()
-    assert Grounds(EN).lines_of([77], "") == ()
+    assert lines_of(EN, [], "Somewhere a glacier melted quietly") == ()
+    assert lines_of(EN, [77], "") == ()
 
 
 def test_what_needs_half_the_chat_tells_no_one_thing() -> None:
     rows = [("Nora", f"{word} {word}berg") for word in WORDS]
-    assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:8])) == tuple(
-        range(1, 9)
-    )
-    assert Grounds(passage(rows)).lines_of([1], " ".join(WORDS[:9])) == ()
+    chat = passage(rows)
+    assert lines_of(chat, [1], " ".join(WORDS[:8])) == tuple(range(1, 9))
+    assert lines_of(chat, [1], " ".join(WORDS[:9])) == ()
 
 
 @pytest.mark.parametrize(
@@ -130,7 +107,8 @@ def test_scripts_of_other_chats() -> None:
     [
         ("Later she met Zorro in Paris.", ("Zorro", "Paris")),
         ("Then Anton's cat and I slept.", ()),
-        ("Zorro came.", ()),  # the first word of a sentence has a capital anyway
+        ("Zorro came.", ("Zorro",)),
+        ("Nobody came. Later it rained.", ()),
     ],
 )
 def test_made_up_names(text: str, names: tuple[str, ...]) -> None:
@@ -171,16 +149,32 @@ def test_names_stand_anywhere_in_chinese() -> None:
     assert Grounds(passage([("阿明", "我们去Ravenhold吧")])).holds("Ravenhold")
 
 
-def test_forms_of_a_word_are_one() -> None:
-    assert (
-        len(
-            {
-                *units("promise"),
-                *units("promised"),
-                *units("promises"),
-                *units("promising"),
-            }
-        )
-        == 1
-    )
-    assert units("the and of 的了在是") == []
+@pytest.mark.parametrize(
+    ("name", "is_known"),
+    [
+        ("old Anton", True),
+        ("Lena's brother", True),
+        ("Zorro's brother", False),
+        ("the king", False),
+    ],
+)
+def test_a_subject_is_known_by_all_its_words(name: str, is_known: bool) -> None:
+    chat = passage([("Nora", "Old Anton the brother came."), ("Lena", "The end.")])
+    assert Grounds(chat).knows(name) is is_known
+
+
+def test_somebody_of_a_known_person_is_known_in_chinese() -> None:
+    assert Grounds(ZH).knows("林月的母亲")
+    assert not Grounds(ZH).knows("韩知府")
+
+
+@pytest.mark.parametrize("form", ["promise", "promised", "promises", "promising"])
+def test_forms_of_a_word_are_one(form: str) -> None:
+    (word,) = content_words(form)
+    (other,) = content_words("promise")
+    assert alike(word.key, other.key)
+
+
+def test_words_of_grammar_say_nothing() -> None:
+    assert content_words("the and of 的了在是") == []
+    assert content_words("der und mit", ("de",)) == []

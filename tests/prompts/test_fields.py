@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.prompts.reading import fields
-from soulmem.prompts.reading.lenient_json import Partial
 
 ANYTHING: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
@@ -33,29 +32,16 @@ def test_every_value_has_a_reading(value: Any) -> None:
     assert 0.0 <= fields.share(value, 0.5) <= 1.0
     expected = fields.numbers(value)
     assert list(expected) == sorted(set(expected))
-    assert isinstance(fields.truth(value), bool)
     fields.objects(value)
 
 
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (" - a  b\nc ", "a b c"),
-        ("[3] Lena smiled.", "Lena smiled."),
-        (["only one"], "only one"),
-        (["one", "two"], None),
+        (" a  b\nc ", "a b c"),
+        (["only one"], None),
         (7, None),
-        ({"text": "x"}, None),
-        ("n/a", None),
-        ("无", None),
-        (Partial("It rained. They went ho"), "It rained."),
-        (Partial("下雨了。他们回"), "下雨了。"),
-        (Partial("They went ho"), None),
-        (
-            Partial("Al went home, Petra sold a boat, Mira da"),
-            "Al went home, Petra sold a boat.",
-        ),
-        (Partial("In the evening, they went ho"), None),
+        ("", None),
         ("One. " * 300, "One. " * 79 + "One."),
         (
             ("It rained. " + "They went home and " * 30)[:400],
@@ -69,14 +55,7 @@ def test_texts(value: Any, words: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "name"),
-    [
-        ('"Lena"', "Lena"),
-        ("《山海经》", "山海经"),
-        (Partial("Mi"), None),
-        ("x" * 61, None),
-        ("**Anton**", "Anton"),
-    ],
+    ("value", "name"), [(" Lena\n Ruiz", "Lena Ruiz"), ("x" * 61, None), (7, None)]
 )
 def test_names(value: Any, name: str | None) -> None:
     assert fields.label(value) == name
@@ -85,8 +64,7 @@ def test_names(value: Any, name: str | None) -> None:
 @pytest.mark.parametrize(
     ("value", "names"),
     [
-        (["Lena", "Lena", {"name": "Anton"}, 3, None], ("Lena", "Anton")),
-        ("Lena, Anton；小雨、none", ("Lena", "Anton", "小雨")),
+        (["Lena", "Lena", {"name": "Anton"}, 3, None, "Anton"], ("Lena", "Anton")),
         ({"a": 1}, ()),
         ("", ()),
     ],
@@ -99,19 +77,13 @@ def test_lists_of_names(value: Any, names: tuple[str, ...]) -> None:
     ("value", "number"),
     [
         (0.3, 0.3),
-        ("0.3", 0.3),
-        ("0,3", 0.3),
-        (7, 0.7),
-        ("7/10", 0.7),
-        ("70%", 0.7),
-        (70, 0.7),
-        ("High", 0.75),
-        ("高", 0.75),
-        (-2, 0.0),
+        (1, 1.0),
+        (7, 0.5),
+        (-2, 0.5),
+        ("0.3", 0.5),
         (True, 0.5),
         (float("nan"), 0.5),
         (float("inf"), 0.5),
-        ("soon", 0.5),
         (None, 0.5),
     ],
 )
@@ -124,12 +96,10 @@ def test_shares(value: Any, number: float) -> None:
     [
         ([3, 1, 3], (1, 3)),
         (["2", "[4]", "L7"], (2, 4, 7)),
-        ("1, 3-5", (1, 3, 4, 5)),
-        ("1 到 3", (1, 2, 3)),
+        ("1, 3", (1, 3)),
         (6, (6,)),
-        ([True, None, {}], ()),
-        ("1-99999999", ()),
-        ([2.0], (2,)),
+        ([True, None, {}, 2.0], ()),
+        ("12345678901234567890", ()),
     ],
 )
 def test_line_numbers(value: Any, expected: tuple[int, ...]) -> None:
@@ -137,7 +107,7 @@ def test_line_numbers(value: Any, expected: tuple[int, ...]) -> None:
 
 
 def test_objects() -> None:
-    assert fields.objects({"a": 1}) == [{"a": 1}]
+    assert fields.objects({"a": 1}) is None
     assert fields.objects([{"a": 1}, 7]) == [{"a": 1}]
     assert fields.objects([]) == []
     assert fields.objects([42, None]) is None

@@ -53,8 +53,6 @@ def answer(kind: str, *numbers: int, **more: object) -> str:
         answer("getting wet on a walk", 1, 2, 3, 5),
         f"Sure!\n```json\n{answer('getting wet on a walk', 1, 2, 3, 5)}\n```\nAnything else?",
         f"<think>rain..</think>{answer('getting wet on a walk.', 5, 3, 2, 1, 1)}",
-        "K | 0.6 | getting wet on a walk\n"
-        + "\n".join(f"S | {n} | {w}" for n, w in QUOTES.items()),
         answer("getting wet on a walk", 1, 2, 3, 5, 9),
     ],
 )
@@ -97,7 +95,6 @@ def test_chinese() -> None:
         answer("What happens in all of them", 1, 2, 3),
         answer("", 1, 2, 3),
         '{"kind": "", "scenes": []}',
-        "K | 0 | none",
     ],
 )
 def test_what_was_not_seen_is_no_kind(text: str) -> None:
@@ -142,10 +139,8 @@ def test_no_scene_is_made_up_and_three_always_stand(
         assert drafts.count == 1
 
 
-@pytest.mark.parametrize("plain", [False, True])
 @pytest.mark.parametrize("scene", [RAIN, REGEN])
-def test_scenes_stand_as_data(scene: Passage, plain: bool) -> None:
-    prompt = kinds.render(scene, plain=plain)
+def test_scenes_stand_as_data(scene: Passage) -> None:
+    prompt = kinds.render(scene)
     assert prompt.user.count("<chat>") == 1
     assert "[1] " + scene.lines[0].speaker in prompt.user
-    assert (prompt.schema is None) is plain

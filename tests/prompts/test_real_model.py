@@ -1,7 +1,9 @@
-"""Answers of a real model of half a billion parameters: form, language, limits, evidence.
+"""Answers of a real model of half a billion parameters: form, language, limits, evidence, confidence.
 
-Measured on 2026-11-24, seeds of five that pass: summaries en 5, zh 5; drafts en 4, zh 5 (en, seed 1: no facts).
-A seed gives the same answers again on one kind of processor; another may round, and so answer, differently.
+The product reads such a model strictly, as it fails the six questions. Measured on 2026-11-24, version 6 of the
+prompt for drafts, seeds of five with an episode that stands: en 5, zh 5; nothing false above confidence .5.
+A seed gives the same answers again on
+one kind of processor; another may round, and so answer, differently.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
+from soulmem.domain.derivations import WAITING
 from soulmem.domain.drafts import Drafts, Passage
-from soulmem.domain.llm import Unreadable
 from soulmem.prompts import extraction, summary
 from soulmem.prompts.grounding.evidence import Grounds
 from tests.prompts.passages import EN, ZH
@@ -46,25 +48,15 @@ async def test_it_drafts_only_what_the_chat_says(
     model_folder: Path, passage: Passage
 ) -> None:
     async def attempt(endpoint: LitellmEndpoint) -> None:
-        drafts = await extracted(endpoint, passage)
+        answer = await endpoint.complete(extraction.render(passage))
+        assert answer.prompt_tokens < 1000
+        drafts = extraction.parse(answer.text, passage, is_strict=True)
         check_drafts(drafts, passage)
-        if not drafts.facts:
-            raise TooLittle("no facts")
+        if not any(episode.confidence >= WAITING for episode in drafts.episodes):
+            raise TooLittle("no episode stands")
 
     passing = await passing_seeds(model_folder, attempt)
     assert len(passing) >= LEAST_PASSING, f"{passing} of {SEEDS} passed"
-
-
-async def extracted(endpoint: LitellmEndpoint, passage: Passage) -> Drafts:
-    """What the model drafts: as JSON, or if that cannot be read, as lines, which is how the product asks."""
-    answer = await endpoint.complete(extraction.render(passage, plain=False))
-    assert answer.prompt_tokens < 1000
-    try:
-        return extraction.parse(answer.text, passage)
-    except Unreadable:
-        answer = await endpoint.complete(extraction.render(passage, plain=True))
-        assert answer.prompt_tokens < 1000
-        return extraction.parse(answer.text, passage)
 
 
 def check_summary(text: str, passage: Passage) -> None:
@@ -76,7 +68,7 @@ def check_summary(text: str, passage: Passage) -> None:
 
 
 def check_drafts(drafts: Drafts, passage: Passage) -> None:
-    """Episodes rest on lines of the passage; the passage has whom and what facts and concepts name."""
+    """Episodes rest on lines of the passage; the passage has whom facts and concepts name."""
     grounds = Grounds(passage)
     for episode in drafts.episodes:
         words = "\n".join(passage.lines[number - 1].text for number in episode.lines)
@@ -85,7 +77,7 @@ def check_drafts(drafts: Drafts, passage: Passage) -> None:
         assert not grounds.is_foreign(episode.text)
         assert words
     for fact in drafts.facts:
-        assert grounds.holds(fact.subject)
-        assert grounds.holds(fact.object)
+        assert grounds.knows(fact.subject)
+        assert not grounds.unknown_names(fact.object)
     for concept in drafts.concepts:
         assert grounds.holds(concept.name)

@@ -80,43 +80,26 @@ def test_the_wording_follows_the_chat(text: str, language: str) -> None:
 
 def test_each_language_has_its_own_wording() -> None:
     for prompt in (summary, extraction):
-        for plain in (False, True):
-            english, chinese = (
-                prompt.render(EN, plain=plain),
-                prompt.render(ZH, plain=plain),
-            )
-            assert english.system.isascii()
-            assert not chinese.system.isascii()
-            assert (english.schema is None) is plain
-            assert (english.name, english.version) == (chinese.name, chinese.version)
+        english, chinese = prompt.render(EN), prompt.render(ZH)
+        assert english.system.isascii()
+        assert not chinese.system.isascii()
+        assert (english.name, english.version) == (chinese.name, chinese.version)
 
 
-def test_facts_are_asked_of_six_at_most() -> None:
-    personas = tuple(f"Persona{number}" for number in range(9))
-    names = passage(
-        [("Lena", "Hello, Anton.")], users=personas, names=("Anton", "Hester")
-    )
-    assert fact_names(names) == ("Lena", *personas[:5])
+def test_a_line_tells_who_says_it_in_the_words_of_a_story() -> None:
+    nobody = passage([("", "It rains.")])
+    for chat, told, said in (
+        (EN, '[5] Nora says: "You are very kind, Lena."', "[5] Nora: You are very"),
+        (ZH, "[3] 阿明说：“今晚我们去哪里？”", "[3] 阿明: 今晚我们去哪里？"),
+        (nobody, "[1] It rains.", "[1] It rains."),
+    ):
+        assert f"\n{told}\n" in rendered_passage(chat, is_story=True)
+        assert f"\n{said}" in rendered_passage(chat)
+
+
+def test_facts_are_asked_of_six_names_of_the_lines_at_most() -> None:
+    many = tuple(f"Name{number}" for number in range(9))
+    chat = passage([("Lena", "Hello, Anton.")], names=("Lena", "Nora", *many))
+    assert fact_names(chat) == many[:6]
     few = passage([("Lena", "Hello, Anton.")], names=("Anton", "Lena", "Hester"))
-    assert fact_names(few) == ("Anton", "Hester", "Lena", "Nora")
-
-
-def test_facts_are_asked_of_names_and_not_of_what_looks_like_one() -> None:
-    shouted = passage(
-        [("Lena", "HUGE!")], names=("HUGE", "Anton", "EP"), known_names=("EP",)
-    )
-    assert fact_names(shouted) == ("Anton", "EP", "Lena", "Nora")
-    cut = passage(
-        [("林月", "小雨抢到了。")],
-        soul="林月",
-        users=("阿明",),
-        names=("小雨抢", "外婆", "林月说"),
-    )
-    assert fact_names(cut) == ("小雨抢", "外婆", "林月", "阿明")
-    known_names = passage(
-        [("林月", "小雨抢到了。")],
-        soul="林月",
-        names=("小雨抢",),
-        known_names=("小雨",),
-    )
-    assert fact_names(known_names) == ("小雨", "林月", "Nora")
+    assert fact_names(few) == ("Anton", "Hester")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from soulmem.domain.llm import Failure, Unreadable
-from soulmem.prompts.reading.unwrapping import answer_of, fenced
+from soulmem.prompts.reading.unwrapping import answer_of
 
 
 @pytest.mark.parametrize(
@@ -41,17 +41,3 @@ def test_nothing_is_told_as_such(text: str) -> None:
 def test_a_chat_may_speak_of_such_marks() -> None:
     text = '{"summary": "He writes </think> on the wall."}'
     assert answer_of(text) == text
-
-
-@pytest.mark.parametrize(
-    ("text", "inner"),
-    [
-        ("```json\n{}\n```", "{}"),
-        ("Sure!\n```\nE | 1\nF | 2\n```\nBye", "E | 1\nF | 2"),
-        ("```json\n{open", "{open"),
-        ("no fence", "no fence"),
-        ("a ```b``` and\n```\nlonger one\n```", "longer one"),
-    ],
-)
-def test_the_longest_block(text: str, inner: str) -> None:
-    assert fenced(text) == inner

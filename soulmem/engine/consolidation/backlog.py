@@ -10,6 +10,7 @@ from datetime import datetime
 
 import numpy as np
 
+from soulmem.domain.ids import MemoryId
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
@@ -29,17 +30,35 @@ class BacklogParams:
 
 
 @compute_only
+def is_old_digest(
+    mind: Mind, digest: MemoryId, current_time: datetime, params: BacklogParams
+) -> bool:
+    """Whether messages of a digest came with so many others, or none of them was stored for so long.
+
+    A few days that come at once are a few calls. A month has waited when its last message has.
+    """
+    created = mind.columns.created
+    read = [key for d in mind.derivations.of(digest) for key in d.read]
+    rows = [row for key in read if (row := mind.row(key)) is not None]
+    times = np.unique(created[rows])
+    oldest = microseconds(current_time) - params.days * _DAY
+    if not times.size or times[-1] < oldest:
+        return True
+    every = np.sort(created[: mind.size])
+    around = int(params.around * _MINUTE)
+    together = np.searchsorted(every, times + around, "right")
+    together -= np.searchsorted(every, times - around, "left")
+    return bool((together > params.at_once).any())
+
+
+@compute_only
 def is_backlog(
     mind: Mind, call: PlannedCall, current_time: datetime, params: BacklogParams
 ) -> bool:
     """Whether any message that the call reads came in a bulk sync, or has waited too long."""
     branch = mind.branches.branch(call.chat)
     keys = (*(branch.order if branch is not None else ()), *call.read)
-    rows: dict[str, int] = {}
-    for key in keys:
-        row = mind.row(key)
-        if row is not None:
-            rows[key] = row
+    rows = mind.frame().rows.rows_of(keys)
     created = mind.columns.created
     times, counts = np.unique(created[list(rows.values())], return_counts=True)
     bulk_times = times[counts > params.at_once]

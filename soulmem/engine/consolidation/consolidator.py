@@ -24,7 +24,7 @@ from soulmem.domain.drafts import Drafts
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Origin
-from soulmem.engine.consolidation.backlog import BacklogParams, is_backlog
+from soulmem.engine.consolidation.backlog import BacklogParams
 from soulmem.engine.consolidation.draft_habits import (
     habit_change,
     habit_reports,
@@ -35,7 +35,14 @@ from soulmem.engine.consolidation.draft_memories import (
     derivation_id,
     summary_change,
 )
-from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage
+from soulmem.engine.consolidation.draft_reader import DraftReader
+from soulmem.engine.consolidation.next_call import (
+    CallLimits,
+    NextCall,
+    is_current,
+    next_call,
+)
+from soulmem.engine.consolidation.passages import EpisodePassage
 from soulmem.engine.consolidation.plan import PlannedCall, chat_plan
 from soulmem.engine.consolidation.scene_kinds import SceneKinds
 from soulmem.engine.llm.calls import (
@@ -46,6 +53,7 @@ from soulmem.engine.llm.calls import (
 )
 from soulmem.engine.llm.retry import Deferrals, Deferred, RetryParams
 from soulmem.engine.llm.sources import LlmAccess
+from soulmem.engine.llm.trust import ModelTrust
 from soulmem.engine.llm.usage import (
     CONSOLIDATION,
     REPLAY,
@@ -61,7 +69,7 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
-from soulmem.prompts import extraction, summary
+from soulmem.prompts import summary
 
 log = logging.getLogger(__name__)
 
@@ -77,6 +85,7 @@ class ConsolidationParams:
     retry: RetryParams = field(default_factory=RetryParams)
     habits: HabitParams = field(default_factory=HabitParams)
     backlog: BacklogParams = field(default_factory=BacklogParams)
+    asks_questions: bool = True  # to learn how far a new model can be trusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +138,12 @@ class Consolidator:
             is_busy=is_busy,
             usage=self.usage,
             deferrals=self.deferrals,
+        )
+        self.trust = ModelTrust()
+        self._draft_reader = DraftReader(
+            llm_calls=self.llm_calls,
+            trust=self.trust,
+            asks_questions=self._params.asks_questions,
         )
         self.scene_kinds = SceneKinds(
             llm_calls=self.llm_calls,
@@ -198,6 +213,12 @@ class Consolidator:
         """Whether idle work that had to wait may go on."""
         return self._next_round is not None and self._clock.now() >= self._next_round
 
+    def model_changed(self) -> None:
+        """Let what had to wait go on, as another model was chosen."""
+        current_time = self._clock.now()
+        self.deferrals.model_changed(current_time)
+        self._next_round = current_time
+
     async def run_soul(
         self, world: World, mind: Mind, source: str, progress: ReportProgress
     ) -> dict[str, object]:
@@ -253,8 +274,7 @@ class Consolidator:
             due = await self._next_call(world, mind, chat, task)
             if due is None:
                 break
-            call, slid = due
-            await self._carry_out(world, mind, call, slid, task)
+            await self._carry_out(world, mind, due, task)
         await self._form_habits(world, mind, chat, task)
 
     async def _form_habits(
@@ -280,49 +300,51 @@ class Consolidator:
 
     async def _next_call(
         self, world: World, mind: Mind, chat: ChatId, task: LlmTask
-    ) -> tuple[PlannedCall, int] | None:
-        """The next call in the chat that may be made, and how many of its messages left short-term memory."""
+    ) -> NextCall | None:
+        """The next call that may be made in the chat. Removes outdated summaries before."""
         chat_log = await world.log(chat)
         if chat_log is None or world.minds.get(mind.soul.id) is not mind:
             return None
-        plan = await self._compute.run(chat_plan, mind, chat_log, self._params.marks)
-        if plan.outdated:
-            make = partial(_without_summaries, keys=plan.outdated)
+        limits = self._limits(world, mind, chat, task)
+        following = await self._compute.run(next_call, mind, chat_log, limits)
+        if following.plan.outdated:
+            make = partial(_without_summaries, keys=following.plan.outdated)
             await self._write(world, mind, make, task)
-        for call in plan.due:
-            if task.is_idle and await self._has_to_wait(world, mind, call, plan.slid):
-                continue
-            if (chat, call.work) not in task.failures:
-                task.calls_expected = task.calls_made + plan.calls
-                task.report_progress()
-                return call, plan.slid
-        return None
+            following = await self._compute.run(
+                next_call, mind, chat_log, limits, following.plan
+            )
+        if following.call is None:
+            return None
+        task.calls_expected = task.calls_made + following.plan.calls
+        task.report_progress()
+        return following
 
-    async def _has_to_wait(
-        self, world: World, mind: Mind, call: PlannedCall, slid: int
-    ) -> bool:
-        """Whether idle work has to leave the call: it is deferred, or of a backlog.
-
-        A backlog waits until the user accepts its price by starting the job.
-        """
+    def _limits(
+        self, world: World, mind: Mind, chat: ChatId, task: LlmTask
+    ) -> CallLimits:
+        """What may be called in the chat at this time."""
         current_time = self._clock.now()
-        key = (world.owner, mind.soul.id, call.chat, call.work)
-        if self.deferrals.is_deferred(key, slid, current_time):
-            return True
-        return await self._compute.run(
-            is_backlog, mind, call, current_time, self._params.backlog
+        awaited = {}
+        if task.is_idle:
+            awaited = self.deferrals.awaited(
+                world.owner, mind.soul.id, chat, current_time
+            )
+        return CallLimits(
+            marks=self._params.marks,
+            backlog=self._params.backlog,
+            context_tokens=self._llms.context_tokens,
+            idle_since=current_time if task.is_idle else None,
+            failed={work for where, work in task.failures if where == chat},
+            awaited=awaited,
         )
 
     async def _carry_out(
-        self, world: World, mind: Mind, call: PlannedCall, slid: int, task: LlmTask
+        self, world: World, mind: Mind, due: NextCall, task: LlmTask
     ) -> None:
         """Make the call and store its result. Raises LlmInterrupted if no model is available."""
-        chat_log = await world.log(call.chat)
-        if chat_log is None or not await self._compute.run(_is_current, mind, call):
+        call, passage, slid = due.call, due.passage, due.plan.slid
+        if call is None or passage is None:
             return
-        passage = await self._compute.run(
-            episode_passage, mind, chat_log, call, self._llms.context_tokens
-        )
         key = (world.owner, mind.soul.id, call.chat, call.work)
         try:
             answer = await self._answer(passage, call.work, task)
@@ -355,14 +377,10 @@ class Consolidator:
         if work is Work.SUMMARY:
             return await self.llm_calls.ask(
                 task,
-                partial(summary.render, passage),
+                summary.render(passage),
                 partial(summary.parse, passage=passage),
             )
-        return await self.llm_calls.ask(
-            task,
-            partial(extraction.render, passage),
-            partial(extraction.parse, passage=passage),
-        )
+        return await self._draft_reader.drafts(task, passage)
 
     async def _write(
         self,
@@ -375,12 +393,12 @@ class Consolidator:
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return 0
-            change = await self._compute.run(make, mind)
-            if change is None or change == MindChange():
-                return 0
-            change = change.with_source(task.source)
             author = ChangeAuthor(Actor.ARCHIVIST, source=task.source, reason=task.work)
-            await self._auditor.carry_out(token, world, mind, change, author)
+            change = await self._auditor.carry_out_made(
+                token, world, mind, partial(_sourced, make, task.source), author
+            )
+        if change is None:
+            return 0
         self._changes_written += 1
         nodes = len(change.put_memories)
         if nodes:
@@ -400,11 +418,12 @@ class Consolidator:
             self._swept[mind] = True
 
 
-def _is_current(mind: Mind, call: PlannedCall) -> bool:
-    """Whether the chat still holds all that the call reads, and the summary that it continues exists."""
-    if call.after is not None and mind.derivations.get(call.after) is None:
-        return False
-    return all(call.chat in mind.branches.holders(key) for key in call.read)
+def _sourced(
+    make: Callable[[Mind], MindChange | None], source: str, mind: Mind
+) -> MindChange | None:
+    """What `make` makes of the mind, to be undone by `source`."""
+    change = make(mind)
+    return None if change is None else change.with_source(source)
 
 
 def _answer_change(
@@ -417,7 +436,7 @@ def _answer_change(
 ) -> MindChange | None:
     """Stores the answer; None if the chat has changed meanwhile, or another call was quicker."""
     key = derivation_id(mind.soul.id, call)
-    if not _is_current(mind, call) or mind.derivations.get(key) is not None:
+    if not is_current(mind, call) or mind.derivations.get(key) is not None:
         return None
     current_time = clock.now()
     if isinstance(answer, str):

@@ -1,175 +1,294 @@
-"""Digests of the days, weeks, months or years of a soul: worded by a language model, or else quotations."""
+"""Digests of the hours, days, weeks, months and years of a soul, and of its chats.
+
+They are made in Idle, by jobs and by tools. Each is a memory that rests on the messages of its period. It goes
+with them, and is made anew only where they changed. Quotations make it; the archivist words it where there is one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
 from functools import partial
-from itertools import groupby
-from typing import Any
+from weakref import WeakKeyDictionary
 
-from soulmem.consolidation.digests import DigestLine, DigestParams, choose_lines
-from soulmem.conversation.episodes import spoken
-from soulmem.conversation.text_analysis import read
-from soulmem.domain.drafts import Passage, PassageLine
-from soulmem.domain.llm import Failure, LlmFailed
-from soulmem.domain.memories import Memory, MemoryKind
-from soulmem.engine.consolidation.passages import speaker_of
-from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
+from soulmem.domain.audit import Actor
+from soulmem.domain.digests import CALENDAR, Period, digest_span
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryState
+from soulmem.engine.consolidation.backlog import BacklogParams, is_old_digest
+from soulmem.engine.consolidation.digest_plan import (
+    DigestState,
+    DueDigest,
+    digest_state,
+    digests_of,
+)
+from soulmem.engine.consolidation.digest_texts import (
+    Quotation,
+    digest_change,
+    dropped,
+    quotations,
+)
+from soulmem.engine.consolidation.digest_wording import DigestWording
+from soulmem.engine.llm.calls import LlmTask
+from soulmem.engine.llm.usage import DIGEST
+from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.views.doubted import is_in_doubt
-from soulmem.engine.views.timeline import overlapping
+from soulmem.engine.world.audit import ChangeAuthor
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.prompts import digest as prompt
-from soulmem.prompts.rendering import language_of
 
-PERIODS = ("day", "week", "month", "year")
-_DIGESTS = 366  # at most, the latest
-_READ = 24  # memories that a model reads for one digest
-_CHARACTERS = 300  # of each of them
+PERIODS = CALENDAR
+_BY_ITSELF = (Period.DAY, Period.WEEK, Period.MONTH, Period.YEAR, Period.CHAT)
+_REASON = "digest"
 
 
 @dataclass(frozen=True, slots=True)
-class _Period:
-    """One period: its quotations, and the memories that a model would read."""
+class DigestWork:
+    """How much is made in one round of Idle.
 
-    start: datetime
-    end: datetime
-    quoted: Sequence[Memory]
-    read: Sequence[Memory]
+    hours     digests of hours, too
+    highlight_minutes  of a stream that one highlight tells
+    at_once   digests that are stored together
+    a_round   digests made for one soul; the rest is made in the next round
+    calls     digests that the archivist words in a round, the newest first
+    share     0..1, of the calls of an hour after which none is worded by itself: what is not consolidated is lost
+              sooner
+    backlog   what counts as old: that is worded when the user has started the job, as it may be many calls
+    """
+
+    hours: bool = False
+    highlight_minutes: int = 15
+    at_once: int = 8
+    a_round: int = 600
+    calls: int = 8
+    share: float = 0.5
+    backlog: BacklogParams = field(default_factory=lambda: BacklogParams(at_once=200))
 
 
 class DigestWriter:
-    """Makes digests. They are not stored, as the memories below them may change."""
+    """Makes digests. Callers do not hold `World.writing`."""
 
     def __init__(
         self,
+        services: Services,
         *,
-        compute: Worker,
-        llm_calls: LlmCalls,
+        wording: DigestWording,
+        params: DigestWork | None = None,
     ) -> None:
-        self._compute = compute
-        self._llm_calls = llm_calls
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
+        self._wording = wording
+        self._params = params or DigestWork()
+        self._done: WeakKeyDictionary[Mind, object] = WeakKeyDictionary()
 
-    async def digests(
+    async def run_idle(self, worlds: Iterable[World]) -> None:
+        """Make what is due of the periods that are over, for every open soul, without a model."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                await self._make_all(world, mind)
+
+    async def word_idle(self, worlds: Iterable[World]) -> None:
+        """Have the archivist word the newest digests that it did not word yet."""
+        p = self._params
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                task = LlmTask(
+                    world.owner, mind.soul.id, DIGEST, source=_source(self._clock.now())
+                )
+                keys = await self._compute.run(
+                    _newest_first, mind, self._clock.now(), p.backlog
+                )
+                most = min(p.calls, self._wording.room(p.share))
+                await self._wording.word(world, mind, keys, task, most)
+
+    async def make(
         self,
         world: World,
         task: LlmTask,
-        period: str,
-        context: str = "",
+        period: Period,
+        span: tuple[datetime | None, datetime | None] = (None, None),
         *,
-        most: int = _DIGESTS,
-        calls: int = _DIGESTS,
-    ) -> list[dict[str, Any]]:
-        """Digests of the latest `most` periods with episodes, oldest first.
+        going_on: bool = False,
+        calls: int | None = None,
+    ) -> list[MemoryId]:
+        """Make what is due of that length, and what it is made from; the ids of all of them, the earliest first.
 
-        The latest `calls` of them are worded by the archivist, as long as it may be
-        called. Episodes that share terms with `context` are preferred.
+        `going_on`: that of the present, too. The archivist words the newest `calls` of them, or all.
         """
         mind = await world.mind(task.soul)
-        periods = await self._compute.run(_periods, mind, period, context, most)
-        may_ask = self._llm_calls.has_model
-        task.calls_expected = min(calls, len(periods)) if may_ask else 0
-        texts: list[str | None] = []  # latest first
-        for digested in reversed(periods):
-            task.report_progress()
-            text = None
-            if may_ask and len(texts) < task.calls_expected:
-                text, may_ask = await self._worded(mind, task, digested, period)
-            texts.append(text)
-        pairs = zip(periods, reversed(texts), strict=True)
-        return [_result(digested, text) for digested, text in pairs]
+        for below in _below(period):
+            await self._make(world, mind, below, task.source)
+        await self._make(world, mind, period, task.source, going_on=going_on)
+        keys = await self._compute.run(_within, mind, period, *span)
+        if not going_on:
+            keys = await self._compute.run(_over, mind, keys, self._now())
+        await self._wording.word(world, mind, keys[::-1], task, calls)
+        return await self._compute.run(_present, mind, keys)
 
-    async def _worded(
-        self, mind: Mind, task: LlmTask, digested: _Period, period: str
-    ) -> tuple[str | None, bool]:
-        """The model's text, and whether further calls make sense."""
-        passage = await self._compute.run(_passage, mind, digested.read)
-        render = partial(prompt.render, passage, period)
-        parse = partial(prompt.parse, passage=passage)
-        try:
-            return await self._llm_calls.ask(task, render, parse), True
-        except LlmInterrupted:
-            return None, False
-        except LlmFailed as failure:
-            return None, failure.kind is Failure.UNREADABLE
+    async def make_latest_day(
+        self, world: World, task: LlmTask, context: str
+    ) -> MemoryId | None:
+        """Make the digest of the day of the latest message, with an eye to `context`; None without messages."""
+        mind = await world.mind(task.soul)
+        state = await self._state(mind, Period.DAY, going_on=True)
+        await self._write(world, mind, state.due[-1:], task.source, context)
+        keys = await self._compute.run(_within, mind, Period.DAY, None, None)
+        await self._wording.word(world, mind, keys[-1:], task, 1)
+        return keys[-1] if keys else None
+
+    async def _make_all(self, world: World, mind: Mind) -> None:
+        """All periods in Idle, the shorter ones first, at most `a_round` digests."""
+        seen = (mind.revision, self._now().date())
+        if self._done.get(mind) == seen:
+            return
+        left = self._params.a_round
+        present = await self._compute.run(_periods_of, mind)
+        for period in (Period.HOUR, *_BY_ITSELF):
+            is_wanted = period is not Period.HOUR or self._params.hours
+            if is_wanted or period in present:
+                left -= await self._make(
+                    world, mind, period, _source(self._clock.now()), most=left
+                )
+        if left > 0:
+            self._done[mind] = (mind.revision, self._now().date())
+
+    async def _make(
+        self,
+        world: World,
+        mind: Mind,
+        period: Period,
+        source: str,
+        *,
+        going_on: bool = False,
+        most: int | None = None,
+    ) -> int:
+        """Make what is due of one length, at most `most`, and drop what is outdated; how many were made."""
+        state = await self._state(mind, period, going_on=going_on)
+        if state.outdated:
+            make = partial(dropped, state.outdated)
+            await self._store(world, mind, make, source)
+        due = state.due if most is None else state.due[: max(0, most)]
+        await self._write(world, mind, due, source)
+        return len(due)
+
+    async def _state(
+        self, mind: Mind, period: Period, *, going_on: bool
+    ) -> DigestState:
+        state = partial(digest_state, going_on=going_on)
+        return await self._compute.run(state, mind, period, self._now())
+
+    async def _write(
+        self,
+        world: World,
+        mind: Mind,
+        due: Sequence[DueDigest],
+        source: str,
+        context: str = "",
+    ) -> None:
+        """Store the due digests, some at once."""
+        size = self._params.at_once
+        for start in range(0, len(due), size):
+            made: list[tuple[DueDigest, list[Quotation]]] = []
+            for each in due[start : start + size]:
+                quoted = await self._compute.run(
+                    quotations, mind, each.planned, context
+                )
+                made.append((each, quoted))
+            make = partial(_changes, made, self._clock.now())
+            await self._store(world, mind, make, source)
+
+    async def _store(
+        self,
+        world: World,
+        mind: Mind,
+        make: Callable[[Mind], MindChange | None],
+        source: str,
+    ) -> None:
+        async with world.writing as token:
+            if world.minds.get(mind.soul.id) is not mind:
+                return
+            author = ChangeAuthor(Actor.ENGINE, source=source, reason=_REASON)
+            await self._auditor.carry_out_made(token, world, mind, make, author)
+
+    def _now(self) -> datetime:
+        """The present, in the zone of this computer."""
+        return self._clock.now().astimezone()
 
 
-def _result(digested: _Period, text: str | None) -> dict[str, Any]:
-    """A digest as the job's result shows it; without `text` in quotations."""
-    sources = digested.quoted if text is None else digested.read
-    if text is None:
-        shown, author = "\n".join(memory.text for memory in sources), "quotes"
-    else:
-        shown, author = text, "model"
-    return {
-        "from": digested.start.isoformat(),
-        "to": digested.end.isoformat(),
-        "text": shown,
-        "memories": [memory.id for memory in sources],
-        "by": author,
-    }
+def _source(now: datetime) -> str:
+    """By which a round of Idle is undone."""
+    return f"idle-{now.astimezone(timezone.utc):%Y%m%dT%H%M%S}"
+
+
+def _below(period: Period) -> tuple[Period, ...]:
+    """What digests of that length are made from, the shortest first."""
+    if period is Period.YEAR:
+        return (Period.DAY, Period.MONTH)
+    return (Period.DAY,) if period in (Period.WEEK, Period.MONTH) else ()
 
 
 @compute_only
-def _periods(mind: Mind, period: str, context: str, most: int) -> list[_Period]:
-    """The latest periods with episodes, oldest first."""
-    context_terms = frozenset(term.key for term in read(context).terms)
-    episodes = [
-        memory
-        for memory in overlapping(mind, None, None, None)
-        if memory.kind is MemoryKind.EPISODE and not is_in_doubt(mind, memory.id)
-    ]
-    runs = groupby(episodes, lambda memory: _begins(memory.happened, period))
-    by_period = [list(run) for _, run in runs]
-    return [_period(run, period, context_terms) for run in by_period[-most:]]
-
-
-def _period(
-    memories: list[Memory], period: str, context_terms: frozenset[str]
-) -> _Period:
-    lines = []
-    for memory in memories:
-        keys = tuple(term.key for term in memory.terms)
-        shared = len(context_terms.intersection(keys)) / max(1, len(context_terms))
-        lines.append(DigestLine(memory.text, memory.importance, keys, shared))
-    start = _begins(memories[0].happened, period)
-    quoted = [memories[index] for index in choose_lines(lines)]
-    to_read = [
-        memories[index] for index in choose_lines(lines, DigestParams(lines=_READ))
-    ]
-    return _Period(start, _ends(start, period), quoted, to_read)
-
-
-def _passage(mind: Mind, memories: Sequence[Memory]) -> Passage:
-    texts = [spoken(memory) for memory in memories]
-    spotted = (mind.names.concept(key) for key in mind.names.spot("\n".join(texts)))
-    lines = []
-    for number, (memory, text) in enumerate(zip(memories, texts, strict=True), 1):
-        shown = text if len(text) <= _CHARACTERS else text[:_CHARACTERS] + "…"
-        lines.append(PassageLine(number, speaker_of(memory), shown))
-    return Passage(
-        language=language_of(texts),
-        soul=mind.soul.name,
-        users=(),
-        lines=tuple(lines),
-        known_names=tuple(concept.text for concept in spotted if concept is not None),
+def _changes(
+    made: Sequence[tuple[DueDigest, Sequence[Quotation]]], now: datetime, mind: Mind
+) -> MindChange:
+    """All of these digests as one change."""
+    changes = [digest_change(mind, due, quoted, now) for due, quoted in made]
+    return MindChange(
+        put_memories=tuple(m for change in changes for m in change.put_memories),
+        drop_memories=tuple(m for change in changes for m in change.drop_memories),
+        purge_audit=tuple(m for change in changes for m in change.purge_audit),
+        put_derivations=tuple(d for change in changes for d in change.put_derivations),
+        drop_derivations=tuple(
+            d for change in changes for d in change.drop_derivations
+        ),
     )
 
 
-def _begins(moment: datetime, period: str) -> datetime:
-    """Start of the day, week (from Monday), month or year around the moment, in its own time zone."""
-    day = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    if period == "week":
-        return day - timedelta(days=day.weekday())
-    if period == "month":
-        return day.replace(day=1)
-    return day.replace(month=1, day=1) if period == "year" else day
+@compute_only
+def _within(
+    mind: Mind, period: Period, start: datetime | None, end: datetime | None
+) -> list[MemoryId]:
+    """The digests in use of that length that lie within the span, the earliest first."""
+    out = []
+    for memory in _in_use(mind):
+        begins, ends = digest_span(memory)
+        after = start is None or begins >= start
+        if memory.situation.period == period and after and (end is None or ends <= end):
+            out.append(memory.id)
+    return out
 
 
-def _ends(start: datetime, period: str) -> datetime:
-    days = {"day": 1, "week": 7, "month": 32, "year": 367}[period]
-    return _begins(start + timedelta(days=days), period)
+@compute_only
+def _over(mind: Mind, keys: Sequence[MemoryId], now: datetime) -> list[MemoryId]:
+    """Those of the digests whose period is over."""
+    return [key for key in keys if digest_span(mind.memories[key])[1] <= now]
+
+
+@compute_only
+def _present(mind: Mind, keys: Sequence[MemoryId]) -> list[MemoryId]:
+    """Those of the digests that are still there."""
+    return [key for key in keys if key in mind.memories]
+
+
+@compute_only
+def _periods_of(mind: Mind) -> set[Period]:
+    return {Period(m.situation.period) for m in digests_of(mind) if m.situation.period}
+
+
+@compute_only
+def _newest_first(mind: Mind, now: datetime, backlog: BacklogParams) -> list[MemoryId]:
+    """The digests that are no backlog, days before all longer ones, each the newest first."""
+    order = {period: index for index, period in enumerate(_BY_ITSELF)}
+    wanted = []
+    for memory in _in_use(mind):
+        period = Period(memory.situation.period)
+        if period in order and not is_old_digest(mind, memory.id, now, backlog):
+            wanted.append((order[period], -memory.happened.timestamp(), memory.id))
+    return [key for _, _, key in sorted(wanted)]
+
+
+def _in_use(mind: Mind) -> list[Memory]:
+    return [m for m in digests_of(mind) if m.state is MemoryState.ACTIVE]

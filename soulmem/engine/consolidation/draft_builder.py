@@ -14,6 +14,7 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Timelines
 from soulmem.engine.mind.mind import Mind
+from soulmem.language.relations import NAME_STABILITY
 
 
 class DraftBuilder:
@@ -27,13 +28,20 @@ class DraftBuilder:
         self.memories: dict[MemoryId, Memory] = {}
         self.edges: dict[str, Edge] = {}
         self.cited: dict[str, dict[MemoryId, None]] = {}  # evidence of each product
+        self._confidence: dict[str, float] = {}  # of each product
 
     def products(self) -> tuple[Product, ...]:
         """All memories and edges with their evidence, existing ones included."""
         return tuple(
-            Product(key, tuple(cited), key in self.edges)
+            Product(
+                key, tuple(cited), key in self.edges, self._confidence.get(key, 1.0)
+            )
             for key, cited in self.cited.items()
         )
+
+    def carried(self, key: str, confidence: float) -> None:
+        """Record how far the lines carry a memory or edge, 0..1; the best of several drafts counts."""
+        self._confidence[key] = max(confidence, self._confidence.get(key, 0.0))
 
     def new_memory(
         self, key: MemoryId, kind: MemoryKind, text: str, importance: float
@@ -77,6 +85,7 @@ class DraftBuilder:
         strength: float,
         verb: str | None = None,
         probability: float | None = None,
+        confidence: float = 1.0,
     ) -> Edge:
         """Add an edge, or more evidence for it; the existing edge if there is one, else the new one."""
         edge = Edge(
@@ -90,7 +99,21 @@ class DraftBuilder:
             verb=verb,
             probability=probability,
             at_turn=self.turn,
+            confidence=confidence,
         )
         existing = self.mind.edges.get(edge.id)
         self.cited.setdefault(edge.id, {}).update(dict.fromkeys(cited))
         return self.edges.setdefault(edge.id, existing or edge)
+
+    def join_names(
+        self,
+        concept: MemoryId,
+        other: MemoryId,
+        verb: str,
+        cited: Iterable[MemoryId],
+    ) -> Edge:
+        """Add a relation, or more evidence for it, that says that two concepts are names of one thing."""
+        edge = self.edge(EdgeKind.RELATES, concept, other, cited, 1.0, verb=verb)
+        if edge.origin is Origin.MODEL and edge.id not in self.mind.edges:
+            edge = self.edges[edge.id] = replace(edge, stability=NAME_STABILITY)
+        return edge

@@ -36,7 +36,7 @@ from soulmem.graph.branches import Branch
 from soulmem.language.name_tokens import fold
 from soulmem.language.segmentation import thoughts
 from soulmem.ports.clock import Clock
-from soulmem.prompts.grounding.passage_words import units
+from soulmem.prompts.grounding.passage_words import shares_words
 
 Bools = NDArray[np.bool_]
 
@@ -88,7 +88,7 @@ def _report(mind: Mind, derivation: Derivation, habit: DraftHabit) -> HabitRepor
 @lru_cache(2 * _MOST)
 def _shares_words(text: str, action: str) -> bool:
     """Whether the text has a word of the action."""
-    return not set(units(text)).isdisjoint(units(action))
+    return shares_words(text, action)
 
 
 def texts_to_compare(reports: Iterable[HabitReport]) -> list[str]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 
 from soulmem.domain.derivations import Derivation, Product, Work
 from soulmem.domain.drafts import DraftConcept, DraftEpisode, DraftFact, Drafts
@@ -31,13 +32,17 @@ from soulmem.engine.views.concept_descriptions import (
     usable_aliases,
 )
 from soulmem.graph.names import NameIndex
+from soulmem.language.keywords import STRONG, terms
 from soulmem.language.name_tokens import fold
-from soulmem.language.relations import also_called, no_longer
+from soulmem.language.relations import (
+    Relation,
+    also_called,
+    no_longer,
+    relation_of,
+)
 
 _SPACES = re.compile(r"\s+")
-# Stability in turns of a relation between two names of one concept, ten times that
-# of other relations.
-_NAME_STABILITY = 3000.0
+_TAGS = 5  # of a drafted episode
 
 
 def derivation_id(soul: str, call: PlannedCall) -> str:
@@ -100,6 +105,7 @@ class DraftConverter:
         self._key = derivation_id(mind.soul.id, call)
         self._builder = DraftBuilder(mind, current_time, turn)
         self._episodes: list[tuple[MemoryId, frozenset[int]]] = []  # with their lines
+        self._confidence: dict[MemoryId, float] = {}  # of drafted episodes
 
     def change(self) -> MindChange:
         """All memories and edges of the drafts but habits: those need scenes of several drafts."""
@@ -153,6 +159,7 @@ class DraftConverter:
             origin=Origin.MODEL,
             created=self._builder.current_time,
             importance=draft.importance,
+            tags=_tags(draft.text),
             timelines=Timelines.THIS,
             situation=Situation(
                 time_span=_span(episodes, draft.story_time),
@@ -164,6 +171,8 @@ class DraftConverter:
             ),
         )
         self._builder.put(memory, cited)
+        self._builder.carried(memory.id, draft.confidence)
+        self._confidence[memory.id] = draft.confidence
         self._episodes.append((memory.id, frozenset(draft.lines)))
 
     def _abstract(
@@ -186,7 +195,14 @@ class DraftConverter:
             if not episode_lines.isdisjoint(lines)
         ]
         for instance in instances or cited:
-            self._builder.edge(EdgeKind.INSTANCE_OF, instance, key, cited, 1.0)
+            self._builder.edge(
+                EdgeKind.INSTANCE_OF,
+                instance,
+                key,
+                cited,
+                1.0,
+                confidence=self._confidence.get(instance, 1.0),
+            )
 
     def _concept(
         self, name: str, importance: float, cited: tuple[MemoryId, ...]
@@ -237,11 +253,7 @@ class DraftConverter:
         if concept == other:
             return
         verb = also_called(draft.name, alias)
-        edge = self._builder.edge(
-            EdgeKind.RELATES, concept, other, cited, 1.0, verb=verb
-        )
-        if edge.origin is Origin.MODEL and edge.id not in self._mind.edges:
-            self._builder.edges[edge.id] = replace(edge, stability=_NAME_STABILITY)
+        self._builder.join_names(concept, other, verb, cited)
 
     def _are_distinct(self, name: str, other: str) -> bool:
         """Whether the card, messages or the user know these names as two concepts."""
@@ -256,10 +268,35 @@ class DraftConverter:
         other = self._concept(fact.object, fact.importance, cited)
         verb = no_longer(fact.verb) if fact.is_over else fact.verb
         edge = self._builder.edge(
-            EdgeKind.RELATES, subject, other, cited, fact.intensity, verb=verb
+            EdgeKind.RELATES,
+            subject,
+            other,
+            cited,
+            fact.intensity,
+            verb=self._verb(subject, other, verb),
         )
+        self._builder.carried(edge.id, fact.confidence)
         if edge.origin is Origin.MODEL:
-            self._builder.edges[edge.id] = replace(edge, confidence=fact.confidence)
+            before = 0.0
+            if edge.id in self._mind.edges:
+                before = self._mind.derivations.confidence(edge.id)
+            confidence = 1.0 - (1.0 - before) * (1.0 - fact.confidence)
+            self._builder.edges[edge.id] = replace(edge, confidence=confidence)
+
+    def _verb(self, subject: MemoryId, other: MemoryId, verb: str) -> str:
+        """The verb, in the wording of a drafted fact of the same two that says the same: so a preference that
+        shows in several episodes is one fact, with all of them as evidence.
+        """
+        wanted = relation_of(verb)
+        for edge in (*self._mind.edges.of(subject), *self._builder.edges.values()):
+            is_same_pair = (edge.source, edge.target) == (subject, other)
+            if edge.kind is not EdgeKind.RELATES or not is_same_pair:
+                continue
+            if edge.origin is Origin.MODEL and _says_the_same(
+                relation_of(edge.verb), wanted
+            ):
+                return edge.verb or verb
+        return verb
 
     def _mentions(self) -> None:
         """Link drafted episodes to the drafted concepts that they name."""
@@ -274,7 +311,14 @@ class DraftConverter:
             cited = self._passage.cited(tuple(sorted(lines)))
             strength = 0.3 + 0.7 * memory.importance
             for concept in dict.fromkeys(index.find(memory.text)):
-                self._builder.edge(EdgeKind.MENTIONS, episode, concept, cited, strength)
+                self._builder.edge(
+                    EdgeKind.MENTIONS,
+                    episode,
+                    concept,
+                    cited,
+                    strength,
+                    confidence=self._confidence[episode],
+                )
 
     def _associate(self, params: CoRecallParams) -> None:
         """Link drafted episodes to memories recalled while they happened."""
@@ -291,7 +335,24 @@ class DraftConverter:
                 recalled,
                 drafted[episode],
                 params.strength,
+                confidence=self._confidence[episode],
             )
+
+
+def _tags(text: str) -> tuple[str, ...]:
+    """What a text is about, most salient first: tags that no model had to give."""
+    strong = (term.key for term in terms(text) if term.salience >= STRONG)
+    return tuple(islice(strong, _TAGS))
+
+
+def _says_the_same(relation: Relation, other: Relation) -> bool:
+    """Whether two verbs are the same, or on one side of a topic that has two."""
+    if relation.is_over is not other.is_over:
+        return False
+    is_one_side = relation.pole != 0 and relation.pole == other.pole
+    return relation.base == other.base or (
+        is_one_side and relation.topic == other.topic
+    )
 
 
 def _share_a_line(name: str, alias: str, lines: Iterable[str]) -> bool:

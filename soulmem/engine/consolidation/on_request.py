@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from datetime import datetime
+from typing import Annotated, Any, Literal
 
+import msgspec
+from msgspec import Meta
+
+from soulmem.domain.digests import Period
 from soulmem.domain.errors import Unprocessable
 from soulmem.engine.consolidation.consolidator import Consolidator
-from soulmem.engine.consolidation.digests import PERIODS, DigestWriter
+from soulmem.engine.consolidation.digests import DigestWriter
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.calls import LlmTask
 from soulmem.engine.llm.usage import DIGEST
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.world.services import Services
+
+PERIODS = ("hour", "day", "week", "month", "year", "chat")
+_Time = Annotated[datetime, Meta(tz=True)]
+
+
+class RequestedDigests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which digests a job is to make: those of the periods of one length within a span."""
+
+    period: Literal["hour", "day", "week", "month", "year", "chat"] = "day"
+    start: _Time | None = msgspec.field(name="from", default=None)  # inclusive
+    end: _Time | None = msgspec.field(name="to", default=None)  # exclusive
 
 
 class ConsolidationJobs:
@@ -34,7 +50,7 @@ class ConsolidationJobs:
         """The jobs that this service runs."""
         return (
             JobKind("consolidate", self._consolidate, resumes=True),
-            JobKind("digest", self._digest, arguments=("period",)),
+            JobKind("digest", self._digest, arguments=("period", "from", "to")),
         )
 
     async def _consolidate(self, run: JobRun) -> dict[str, Any]:
@@ -54,13 +70,25 @@ class ConsolidationJobs:
         return {"active": active, **result}
 
     async def _digest(self, run: JobRun) -> dict[str, Any]:
-        """Digests of all the soul's periods of that length, worded by the language model if there is one."""
-        period = run.arguments.get("period", "day")
-        if period not in PERIODS:
-            raise Unprocessable(
-                f"a digest is of a {', '.join(PERIODS)}", field="arguments.period"
-            )
+        """Make the soul's digests of that length within the span, worded by the language model if there is one."""
+        asked = requested_digests(run.arguments)
         world = await self._world_of(run.owner)
-        task = LlmTask(run.owner, run.soul, DIGEST, run.report)
-        digests = await self._digest_writer.digests(world, task, period)
-        return {"period": period, "digests": digests}
+        task = LlmTask(run.owner, run.soul, DIGEST, run.report, source=run.record.job)
+        span = asked.start, asked.end
+        keys = await self._digest_writer.make(world, task, Period(asked.period), span)
+        return {"digests": keys}
+
+
+def requested_digests(arguments: object) -> RequestedDigests:
+    """What the arguments of a job ask for. Raises Unprocessable."""
+    try:
+        asked = msgspec.convert(arguments, RequestedDigests)
+    except msgspec.ValidationError as error:
+        words, _, place = str(error).partition(" - at `$")
+        raise Unprocessable(
+            f"digest: {words}; `period` is one of {', '.join(PERIODS)}",
+            field=f"arguments{place.rstrip('`')}",
+        ) from error
+    if asked.start is not None and asked.end is not None and asked.end <= asked.start:
+        raise Unprocessable("the span ends before it begins", field="arguments.to")
+    return asked

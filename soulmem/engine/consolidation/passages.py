@@ -14,12 +14,12 @@ from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.drafts import Lines, Passage, PassageLine
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.situation import ParticipantKind
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.doubted import is_in_doubt
+from soulmem.engine.views.doubted import doubted_among
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.language.names import names
 from soulmem.prompts.rendering import language_of
@@ -55,8 +55,8 @@ def episode_passage(
     text = "\n".join(line.text for line in lines)
     spotted = (mind.names.concept(key) for key in mind.names.spot(text))
     line_names: dict[str, None] = {}
-    for line in lines:
-        line_names.update(dict.fromkeys(names(line.text)))
+    for line, memory in zip(lines, visible, strict=True):
+        line_names.update(dict.fromkeys(_line_names(line, memory)))
     return EpisodePassage(
         Passage(
             language=language_of([line.text for line in lines]),
@@ -73,6 +73,14 @@ def episode_passage(
     )
 
 
+def _line_names(line: PassageLine, memory: Memory) -> Sequence[str]:
+    """The names in the line: those that were read in the memory's text, unless it was cut or never read."""
+    is_whole = memory.text.endswith(line.text)
+    if is_whole and memory.origin is Origin.CHAT and (memory.names or memory.terms):
+        return memory.names
+    return names(line.text)
+
+
 def _lines(
     mind: Mind, call: PlannedCall, context: int
 ) -> tuple[list[PassageLine], list[Memory]]:
@@ -82,9 +90,10 @@ def _lines(
     first long ones.
     """
     numbered = []
-    for number, key in enumerate(call.read, 1):
-        memory = mind.memories[key]
-        if memory.state is MemoryState.ACTIVE and not is_in_doubt(mind, key):
+    doubted = doubted_among(mind, call.read)
+    for number, memory in enumerate(mind.memories.many(call.read), 1):
+        is_read = memory.state in (MemoryState.ACTIVE, MemoryState.MERGED)
+        if is_read and memory.id not in doubted:
             numbered.append((number, memory, spoken(memory)))
     texts = [text for _, _, text in numbered]
     characters = _characters(texts, max(_LEAST, context - _AROUND))

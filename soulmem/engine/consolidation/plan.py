@@ -6,9 +6,11 @@ Compute thread only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
+
+import numpy as np
 
 from soulmem.consolidation.marks import (
     MarkedMessage,
@@ -16,6 +18,7 @@ from soulmem.consolidation.marks import (
     count_slid_out,
     stretches,
 )
+from soulmem.consolidation.topic_changes import topic_changes
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory
@@ -139,10 +142,29 @@ def _slid_until(
     ended: bool,
 ) -> int:
     """The position up to which messages left short-term memory, `frontier` or later."""
-    ahead = [_said(mind.memories[key]) for key in order[frontier : frontier + _AHEAD]]
+    memories = mind.memories.many(order[frontier : frontier + _AHEAD])
+    ahead = _with_topic_changes(mind, memories, list(map(_said, memories)))
     return frontier + (
         count_slid_out(ahead, ended=ended, params=params) if ahead else 0
     )
+
+
+def _with_topic_changes(
+    mind: Mind, memories: Sequence[Memory], messages: Sequence[MarkedMessage]
+) -> list[MarkedMessage]:
+    """The messages; the first one of each exchange that changes the topic is marked so."""
+    out = list(messages)
+    table = mind.vector_queue.text_vectors
+    opening = [i for i, message in enumerate(messages) if message.opens_exchange]
+    if table is None or not opening:
+        return out
+    rows = [mind.row_of(memory) for memory in memories[opening[0] :]]
+    vectors = np.nan_to_num(table.rows(np.asarray(rows, np.int64)))
+    starts = np.asarray(opening, np.int64) - opening[0]
+    changes = topic_changes(np.add.reduceat(vectors, starts, axis=0))
+    for index in np.flatnonzero(changes).tolist():
+        out[opening[index]] = replace(out[opening[index]], changes_topic=True)
+    return out
 
 
 def _draft_calls(

@@ -1,7 +1,8 @@
 """The job `replay`: goes over a region of memory again.
 
-It strengthens the edges of the region and links memories that were recalled together. A
-language model reads deferred input of its chats again and names kinds of its scenes.
+It joins tellings of one event and names of one thing, strengthens the edges of the region
+and links memories that were recalled together. A language model reads deferred input of
+its chats again and names kinds of its scenes.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.joining import Joiner
+from soulmem.engine.consolidation.stated_names import StatedNames
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
@@ -60,6 +63,8 @@ class ReplayJob:
         services: Services,
         *,
         consolidator: Consolidator,
+        joiner: Joiner,
+        stated_names: StatedNames,
         params: RehearsalParams | None = None,
     ) -> None:
         self._world_of = services.world_of
@@ -68,6 +73,8 @@ class ReplayJob:
         self._auditor = services.auditor
         self._loader = services.loader
         self._consolidator = consolidator
+        self._joiner = joiner
+        self._stated_names = stated_names
         self._params = params or RehearsalParams()
 
     def job_kinds(self) -> tuple[JobKind, ...]:
@@ -82,6 +89,8 @@ class ReplayJob:
         region = requested_region(run.arguments)
         world = await self._world_of(run.owner)
         mind = await world.mind(run.soul)
+        joined = await self._joiner.join(world, mind, run.record.job)
+        names = await self._stated_names.join(world, mind, run.record.job)
         if region.around is not None:
             await self._loader.complete(world.owner, mind, [MemoryId(region.around)])
         extra = self._clock.extra_turns
@@ -95,7 +104,14 @@ class ReplayJob:
         consolidated = await self._consolidator.run_region(
             world, mind, chats, frozenset(keys), run.record.job, run.report
         )
-        return {"memories": len(keys), **rehearsal, **consolidated}
+        return {
+            "memories": len(keys),
+            "joined": joined.merged,
+            "released": joined.released,
+            "names": names,
+            **rehearsal,
+            **consolidated,
+        }
 
     async def _rehearse(
         self, world: World, mind: Mind, keys: Sequence[MemoryId], run: JobRun

@@ -20,6 +20,7 @@ from soulmem.engine.consolidation.kind_instances import (
     instance_change,
     named_kinds,
 )
+from soulmem.engine.consolidation.next_call import is_current
 from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.consolidation.scene_clusters import (
@@ -39,6 +40,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.encoder import EncodedTexts, SituationEncoder
+from soulmem.engine.world.message_log import ChatLog
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
 from soulmem.prompts import kinds
@@ -89,10 +91,10 @@ class SceneKinds:
 
         Raises LlmInterrupted.
         """
-        state = await self._compute.run(region_state, mind, chat)
-        if within is None and self._done.get(mind, {}).get(chat) == state:
-            return
-        region = await self._compute.run(scene_region, mind, chat, self._params)
+        done = self._done.get(mind, {}).get(chat) if within is None else None
+        state, region = await self._compute.run(
+            _region_unless, done, mind, chat, self._params
+        )
         if region is None:
             self._done.setdefault(mind, {})[chat] = state
             return
@@ -197,16 +199,18 @@ class SceneKinds:
     ) -> bool:
         """Have a cluster named; False if the answer was unreadable, so that the chat is deferred."""
         chat_log = await world.log(call.chat)
-        if chat_log is None or not await self._compute.run(_is_current, mind, call):
+        if chat_log is None:
             return True
         passage = await self._compute.run(
-            episode_passage, mind, chat_log, call, self._llms.context_tokens
+            _current_passage, mind, chat_log, call, self._llms.context_tokens
         )
+        if passage is None:
+            return True
         key, deferrals = _key(task, region), self._llm_calls.deferrals
         try:
             drafts = await self._llm_calls.ask(
                 task,
-                partial(kinds.render, passage.passage),
+                kinds.render(passage.passage),
                 partial(kinds.parse, passage=passage.passage),
             )
         except LlmFailed as failure:
@@ -258,7 +262,7 @@ class SceneKinds:
         mind: Mind,
     ) -> MindChange | None:
         """Stores the kinds, and that the scenes were asked about; None if the chat has changed meanwhile."""
-        if not _is_current(mind, call):
+        if not is_current(mind, call):
             return None
         current_time, turn = (
             self._clock.now(),
@@ -277,6 +281,18 @@ def _key(task: LlmTask, region: SceneRegion) -> Key:
     return task.owner, task.soul, region.chat, Work.KIND
 
 
-def _is_current(mind: Mind, call: PlannedCall) -> bool:
-    """Whether the chat still holds all of the scenes."""
-    return all(call.chat in mind.branches.holders(key) for key in call.read)
+def _region_unless(
+    done: frozenset[str] | None, mind: Mind, chat: ChatId, params: SceneClusterParams
+) -> tuple[frozenset[str], SceneRegion | None]:
+    """The state of the region, and the region unless its state is `done` or it has too few scenes."""
+    state = region_state(mind, chat)
+    return state, None if state == done else scene_region(mind, chat, params)
+
+
+def _current_passage(
+    mind: Mind, log: ChatLog, call: PlannedCall, context_tokens: int
+) -> EpisodePassage | None:
+    """The passage of the scenes; None if the chat no longer holds all of them."""
+    if not is_current(mind, call):
+        return None
+    return episode_passage(mind, log, call, context_tokens)

@@ -1,15 +1,15 @@
 """Calls to the archivist model for memory work: one at a time, never during a reply, each recorded as usage.
 
-A call that failed is repeated once; after an unreadable answer with the plain form of
-its prompt.
+A call that failed is repeated once, and so is one whose answer cannot be read.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.derivations import Work
@@ -33,14 +33,6 @@ class LlmInterrupted(Exception):
     """No further call may start in this round of work."""
 
 
-class RenderPrompt(Protocol):
-    """Renders a prompt; `plain` is the form for models that did not keep to JSON."""
-
-    def __call__(self, *, plain: bool) -> Prompt:
-        """The prompt. Cheap enough for the event loop."""
-        ...
-
-
 @dataclass(slots=True)
 class LlmTask:
     """Calls that belong together, with their counts: those of a job, or those of one idle round.
@@ -52,6 +44,8 @@ class LlmTask:
     soul: SoulId
     work: str  # kind of work that usage is recorded under
     progress: ReportProgress | None = None
+    attempts: int = 2  # calls for one prompt at most
+    calls_begun: int = 0  # failed ones too
     calls_made: int = 0
     calls_expected: int = 0  # in all, as far as is known
     model: str = ""  # of the last call
@@ -101,21 +95,23 @@ class LlmCalls:
         """Whether an archivist is configured."""
         return self._llms.has_archivist
 
-    async def ask(
-        self, task: LlmTask, render: RenderPrompt, read: Callable[[str], T]
-    ) -> T:
+    def takes_tools(self, owner: Owner) -> bool:
+        """Whether the archivist's server takes tools, as far as is known."""
+        llm = self._llms.archivist(owner)
+        return llm is not None and llm.takes_tools
+
+    async def ask(self, task: LlmTask, prompt: Prompt, read: Callable[[str], T]) -> T:
         """The parsed answer of the archivist.
 
         A failed call is repeated once, unless the model was unavailable before or
-        refused. `read` runs on the compute thread and raises Unreadable. Raises
+        refused, or the task allows one attempt. `read` runs on the compute thread and raises Unreadable. Raises
         LlmFailed, and LlmInterrupted if idle work may not go on.
         """
         failure: LlmFailed | None = None
-        for _ in range(1 if self.deferrals.unavailable_reason else 2):
-            is_unreadable = failure is not None and failure.kind is Failure.UNREADABLE
-            prompt = render(plain=is_unreadable)
+        most = 1 if self.deferrals.unavailable_reason else task.attempts
+        for _ in range(most):
             try:
-                text = await self._complete(task, prompt)
+                text = (await self._complete(task, prompt)).text
                 task.calls_made += 1
                 self.deferrals.model_available()
                 return await self._compute.run(read, well_formed(text))
@@ -127,14 +123,27 @@ class LlmCalls:
         assert failure is not None
         raise failure
 
-    async def _complete(self, task: LlmTask, prompt: Prompt) -> str:
+    async def ask_once(self, task: LlmTask, prompt: Prompt) -> Completion:
+        """The archivist's answer to one call, which is not repeated. Raises LlmFailed."""
+        try:
+            answer = await self._complete(task, prompt)
+        except LlmFailed:
+            self._record(task, LlmUsage(failed=1))
+            raise
+        task.calls_made += 1
+        self.deferrals.model_available()
+        return replace(answer, text=well_formed(answer.text))
+
+    async def _complete(self, task: LlmTask, prompt: Prompt) -> Completion:
         """The model's answer. Raises LlmFailed, LlmInterrupted."""
-        async with self._one_call:
-            text = None
-            while text is None:
-                await self._wait_until_free(task, _max_tokens(prompt))
-                text = await self._call(task, prompt)
-        return text
+        # A call that a reply waits for must not wait for one that waits for the end of the reply.
+        async with nullcontext() if prompt.for_reply else self._one_call:
+            answer = None
+            while answer is None:
+                if not prompt.for_reply:
+                    await self._wait_until_free(task, _max_tokens(prompt))
+                answer = await self._call(task, prompt)
+        return answer
 
     async def _wait_until_free(self, task: LlmTask, tokens: int) -> None:
         """Wait until a call of `tokens` tokens may start. Raises LlmInterrupted instead for idle work."""
@@ -146,7 +155,7 @@ class LlmCalls:
             await asyncio.sleep(_POLL_SECONDS)
             task.report_progress()
 
-    async def _call(self, task: LlmTask, prompt: Prompt) -> str | None:
+    async def _call(self, task: LlmTask, prompt: Prompt) -> Completion | None:
         """The model's answer, usage recorded in any case; None if a reply began first. Raises LlmFailed."""
         llm = self._llms.archivist(task.owner)
         assert llm is not None
@@ -174,12 +183,15 @@ class LlmCalls:
             spent = LlmUsage(1, 0, prompt_tokens, 0, seconds)
             raise
         finally:
+            task.calls_begun += spent.calls
             self._record(task, spent)
-        return answer.text
+        return answer
 
     async def _unless_busy(self, llm: Llm, prompt: Prompt) -> Completion | None:
         """The completion; None if a reply began between the creation and the start of this task."""
-        return None if self.is_busy() else await llm.complete(prompt)
+        if self.is_busy() and not prompt.for_reply:
+            return None
+        return await llm.complete(prompt)
 
     def _record(self, task: LlmTask, spent: LlmUsage) -> None:
         self.usage.record(task.owner, task.soul, task.work, spent, self._clock.now())
@@ -187,8 +199,4 @@ class LlmCalls:
 
 def _max_tokens(prompt: Prompt) -> int:
     """The most tokens that a call may use, prompt and answer, as estimated here."""
-    return (
-        estimate_tokens(prompt.system)
-        + estimate_tokens(prompt.user)
-        + prompt.max_tokens
-    )
+    return sum(map(estimate_tokens, prompt.texts())) + prompt.max_tokens

@@ -10,6 +10,7 @@ from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.engine.llm.retry import Deferrals
+from soulmem.engine.llm.trust import ModelTrust
 from soulmem.engine.llm.usage import UsageLedger
 from soulmem.ports.store import Store
 
@@ -17,14 +18,20 @@ log = logging.getLogger(__name__)
 
 
 class UsagePersistence:
-    """Stores a usage ledger and deferrals. Event loop only; writes happen in the background."""
+    """Stores a usage ledger, deferrals and the trust in models. Event loop only; it writes in the background."""
 
     def __init__(
-        self, *, store: Store, usage: UsageLedger, deferrals: Deferrals
+        self,
+        *,
+        store: Store,
+        usage: UsageLedger,
+        deferrals: Deferrals,
+        trust: ModelTrust,
     ) -> None:
         self._store = store
         self._usage = usage
         self._deferrals = deferrals
+        self._trust = trust
         self._changed: dict[tuple[Owner, SoulId], None] = {}
         self._writer: asyncio.Task[None] | None = None
 
@@ -36,7 +43,9 @@ class UsagePersistence:
                 past = [entry for entry in books.late if entry[0] <= current_time]
                 self._usage.restore(owner, books.soul, books.totals, past)
                 self._deferrals.restore(owner, books.soul, books.parked)
+                self._trust.restore(owner, books.soul, books.right_answers)
         self._usage.on_change = self._deferrals.on_change = self._mark_changed
+        self._trust.on_change = self._mark_changed
 
     async def stop(self) -> None:
         """Wait until all changes are stored."""
@@ -57,6 +66,7 @@ class UsagePersistence:
                 self._usage.totals(owner, soul),
                 self._usage.recent(owner, soul),
                 tuple(self._deferrals.of_soul(owner, soul)),
+                self._trust.of_soul(owner, soul),
             )
             try:
                 await self._store.put_llm_usage(owner, books)

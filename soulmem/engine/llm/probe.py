@@ -1,82 +1,66 @@
-"""The job `model_test`: asks the archivist for a summary and for drafts of a tiny passage."""
+"""The job `model_test`: asks the archivist for a summary and drafts of a tiny passage, and six questions."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Any
 
-from soulmem.domain.drafts import Drafts, Passage, PassageLine
+from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.llm import Failure, LlmFailed, Unreadable
 from soulmem.engine.llm.calls import LlmCalls, LlmTask
+from soulmem.engine.llm.trust import USAGE_KIND, ModelTrust, ask_questions
 from soulmem.engine.llm.usage import LlmUsage
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.prompts import extraction, summary
+from soulmem.prompts.model_questions import MARK, PASSAGES, QUESTIONS
 
-USAGE_KIND = "test"  # kind of work that its calls are recorded under
-# The same passage in each language; a model that fails on it fails on a chat, too.
-_PASSAGES = {
-    "en": Passage(
-        "en",
-        "Mira",
-        ("Alice",),
-        (
-            PassageLine(
-                1, "Alice", "I planted a rowan tree beside the mill today, Mira."
-            ),
-            PassageLine(
-                2, "Mira", "I promise to water the rowan tree until you are back."
-            ),
-        ),
-    ),
-    "zh": Passage(
-        "zh",
-        "米拉",
-        ("小雨",),
-        (
-            PassageLine(1, "小雨", "米拉，我今天在磨坊旁边种了一棵花楸树。"),
-            PassageLine(2, "米拉", "我答应你，在你回来之前我会给那棵花楸树浇水。"),
-        ),
-    ),
-}
+_CALLS = 3
 
 
 class ModelTest:
     """Registers the job `model_test`, which waits while a reply is written.
 
-    Its result has `state` (ok, off, unreadable for useless answers, failed), `model`,
-    `seconds`, and the `answer` or the `reason` in words.
+    Its result has `state` (ok, weak for too few right answers, off, unreadable for useless answers, failed),
+    `model`, `seconds`, `right` of `asked` questions where it got so far, and the `answer` or the `reason` in
+    words. Below the mark its drafts are read strictly.
     """
 
     def __init__(
         self,
         *,
         llm_calls: LlmCalls,
+        trust: ModelTrust,
     ) -> None:
         self._llm_calls = llm_calls
+        self._trust = trust
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
         return (JobKind("model_test", self._work, arguments=("language",)),)
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
-        passage = _PASSAGES.get(run.arguments.get("language", "en"))
-        if passage is None:
-            languages = ", ".join(sorted(_PASSAGES))
+        language = run.arguments.get("language", "en")
+        if language not in PASSAGES:
+            languages = ", ".join(sorted(PASSAGES))
             raise Unprocessable(
                 f"the test is there in the languages {languages}",
                 field="arguments.language",
             )
         if not self._llm_calls.has_model:
             return {"state": "off", "model": None}
-        task = LlmTask(run.owner, run.soul, USAGE_KIND, run.report, calls_expected=2)
+        task = LlmTask(
+            run.owner, run.soul, USAGE_KIND, run.report, calls_expected=_CALLS
+        )
         task.report_progress()
         seconds_before = self._seconds(run)
         outcome: dict[str, Any]
         try:
-            outcome = {"state": "ok", "answer": await self._probe(task, passage)}
+            outcome = await self._probe(task, language)
         except LlmFailed as failed:
             unreadable = failed.kind is Failure.UNREADABLE
+            if unreadable:
+                self._trust.record(task.owner, task.soul, task.model, 0)
             outcome = {
                 "state": "unreadable" if unreadable else "failed",
                 "reason": failed.message,
@@ -87,19 +71,26 @@ class ModelTest:
             "seconds": round(self._seconds(run) - seconds_before, 1),
         }
 
-    async def _probe(self, task: LlmTask, passage: Passage) -> str:
-        """The summary, after drafts were readable, too. Raises LlmFailed."""
+    async def _probe(self, task: LlmTask, language: str) -> dict[str, Any]:
+        """The summary and the right answers, after drafts were readable, too. Raises LlmFailed."""
+        passage = PASSAGES[language]
         answer = await self._llm_calls.ask(
             task,
-            partial(summary.render, passage),
+            summary.render(passage),
             partial(_checked_summary, passage=passage),
         )
         await self._llm_calls.ask(
             task,
-            partial(extraction.render, passage),
+            extraction.render(passage),
             partial(_checked_drafts, passage=passage),
         )
-        return answer
+        right = await ask_questions(self._llm_calls, task, self._trust, language)
+        return {
+            "state": "ok" if right >= MARK else "weak",
+            "answer": answer,
+            "right": right,
+            "asked": len(QUESTIONS[language]),
+        }
 
     def _seconds(self, run: JobRun) -> float:
         """Seconds of all tests of the soul so far, without waiting for replies."""

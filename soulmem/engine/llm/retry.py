@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from soulmem.domain.derivations import Work
@@ -52,6 +52,14 @@ class Deferrals:
         """Note that a model answered."""
         self.unavailable_reason, self._failures, self._model_retry = None, 0, None
 
+    def model_changed(self, current_time: datetime) -> None:
+        """Note that another model was chosen: whatever waits may be tried with it from now on."""
+        self.model_available()
+        for key, deferred in self._deferred.items():
+            again = min(deferred.again, current_time)
+            self._deferred[key] = replace(deferred, again=again)
+            self.on_change(key[0], key[1])
+
     def next_try(self) -> datetime | None:
         """When waiting input is to be tried again without new messages; None if nothing waits."""
         moments = [deferred.again for deferred in self._deferred.values()]
@@ -76,6 +84,17 @@ class Deferrals:
             and current_time < old.again
             and messages < old.messages + self._params.more
         )
+
+    def awaited(
+        self, owner: Owner, soul: SoulId, chat: ChatId, current_time: datetime
+    ) -> dict[Work, int]:
+        """The work of a chat that has to wait by this time, and how many messages end that."""
+        waiting = {}
+        for work in Work:
+            old = self._deferred.get((owner, soul, chat, work))
+            if old is not None and current_time < old.again:
+                waiting[work] = old.messages + self._params.more
+        return waiting
 
     def clear(self, key: Key) -> None:
         """Note that this input succeeded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import Owner
@@ -74,7 +75,9 @@ class LlmAccess:
     def archivist(self, owner: Owner) -> Llm | None:
         """The model for memory work; calls through a client go to clients of this owner only."""
         source = self._sources.archivist
-        return None if source is None else _ObservedLlm(source(owner), self._observe)
+        if source is None:
+            return None
+        return _ObservedLlm(source(owner), partial(self._observe, self._sources))
 
     def health(self) -> LlmHealth:
         """State and name of the archivist, for `GET /v1/health`."""
@@ -89,9 +92,9 @@ class LlmAccess:
         return (self._last_error,) if self._last_error else ()
 
     def take(self, owner: Owner) -> LlmRequest | None:
-        """The next call that a client is to run; None while a reply is being written."""
+        """The next call that a client is to run; while a reply is written only one that the reply waits for."""
         desk = self._sources.desk
-        return None if desk is None or self._is_busy() else desk.take(owner)
+        return None if desk is None else desk.take(owner, self._is_busy())
 
     def answer(
         self, owner: Owner, request: str, text: str | None, error: str | None
@@ -111,12 +114,23 @@ class LlmAccess:
             raise NotFound(f"nobody waits for the answer {request!r}")
         self._sources.desk.give_back(owner, request)
 
+    async def use(self, sources: LlmSources) -> None:
+        """Use these models from the next call on, and close the connections of those before."""
+        before, self._sources = self._sources, sources
+        self._name, self._last_error = None, None
+        if sources.desk is not None and sources.desk is not before.desk:
+            sources.desk.listen(self._announce, self._is_busy)
+        for stop in before.stop:
+            await stop()
+
     async def stop(self) -> None:
         """Close all connections."""
         for stop in self._sources.stop:
             await stop()
 
-    def _observe(self, failed: LlmFailed | None) -> None:
+    def _observe(self, asked: LlmSources, failed: LlmFailed | None) -> None:
+        if asked is not self._sources:
+            return  # the user has chosen another model meanwhile
         # A model whose answers cannot be read is reachable all the same.
         if failed is None or failed.kind is Failure.UNREADABLE:
             self._last_error = None
@@ -135,6 +149,11 @@ class _ObservedLlm:
     def name(self) -> str:
         """Name of the model."""
         return self._llm.name
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether a prompt may have tools."""
+        return self._llm.takes_tools
 
     async def complete(self, prompt: Prompt) -> Completion:
         """The model's answer. Raises LlmFailed."""

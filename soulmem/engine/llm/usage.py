@@ -14,6 +14,9 @@ from soulmem.domain.llm_usage import LlmUsage as LlmUsage
 CONSOLIDATION = "consolidation"
 REPLAY = "replay"
 DIGEST = "digest"
+DEEP = "deep"
+ASSISTANT = "assistant"
+REWORDING = "rewording"
 _HOUR = timedelta(hours=1)
 # The duration of a call is estimated by this many calls: the model may have been
 # changed before them.

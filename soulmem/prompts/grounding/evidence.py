@@ -1,4 +1,4 @@
-"""Which lines of a passage bear out what a model wrote, and does it assert anything that stands nowhere?
+"""Which lines of a passage bear out what a model wrote, and does it name anything that stands nowhere?
 
 A memory is known wherever its lines are. So a draft's lines must hold all it says: one that tells of line 15
 and cites line 1 would let a branch that forked between them know the future.
@@ -12,23 +12,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from soulmem.domain.drafts import Lines, Passage
+from soulmem.language.foreign_names import nouns_have_capitals
+from soulmem.language.grammars import languages_of
+from soulmem.language.markup import plain
+from soulmem.language.names import names
 from soulmem.language.scripts import is_unspaced
+from soulmem.language.segmentation import sentences
+from soulmem.language.spaced_words import words
 from soulmem.prompts.grounding.passage_words import (
-    PARTICLES,
     SIGNS,
-    WORD,
-    each_once,
+    alike,
+    content_words,
+    names_alike,
     scripts,
-    sentences,
     stands,
-    units,
 )
-from soulmem.prompts.grounding.speakers import Speakers
-from soulmem.prompts.grounding.statements import Statement, Statements, standing
 
-_GESTURE = re.compile(r"\*([^*]+)\*")
-_MID_WORD = re.compile(r"(?<=[\w,;:)\"”’…] )[^\W\d_][\w'’-]*")
-_PERSONS = frozenset("我你您他她它们")
+_LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,12 @@ class EvidenceParams:
 
     # share of the passage's words that a script needs for a draft to be in it
     script: float = 0.2
-    overlap: float = 0.2  # share of a draft's words that must stand in the passage: the rest is rewording
-    # .. in one line, for that line to be taken when the model cites none
-    inferred: float = 0.5
+    # share of a detail's words in the passage, for the passage to tell it
+    detail: float = 0.5
     alike: float = 0.6  # .. of a habit's words in a line, for it to be one more time that it showed
-    capitals: float = 0.12  # share of capital words within sentences from which they mark no names (German)
-    wrong: float = 0.25  # share of an answer's drafts up to which what it says in other words is believed
-    copied: float = 0.8  # share of a sentence's words that one line has, for it to be said in the line's words
+    earlier: int = (
+        2  # words of a line before those cited, from which it is evidence too
+    )
     wide: int = 8  # lines; a draft that needs more of them tells no one thing
 
 
@@ -52,46 +51,40 @@ class Grounds:
 
     def __init__(self, passage: Passage, params: EvidenceParams | None = None) -> None:
         self._params = params or EvidenceParams()
-        self._lines = {
-            line.number: frozenset(units(line.speaker + "\n" + line.text))
-            for line in passage.lines
-        }
-        self._plain = {
-            line.number: (line.speaker + "\n" + line.text).casefold()
-            for line in passage.lines
-        }
         self._passage = passage
-        self._speakers = Speakers(passage)
+        text = "\n".join(line.text for line in passage.lines)
+        text_words = words(plain(text))
+        self.languages = () if is_unspaced(text) else languages_of(text_words)
+        self._capitals_name = not nouns_have_capitals(text_words, self.languages)
+        self.texts = {line.number: line.text.casefold() for line in passage.lines}
+        self._lines = {
+            line.number: self._keys(f"{line.speaker}\n{line.text}")
+            for line in passage.lines
+        }
+        self._lines_by_key: dict[str, frozenset[int]] = {}
         whole = passage.text()
         self._whole = whole.casefold()
-        self._units = frozenset(units(whole))
-        self._before = frozenset(
-            units(
-                "\n".join(
-                    (
-                        passage.soul,
-                        *passage.users,
-                        *passage.known_names,
-                        passage.summary,
-                    )
-                )
-            )
-        )
-        self._known = {
-            name.casefold()
-            for name in (passage.soul, *passage.users, *passage.known_names)
-        }
-        self._statements = Statements((*self._known, *passage.names))
-        script_counts = Counter[str]()
-        for line in passage.lines:
-            script_counts.update(scripts(line.text))
-        self._scripts = script_counts
+        known = (passage.soul, *passage.users, *passage.known_names)
+        self._known = {name.casefold() for name in known}
+        self._before = self._keys("\n".join((*known, passage.summary)))
+        self._scripts = sum((scripts(line.text) for line in passage.lines), Counter())
         self._written = frozenset(scripts(whole))
-        self._words = frozenset(word.casefold() for word in WORD.findall(whole))
-        mid = _MID_WORD.findall(whole)
-        self._capitals_name = sum(
-            word[0].isupper() for word in mid
-        ) <= self._params.capitals * max(20, len(mid))
+        self._words = frozenset(word.low for word in words(whole))
+
+    def _keys(self, text: str) -> frozenset[str]:
+        return frozenset(word.key for word in content_words(text, self.languages))
+
+    def lines_with(self, key: str) -> frozenset[int]:
+        """The lines that have a form of the word, or its speaker has it as a name."""
+        lines = self._lines_by_key.get(key)
+        if lines is None:
+            lines = frozenset(
+                number
+                for number, keys in self._lines.items()
+                if key in keys or any(alike(key, other) for other in keys)
+            )
+            self._lines_by_key[key] = lines
+        return lines
 
     def is_foreign(self, text: str) -> bool:
         """Whether the text is mostly in a script in which the lines are not."""
@@ -110,121 +103,86 @@ class Grounds:
         """Whether the name stands somewhere in the passage, in any case of letters."""
         return stands(name.casefold(), self._whole)
 
+    def knows(self, name: str) -> bool:
+        """Whether it, or each of its words in some form, stands in the passage."""
+        if self.holds(name):
+            return True
+        if SIGNS.search(name):
+            people = (self._passage.soul, *self._passage.users, *self._passage.names)
+            if any(known and known in name for known in people):
+                return True  # somebody of theirs
+        keys = self._keys(name)
+        spaced = [word.low for word in words(name) if not SIGNS.search(word.raw)]
+        if spaced:
+            return all(self._has_word(low) for low in spaced)
+        return bool(keys) and all(
+            self.lines_with(key) or key in self._before for key in keys
+        )
+
     def unknown_names(self, text: str) -> tuple[str, ...]:
-        """Names in the text that stand nowhere in the passage: capital words within its sentences, and in a
-        script without spaces every Latin word.
+        """Names in the text of which no word stands in the passage; in a script without spaces every Latin
+        word is taken for one, and none where all nouns have capitals.
         """
         if SIGNS.search(text):
-            names: Iterable[str] = re.findall(r"[A-Za-z\u00c0-\u024f]{2,}", text)
+            found: Iterable[str] = _LATIN.findall(text)
         elif self._capitals_name:
-            names = (word for word in _MID_WORD.findall(text) if word[0].isupper())
+            found = names(text)
         else:
             return ()
-        return tuple(name for name in names if not self._knows(name))
-
-    def _knows(self, name: str) -> bool:
-        plain = re.sub(r"['’](?:s|m|ll|d|ve|re)?$", "", name.casefold())
-        return (
-            plain == "i"
-            or plain in self._words
-            or all(p in self._words for p in re.split(r"['’-]", plain))
+        return tuple(
+            name
+            for name in found
+            if not any(self._has_word(word.low) for word in words(name))
         )
+
+    def _has_word(self, low: str) -> bool:
+        return low in self._words or any(
+            names_alike(low, other) for other in self._words
+        )
+
+    def is_strange(self, text: str) -> bool:
+        """Whether it names somebody unknown, or has a sign of a script of which the passage has none."""
+        others = (name for name in scripts(text) if name != "latin")
+        return bool(self.unknown_names(text)) or not self._written.issuperset(others)
+
+    def honest(self, text: str) -> str:
+        """The sentences of the text, each once, that name nobody unknown; empty when none is left."""
+        every = sentences(text)
+        kept = dict[str, str]()
+        for sentence in every:
+            if not self.is_strange(sentence):
+                kept.setdefault(_bare(sentence), sentence)
+        if len(kept) == len(every):
+            return text
+        return ("" if is_unspaced(text) else " ").join(kept.values())
+
+    def has(self, text: str) -> bool:
+        """Whether a line has it word by word."""
+        return any(text.casefold() in line for line in self.texts.values())
+
+    def repeats(self, text: str) -> bool:
+        """Whether it is a line of the passage, or a sentence of one, word by word."""
+        bare = _bare(text)
+        return any(
+            bare == _bare(part)
+            for line in self.texts.values()
+            for part in (line, *sentences(line))
+        )
+
+    def share(self, text: str) -> float:
+        """The share of the text's words that stand in the passage; 1 for a text without any."""
+        mine = self._keys(text)
+        there = [key for key in mine if self.lines_with(key) or key in self._before]
+        return len(there) / len(mine) if mine else 1.0
 
     def tells(self, text: str) -> bool:
         """Whether the passage has at least half of the text's words, no name in it is made up, and it is in
         a script of the chat.
         """
-        if not units(text):
+        if not self._keys(text):
             return text.casefold() in self._whole
-        is_said = self.share(text) >= self._params.inferred
+        is_said = self.share(text) >= self._params.detail
         return is_said and not self.unknown_names(text) and not self.is_foreign(text)
-
-    def is_gesture(self, text: str) -> bool:
-        """Whether a gesture between asterisks begins so."""
-        plain = text.casefold()
-        gestures: list[str] = []
-        for line in self._passage.lines:
-            gestures += _GESTURE.findall(line.text)
-        return any(gesture.strip().casefold().startswith(plain) for gesture in gestures)
-
-    def share(self, text: str) -> float:
-        """The share of the text's words that stand in the passage; 1 for a text without any."""
-        mine = units(text)
-        return sum(unit in self._units for unit in mine) / len(mine) if mine else 1.0
-
-    def can_be_said_of(self, subject: str, what: str) -> bool:
-        """Whether a line that says most of `what` can be saying it of the subject.
-
-        True where no line has a word of it: it is said in other words.
-        """
-        telling = frozenset(units(what)) - self._before
-        most = max(
-            (len(line_units & telling) for line_units in self._lines.values()),
-            default=0,
-        )
-        about = (
-            number
-            for number, line_units in self._lines.items()
-            if len(line_units & telling) == most
-        )
-        return not most or any(
-            self._speakers.may_be_about(number, subject) for number in about
-        )
-
-    def honest(self, text: str) -> str:
-        """The sentences of the text, each once, that neither name somebody unknown nor put a line's words on
-        somebody else; one that a line says as "I" or to "you" gets its speaker. Empty when none is left.
-        """
-        whole_sentences = sentences(text)
-        kept = list[str]()
-        for sentence in each_once(whole_sentences):
-            speaker = self._speakers.speaker_of(sentence)
-            true = f"{speaker}: {sentence}" if speaker else self._true(sentence)
-            if true:
-                kept.append(true)
-        return (
-            text
-            if kept == whole_sentences
-            else ("" if is_unspaced(text) else " ").join(kept)
-        )
-
-    def _is_strange(self, text: str) -> bool:
-        """Whether it names somebody unknown, or has a sign of a script of which the passage has none."""
-        others = (
-            name for name in scripts(text) if name != "latin"
-        )  # of Latin letters names are looked up
-        return bool(self.unknown_names(text)) or not self._written.issuperset(others)
-
-    def _true(self, sentence: str) -> str:
-        """What of its statements names nobody unknown and is not put on somebody else. A Chinese sentence
-        stands or falls as one: its clauses have one subject.
-        """
-        every = (
-            [Statement(sentence, 0)]
-            if is_unspaced(sentence)
-            else self._statements.of(sentence)
-        )
-        kept = standing(
-            every,
-            lambda one: (
-                not self._is_strange(one.text)
-                and not self._speakers.is_swapped(one.text)
-            ),
-        )
-        return sentence if kept == every else self._statements.told(kept, sentence)
-
-    def copied(self, text: str) -> str:
-        """The statements of the text that one line says in these words; empty when none is."""
-        kept = []
-        for statement in self._statements.of(text):
-            mine = frozenset(units(statement.text))
-            most = max(
-                (len(line_units & mine) for line_units in self._lines.values()),
-                default=0,
-            )
-            if mine and most >= self._params.copied * len(mine):
-                kept.append(statement)
-        return self._statements.told(kept, text)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
         """The lines in which the soul does what the action says: those cited that it speaks or that name it,
@@ -232,107 +190,65 @@ class Grounds:
 
         Where more than half of the soul's lines are cited, only those count that have words of the action.
         """
-        own = [
-            number
-            for number, text in self._plain.items()
-            if stands(soul.casefold(), text)
-        ]
-        mine = frozenset(units(action)) - self._before
-        lines = {number for number in cited if number in own}
-        if 2 * len(lines) > len(own):
-            lines = {number for number in lines if self._lines[number] & mine}
+        folded = soul.casefold()
         spoken = {
             line.number
             for line in self._passage.lines
-            if line.speaker.casefold() == soul.casefold()
+            if line.speaker.casefold() == folded
         }
-        if len(mine) > 1:
-            lines |= {
-                n
-                for n in spoken
-                if len(self._lines[n] & mine) >= self._params.alike * len(mine)
-            }
+        own = spoken | {n for n, text in self.texts.items() if stands(folded, text)}
+        counts = self._counts(self._keys(action) - self._before)
+        lines = {number for number in cited if number in own}
+        if 2 * len(lines) > len(own):
+            lines = {number for number in lines if counts[number]}
+        most = len(self._keys(action) - self._before)
+        if most > 1:
+            lines |= {n for n in spoken if counts[n] >= self._params.alike * most}
         return tuple(sorted(lines))
 
-    def lines_of(
-        self, cited: Iterable[int], text: str, names: Iterable[str] = ()
-    ) -> Lines:
-        """The lines that bear out the text and hold each name; empty when they cannot be told.
+    def _counts(self, keys: Iterable[str]) -> Counter[int]:
+        """How many of the words each line has."""
+        counts = Counter[int]()
+        for key in keys:
+            counts.update(self.lines_with(key))
+        return counts
 
-        Cited lines that exist and say something of the text stay; what is said in none of them, nor before
-        the passage, brings in the line that says most of it. Without a usable one the line that says
-        at least half of the text is taken. Where so many are cited that it tells nothing, each sentence
-        looks for its own.
+    def cited(self, numbers: Iterable[int]) -> Lines:
+        """The cited lines that exist; none where they are too many to tell one thing."""
+        kept = sorted(self._lines.keys() & set(numbers))
+        return tuple(kept) if len(kept) <= self._params.wide else ()
+
+    def lines_of(self, cited: Lines, text: str, names: Iterable[str] = ()) -> Lines:
+        """The cited lines with those that the text needs besides: what it says of later lines, or in several
+        words of earlier ones, and one that holds each name. Empty when it needs too many.
         """
-        lines = self._bearing(cited, text, names)
-        if len(lines) > self._params.wide:
-            each = [self._bearing((), sentence, names) for sentence in sentences(text)]
-            lines = frozenset[int]().union(*each) if all(each) else frozenset[int]()
-        return tuple(sorted(lines)) if len(lines) <= self._params.wide else ()
-
-    def _bearing(
-        self, cited: Iterable[int], text: str, names: Iterable[str]
-    ) -> frozenset[int]:
-        mine = frozenset(units(text))
-        kept = [number for number in dict.fromkeys(cited) if number in self._lines]
-        # a line is not about it for naming who speaks
-        telling = mine - self._before or mine
-        related = [
-            number for number in kept if not mine or self._lines[number] & telling
-        ]
-        kept = related or (kept if not telling & self._units else [])
-        if not kept:
-            kept = self._nearest(mine)
-        missing = (mine & self._units) - self._before
-        for number in kept:
-            missing -= self._lines[number]
-        while missing and kept:
-            best = max(
-                self._lines,
-                key=lambda n: (len(self._lines[n] & missing), -abs(n - kept[0])),
-            )
-            gained = self._lines[best] & missing
-            if not gained:
+        keys = {key for key in self._keys(text) if len(key) > 1}
+        missing = {key for key in keys if self._is_new(key, cited)}
+        kept = list(cited)
+        while missing and len(kept) <= self._params.wide:
+            counts = self._counts(missing)
+            best = max(counts, key=lambda n: (counts[n], -abs(n - cited[0])))
+            if best < cited[-1] and counts[best] < self._params.earlier:
                 break
             kept.append(best)
-            missing -= gained
+            missing = {key for key in missing if best not in self.lines_with(key)}
         for name in names:
-            self._cite(name, kept)
-        return frozenset(kept)
+            self._cite(name.casefold(), kept)
+        return tuple(sorted(kept)) if len(kept) <= self._params.wide else ()
 
-    def _nearest(self, mine: frozenset[str]) -> list[int]:
-        best = max(self._lines, key=lambda n: len(self._lines[n] & mine), default=None)
-        if (
-            best is None
-            or not mine
-            or len(self._lines[best] & mine) < self._params.inferred * len(mine)
-        ):
-            return []
-        return [best]
+    def _is_new(self, key: str, lines: Lines) -> bool:
+        """Whether other lines have the word, and neither these nor what was known before."""
+        there = self.lines_with(key)
+        return bool(there) and there.isdisjoint(lines) and key not in self._before
 
     def _cite(self, name: str, kept: list[int]) -> None:
         """Add the nearest line that holds the name, unless one is there already, or it was known before."""
-        plain = name.casefold()
-        if plain in self._known:
+        if name in self._known:
             return
-        where = [number for number, text in self._plain.items() if stands(plain, text)]
+        where = [number for number, text in self.texts.items() if stands(name, text)]
         if where and not set(where) & set(kept):
             kept.append(min(where, key=lambda n: abs(n - kept[0]) if kept else n))
 
 
-def is_name_like(text: str) -> bool:
-    """Whether the text may be a name: a few words, no gesture, no particle of Chinese."""
-    return (
-        "*" not in text and len(text.split()) <= 4 and not PARTICLES.intersection(text)
-    )
-
-
-def is_label_like(text: str) -> bool:
-    """Whether the text may name a feeling: a word or two, or up to four signs."""
-    signs = "".join(SIGNS.findall(text))
-    return (
-        "*" not in text
-        and len(text.split()) <= 2
-        and len(signs) <= 4
-        and not _PERSONS.intersection(signs)
-    )
+def _bare(sentence: str) -> str:
+    return "".join(filter(str.isalnum, sentence.casefold()))

@@ -1,91 +1,88 @@
-"""Reads an answer as JSON, wherever it is in the text, or as lines."""
+"""Reads an answer as a JSON object, wherever it is in the text; of one that was cut off, its whole parts."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from soulmem.domain.llm import Unreadable
-from soulmem.prompts.reading.lenient_json import read_json
-from soulmem.prompts.reading.line_form import read_lines
+from soulmem.domain.texts import well_formed
 from soulmem.prompts.reading.unwrapping import answer_of
 
-_OPENING = re.compile(r"[{\[]")
 _TRIES = 24  # positions tried as the begin of JSON
 _LONGEST = 60_000  # characters of an answer; the rest is ignored
+_DECODER = json.JSONDecoder(strict=False)
+_MARKS = re.compile(r'\\.|["{}\[\]]', re.S)
+_CLOSING = {"{": "}", "[": "]"}
+_SENTENCES = re.compile(r".*[.!?。！？…]", re.S)
 
 
 def read_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
-    """The JSON object in the answer with most of the `wanted` keys.
-
-    A list counts as the union of its objects, or as the value of the first wanted key. Raises Unreadable.
-    """
-    body = answer_of(text[:_LONGEST])
+    """The JSON object in the answer with most of the `wanted` keys. Raises Unreadable."""
     best: Mapping[str, Any] = {}
-    for value in _json_values(body):
-        named = _members(value, wanted)
-        if _count_wanted(named, wanted) > _count_wanted(best, wanted):
-            best = named
+    for value in _objects(answer_of(text[:_LONGEST])):
+        if _count_wanted(value, wanted) > _count_wanted(best, wanted):
+            best = value
     if not best:
         raise Unreadable("no JSON object with any of " + ", ".join(wanted))
     return best
-
-
-def read_lists(
-    text: str, wanted: Collection[str], forms: Mapping[str, tuple[str, Sequence[str]]]
-) -> Mapping[str, Any]:
-    """The same, else the lines of the answer in `forms`. Raises Unreadable."""
-    try:
-        return read_object(text, wanted)
-    except Unreadable as error:
-        lines = read_lines(answer_of(text[:_LONGEST]), forms)
-        if not lines:
-            raise error
-        return lines
-
-
-def _members(value: Any, wanted: Collection[str]) -> Mapping[str, Any]:
-    """The members of an object, of an object inside it, or of the objects of a list."""
-    if isinstance(value, list):
-        parts = [part for part in value if isinstance(part, Mapping)]
-        together: dict[str, Any] = {}
-        for part in parts:
-            together.update(_lower_keys(part))
-        if _count_wanted(together, wanted) or not parts:
-            return together
-        return {next(iter(wanted)): parts}
-    if not isinstance(value, Mapping):
-        return {}
-    named = _lower_keys(value)
-    if _count_wanted(named, wanted):
-        return named
-    for member in named.values():
-        if isinstance(member, Mapping) and _count_wanted(member, wanted):
-            return member
-    return named
-
-
-def _lower_keys(members: Mapping[str, Any]) -> dict[str, Any]:
-    return {str(key).strip().lower(): member for key, member in members.items()}
 
 
 def _count_wanted(members: Mapping[str, Any], wanted: Collection[str]) -> int:
     return sum(key in members for key in wanted)
 
 
-def _json_values(body: str) -> Iterator[Any]:
-    """JSON values in the text, from left to right; also those inside a list or an unreadable object."""
-    position = 0
+def _objects(body: str) -> Iterator[Mapping[str, Any]]:
+    """The JSON objects in the text, from left to right, those inside others too."""
+    position = -1
     for _ in range(_TRIES):
-        opening = _OPENING.search(body, position)
-        if opening is None:
+        position = body.find("{", position + 1)
+        if position < 0:
             return
-        position = opening.end()
-        try:
-            value, end = read_json(body, opening.start())
-        except ValueError:
+        value = _decoded(body, position)
+        if value is None:
+            value = _cut_off(body[position:])
+        if value is not None:
+            yield value
+
+
+def _decoded(text: str, position: int = 0) -> Mapping[str, Any] | None:
+    """The object that begins at the "{" at `position`; None where it is no JSON, or nested too deeply."""
+    try:
+        value, _ = _DECODER.raw_decode(text, position)
+        # An escape may be half of a surrogate pair.
+        value = json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _cut_off(text: str) -> Mapping[str, Any] | None:
+    """The whole parts of an object that was cut off: its texts end with a sentence. None without any."""
+    values = map(_decoded, _closed(text))
+    return next((value for value in values if value is not None), None)
+
+
+def _closed(text: str) -> Iterator[str]:
+    """The object with a text under way closed after its last sentence, and without what is under way."""
+    closing, begin, is_text = list[str](), 0, False
+    end, depth = 0, 0  # of the last closed part: its end, and how many are open there
+    for match in _MARKS.finditer(text):
+        mark = match.group()
+        if mark == '"':
+            is_text, begin = not is_text, match.end()
+        elif is_text or mark.startswith("\\"):
             continue
-        if isinstance(value, Mapping) and value:
-            position = max(position, end)
-        yield value
+        elif mark in _CLOSING:
+            closing.append(_CLOSING[mark])
+        elif not closing or closing.pop() != mark:
+            return
+        else:
+            end, depth = match.end(), len(closing)
+    if is_text and (sentences := _SENTENCES.match(text, begin)):
+        yield text[: sentences.end()] + '"' + "".join(reversed(closing))
+    elif text.rstrip().endswith('"'):
+        yield text + "".join(reversed(closing))
+    yield text[:end] + "".join(reversed(closing[:depth]))

@@ -1,4 +1,4 @@
-"""Removes reasoning, control tokens and code fences from an answer."""
+"""Removes reasoning and control tokens from an answer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ _THOUGHTS = (
     ("<|begin_of_thought|>", "<|end_of_thought|>"),
     ("<|channel|>analysis", "<|channel|>final"),
 )
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n?(.*?)(?:```|\Z)", re.S)
 # marks of a chat template that leaked
 _CONTROL = re.compile(r"<\|[\w ]{1,30}\|>|</?s>")
 
@@ -34,12 +33,6 @@ def answer_of(text: str) -> str:
             "an empty answer" if not text.strip() else "nothing but reasoning"
         )
     return answer
-
-
-def fenced(text: str) -> str:
-    """The longest block between code fences, or the whole text without one; an open fence ends with the text."""
-    blocks = [block.strip() for block in _FENCE.findall(text)]
-    return max(blocks, key=len, default="") or text
 
 
 def _without(text: str, start: str, end: str) -> str:

@@ -10,13 +10,24 @@ import pytest
 
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.ids import ChatId, SoulId
-from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.llm import (
+    Completion,
+    Failure,
+    LlmFailed,
+    ModelChoice,
+    ModelUse,
+    Prompt,
+)
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import Activity
+from soulmem.engine.llm.model_choice import ChoosableModels
+from soulmem.engine.llm.sources import LlmSources
 from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.runtime.jobs import JobState
 from tests.engine.model_stage import ModelStage, obliging, talk
 from tests.engine.stage import ME, Stage, ended
+from tests.fakes.llm import FakeLlm
+from tests.fakes.model_choice import FakeModels
 
 
 @pytest.fixture(params=["fake", "surreal"])
@@ -73,7 +84,7 @@ async def test_a_long_life_costs_two_calls_for_twenty_messages(
     read: list[str] = []
     for prompt in stage.llm.asked:
         if prompt.name == "extraction":
-            read += prompt.user.split()
+            read += prompt.user.replace('"', " ").split()
     assert read.count("word1.") == 1
     assert (
         sum(word.startswith("word") for word in read) > 180
@@ -197,6 +208,31 @@ async def test_what_waits_goes_on_by_itself_after_a_while(stage: ModelStage) -> 
     assert await stage.drafted()
     stage.clock.advance(3600, 0)
     assert not consolidator.is_due()  # nothing waits any more
+
+
+async def test_what_waits_for_a_model_goes_on_with_another_that_is_chosen() -> None:
+    other = FakeLlm(obliging)
+    models = ChoosableModels(
+        file=FakeModels(),
+        sources=lambda _choice: LlmSources(archivist=lambda _owner: other),
+        limits=lambda _choice: UsageLimits(),
+    )
+    stage = ModelStage(LlmFailed(Failure.UNREACHABLE, "nobody"), models=models)
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c", talk(30))
+    await stage.rest()
+    consolidator = stage.engine.consolidator
+    assert not consolidator.is_due()
+    assert consolidator.deferrals.unavailable_reason
+
+    choice = ModelChoice(ModelUse.CLIENT)
+    await stage.engine.model_choice.choose(ME, choice, keeps_key=False)
+    assert consolidator.is_due()
+    assert consolidator.deferrals.unavailable_reason is None
+    await stage.engine.idle.go_on()
+    assert await stage.drafted()
+    await stage.stop()
 
 
 async def test_idle_work_keeps_to_its_hour(stage: ModelStage) -> None:

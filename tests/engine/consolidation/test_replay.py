@@ -12,7 +12,7 @@ from soulmem.domain.edges import DECAYING, Edge, EdgeKind
 from soulmem.domain.ids import SlotId, SoulId
 from soulmem.domain.llm import Unreadable
 from soulmem.domain.memories import Origin
-from soulmem.domain.soul import KnownName
+from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.runtime.jobs import JobState, JobView
 from tests.engine.kind_scenes import NAMED, KindStage, honest, story
@@ -27,7 +27,11 @@ async def stage() -> AsyncIterator[Stage]:
     fresh_stage = Stage()
     await fresh_stage.start()
     await fresh_stage.engine.souls.put(
-        ME, SoulId("s1"), "Mira", (KnownName("bridge"), KnownName("Sundays")), None
+        ME,
+        SoulId("s1"),
+        "Mira",
+        (KnownName("bridge"), KnownName("Sundays")),
+        SoulSettings(restraint=0.0),
     )
     await fresh_stage.sync("c1", TALK)
     await fresh_stage.recall(

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from soulmem.domain.ids import SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from tests.engine.model_stage import ModelStage, obliging, read_of, talk
@@ -108,6 +109,26 @@ async def test_what_one_answer_said_of_it_goes_with_that_answer(
     )
     assert await stage.drafted() == []
     assert "Al spoke at length" not in await stage.known("c")
+
+
+async def test_undoing_one_job_leaves_the_evidence_of_the_other(
+    stage: ModelStage,
+) -> None:
+    """What the undone answer said of it is taken back, and its messages speak for it no more."""
+    concept = await al(stage)
+    mind = await stage.mind()
+    made = {d.source: d for d in mind.derivations.of(concept.id)}
+    assert len(made) == 2
+    older, newer = sorted(made, key=lambda source: made[source].made)
+    undo = stage.engine.history.undo
+    await undo(ME, SoulId("s1"), since=None, change=None, job=newer)
+    concept = await al(stage)
+    assert concept.state is MemoryState.ACTIVE
+    assert await stage.sources_of(concept.id) == ["m1"]
+    (left,) = (await stage.mind()).derivations.of(concept.id)
+    assert left.source == older
+    await stage.restart()
+    assert await stage.sources_of(concept.id) == ["m1"]
 
 
 async def test_what_the_user_threw_away_is_not_drafted_again(stage: ModelStage) -> None:

@@ -12,7 +12,8 @@ from types import SimpleNamespace
 import pytest
 
 from soulmem.domain.ids import ChatId, SoulId
-from soulmem.domain.llm import Completion, Prompt
+from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.llm_usage import LlmUsage
 from soulmem.engine.api.requests import Activity
 from soulmem.engine.params import EngineParams
 from soulmem.engine.runtime.jobs import ENDED
@@ -87,6 +88,9 @@ async def play(evening: Evening, seed: int, *, jobs: bool) -> ModelStage:
     return stage
 
 
+_TWO_YEARS = 2 * 366 * 86_400  # seconds; by then all periods of what was said are over
+
+
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("jobs", [False, True], ids=["at rest", "as jobs"])
 @pytest.mark.parametrize("seed", range(3))
@@ -154,3 +158,50 @@ async def seconds_of_recall(stage: ModelStage, number: int) -> float:
     )
     assert answer.memories
     return time.perf_counter() - began
+
+
+async def test_usage_counts_every_call_and_its_tokens_also_of_calls_that_failed() -> (
+    None
+):
+    stage = ModelStage('{"digest": "They spoke at length of word3."}')
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c1", talk(8))
+    await stage.close("c1")
+    stage.clock.advance(_TWO_YEARS)
+
+    async def usage_after(period: str, *replies: str | LlmFailed) -> LlmUsage:
+        stage.llm.then(replies)
+        job = await stage.engine.jobs.ask(ME, "digest", SOUL, {"period": period})
+        await ended(stage, job)
+        report = await stage.engine.consolidator.usage_report(ME, SOUL)
+        return report.totals["digest"]
+
+    good = await usage_after("year", '{"digest": "They spoke at length of word3."}')
+    assert (good.calls, good.failed) == (1, 0)
+    assert good.prompt_tokens > good.answer_tokens > 0
+    away = await usage_after("month", LlmFailed(Failure.UNREACHABLE, "away"))
+    assert (away.calls, away.failed) == (3, 2), "a failed call is repeated once"
+    assert away.prompt_tokens > good.prompt_tokens
+    assert away.answer_tokens == good.answer_tokens
+    await stage.stop()
+
+
+async def test_a_refusal_is_not_repeated_nor_a_call_to_a_model_that_is_away() -> None:
+    stage = ModelStage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c1", talk(8))
+    await stage.close("c1")
+    stage.clock.advance(_TWO_YEARS)
+
+    async def calls_for(period: str, failure: Failure) -> int:
+        stage.llm.then([LlmFailed(failure, "no")])
+        before = len(stage.calls)
+        job = await stage.engine.jobs.ask(ME, "digest", SOUL, {"period": period})
+        await ended(stage, job)
+        return len(stage.calls) - before
+
+    assert await calls_for("year", Failure.REFUSED) == 1
+    assert await calls_for("month", Failure.UNREADABLE) == 2
+    await stage.stop()

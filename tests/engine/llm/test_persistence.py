@@ -15,6 +15,7 @@ from soulmem.domain.llm_usage import LlmUsage
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.retry import Deferrals, Key, RetryParams
+from soulmem.engine.llm.trust import ModelTrust
 from soulmem.engine.llm.usage import UsageLedger, UsageLimits
 from soulmem.engine.params import EngineParams
 from tests.engine.model_stage import ModelStage, obliging
@@ -45,7 +46,9 @@ async def opened(
 ) -> tuple[UsagePersistence, UsageLedger, Deferrals]:
     """Usage and deferrals as after a start."""
     usage, deferrals = UsageLedger(UsageLimits()), Deferrals(RetryParams())
-    persistence = UsagePersistence(store=store, usage=usage, deferrals=deferrals)
+    persistence = UsagePersistence(
+        store=store, usage=usage, deferrals=deferrals, trust=ModelTrust()
+    )
     await persistence.open(current_time)
     return persistence, usage, deferrals
 

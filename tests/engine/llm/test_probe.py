@@ -11,6 +11,7 @@ from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
 from soulmem.domain.llm import Failure, LlmFailed, Prompt
 from soulmem.engine.runtime.jobs import JobState
+from soulmem.prompts.model_questions import QUESTIONS
 from tests.engine.model_stage import ModelStage
 from tests.engine.stage import ME, Stage, ended
 from tests.fakes.llm import Reply
@@ -29,6 +30,13 @@ _DRAFTED = {
     },
     "zh": {"lines": [1], "text": "小雨在磨坊旁边种了一棵花楸树。", "importance": 0.5},
 }
+
+
+def answers(language: str, right: int = 6) -> str:
+    """Answers to the six questions, so many of them right."""
+    lines = [question.line for question in QUESTIONS[language]]
+    wrong = [line + 1 for line in lines[right:]]
+    return json.dumps({"answers": lines[:right] + wrong})
 
 
 def drafts(language: str) -> str:
@@ -63,17 +71,36 @@ async def model_stage(*replies: Reply) -> ModelStage:
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_a_good_model_sums_up_what_it_is_told(language: str) -> None:
     stage = await model_stage(
-        json.dumps({"summary": _SUMMED_UP[language]}), drafts(language)
+        json.dumps({"summary": _SUMMED_UP[language]}),
+        drafts(language),
+        answers(language),
     )
     result = await result_of(stage, language)
     assert result == {
         "state": "ok",
         "answer": _SUMMED_UP[language],
+        "right": 6,
+        "asked": 6,
         "model": "fake",
         "seconds": 0.0,
     }
     report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    assert (report.totals["test"].calls, "consolidation" in report.totals) == (2, False)
+    assert (report.totals["test"].calls, "consolidation" in report.totals) == (3, False)
+    await stage.stop()
+
+
+@pytest.mark.parametrize(("right", "state"), [(0, "weak"), (4, "weak"), (5, "ok")])
+async def test_right_answers_make_the_difference(right: int, state: str) -> None:
+    stage = await model_stage(
+        json.dumps({"summary": _SUMMED_UP["en"]}), drafts("en"), answers("en", right)
+    )
+    result = await result_of(stage, "en")
+    assert (result["state"], result["right"]) == (state, right)
+    trust = stage.engine.consolidator.trust
+    assert trust.is_low(ME, "fake") is (state == "weak")
+    await stage.restart()
+    await stage.mind()
+    assert stage.engine.consolidator.trust.right(ME, "fake") == right
     await stage.stop()
 
 
@@ -82,6 +109,7 @@ async def test_one_that_babbles_is_recognised() -> None:
     result = await result_of(stage, "en")
     assert (result["state"], "answer" in result) == ("unreadable", False)
     assert len(stage.llm.asked) == 2
+    assert stage.engine.consolidator.trust.is_low(ME, "fake")
     await stage.stop()
 
 
@@ -126,11 +154,11 @@ async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
 
     def answer(prompt: Prompt) -> str:
         asked.append(stage.engine.lifecycle.is_generating())
-        return (
-            json.dumps({"summary": _SUMMED_UP["en"]})
-            if prompt.name == "summary"
-            else drafts("en")
-        )
+        return {
+            "summary": json.dumps({"summary": _SUMMED_UP["en"]}),
+            "extraction": drafts("en"),
+            "checking": answers("en"),
+        }[prompt.name]
 
     stage = await model_stage(answer)
     stage.engine.lifecycle.generating(ME, "c1", True)
@@ -141,7 +169,7 @@ async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
     assert asked == []
     stage.engine.lifecycle.generating(ME, "c1", False)
     assert (await ended(stage, job)).result["state"] == "ok"
-    assert asked == [False, False]
+    assert asked == [False, False, False]
     view = await ended(
         stage,
         await stage.engine.jobs.ask(

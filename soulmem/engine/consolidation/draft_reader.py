@@ -1,0 +1,73 @@
+"""Asks a model for the drafts of a passage, and reads them as far as the model is trusted.
+
+In idle time a model that was not asked its six questions yet is asked them after its first answer, and one
+that passed them checks its doubtful drafts. A job makes only the calls whose price the user accepted.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+from typing import NamedTuple
+
+from soulmem.domain.drafts import Drafts, Passage
+from soulmem.domain.llm import LlmFailed
+from soulmem.engine.consolidation.draft_check import checked
+from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
+from soulmem.engine.llm.trust import USAGE_KIND, ModelTrust, ask_questions
+from soulmem.prompts import extraction
+
+log = logging.getLogger(__name__)
+
+
+class _Readings(NamedTuple):
+    """One answer, read twice."""
+
+    plain: Drafts
+    strict: Drafts
+
+
+class DraftReader:
+    """`asks_questions`: whether a new model is asked its questions in idle time."""
+
+    def __init__(
+        self, *, llm_calls: LlmCalls, trust: ModelTrust, asks_questions: bool
+    ) -> None:
+        self._llm_calls = llm_calls
+        self._trust = trust
+        self._asks_questions = asks_questions
+
+    async def drafts(self, task: LlmTask, passage: Passage) -> Drafts:
+        """The model's drafts of the passage. Raises LlmFailed, LlmInterrupted."""
+        readings = await self._llm_calls.ask(
+            task,
+            extraction.render(passage),
+            partial(_read, passage=passage),
+        )
+        if task.is_idle:
+            await self._ask_questions_once(task, passage.language)
+        if self._trust.is_low(task.owner, task.model):
+            return readings.strict
+        if not task.is_idle:
+            return readings.plain
+        return await checked(
+            self._llm_calls, self._trust, task, passage, readings.plain
+        )
+
+    async def _ask_questions_once(self, task: LlmTask, language: str) -> None:
+        model = task.model
+        is_known = self._trust.right(task.owner, model) is not None
+        if is_known or not self._asks_questions:
+            return
+        test = LlmTask(task.owner, task.soul, USAGE_KIND)
+        try:
+            right = await ask_questions(self._llm_calls, test, self._trust, language)
+        except (LlmFailed, LlmInterrupted):
+            return  # asked again after the next answer
+        log.info("the model %s answers %d of 6 questions right", model, right)
+
+
+def _read(text: str, passage: Passage) -> _Readings:
+    """Both readings of an answer. Raises Unreadable."""
+    strict = extraction.parse(text, passage, is_strict=True)
+    return _Readings(extraction.parse(text, passage), strict)

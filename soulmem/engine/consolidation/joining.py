@@ -1,0 +1,192 @@
+"""Joining: tellings of one event become one memory, with all their evidence, without a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from soulmem.consolidation.tellings import (
+    Fit,
+    Telling,
+    TellingParams,
+    events_of,
+    no_vectors,
+)
+from soulmem.conversation.episodes import spoken
+from soulmem.domain.audit import Actor
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.released_tellings import with_centre
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.vectors.encoder import EncodedTexts, SituationEncoder
+from soulmem.engine.views.tellings import Partners, may_be_joined, telling_of
+from soulmem.engine.world.audit import ChangeAuthor
+from soulmem.engine.world.services import Services
+from soulmem.engine.world.world import World
+from soulmem.graph.association import MEMORY_KINDS
+
+_EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
+_PIECE = 40  # texts compared at once: some 10 ms on the compute thread
+_REASON = "told again"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """What a run did: memories that were merged, and that came back."""
+
+    merged: int = 0
+    released: int = 0
+
+
+class Joiner:
+    """Unites tellings. Callers must not hold `World.writing`."""
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        encoder: SituationEncoder,
+        params: TellingParams | None = None,
+    ) -> None:
+        self._compute = services.compute
+        self._auditor = services.auditor
+        self._encoder = encoder
+        self._params = params or TellingParams()
+
+    async def run_idle(self, worlds: Iterable[World]) -> None:
+        """In Idle: compare what came or changed in every open soul since the last time."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                await self.join(world, mind)
+
+    async def join(self, world: World, mind: Mind, source: str = "") -> Joined:
+        """Unite the tellings among what was not compared yet; `source` is the job that asks."""
+        merged = released = 0
+        while keys := await self._compute.run(_next_to_compare, mind):
+            groups = await self._compute.run(_groups, mind, keys)
+            for group in groups:
+                change = await self._join_group(world, mind, group, source)
+                await self._compute.run(_set_compared, mind, group)
+                states = [memory.state for memory in change.put_memories]
+                merged += states.count(MemoryState.MERGED)
+                released += states.count(MemoryState.ACTIVE)
+            await self._compute.run(_set_compared, mind, keys)
+        return Joined(merged, released)
+
+    async def _join_group(
+        self, world: World, mind: Mind, keys: Sequence[MemoryId], source: str
+    ) -> MindChange:
+        """Join what of these texts tells the same; returns the change."""
+        texts = await self._compute.run(_texts, mind, keys)
+        encoded = await self._encoder.encode(texts.values())
+        fit = no_vectors if encoded is None else await self._fit_of(encoded, texts)
+        author = ChangeAuthor(Actor.ENGINE, source=source, reason=_REASON)
+        async with world.writing as token:
+            if world.minds.get(mind.soul.id) is not mind:
+                return MindChange()
+            change = await self._auditor.carry_out_made(
+                token,
+                world,
+                mind,
+                lambda current: _change(current, keys, fit, self._params),
+                author,
+            )
+        return change or MindChange()
+
+    async def _fit_of(
+        self, encoded: EncodedTexts, texts: Mapping[MemoryId, str]
+    ) -> Fit:
+        keys = list(texts)
+        place = {key: index for index, key in enumerate(keys)}
+        rows = encoded.rows(texts.values())
+        fits = await self._compute.run(encoded.calibration.between, rows)
+
+        def fit(first: Telling, other: Telling) -> float:
+            here, there = place.get(first.key), place.get(other.key)
+            if here is None or there is None:
+                return float("nan")
+            return float(fits[here, there])
+
+        return fit
+
+
+@compute_only
+def _next_to_compare(mind: Mind) -> list[MemoryId]:
+    """Episodes that were not compared yet, in pieces."""
+    columns, n = mind.columns, mind.size
+    due = ~columns.compared[:n] & (columns.kind[:n] == _EPISODE)
+    rows = np.flatnonzero(due & (columns.created[:n] != 0))[:_PIECE]
+    return mind.ids_at(rows.tolist())
+
+
+@compute_only
+def _set_compared(mind: Mind, keys: Iterable[MemoryId]) -> None:
+    for key in keys:
+        row = mind.row(key)
+        if row is not None:
+            mind.columns.compared[row] = True
+
+
+@compute_only
+def _groups(mind: Mind, keys: Sequence[MemoryId]) -> list[list[MemoryId]]:
+    """Texts to be compared with each other: each with its partners, and with whatever these are joined with.
+
+    Texts that are in two groups make one of them. A text without a partner is in none.
+    """
+    partners = Partners(mind)
+    group_of: dict[MemoryId, dict[MemoryId, None]] = {}
+    for key in keys:
+        memory = mind.memories.get(key)
+        if memory is None:
+            continue
+        near = _joined_with(mind, [key])
+        if may_be_joined(mind, memory):
+            near |= _joined_with(mind, partners.of(mind.row_of(memory)))
+        if len(near) < 2:
+            continue
+        for other in list(near):
+            near |= group_of.get(other, {})
+        group_of.update(dict.fromkeys(near, near))
+    groups = {id(group): list(group) for group in group_of.values()}
+    return list(groups.values())
+
+
+def _joined_with(mind: Mind, keys: Iterable[MemoryId]) -> dict[MemoryId, None]:
+    """These memories, and all that are joined with one of them."""
+    out: dict[MemoryId, None] = {}
+    for key in keys:
+        centre = mind.tellings.centre(key) or key
+        out.update(dict.fromkeys((key, centre, *mind.tellings.merged(centre))))
+    return out
+
+
+@compute_only
+def _texts(mind: Mind, keys: Iterable[MemoryId]) -> dict[MemoryId, str]:
+    """What these memories tell; ids of no memory are left out."""
+    memories = (mind.memories.get(key) for key in keys)
+    return {memory.id: spoken(memory) for memory in memories if memory is not None}
+
+
+@compute_only
+def _change(
+    mind: Mind, keys: Sequence[MemoryId], fit: Fit, params: TellingParams
+) -> MindChange | None:
+    """What to write so that those of the memories that tell the same are joined, and no others."""
+    memories = [m for m in map(mind.memories.get, keys) if m is not None]
+    joinable = [m for m in memories if may_be_joined(mind, m)]
+    tellings = [telling_of(mind, m) for m in joinable]
+    centres = [m.id for m in joinable if mind.tellings.merged(m.id)]
+    centre_of: dict[MemoryId, MemoryId] = {}
+    for event in events_of(tellings, centres, fit, params):
+        centre_of.update(dict.fromkeys(event.others, event.centre))
+    put: list[Memory] = []
+    for memory in memories:
+        if memory.state in (MemoryState.ACTIVE, MemoryState.MERGED):
+            new = with_centre(memory, centre_of.get(memory.id))
+            if new is not memory:
+                put.append(new)
+    return MindChange(put_memories=tuple(put)) if put else None

@@ -1,0 +1,145 @@
+"""Linking in Idle: what kept replies recalled together is linked, without a language model (Hebb)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from weakref import WeakKeyDictionary
+
+from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
+from soulmem.domain.audit import Actor
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.world.audit import ChangeAuthor
+from soulmem.engine.world.services import Services
+from soulmem.engine.world.world import World
+
+_AUTHOR = ChangeAuthor(Actor.ENGINE, reason="recalled together")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkingParams:
+    """What is linked by itself."""
+
+    # Replies that recalled both; one may be chance.
+    least: int = 2
+    # Turns in which these replies lie: a new link that nothing uses falls below the floor
+    # in 208, and is not made again for what made it once.
+    within: int = 200
+    # Memories of one recall that are linked with each other, the best first.
+    memories: int = 16
+    rehearsal: RehearsalParams = field(default_factory=RehearsalParams)
+
+
+class CoRecallLinker:
+    """Links memories. Callers must not hold `World.writing`."""
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        params: LinkingParams | None = None,
+    ) -> None:
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
+        self._loader = services.loader
+        self._params = params or LinkingParams()
+        # The newest recall of a mind when it was last looked at.
+        self._seen: WeakKeyDictionary[Mind, str] = WeakKeyDictionary()
+
+    async def run_idle(self, worlds: Iterable[World]) -> None:
+        """In Idle: link what was recalled together, where there are recalls since the last time."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                newest = await self._compute.run(_newest_recall, mind)
+                if newest is not None and self._seen.get(mind) != newest:
+                    await self._link(world, mind)
+                    self._seen[mind] = newest
+
+    async def _link(self, world: World, mind: Mind) -> None:
+        extra = self._clock.extra_turns
+        together = await self._compute.run(_recalled, mind, extra, self._params)
+        keys = frozenset[MemoryId]().union(*together)
+        if not keys:
+            return
+        await self._loader.complete(world.owner, mind, sorted(keys))
+        current_time = self._clock.now()
+        async with world.writing as token:
+            if world.minds.get(mind.soul.id) is mind:
+                await self._auditor.carry_out_made(
+                    token,
+                    world,
+                    mind,
+                    lambda current: _links(
+                        current, together, current_time, extra, self._params
+                    ),
+                    _AUTHOR,
+                )
+
+
+@compute_only
+def _newest_recall(mind: Mind) -> str | None:
+    """The trace of the newest recall of a kept reply."""
+    records = mind.recalls.records()
+    return records[-1].trace if records else None
+
+
+@compute_only
+def _recalled(
+    mind: Mind, extra: int, params: LinkingParams
+) -> list[frozenset[MemoryId]]:
+    """For each recent recall of a kept reply the memories in use that it brought."""
+    since = mind.lived_turns(extra) - params.within
+    together = []
+    for record in mind.recalls.records():
+        if record.stamp.turn >= since:
+            brought = [t.memory for t in record.trails if _is_used(mind, t.memory)]
+            together.append(frozenset(brought[: params.memories]))
+    return together
+
+
+def _is_used(mind: Mind, key: MemoryId) -> bool:
+    memory: Memory | None = mind.memories.get(key)
+    return memory is not None and memory.state is MemoryState.ACTIVE
+
+
+@compute_only
+def _links(
+    mind: Mind,
+    together: Sequence[frozenset[MemoryId]],
+    current_time: datetime,
+    extra: int,
+    params: LinkingParams,
+) -> MindChange | None:
+    """New links between memories that were recalled together often enough and are not linked yet."""
+    keys = {key for keys in together for key in keys if key in mind.memories}
+    joined = {frozenset((e.source, e.target)) for e in mind.edges.between(keys)}
+    frequency = {}
+    for key in keys:
+        usage = mind.recalls.usage(key)
+        if usage is not None:
+            frequency[key] = usage.frequency()
+    recalled = [brought & keys for brought in together]
+    p = params.rehearsal
+    edges = tuple(
+        Edge(
+            soul=mind.soul.id,
+            source=source,
+            target=target,
+            kind=EdgeKind.ASSOCIATES,
+            origin=Origin.CHAT,
+            touched=current_time,
+            strength=p.strength,
+            at_turn=float(mind.lived_turns(extra)),
+        )
+        for source, target in pairs_to_link(
+            recalled, frequency, joined, p, least=params.least
+        )
+    )
+    return MindChange(put_edges=edges) if edges else None

@@ -1,0 +1,244 @@
+"""Streams: events are stored as they come, and each quarter of an hour is told by a highlight.
+
+A highlight is a digest that rests on events instead of messages. That of the present is made when a recall asks
+for it, so that the soul knows what was just said.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from soulmem.domain.audit import Actor
+from soulmem.domain.digests import Period, digest_span
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import MemoryId, Owner, SoulId, StreamId
+from soulmem.domain.memories import MemoryState
+from soulmem.domain.streams import StreamEvent
+from soulmem.engine.consolidation.digest_plan import digests_of
+from soulmem.engine.consolidation.highlights import (
+    Quarter,
+    highlight_change,
+    highlight_id,
+    highlight_quotations,
+)
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.world.audit import ChangeAuthor
+from soulmem.engine.world.services import Services
+from soulmem.engine.world.world import World
+
+_END_OF_TIME = datetime.max.replace(tzinfo=timezone.utc)
+_START_OF_TIME = datetime.min.replace(tzinfo=timezone.utc)
+_REASON = "highlight"
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """How many events of a batch were new, and how many were known before."""
+
+    added: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventPage:
+    """A page of events by time; `cursor` is None on the last page."""
+
+    events: Sequence[StreamEvent]
+    cursor: str | None
+
+
+@dataclass(slots=True)
+class _SoulStreams:
+    """What is known of the streams of a soul: the ids of all events, quarters whose highlight is to be made, and
+    those that were not over when theirs was.
+    """
+
+    known: defaultdict[StreamId, set[str]] = field(
+        default_factory=lambda: defaultdict(set)
+    )
+    due: set[Quarter] = field(default_factory=set)
+    going_on: set[Quarter] = field(default_factory=set)
+
+
+class Streams:
+    """The streams of all souls. Callers do not hold `World.writing`."""
+
+    def __init__(self, services: Services, *, minutes: int = 15) -> None:
+        """minutes  that a highlight tells"""
+        self._world_of = services.world_of
+        self._store = services.store
+        self._compute = services.compute
+        self._clock = services.clock
+        self._auditor = services.auditor
+        self._length = timedelta(minutes=minutes)
+        self._streams: WeakKeyDictionary[Mind, _SoulStreams] = WeakKeyDictionary()
+        self._one_by_one = asyncio.Lock()
+        # Highlights that a recall did not wait for.
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def add(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        stream: StreamId,
+        events: Sequence[StreamEvent],
+    ) -> Added:
+        """Store the events that are not known yet by their ids. Raises NotFound."""
+        world = await self._world_of(owner)
+        mind = await world.mind(world.soul(soul).id)
+        async with self._one_by_one:
+            streams = await self._of(owner, mind)
+            known = streams.known[stream]
+            new = {
+                event.id: event for event in reversed(events) if event.id not in known
+            }
+            if new:
+                await self._store.put_events(owner, soul, list(new.values())[::-1])
+                known.update(new)
+                for event in new.values():
+                    streams.due.add(self._quarter(event))
+        return Added(len(new), len(events) - len(new))
+
+    async def page(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        stream: StreamId,
+        span: tuple[datetime | None, datetime | None],
+        limit: int,
+        cursor: str | None,
+    ) -> EventPage:
+        """A page of the stream's events within the span: from (inclusive), to (exclusive). Raises NotFound."""
+        world = await self._world_of(owner)
+        world.soul(soul)
+        start = (span[0] or _START_OF_TIME, "")
+        if cursor is not None:
+            start = max(start, _position(cursor))
+        end = span[1] or _END_OF_TIME
+        events = await self._store.events(owner, soul, stream, start, end, limit + 1)
+        more = len(events) > limit
+        return EventPage(events[:limit], _cursor(events[limit - 1]) if more else None)
+
+    async def run_idle(self, worlds: Iterable[World]) -> None:
+        """Make the highlights that are due, for every open soul."""
+        for world in worlds:
+            for mind in list(world.minds.values()):
+                await self._make_due(world, mind)
+
+    async def catch_up(self, world: World, mind: Mind, seconds: float) -> None:
+        """Have the soul know its latest events, unless that takes longer."""
+        streams = self._streams.get(mind)
+        if streams is not None and not self._due(streams):
+            return
+        making = asyncio.ensure_future(self._make_due(world, mind))
+        self._running.add(making)
+        making.add_done_callback(self._running.discard)
+        with suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(asyncio.shield(making), max(0.0, seconds))
+
+    async def _make_due(self, world: World, mind: Mind) -> None:
+        async with self._one_by_one:
+            streams = await self._of(world.owner, mind)
+            for quarter in sorted(self._due(streams)):
+                now = self._clock.now()
+                await self._make(world, mind, quarter, now)
+                streams.due.discard(quarter)
+                streams.going_on.discard(quarter)
+                if self._end(quarter) > now:
+                    streams.going_on.add(quarter)
+
+    def _due(self, streams: _SoulStreams) -> set[Quarter]:
+        """The quarters whose highlight is to be made, with those that have ended since."""
+        now = self._clock.now()
+        return streams.due | {q for q in streams.going_on if self._end(q) <= now}
+
+    async def _make(
+        self, world: World, mind: Mind, quarter: Quarter, now: datetime
+    ) -> None:
+        """Make the highlight of a quarter anew; that of the present tells what there is."""
+        end = self._end(quarter)
+        events = await self._store.events(
+            world.owner, mind.soul.id, quarter.stream, (quarter.start, ""), end
+        )
+        if not events:
+            return
+        if end > now:
+            end = max(events[-1].moment, quarter.start) + timedelta(microseconds=1)
+        quoted = await self._compute.run(highlight_quotations, mind, events)
+        make = partial(highlight_change, quarter, end, quoted, now)
+        async with world.writing as token:
+            if world.minds.get(mind.soul.id) is mind:
+                author = ChangeAuthor(Actor.ENGINE, reason=_REASON)
+                await self._auditor.carry_out_made(token, world, mind, make, author)
+
+    async def _of(self, owner: Owner, mind: Mind) -> _SoulStreams:
+        """The streams of a soul; read from the store when they are asked for first."""
+        streams = self._streams.get(mind)
+        if streams is None:
+            streams = _SoulStreams()
+            quarters: set[Quarter] = set()
+            for stream, moment, key in await self._store.event_keys(
+                owner, mind.soul.id
+            ):
+                streams.known[stream].add(key)
+                quarters.add(Quarter(self._start(moment), stream))
+            if quarters:
+                told = await self._compute.run(_told, mind)
+                for quarter in quarters:
+                    end = told.get(highlight_id(mind.soul.id, quarter))
+                    if end is None or end < self._end(quarter):
+                        streams.due.add(quarter)
+            self._streams[mind] = streams
+        return streams
+
+    def _quarter(self, event: StreamEvent) -> Quarter:
+        return Quarter(self._start(event.moment), event.stream)
+
+    def _end(self, quarter: Quarter) -> datetime:
+        """The end of a quarter, which is midnight at the latest."""
+        midnight = quarter.start.replace(hour=0, minute=0) + timedelta(days=1)
+        return min(quarter.start + self._length, midnight)
+
+    def _start(self, moment: datetime) -> datetime:
+        """Start of the quarter of an hour around the moment, counted from midnight UTC."""
+        day = moment.astimezone(timezone.utc).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
+        return day + self._length * ((moment - day) // self._length)
+
+
+@compute_only
+def _told(mind: Mind) -> dict[MemoryId, datetime]:
+    """Up to when each highlight tells its quarter; all of it where the user threw it away or took it over."""
+    told = {}
+    for memory in digests_of(mind):
+        if memory.situation.period == Period.HIGHLIGHT:
+            _, end = digest_span(memory)
+            is_of_user = memory.state is not MemoryState.ACTIVE
+            told[memory.id] = _END_OF_TIME if is_of_user else end
+    return told
+
+
+def _cursor(event: StreamEvent) -> str:
+    return f"{event.moment.astimezone(timezone.utc):%Y%m%dT%H%M%S.%f}_{event.id}"
+
+
+def _position(cursor: str) -> tuple[datetime, str]:
+    """The position that a cursor stands for. Raises Unprocessable."""
+    moment, _, key = cursor.partition("_")
+    try:
+        parsed = datetime.strptime(moment, "%Y%m%dT%H%M%S.%f")  # noqa: DTZ007
+    except ValueError as error:
+        raise Unprocessable(
+            f"{cursor[:80]!r} is no cursor: pass on the one of the page before",
+            field="cursor",
+        ) from error
+    return parsed.replace(tzinfo=timezone.utc), key

@@ -1,0 +1,81 @@
+"""The model for memory work as the user chooses it while SoulMem runs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from soulmem.domain.errors import Forbidden, Unprocessable
+from soulmem.domain.ids import DEFAULT_OWNER, Owner
+from soulmem.domain.llm import ModelChoice, ModelUse
+from soulmem.engine.llm.sources import LlmAccess, LlmSources
+from soulmem.engine.llm.usage import UsageLedger, UsageLimits
+from soulmem.ports.llm import ModelChoiceFile
+
+
+@dataclass(frozen=True, slots=True)
+class ChoosableModels:
+    """What each choice means: the model, and how much of it idle work may use."""
+
+    file: ModelChoiceFile
+    sources: Callable[[ModelChoice], LlmSources]
+    limits: Callable[[ModelChoice], UsageLimits]
+
+
+class ModelChooser:
+    """Puts a choice into force at once, and keeps it over restarts."""
+
+    def __init__(
+        self,
+        *,
+        llms: LlmAccess,
+        usage: UsageLedger,
+        models: ChoosableModels | None,
+        on_changed: Callable[[], None],
+    ) -> None:
+        """`on_changed` is called when a choice has come into force."""
+        self._on_changed = on_changed
+        self._llms = llms
+        self._usage = usage
+        self._models = models
+
+    async def current(self) -> ModelChoice:
+        """The choice in force."""
+        if self._models is None:
+            return ModelChoice()
+        return await asyncio.to_thread(self._models.file.read)
+
+    async def choose(
+        self, owner: Owner, choice: ModelChoice, *, keeps_key: bool
+    ) -> ModelChoice:
+        """Use this model from the next call on; all users of this SoulMem share it.
+
+        keeps_key  the key stays the one that was stored for the same server
+
+        Raises Forbidden for another user than the main one, Unprocessable where there is nothing to choose.
+        """
+        if owner != DEFAULT_OWNER:
+            raise Forbidden(
+                "the model is the same for all users: only the main user of this SoulMem can choose it"
+            )
+        if self._models is None:
+            raise Unprocessable(
+                "this SoulMem has a fixed model: choose it in config.toml", field="use"
+            )
+        if keeps_key and choice.use is ModelUse.SERVER:
+            stored = await self.current()
+            # A key is only sent to the server that it belongs to.
+            if stored.server == choice.server:
+                choice = replace(choice, api_key=stored.api_key)
+        try:
+            await asyncio.to_thread(self._models.file.write, choice)
+        except OSError as error:
+            raise Unprocessable(
+                f"the choice cannot be stored ({error}): check the data folder",
+                field="use",
+            ) from error
+        self._usage.params = self._models.limits(choice)
+        await self._llms.use(self._models.sources(choice))
+        self._on_changed()
+        return choice

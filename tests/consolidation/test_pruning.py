@@ -1,0 +1,60 @@
+"""How long a text lasts: what says more, moves more or was recalled more lasts longer."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from math import log
+
+import numpy as np
+import pytest
+
+from soulmem.consolidation.pruning import (
+    PruneParams,
+    TextFactors,
+    lifetimes,
+    spaced_recalls,
+)
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.usage import Stamp, first_use
+
+
+def lifetime(
+    words: float = 0.0,
+    feeling: float = 0.0,
+    tellings: float = 1.0,
+    recalls: float = 0.0,
+    pace: float = 1.0,
+) -> float:
+    """The lifetime of one text, in turns."""
+    values = (np.asarray([value]) for value in (words, feeling, tellings, recalls))
+    return float(lifetimes(TextFactors(*values), pace)[0])
+
+
+def test_a_greeting_lasts_until_a_twentieth_of_it_is_left() -> None:
+    assert lifetime() == pytest.approx(600 * log(20))
+    assert lifetime(words=1) == lifetime()
+
+
+def test_a_text_lasts_once_as_long_for_each_word_of_content() -> None:
+    assert lifetime(words=5) == pytest.approx(5 * lifetime())
+
+
+def test_feeling_tellings_and_recalls_lengthen_a_life() -> None:
+    assert lifetime(feeling=1.0) == pytest.approx(2 * lifetime())
+    assert lifetime(tellings=3.0) == pytest.approx(3 * lifetime())
+    assert lifetime(recalls=2.0) == pytest.approx(1.8**2 * lifetime())
+
+
+def test_the_dial_shortens_a_life_but_not_below_the_turns_without_a_recall() -> None:
+    assert lifetime(pace=2.0) == pytest.approx(lifetime() / 2)
+    short = PruneParams(stability=1.0)
+    factors = TextFactors(*(np.zeros(1) for _ in range(4)))
+    assert lifetimes(factors, 1.0, short).tolist() == [short.unused]
+
+
+def test_recalls_close_to_each_other_count_once() -> None:
+    moment = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    usage = first_use(MemoryId("m"), SoulId("s"), Stamp(moment, 3))
+    for turn in (4, 12, 13, 40):
+        usage = usage.again(Stamp(moment, turn))
+    assert spaced_recalls(usage) == 3  # at 3, 13 and 40

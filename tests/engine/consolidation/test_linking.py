@@ -1,0 +1,102 @@
+"""What kept replies recalled together is linked in Idle, and not what came together once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import MemoryId, SlotId, SoulId
+from tests.engine.stage import ME, Stage, line
+
+NAMES = [
+    "Anna",
+    "Boris",
+    "Clara",
+    "Dario",
+    "Edith",
+    "Felix",
+    "Greta",
+    "Hugo",
+    "Irma",
+    "Jonas",
+    "Karla",
+    "Lukas",
+]
+
+
+class RepliedChat:
+    """A chat whose replies are recalled for and kept."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._lines: list[SentMessage] = []
+
+    async def reply(self, query: str, **more: Any) -> frozenset[MemoryId]:
+        """Recall for a reply that is kept; the memories that came."""
+        number = len(self._lines)
+        self._lines.append(line(f"u{number}", f"Hm, {number}."))
+        await self._stage.sync("c", self._lines)
+        slot = SlotId(f"r{number}")
+        answer = await self._stage.recall(query, "c", slot=slot, swipe=0, **more)
+        self._lines.append(line(slot, f"Yes, {number}.", Role.CHARACTER))
+        self._lines.append(line(f"n{number}", f"Well, {number}."))
+        await self._stage.sync("c", self._lines)
+        return frozenset(memory.id for memory in answer.memories)
+
+
+async def links(stage: Stage) -> set[frozenset[MemoryId]]:
+    """The pairs that are linked."""
+    edges = (await stage.store.graph(ME, SoulId("s1"))).edges
+    kept = [edge for edge in edges if edge.kind is EdgeKind.ASSOCIATES]
+    assert all(0.05 < edge.strength <= 0.11 for edge in kept)
+    return {frozenset((edge.source, edge.target)) for edge in kept}
+
+
+async def test_what_came_together_twice_is_linked_once_and_what_came_once_is_not(
+    stage: Stage,
+) -> None:
+    await stage.soul(forgetting=0.0)
+    for text in ("Anna mends harps.", "The cellar hides tar.", "Boris eats figs."):
+        await stage.note(text)
+    chat = RepliedChat(stage)
+    pair = await chat.reply("Anna, harps, cellar, tar?", max_items=2)
+    assert len(pair) == 2
+    await chat.reply("Boris, figs, Anna, harps?", max_items=2)
+    await stage.engine.idle.run()
+    assert await links(stage) == set()
+
+    assert await chat.reply("Anna, harps, cellar, tar?", max_items=2) == pair
+    await stage.engine.idle.run()
+    assert await links(stage) == {pair}
+    entries = await stage.engine.history.audit(ME, SoulId("s1"), None, 50, None)
+    assert "recalled together" in [entry.reason for entry in entries.entries]
+    await stage.engine.idle.run()
+    assert await links(stage) == {pair}
+
+
+async def test_one_idle_makes_thirty_links_at_most(stage: Stage) -> None:
+    await stage.soul(forgetting=0.0)
+    for name in NAMES:
+        await stage.note(f"{name} mends harps.")
+    chat = RepliedChat(stage)
+    for _ in range(2):
+        came = await chat.reply(", ".join(NAMES), max_items=12, budget_tokens=4000)
+        assert len(came) == 12
+    await stage.engine.idle.run()
+
+    assert len(await links(stage)) == 30
+
+
+async def test_an_old_recall_links_nothing(stage: Stage) -> None:
+    await stage.soul(forgetting=0.0)
+    for text in ("Anna mends harps.", "The cellar hides tar."):
+        await stage.note(text)
+    chat = RepliedChat(stage)
+    await chat.reply("Anna, harps, cellar, tar?", max_items=2)
+    await stage.engine.idle.run()  # teaches what was recalled
+    stage.clock.advance(60, 400)
+    await chat.reply("Anna, harps, cellar, tar?", max_items=2)
+    await stage.engine.idle.run()
+
+    assert await links(stage) == set()
