@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -56,6 +56,23 @@ class Branches:
     def holders(self, memory: MemoryId) -> Sequence[ChatId]:
         """Chats that hold the episode, in the order in which they came to hold it."""
         return self._holders.get(memory, ())
+
+    def family_of(self, memory: MemoryId) -> ChatId | None:
+        """The tree of chats that holds the episode; None when no chat does."""
+        for chat in self._holders.get(memory, ()):
+            return self._branches[chat].family
+        return None
+
+    def holds(self, chat: ChatId, memories: Iterable[MemoryId]) -> bool:
+        """Whether the chat holds all of these episodes."""
+        return all(chat in self._holders.get(key, ()) for key in memories)
+
+    def shows(self, chat: ChatId, memories: Collection[MemoryId]) -> bool:
+        """Whether the chat holds all of these episodes and has quarantined none of them."""
+        branch = self._branches.get(chat)
+        if branch is None:
+            return not memories
+        return self.holds(chat, memories) and branch.quarantined.isdisjoint(memories)
 
     def has_pair(self, pair: Pair) -> bool:
         """True if the second episode directly follows the first in some chat."""

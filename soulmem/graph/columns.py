@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.memories import Origin
+from soulmem.domain.memories import MemoryState, Origin
 from soulmem.graph.packing import Arrays
 
 ORIGINS = tuple(Origin)
+STATES = tuple(MemoryState)
 UNKNOWN = -1  # not counted yet: counting the tokens of all texts takes seconds
 
 
@@ -34,7 +36,7 @@ class Columns:
 
     def __init__(self) -> None:
         self.in_use: NDArray[np.bool_] = np.zeros(64, np.bool_)
-        # In use, and of a kind that may be shown
+        # In use, or a merged telling, and of a kind that may be shown
         self.active: NDArray[np.bool_] = np.zeros(64, np.bool_)
         # Held by a chat and not quarantined, or made by hand
         self.live: NDArray[np.bool_] = np.zeros(64, np.bool_)
@@ -48,8 +50,11 @@ class Columns:
         self.locked: NDArray[np.bool_] = np.zeros(64, np.bool_)
         # Its text is searched
         self.searched: NDArray[np.bool_] = np.zeros(64, np.bool_)
+        # Compared with other episodes that may tell the same event
+        self.compared: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.origin: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in ORIGINS
         self.kind: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in MEMORY_KINDS
+        self.state: NDArray[np.uint8] = np.zeros(64, np.uint8)  # place in STATES
         # The text is Chinese, Japanese or the like
         self.unspaced: NDArray[np.bool_] = np.zeros(64, np.bool_)
         self.importance: NDArray[np.float32] = np.zeros(64, np.float32)  # 0..1
@@ -64,6 +69,12 @@ class Columns:
         self.ended: NDArray[np.float64] = np.zeros(64, np.float64)
         # By the story's calendar, 0: none
         self.story: NDArray[np.float64] = np.zeros(64, np.float64)
+
+    def in_state(self, n: int, states: Collection[MemoryState]) -> NDArray[np.bool_]:
+        """Which of the first `n` rows hold a memory in one of these states, bool[n]."""
+        codes = [STATES.index(state) for state in states]
+        is_memory = self.created[:n] != 0
+        return np.asarray(np.isin(self.state[:n], codes) & is_memory)
 
     def packed(self, n: int) -> dict[str, NDArray[Any]]:
         """Copies of the first `n` rows of each column, by column name."""

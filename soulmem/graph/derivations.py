@@ -6,11 +6,11 @@ A chat holds a derivation if it holds every message the model read for it.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from itertools import chain
 from typing import TypeVar
 
-from soulmem.domain.derivations import Derivation, Product
+from soulmem.domain.derivations import WAITING, Derivation, Product, Work
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.graph.branches import Branches
 
@@ -27,6 +27,7 @@ class Derivations:
         self._next: defaultdict[str, list[str]] = defaultdict(list)
         self._makers: defaultdict[str, list[str]] = defaultdict(list)
         self._edges: Counter[str] = Counter()
+        self._confidence: dict[str, float] = {}  # of products, where it is not 1
         self._holders: dict[str, frozenset[ChatId]] = {}
         self._in_chat: defaultdict[ChatId, set[str]] = defaultdict(set)
         self._products: dict[ChatId, frozenset[str]] = {}  # of the chats asked about
@@ -89,6 +90,30 @@ class Derivations:
         """Ids of all edges that are products."""
         return self._edges.keys()
 
+    def confidence(self, product: str) -> float:
+        """How far a memory or edge is carried by the lines of all derivations that made it, 0..1.
+
+        Each telling of other messages takes away its share of the doubt that is left; 1 for what was not drafted.
+        """
+        return self._confidence.get(product, 1.0)
+
+    def confidences(self) -> Mapping[str, float]:
+        """The confidence of each product that has less than 1."""
+        return self._confidence
+
+    def waiting(self) -> list[str]:
+        """Ids of products that too little speaks for."""
+        return [key for key, share in self._confidence.items() if share < WAITING]
+
+    def _weigh(self, products: Iterable[Product]) -> None:
+        """Compute anew how far these products are carried."""
+        for product in {made.id for made in products}:
+            doubt = self._doubt(product)
+            if product in self._makers and doubt > 0.0:
+                self._confidence[product] = 1.0 - doubt
+            else:
+                self._confidence.pop(product, None)
+
     def put(self, derivation: Derivation) -> set[str]:
         """Add or replace a derivation; returns ids of products whose holders may have changed."""
         before = self.drop(derivation.id) if derivation.id in self._all else set()
@@ -101,6 +126,7 @@ class Derivations:
             self._makers[made.id].append(derivation.id)
             if made.is_edge:
                 self._edges[made.id] += 1
+        self._weigh(derivation.products)
         self._hold(derivation.id, self._found(derivation))
         return before.union(
             _ids(derivation.products),
@@ -122,6 +148,7 @@ class Derivations:
                 self._edges[made.id] -= 1
                 if not self._edges[made.id]:
                     del self._edges[made.id]
+        self._weigh(derivation.products)
         self._hold(key, frozenset())
         self._loose.discard(key)
         del self._holders[key]
@@ -158,6 +185,21 @@ class Derivations:
             derivation for derivation in self.of(product) if derivation.id not in fallen
         ]
 
+    def _doubt(self, product: str) -> float:
+        """The doubt that the tellings of a product leave, 0..1; of those that share messages the best counts."""
+        tellings = [
+            (made.confidence, derivation.read)
+            for derivation in self.of(product)
+            for made in derivation.products
+            if made.id == product
+        ]
+        doubt, read = 1.0, set[MemoryId]()
+        for confidence, messages in sorted(tellings, key=_confidence, reverse=True):
+            if read.isdisjoint(messages):
+                doubt *= 1.0 - confidence
+            read.update(messages)
+        return doubt
+
     def _readers_of(self, episodes: Iterable[MemoryId]) -> Iterator[str]:
         """Ids of the derivations that read any of these episodes, repeats included."""
         return chain.from_iterable(self._readers.get(key, ()) for key in episodes)
@@ -182,6 +224,8 @@ class Derivations:
 
     def _found(self, derivation: Derivation) -> frozenset[ChatId]:
         """Chats that hold the derivation, from the current branches."""
+        if derivation.work is Work.DIGEST:
+            return self.digest_holders(derivation.read)
         if derivation.after is not None and derivation.after not in self._all:
             return frozenset()
         chats = set(
@@ -192,19 +236,25 @@ class Derivations:
         if derivation.after is not None:
             chats &= self._holders[derivation.after]
         return frozenset(
-            chat for chat in chats if self._shows_all(chat, derivation.read)
+            chat for chat in chats if self._branches.shows(chat, derivation.read)
         )
 
-    def _shows_all(self, chat: ChatId, episodes: Iterable[MemoryId]) -> bool:
-        return all(self._shows(chat, episode) for episode in episodes)
-
-    def _shows(self, chat: ChatId, episode: MemoryId) -> bool:
-        branch = self._branches.branch(chat)
-        return (
-            branch is not None
-            and chat in self._branches.holders(episode)
-            and episode not in branch.quarantined
-        )
+    def digest_holders(self, read: Iterable[MemoryId]) -> frozenset[ChatId]:
+        """Chats that hold all episodes of their own family among these; none unless each family has one."""
+        by_family: defaultdict[ChatId, list[MemoryId]] = defaultdict(list)
+        for key in read:
+            family = self._branches.family_of(key)
+            if family is None:
+                return frozenset()
+            by_family[family].append(key)
+        chats: set[ChatId] = set()
+        for keys in by_family.values():
+            holders = self._branches.holders(keys[0])
+            showing = [chat for chat in holders if self._branches.shows(chat, keys)]
+            if not showing:
+                return frozenset()
+            chats.update(showing)
+        return frozenset(chats)
 
     def _hold(self, key: str, chats: frozenset[ChatId]) -> None:
         before = self._holders.get(key, frozenset())
@@ -218,6 +268,10 @@ class Derivations:
             self._in_chat[chat].add(key)
         self._holders[key] = chats
         (self._loose.discard if chats else self._loose.add)(key)
+
+
+def _confidence(telling: tuple[float, tuple[MemoryId, ...]]) -> float:
+    return telling[0]
 
 
 def _ids(products: Iterable[Product]) -> list[str]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import DECAYING, EdgeKind
+from soulmem.domain.edges import DECAYING, EDGE_STABILITY, EdgeKind
+from soulmem.domain.retention import Decay
 
 EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here
 _DECAYING = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
@@ -40,13 +41,22 @@ class EdgeArrays:
         """Source and target row in one int64; see `pair_of`."""
         return pair_of(self.source.astype(np.int64), self.target.astype(np.int64))
 
-    def strength_at(self, turn: float, at_turn: Floats, pace: float = 1.0) -> Floats:
+    def strength_at(
+        self,
+        turn: float,
+        at_turn: Floats,
+        pace: float = 1.0,
+        decay: Decay = Decay.EXPONENTIAL,
+    ) -> Floats:
         """`Edge.strength_at` of each edge, last touched at these turns; shape (m,)."""
         elapsed = pace * np.maximum(turn - at_turn, 0.0)
+        spent = elapsed / self.stability
+        if decay is Decay.HYBRID:
+            power = np.maximum(1.0 - EDGE_STABILITY / self.stability, 0.0)
+            tail = np.log1p(power * spent) / np.where(power > 0.0, power, 1.0)
+            spent = np.where(power > 0.0, tail, spent)
         fades = _DECAYING[self.kind]
-        return np.where(
-            fades, self.strength * np.exp(-elapsed / self.stability), self.strength
-        )
+        return np.where(fades, self.strength * np.exp(-spent), self.strength)
 
 
 def pair_of(source: Ints, target: Ints) -> Ints:

@@ -137,6 +137,17 @@ class Incidence:
             for t, s in zip(kept, self._salience[row], strict=False)
         ]
 
+    def cells(self, rows: Ints) -> Numbers:
+        """Term numbers of each row in the order they were put, int32[m, WIDTH]; -1 where there is none."""
+        out = np.full((rows.size, WIDTH), _NONE, np.int32)
+        inside = rows < len(self._cells)
+        out[inside] = self._cells[rows[inside]]
+        return out
+
+    def sizes(self, rows: Ints) -> Ints:
+        """How many terms each of these rows holds, int64[rows]."""
+        return np.asarray((self.cells(rows) != _NONE).sum(axis=1), np.int64)
+
     def rows_of(self, terms: Ints, visible: Bools) -> tuple[Ints, Ints]:
         """Visible rows that hold the terms: index into `terms`, ascending, and row of each occurrence.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -106,6 +106,10 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
             self._recent.clear()
         self._recent[key] = place, memory
         return memory
+
+    def many(self, keys: Iterable[MemoryId]) -> list[Memory]:
+        """The memories with these ids, in order. Raises KeyError."""
+        return [self[key] for key in keys]
 
     def __setitem__(self, key: MemoryId, memory: Memory) -> None:
         self._count += key not in self

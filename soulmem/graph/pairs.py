@@ -21,7 +21,7 @@ class Pairs:
     """Table of pairs and row numbers 0 .. capacity - 1; free rows are used again.
 
     A pair has a row while some chat has it; both episodes have theirs in `rows` as long. Few
-    pairs share their first episode (one per branch), so these are chained: 16 bytes a pair.
+    pairs share an episode (one per branch), so these are chained: 24 bytes a pair.
     """
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
@@ -29,8 +29,7 @@ class Pairs:
         # Rows of the episodes; of a free one _NONE
         self._first, self._second = (array("i"), array("i"))
         self._chats = array("i")  # that tell the pair
-        self._beside = array("i")  # the next pair that begins with the same episode
-        self._begun = array("i")  # by row of an episode: a pair that begins with it
+        self._begun, self._ended = _Chains(), _Chains()
         self._free: list[int] = []
 
     def __len__(self) -> int:
@@ -53,12 +52,10 @@ class Pairs:
     def row(self, pair: Pair) -> int | None:
         """The row of a pair, or None."""
         first, second = map(self._rows.row, pair)
-        if first is None or second is None or first >= len(self._begun):
+        if first is None or second is None:
             return None
-        candidate = self._begun[first]
-        while candidate != _NONE and self._second[candidate] != second:
-            candidate = self._beside[candidate]
-        return candidate if candidate != _NONE else None
+        rows = self._begun.rows(first)
+        return next((row for row in rows if self._second[row] == second), None)
 
     def id(self, row: int) -> Pair | None:
         """The pair at `row`, or None when the row is free."""
@@ -75,8 +72,8 @@ class Pairs:
         row = self._rows.row(memory)
         if row is None:
             return []
-        rows = np.flatnonzero((self.ends() == row).any(axis=1))
-        pairs = map(self.id, rows.tolist())
+        rows = {*self._begun.rows(row), *self._ended.rows(row)}
+        pairs = map(self.id, sorted(rows))
         return [pair for pair in pairs if pair is not None]
 
     def chats(self, pair: Pair) -> int:
@@ -113,54 +110,83 @@ class Pairs:
         ends       int32[capacity, 2]  as `ends` returned
         pair_rows  int64[..]           row of each pair of each chat, one entry per chat
         """
-        first = ends[:, 0].astype(np.int32)
-        used = np.flatnonzero(first != _NONE)
-        order = used[np.argsort(first[used], kind="stable")]
-        begins = first[order]
-        opens = np.append(True, begins[1:] != begins[:-1])[: order.size]
-        begun = np.full(int(begins.max(initial=-1)) + 1, _NONE, np.int32)
-        begun[begins[opens]] = order[opens]
-        beside = np.full(first.size, _NONE, np.int32)
-        beside[order[:-1]] = np.where(opens[1:], _NONE, order[1:])
+        first, second = ends[:, 0].astype(np.int32), ends[:, 1].astype(np.int32)
         chats = np.bincount(pair_rows, minlength=first.size).astype(np.int32)
-        self._first, self._second = _column(first), _column(ends[:, 1])
-        self._begun, self._beside, self._chats = (
-            _column(begun),
-            _column(beside),
-            _column(chats),
-        )
+        self._first, self._second = _column(first), _column(second)
+        self._begun, self._ended = _Chains.of(first), _Chains.of(second)
+        self._chats = _column(chats)
         self._free = np.flatnonzero(first == _NONE).tolist()
 
     def _add(self, first: int, second: int) -> int:
-        if first >= len(self._begun):
-            self._begun.extend([_NONE] * (first + 1 - len(self._begun)))
         if self._free:
             row = self._free.pop()
-            self._first[row], self._second[row], self._beside[row] = (
-                first,
-                second,
-                self._begun[first],
-            )
+            self._first[row], self._second[row] = first, second
         else:
             row = len(self._first)
             self._first.append(first)
             self._second.append(second)
-            self._beside.append(self._begun[first])
             self._chats.append(0)
-        self._begun[first] = row
+        self._begun.add(first, row)
+        self._ended.add(second, row)
         return row
 
     def _drop(self, row: int) -> None:
-        first, after = self._first[row], self._beside[row]
-        before = self._begun[first]
-        if before == row:
-            self._begun[first] = after
-        else:
-            while self._beside[before] != row:
-                before = self._beside[before]
-            self._beside[before] = after
+        self._begun.drop(self._first[row], row)
+        self._ended.drop(self._second[row], row)
         self._first[row] = self._second[row] = _NONE
         self._free.append(row)
+
+
+class _Chains:
+    """Rows of pairs by the row of an episode; the pairs of one episode are chained."""
+
+    def __init__(self) -> None:
+        self._start = array("i")  # by row of an episode: a pair with it
+        self._after = array("i")  # by row of a pair: the next one of the same episode
+
+    @staticmethod
+    def of(episodes: NDArray[np.int32]) -> _Chains:
+        """The chains of pairs by row, given the episode of each; _NONE of a free row."""
+        used = np.flatnonzero(episodes != _NONE)
+        order = used[np.argsort(episodes[used], kind="stable")]
+        sorted_episodes = episodes[order]
+        opens = np.append(True, sorted_episodes[1:] != sorted_episodes[:-1])[
+            : order.size
+        ]
+        start = np.full(int(sorted_episodes.max(initial=-1)) + 1, _NONE, np.int32)
+        start[sorted_episodes[opens]] = order[opens]
+        after = np.full(episodes.size, _NONE, np.int32)
+        after[order[:-1]] = np.where(opens[1:], _NONE, order[1:])
+        out = _Chains()
+        out._start, out._after = _column(start), _column(after)
+        return out
+
+    def rows(self, episode: int) -> Iterator[int]:
+        """The rows of the pairs with this episode."""
+        row = self._start[episode] if episode < len(self._start) else _NONE
+        while row != _NONE:
+            yield row
+            row = self._after[row]
+
+    def add(self, episode: int, row: int) -> None:
+        """Add a pair at `row`, which is free or the first never used."""
+        if episode >= len(self._start):
+            more = episode + 1 - len(self._start)
+            self._start.extend([_NONE] * more)
+        if row == len(self._after):
+            self._after.append(_NONE)
+        self._after[row] = self._start[episode]
+        self._start[episode] = row
+
+    def drop(self, episode: int, row: int) -> None:
+        """Remove the pair at `row`, which is one of the episode's."""
+        before = self._start[episode]
+        if before == row:
+            self._start[episode] = self._after[row]
+            return
+        while self._after[before] != row:
+            before = self._after[before]
+        self._after[before] = self._after[row]
 
 
 def _column(values: NDArray[Any]) -> array[int]:

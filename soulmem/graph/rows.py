@@ -108,6 +108,11 @@ class Rows(Generic[Key]):
             cell = (cell + 1) % size
         return None
 
+    def rows_of(self, keys: Iterable[Key]) -> dict[Key, int]:
+        """The rows of these ids; ids without a row are left out."""
+        rows = ((key, self.row(key)) for key in keys)
+        return {key: row for key, row in rows if row is not None}
+
     def id(self, row: int) -> Key | None:
         """The id at `row`, or None when the row is free."""
         ids, places, _ = self._state

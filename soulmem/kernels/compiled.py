@@ -16,6 +16,7 @@ from soulmem.kernels import (
     pull,
     push,
     texts,
+    token_codes,
 )
 
 # Sums in any order, and no look at every divisor, for the sake of wide registers; NaN stays NaN.
@@ -52,6 +53,8 @@ class Kernels:
     take_home: Callable[..., None]
     count_cells: Callable[..., int]
     mark_accessible_facts: Callable[..., None]
+    unpack_states: Callable[..., None]
+    best_matches: Callable[..., None]
 
 
 def compile_kernels(cache: bool) -> Kernels:
@@ -83,6 +86,8 @@ def compile_kernels(cache: bool) -> Kernels:
         for t in ("uint8", "int32", "int64")
     )
     cells = numba.types.Array(numba.int32, 2, "C")
+    nibbles = numba.types.Array(numba.uint8, 2, "C")
+    states = numba.types.Array(numba.float32, 2, "C")
 
     def jit(
         function: Callable[..., Any], *signatures: tuple[Any, ...], **options: Any
@@ -143,6 +148,10 @@ def compile_kernels(cache: bool) -> Kernels:
         ),
         count_cells=jit(lookups.count_cells, (cells, i8, i4, i4)),
         mark_accessible_facts=jit(lookups.mark_accessible_facts, (cells, b1)),
+        unpack_states=jit(token_codes.unpack, (nibbles, f4, states), **_WIDE),
+        best_matches=jit(
+            token_codes.best_matches, (states, i8, f4, states, f4), **_WIDE
+        ),
         fuse_texts=jit(
             texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)
         ),

@@ -1,8 +1,8 @@
 """The kernels as the interpreter runs them: for small inputs, until machine code is ready.
 
-The functions are those that `compiled.py` compiles, so there is one source of each. Three
+The functions are those that `compiled.py` compiles, so there is one source of each. Some
 are NumPy expressions instead, because their loops take long even for a small soul: a
-dot product for each dimension of each vector, and tables of 65,536 counts for each sort.
+product for each dimension of each vector, and tables of 65,536 counts for each sort.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from soulmem.kernels import (
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import order_by_argsort
 from soulmem.kernels.dots import Codes, Weights
+from soulmem.kernels.token_codes import Bytes, States
 
 _BLOCK = 4096  # rows made float32 at once: 6 MB of 384 dimensions, which fit the cache
 
@@ -56,6 +57,30 @@ def _mark_accessible_facts(
 ) -> None:
     """See `lookups.mark_accessible_facts`."""
     accessible[table[:, 0]] = accessible[table[:, 1]] & accessible[table[:, 2]]
+
+
+def _unpack_states(codes: Bytes, scale: Weights, out: States) -> None:
+    """See `token_codes.unpack`."""
+    half = codes.shape[1]
+    np.multiply((codes & 15) - np.float32(8), scale[:, None], out=out[:, :half])
+    np.multiply((codes >> 4) - np.float32(8), scale[:, None], out=out[:, half:])
+
+
+def _best_matches(
+    products: States,
+    starts: npt.NDArray[np.int64],
+    weights: Weights,
+    best: States,
+    covered: Weights,
+) -> None:
+    """See `token_codes.best_matches`."""
+    best[:], covered[:] = np.nan, np.nan
+    highest = products.max(axis=1, initial=-2)
+    for text in range(covered.size):
+        tokens = slice(starts[text], starts[text + 1])
+        if tokens.start < tokens.stop:
+            best[text] = products[tokens].max(axis=0)
+            covered[text] = np.average(highest[tokens], weights=weights[tokens])
 
 
 def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,6 +116,8 @@ INTERPRETED = Kernels(
     take_home=_quiet(lookups.take_home),
     count_cells=_quiet(lookups.count_cells),
     mark_accessible_facts=_mark_accessible_facts,
+    unpack_states=_unpack_states,
+    best_matches=_best_matches,
 )
 
 

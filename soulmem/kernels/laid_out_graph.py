@@ -9,6 +9,7 @@ import numpy as np
 
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
+from soulmem.kernels.push import OWN
 from soulmem.kernels.tuning import (
     NO_FLAGS,
     NO_KINDS,
@@ -43,8 +44,8 @@ class InEdges:
 class _Overridden:
     """Edges with own multipliers of the last walk, and their places by position."""
 
-    edges: Ids  # the caller's array
-    places: Places  # of these edges, by position; see `places_of`
+    edges: Ids  # the caller's array, or the base of it
+    places: Places | None  # of these edges, by position; see `places_of`
 
 
 class LaidOutGraph:
@@ -227,13 +228,19 @@ class LaidOutGraph:
         edges, factor = tuning.edges, tuning.factor
         if edges is None or factor is None or edges.size == 0:
             return NO_PLACES, NO_WEIGHTS
-        last = self._overridden
-        if last is None or last.edges is not edges:
-            last = self._overridden = _Overridden(
-                edges, own_places(self._graph, tuning)
-            )
-            self.kernels.mark_own(self._graph.indptr, last.places, self._word)
-        return last.places, np.require(factor, np.float32, ["C", "W"])
+        base = edges if tuning.base is None else tuning.base
+        last, places = self._overridden, tuning.places
+        if last is None or last.edges is not base:
+            places = own_places(self._graph, tuning)
+            self.kernels.mark_own(self._graph.indptr, places, self._word)
+            self._overridden = _Overridden(base, places if edges is base else None)
+        elif tuning.rows is not None:  # a row marked for an earlier walk does no harm
+            self._word[tuning.rows] |= OWN
+        if places is None:
+            places = last.places if last is not None else None
+        if places is None:
+            places = own_places(self._graph, tuning)
+        return places, np.require(factor, np.float32, ["C", "W"])
 
 
 def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) -> bool:

@@ -27,6 +27,9 @@ class Tuning:
                                         pass the same array again to reuse its look-up
     factor       float32[k], 0..1e12    own multipliers, applied beside those of the kind
     places       int32[m]               `places_of` these edges, if at hand
+    base         uint32[..]             the first of `edges`, if only the others are of this query alone:
+                                        pass the same array again to reuse its look-up; needs `places`
+    rows         uint32[..]             nodes where those others start; with `base`
     alive        bool[n]                edges to other nodes do not exist
     boundary     bool[n]                nodes whose out-edges are not all loaded: they keep what arrives
 
@@ -37,6 +40,8 @@ class Tuning:
     edges: Ids | None = None
     factor: Weights | None = None
     places: Places | None = None
+    base: Ids | None = None
+    rows: Ids | None = None
     alive: Flags | None = None
     boundary: Flags | None = None
 
@@ -83,6 +88,13 @@ def _check_own_factors(graph: Csr, tuning: Tuning) -> None:
         raise ValueError("edges and factor must have the same length")
     if edges.size and int(edges.max()) >= graph.numbers:
         raise ValueError(f"there is no edge {int(edges.max())}")
+    base, rows = tuning.base, tuning.rows
+    if base is None and rows is None:
+        return
+    if base is None or rows is None or tuning.places is None:
+        raise ValueError("base needs rows and places")
+    if rows.size and int(rows.max()) >= graph.nodes:
+        raise ValueError(f"there is no node {int(rows.max())}")
 
 
 def places_of(graph: Csr, edges: Ids) -> Places:

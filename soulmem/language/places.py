@@ -19,6 +19,7 @@ _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throu
 _TO = frozenset(
     ("at", "to", "from", "near", "outside", "around", "towards", "toward", "of")
 )
+_BEFORE_PLACES = _INTO | _TO - {"of"}
 _ENDINGS = alternatives(sorted(words("zh", "places", "kinds"), key=len, reverse=True))
 _THERE = re.compile(
     rf"(?:正在|就在|坐在|站在|躺在|住在|待在|留在|在|来到|回到|走到|赶到|到达|到|前往|走进|进入|逃进)"
@@ -34,6 +35,25 @@ def place_of(text: str) -> str | None:
     """The first place that the text names for what it tells, as written; None when it is not sure."""
     words = plain(text)
     return _english(words) or _chinese(words)
+
+
+def after_place_words(text: str, name: str) -> tuple[int, int]:
+    """How often a text has a name, and how often a word for a place stands before it: in, at, to, from ..
+
+    A name of several words counts by its first; names in scripts without spaces are not looked for.
+    """
+    first = name.split()[0].lower() if name.split() else ""
+    found_words = spaced_words.words(plain(text))
+    count = places = 0
+    for index, word in enumerate(found_words):
+        if word.low == first and word.capital:
+            count += 1
+            before = [w.low for w in found_words[max(0, index - 2) : index]]
+            if before and before[-1] == "the":
+                before.pop()
+            is_place = bool(before) and before[-1] in _BEFORE_PLACES
+            places += is_place and word.joined and not word.possessive
+    return count, places
 
 
 def _english(text: str) -> str | None:

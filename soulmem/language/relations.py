@@ -15,6 +15,8 @@ from soulmem.language.scripts import is_unspaced
 from soulmem.language.word_lists import tables, word_set
 
 ALIAS = {"en": "is also called", "zh": "又名"}
+# In turns, of a relation between two names of one thing: ten times that of others.
+NAME_STABILITY = 3000.0
 _OVER = {"en": "no longer", "zh": "不再"}
 
 _DROPPED = word_set("relations", "denial", "idle")

@@ -30,16 +30,8 @@ class Word:
     starts: bool  # a sentence, a line or a quotation: a capital means nothing
     joined: bool  # nothing stands between it and the word before
     possessive: bool
-
-    @property
-    def low(self) -> str:
-        """The word in lower case."""
-        return self.raw.lower()
-
-    @property
-    def capital(self) -> bool:
-        """Whether it begins with a capital letter."""
-        return self.raw[0].isupper()
+    low: str  # in lower case
+    capital: bool  # whether it begins with a capital letter
 
     @property
     def is_loud(self) -> bool:
@@ -48,7 +40,10 @@ class Word:
 
     def behind(self, length: int) -> Word:
         """The word without its first characters."""
-        return replace(self, raw=self.raw[length:], place=self.place + length)
+        raw, place = self.raw[length:], self.place + length
+        return replace(
+            self, raw=raw, place=place, low=raw.lower(), capital=raw[0].isupper()
+        )
 
 
 def words(text: str) -> list[Word]:
@@ -59,7 +54,17 @@ def words(text: str) -> list[Word]:
         if match.lastgroup == "word":
             raw = match.group().replace("\u2019", "'")
             bare = _bare(raw)
-            out.append(Word(bare, match.start(), starts, joined, raw != bare))
+            out.append(
+                Word(
+                    raw=bare,
+                    place=match.start(),
+                    starts=starts,
+                    joined=joined,
+                    possessive=raw != bare,
+                    low=bare.lower(),
+                    capital=bare[0].isupper(),
+                )
+            )
             starts, joined = False, True
         else:
             starts = starts or match.lastgroup == "end"

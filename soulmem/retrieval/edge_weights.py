@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.graph.association import MEMORY_KINDS, arc_class
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.retrieval.guidance import FACT
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -61,13 +62,22 @@ def edge_weights(
     return out
 
 
-def class_factors(params: EdgeWeightParams | None = None) -> Floats:
-    """The factor of each class of arcs, float32[256], as `kernels.tuning.Tuning.kind_factor` wants it."""
-    p = params or EdgeWeightParams()
+def class_factors(
+    params: EdgeWeightParams | None = None, kinds: Mapping[str, float] | None = None
+) -> Floats:
+    """The factor of each class of arcs, float32[256], as `kernels.tuning.Tuning.kind_factor` wants it.
+
+    kinds  factor of each kind of memory that guidance wants, > 0: of a fact it acts on `relates` edges, of
+           any other kind on the arcs that lead to memories of it
+    """
+    p, wanted = params or EdgeWeightParams(), kinds or {}
     out = np.ones(_FACTORS, np.float32)
     for kind in EDGE_KINDS:
+        of_edge = p.kind.get(kind, 1.0)
+        if kind is EdgeKind.RELATES:
+            of_edge *= wanted.get(FACT, 1.0)
         for target in MEMORY_KINDS:
-            on = p.kind.get(kind, 1.0)
+            on = of_edge * wanted.get(target.value, 1.0)
             out[arc_class(kind, target)] = on
             out[arc_class(kind, target, back=True)] = on * p.back.get(kind, 1.0)
     return out

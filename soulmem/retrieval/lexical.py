@@ -114,6 +114,19 @@ class LexicalIndex:
             frequencies[token] = self._postings.of([token]).rows.size
         return frequencies[token]
 
+    def contain(self, tokens: Sequence[str], rows: Ints) -> NDArray[np.bool_]:
+        """Which of these rows, >= 0, contain each of the tokens, bool[len(tokens), len(rows)]."""
+        occurrences = self._postings.of(tokens)
+        highest = int(rows.max(initial=0))
+        distinct, back = np.unique(rows, return_inverse=True)
+        place = np.full(max(highest + 1, self._held.size), -1, np.int64)
+        place[distinct] = np.arange(distinct.size)
+        token = np.repeat(np.arange(len(tokens)), np.diff(occurrences.starts))
+        column = place[occurrences.rows]
+        out = np.zeros((len(tokens), distinct.size), np.bool_)
+        out[token[column >= 0], column[column >= 0]] = True
+        return out[:, back]
+
     def scores(
         self, tokens: Mapping[str, float] | Sequence[str], n_rows: int
     ) -> Floats:

@@ -11,6 +11,8 @@ from soulmem.language.feelings import feeling_of
 Feeling = tuple[str, float]  # label and intensity 0..1
 Mood = Mapping[str, float]  # feeling, as `feeling_of` names it, to its intensity 0..1
 
+_IRRITATED = ("irritation", "anger")
+
 
 @dataclass(frozen=True, slots=True)
 class MoodParams:
@@ -61,8 +63,11 @@ def mood_fit(mood: Mood, feelings: Iterable[Feeling]) -> float:
 
 
 def irritation(mood: Mood) -> float:
-    """Irritation of the mood, 0..1; it shortens the walk (see `edge_weights.restart_in`)."""
-    return min(max(mood.get("irritation", 0.0), 0.0), 1.0)
+    """Irritation or anger of the mood, 0..1, whichever is stronger; it shortens the walk (see
+    `edge_weights.restart_in`) and the answer (see `guidance.places`).
+    """
+    strength = max(mood.get(feeling, 0.0) for feeling in _IRRITATED)
+    return min(max(strength, 0.0), 1.0)
 
 
 def _strongest(feelings: Iterable[Feeling]) -> dict[str, float]:

@@ -55,6 +55,12 @@ class ContextText:
     def __init__(self, texts: Iterable[str]) -> None:
         self._text = _TEXT_SEPARATOR.join(map(_line, texts))
 
+    def copy(self) -> ContextText:
+        """The same texts, to which others can be added apart."""
+        copied = ContextText(())
+        copied._text = self._text
+        return copied
+
     def add(self, text: str) -> None:
         """Add a text to the prompt."""
         self._text += _TEXT_SEPARATOR + _line(text)

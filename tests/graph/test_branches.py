@@ -62,6 +62,12 @@ def test_branches_agree_with_recounting_everything(series: list[Branch]) -> None
             assert branches.is_live(memory) == any(
                 memory not in current[chat].quarantined for chat in holders
             )
+        for chat in map(ChatId, CHATS):
+            state = current.get(chat) or Branch(chat, chat, ())
+            asked = EPISODES[len(series) % 3 :: 3]
+            assert branches.holds(chat, asked) == set(asked).issubset(state.order)
+            shown = set(state.order) - state.quarantined
+            assert branches.shows(chat, asked) == shown.issuperset(asked)
         for pair in paired(before.values()) | paired(current.values()):
             assert branches.has_pair(pair) == (pair in paired(current.values()))
 

@@ -6,6 +6,7 @@ import tracemalloc
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from itertools import product
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
+from soulmem.domain.retention import Decay
 from soulmem.graph.columns import microseconds
 from soulmem.graph.edge_arrays import EDGE_KINDS
 from soulmem.graph.edge_table import EdgeTable
@@ -369,12 +371,20 @@ def test_what_is_let_go_gives_its_room_back() -> None:
 def test_strength_of_many_is_that_of_each(kind: EdgeKind) -> None:
     rows = table()
     stored = [
-        edge("m0", f"m{n}", kind, at_turn=10.0 * n, stability=50.0 + n, strength=0.8)
+        edge(
+            "m0",
+            f"m{n}",
+            kind,
+            at_turn=10.0 * n,
+            stability=50.0 + 90.0 * n,
+            strength=0.8,
+        )
         for n in range(9)
     ]
     rows.load(page(stored))
     arrays = rows.arrays()
-    for turn in (0.0, 35.5, 400.0):
-        edges_found = arrays.strength_at(turn, arrays.at_turn)
-        expected = [rows.edge_at(int(slot)).strength_at(turn) for slot in arrays.slot]
+    for turn, decay in product((0.0, 35.5, 400.0), Decay):
+        edges_found = arrays.strength_at(turn, arrays.at_turn, 1.5, decay)
+        edges = [rows.edge_at(int(slot)) for slot in arrays.slot]
+        expected = [edge.strength_at(turn, 1.5, decay) for edge in edges]
         np.testing.assert_allclose(edges_found, expected, rtol=1e-12)

@@ -36,6 +36,7 @@ def _hashes(request: pytest.FixtureRequest) -> Iterator[None]:
 def check(rows: Rows[str], used: dict[str, int]) -> None:
     assert dict(rows) == used
     assert len(rows) == len(set(used.values())) == len(used)
+    assert rows.rows_of([*IDS, *used]) == used
     assert {key: rows.row(key) for key in (*IDS, *used)} == {
         key: used.get(key) for key in (*IDS, *used)
     }

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from soulmem.kernels.csr import LARGEST, build_csr
-from soulmem.kernels.tuning import Tuning, tuned_weight
+from soulmem.kernels.tuning import Tuning, places_of, tuned_weight
 from soulmem.kernels.walk import Walk, WalkParams
 from tests.kernels.conftest import MakeWalker
 from tests.kernels.graphs import (
@@ -157,6 +157,38 @@ def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> Non
         assert (again.error, again.visits) == (fresh.error, fresh.visits)
 
 
+@pytest.mark.parametrize("own", [0, 200])
+def test_edges_of_one_query_beside_those_of_all_leave_no_traces(
+    make_walker: MakeWalker, own: int
+) -> None:
+    """With and without multipliers that all queries have."""
+    rng = np.random.default_rng(6)
+    graph = build_csr(
+        300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000)
+    )
+    used, params = make_walker(graph), WalkParams(0.2, 1e-3)
+    base = rng.choice(1000, own, replace=False).astype(np.uint32)
+    factor = rng.random(own).astype(np.float32) + 1
+    common = Tuning(edges=base, factor=factor, places=places_of(graph, base))
+    for seed in range(30):
+        more = rng.choice(np.arange(1000, 2000), 9, replace=False).astype(np.uint32)
+        edges = np.concatenate([base, more])
+        tuning = Tuning(
+            edges=edges,
+            factor=np.concatenate([factor, np.full(9, 5, np.float32)]),
+            places=places_of(graph, edges),
+        )
+        short = dataclasses.replace(
+            tuning, base=base, rows=graph.sources[np.isin(graph.edge, more)]
+        )
+        seeds, share = np.array([seed], np.uint32), np.ones(1)
+        for given_tuning, plain in ((short, tuning), (common, common)):
+            again = used.walk(seeds, share, params, given_tuning)
+            fresh = make_walker(graph).walk(seeds, share, params, plain)
+            assert np.array_equal(again.rows, fresh.rows)
+            assert np.array_equal(again.score, fresh.score)
+
+
 def test_a_seed_that_hardly_matters_costs_nothing(make_walker: MakeWalker) -> None:
     rng = np.random.default_rng(5)
     graph = build_csr(
@@ -214,6 +246,28 @@ def test_top_tells_the_best_first_and_equal_ones_by_node() -> None:
             [1.0],
             Tuning(edges=np.full(1, 2, np.uint32), factor=np.ones(1, np.float32)),
             "no edge 2",
+        ),
+        (
+            [0],
+            [1.0],
+            Tuning(
+                edges=np.zeros(1, np.uint32),
+                factor=np.ones(1, np.float32),
+                base=np.zeros(0, np.uint32),
+            ),
+            "base needs",
+        ),
+        (
+            [0],
+            [1.0],
+            Tuning(
+                edges=np.zeros(1, np.uint32),
+                factor=np.ones(1, np.float32),
+                places=np.zeros(2, np.int32),
+                base=np.zeros(0, np.uint32),
+                rows=np.full(1, 4, np.uint32),
+            ),
+            "no node 4",
         ),
         ([0], [1.0], Tuning(kind_factor=np.ones(3, np.float32)), "256"),
         ([0], [1.0], Tuning(kind_factor=np.full(256, -1, np.float32)), "multipliers"),

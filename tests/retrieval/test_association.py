@@ -77,6 +77,28 @@ def test_what_was_met_often_calls_up_what_holds_it() -> None:
     assert associated_rows(active, incidence, visible, 2, 1.0, 0.0).rows.size == 0
 
 
+def test_what_was_met_lately_receives_more_and_nothing_more_than_all() -> None:
+    incidence = held(["violin sea", "violin sea", "violin hill", "violin hill", "bus"])
+    visible, seeds = np.ones(5, np.bool_), np.asarray([incidence.number("violin")])
+    lately = incidence.number("hill")
+
+    def energy(share: float) -> dict[str, float]:
+        active = spread_energy(
+            incidence,
+            seeds,
+            np.ones(1),
+            visible,
+            AssociationParams(base=share),
+            base=lambda terms: (terms == lately).astype(np.float64),
+        )
+        assert active is not None
+        return dict(zip(names(incidence, active), active.energy.tolist(), strict=True))
+
+    assert energy(0.0)["hill"] == energy(0.0)["sea"]
+    assert energy(0.5)["hill"] > energy(0.5)["sea"] >= energy(0.0)["sea"] * 0.9
+    assert energy(1.0)["violin"] + energy(1.0)["hill"] + energy(1.0)["sea"] < 3.0
+
+
 def test_what_is_not_known_leads_nowhere() -> None:
     incidence, visible = held(TEXTS), np.ones(len(TEXTS), np.bool_)
     visible[:3] = False

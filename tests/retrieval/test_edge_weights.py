@@ -67,6 +67,15 @@ def test_back_along_a_sequence_is_half_of_on() -> None:
         assert factor[arc_class(kind, MemoryKind.CONCEPT, back=True)] == 1.0
 
 
+def test_edges_to_the_kind_that_is_wanted_weigh_more() -> None:
+    factor = class_factors(kinds={"episode": 1.25, "fact": 1.5})
+    to_text = arc_class(EdgeKind.MENTIONS, MemoryKind.EPISODE, back=True)
+    assert factor[to_text] == pytest.approx(1.25)
+    assert factor[arc_class(EdgeKind.MENTIONS, MemoryKind.CONCEPT)] == 1.0
+    on = arc_class(EdgeKind.RELATES, MemoryKind.CONCEPT)
+    assert factor[on] == pytest.approx(1.5)
+
+
 def test_irritation_halves_the_steps() -> None:
     assert restart_in(0.5, 0.0) == 0.5
     assert restart_in(0.5, 1.0) == pytest.approx(0.75)

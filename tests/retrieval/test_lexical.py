@@ -308,3 +308,22 @@ def test_tokens_are_known_alike_in_every_process() -> None:
         -4292978596501755395,
         3993032719337661088,
     ]
+
+
+@given(CHANGES, DOCS, st.lists(st.integers(0, N_ROWS - 1), max_size=30))
+def test_the_words_of_rows_are_those_that_were_put_last(
+    changes: list[tuple[int, Doc | None]], tokens: Doc, rows: list[int]
+) -> None:
+    """Also of a row that is asked for twice, or was dropped."""
+    index, texts = LexicalIndex(), dict[int, Doc]()
+    for row, text in changes:
+        if text is None:
+            index.drop(row)
+            texts.pop(row, None)
+        else:
+            index.put(row, text)
+            texts[row] = text
+    contained = index.contain(tokens, np.asarray(rows, np.int64))
+    wanted = [[token in texts.get(row, ()) for row in rows] for token in tokens]
+    assert contained.shape == (len(tokens), len(rows))
+    assert contained.tolist() == wanted

@@ -82,7 +82,9 @@ def test_only_the_last_messages_count() -> None:
     assert "fear" in chat_mood(old, MoodParams(messages=3))
 
 
-def test_irritation_goes_by_its_names() -> None:
+def test_irritation_goes_by_its_names_and_anger_is_one() -> None:
     assert irritation(stated_mood("不耐烦", 0.6)) == 0.6
     assert irritation(stated_mood("impatient", 0.6)) == 0.6
-    assert irritation(stated_mood("anger", 1.0)) == 0.0
+    assert irritation(stated_mood("愤怒", 0.9)) == 0.9
+    assert irritation({"irritation": 0.2, "anger": 0.5}) == 0.5
+    assert irritation(stated_mood("sadness", 1.0)) == 0.0

@@ -178,9 +178,19 @@ def test_what_pulls_far_more_strongly_comes_first_however_alike() -> None:
     assert learned_slots(np.asarray([1.0, 0.4]), vectors, 1, 2) == [0, 1]
 
 
-def test_the_best_of_a_learned_association_stand_in_front_each_once() -> None:
+def test_learned_associations_stand_before_others_behind_each_once() -> None:
     slots = with_learned_slots(ReservedSlots((5, 1), (6, 3, 7)), [1, 2, 3, 4])
-    assert slots == ReservedSlots((1, 2, 5), (3, 4, 6, 7))
+    assert slots == ReservedSlots((5, 1), (2, 3, 4, 6, 7))
     assert with_learned_slots(ReservedSlots((5,), (6,)), []) == ReservedSlots(
         (5,), (6,)
     )
+
+
+def test_of_two_places_none_is_taken_from_the_texts() -> None:
+    score = floats(3, 2, -1, -2, -3)
+    paths = told([0, 0, 2, 2, 2], [0, 0, 1, 1, 1])
+
+    assert association_slots(score, paths, RARE, 2).behind == ()
+    assert association_slots(
+        score[:4], told([0, 0, 0, 2], [0, 0, 0, 1]), RARE, 3
+    ).behind

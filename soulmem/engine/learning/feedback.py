@@ -6,6 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from soulmem.consolidation.feedback import FeedbackParams, opinion_after, strength_after
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.domain.audit import Action, Actor
@@ -14,6 +17,12 @@ from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 from soulmem.engine.api.results import RecalledMemory, Trace
+from soulmem.engine.learning.vector_update import (
+    VectorUpdate,
+    apply_vector_update,
+    query_vector,
+    vector_update,
+)
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import opinion_of
@@ -24,8 +33,10 @@ from soulmem.governance.audit_values import (
     edge_difference,
     opinion_values,
 )
-from soulmem.governance.undoing import EDGES, OPINION
+from soulmem.governance.undoing import EDGES, OPINION, VECTORS
 from soulmem.ports.store import Change
+
+Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +64,12 @@ class FeedbackService:
         services: Services,
         *,
         trace_of: Callable[[Owner, str], Awaitable[Trace]],
+        asked_in: Callable[[Trace], Awaitable[Floats | None]],
         params: FeedbackServiceParams | None = None,
     ) -> None:
         self._world_of = services.world_of
         self._trace_of = trace_of
+        self._asked_in = asked_in
         self._store = services.store
         self._compute = services.compute
         self._clock = services.clock
@@ -70,24 +83,12 @@ class FeedbackService:
         """Apply a verdict about a memory of a recall.
 
         Raises NotFound for an unknown trace and for a memory that the recall did not
-        return or that is gone, Unprocessable for `never_here` of a recall without a
+        look at or that is gone, Unprocessable for `never_here` of a recall without a
         chat.
         """
         world = await self._world_of(owner)
         trace = await self._trace_of(owner, trace_id)
-        brought = next(
-            (
-                recalled_memory
-                for recalled_memory in trace.answer.memories
-                if recalled_memory.id == memory
-            ),
-            None,
-        )
-        if brought is None:
-            raise NotFound(
-                f"the recall {trace.id!r} did not bring memory {memory!r}",
-                field="memory",
-            )
+        brought = _brought(trace, memory)
         chat = None if trace.chat is None else ChatId(trace.chat)
         if verdict is Verdict.NEVER_HERE and chat is None:
             raise Unprocessable(
@@ -95,6 +96,7 @@ class FeedbackService:
                 field="verdict",
             )
         soul = SoulId(world.soul(SoulId(trace.soul)).id)
+        asked = await self._asked_in(trace)
         async with world.writing as token:
             mind = await world.mind_while_writing(token, soul)
             if mind.row(memory) is None:
@@ -106,7 +108,10 @@ class FeedbackService:
             text = mind.text_of(memory)
             new = opinion_after(old, verdict, text, chat, self._params.feedback)
             edges = await self._compute.run(self._changed_edges, mind, brought, verdict)
-            before, after = _audit_values(old, new, edges)
+            vectors = await self._compute.run(
+                self._changed_vectors, mind, brought, verdict, asked
+            )
+            before, after = _audit_values(old, new, edges, vectors)
             author = ChangeAuthor(Actor.USER, source=trace.id, reason=verdict.value)
             entry = await self._auditor.entry(
                 world.owner, soul, author, Action.FEEDBACK, memory, before, after
@@ -117,10 +122,13 @@ class FeedbackService:
                     world.owner,
                     put_edges=changed,
                     put_opinions=[new],
+                    put_edge_vectors=vectors.put,
+                    drop_edge_vectors=vectors.drop,
                     audit=[entry],
                     by=Actor.USER,
                 )
             )
+            await self._compute.run(apply_vector_update, mind, vectors)
             await self._compute.run(mind.put_edge_weights, changed)
             await self._compute.run(mind.opinions.put, [new])
         return FeedbackResult(new, len(edges), entry.id)
@@ -136,14 +144,7 @@ class FeedbackService:
         """
         turn = mind.lived_turns(self._clock.extra_turns)
         out = []
-        path = [step.id for step in brought.path]
-        beside = [edge.id for edge in mind.edges.between(path)]
-        for key in dict.fromkeys(
-            (*brought.edges, str(brought.id), *beside)
-        ):  # a fact is itself an edge
-            edge = mind.edges.get(key)
-            if edge is None or edge.kind not in DECAYING:
-                continue
+        for edge in _edges_of_path(mind, brought):
             current_strength = mind.edge_strength(edge, turn)
             keep = edge.uses > 0 or is_protected(mind, edge)
             new_strength = strength_after(
@@ -169,9 +170,68 @@ class FeedbackService:
             out.append((edge, new))
         return out
 
+    @compute_only
+    def _changed_vectors(
+        self,
+        mind: Mind,
+        brought: RecalledMemory,
+        verdict: Verdict,
+        asked: Floats | None,
+    ) -> VectorUpdate:
+        """What the verdict teaches the vectors of these edges.
+
+        A penalty takes out all that they have of the query: at least what any number of
+        uses for it has added.
+        """
+        keys = [edge.id for edge in _edges_of_path(mind, brought)]
+        gains, losses = dict[str, float](), dict[str, float]()
+        if verdict is Verdict.STRONGER:
+            gains = dict.fromkeys(keys, self._params.feedback.outer)
+        elif verdict in (Verdict.WRONG, Verdict.NOT_NOW):
+            losses = dict.fromkeys(keys, 1.0)
+        turn = mind.lived_turns(self._clock.extra_turns)
+        query = query_vector(asked, mind.vector_queue.model)
+        return vector_update(mind, query, gains, losses, turn)
+
+
+def _brought(trace: Trace, memory: MemoryId) -> RecalledMemory:
+    """The memory as the recall told it, or as one without a path where it was withheld. Raises NotFound."""
+    for recalled in trace.answer.memories:
+        if recalled.id == memory:
+            return recalled
+    for candidate in trace.considered:
+        if candidate.id == memory:
+            return RecalledMemory(
+                id=memory,
+                kind="",
+                text=candidate.text,
+                score=candidate.score,
+                hops=0,
+                permanent=False,
+                fired=None,
+                why="",
+                path=(),
+                sources=(),
+                age_turns=0,
+                visibility=1.0,
+            )
+    raise NotFound(
+        f"the recall {trace.id!r} did not look at memory {memory!r}", field="memory"
+    )
+
+
+def _edges_of_path(mind: Mind, brought: RecalledMemory) -> list[Edge]:
+    """The edges that led to the memory and fade, with all others between two memories of the path."""
+    path = [step.id for step in brought.path]
+    beside = [edge.id for edge in mind.edges.between(path)]
+    # A fact is itself an edge.
+    keys = dict.fromkeys((*brought.edges, str(brought.id), *beside))
+    edges = (mind.edges.get(key) for key in keys)
+    return [edge for edge in edges if edge is not None and edge.kind in DECAYING]
+
 
 def _audit_values(
-    old: Opinion, new: Opinion, edges: list[tuple[Edge, Edge]]
+    old: Opinion, new: Opinion, edges: list[tuple[Edge, Edge]], vectors: VectorUpdate
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
@@ -183,4 +243,6 @@ def _audit_values(
         }
         before[EDGES] = {key: was for key, (was, _) in pairs.items()}
         after[EDGES] = {key: values_after for key, (_, values_after) in pairs.items()}
+    if values := vectors.audit_values():
+        after[VECTORS] = values
     return before, after

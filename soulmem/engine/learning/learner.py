@@ -21,6 +21,12 @@ from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled
 from soulmem.engine.learning import working_memory
 from soulmem.engine.learning.plasticity_update import Lesson, NotedRecall, Reply, learn
+from soulmem.engine.learning.reply_feedback import (
+    ReplyContext,
+    reply_context,
+    signs,
+)
+from soulmem.engine.learning.vector_update import QueryVector, apply_vector_update
 from soulmem.engine.learning.working_memory import WorkingMemoryParams
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
@@ -28,8 +34,8 @@ from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
-from soulmem.governance.audit_values import edge_difference
-from soulmem.governance.undoing import EDGES
+from soulmem.governance.audit_values import edge_difference, state_values
+from soulmem.governance.undoing import EDGES, FADING, VECTORS
 from soulmem.ports.store import Change
 
 log = logging.getLogger(__name__)
@@ -74,12 +80,15 @@ class Learner:
         request: RecallRequest,
         answer: Recalled,
         flows: Callable[[], Mapping[str, float]] | None = None,
+        query: QueryVector | None = None,
     ) -> None:
-        """Keep an answered recall. `flows` computes the flow, >= 0, by edge of its walk.
+        """Keep an answered recall. `flows` computes the flow, >= 0, by edge of its walk;
+        `query` is what memory vectors learn.
 
         Of several recalls for the same reply the last one counts.
         """
-        if request.type is RecallType.QUIET or request.chat is None:
+        teaches_nothing = request.type in (RecallType.QUIET, RecallType.PREVIEW)
+        if teaches_nothing or request.chat is None:
             return
         if request.slot is None or request.swipe is None:
             return
@@ -96,6 +105,8 @@ class Learner:
             trails=tuple(trails),
             core=frozenset(m.id for m in answer.memories if m.permanent),
             walked={},
+            query=query,
+            slowing={m.id: m.slowing for m in answer.memories},
         )
         if flows is not None:  # computed after the answer was sent
             self._flow_tasks.add(
@@ -139,7 +150,7 @@ class Learner:
             await asyncio.gather(self._loading, return_exceptions=True)
 
     async def adopt(self, owner: Owner, mind: Mind) -> None:
-        """Load recall records, opinions and derivations of a newly opened mind.
+        """Load recall records, opinions, fading, memory vectors and derivations of a newly opened mind.
 
         Its working memory is built too, once the graph library is loaded.
         """
@@ -147,6 +158,12 @@ class Learner:
         await self._compute.run(mind.recalls.put, stored.usages, stored.records)
         await self._compute.run(
             mind.opinions.put, await self._store.opinions(owner, mind.soul.id)
+        )
+        await self._compute.run(
+            mind.fading.put, await self._store.fading(owner, mind.soul.id)
+        )
+        await self._compute.run(
+            mind.edge_vectors.put, await self._store.edge_vectors(owner, mind.soul.id)
         )
         await self._compute.run(
             mind.load_derivations, await self._store.derivations(owner, mind.soul.id)
@@ -178,16 +195,18 @@ class Learner:
         async with world.writing as token:
             chat_log = await world.log(chat)
             due = self._due(world, chat_log) if chat_log is not None else []
-            for reply, noted in due:
+            for reply, noted, context in due:
                 try:
-                    await self._teach(token, world, reply, noted)
+                    await self._teach(token, world, reply, noted, context)
                 except SoulMemError as error:
                     log.warning(
                         "what a recall teaches could not be stored: %s", error.message
                     )
                     self._pending.setdefault(reply, noted)
 
-    def _due(self, world: World, chat_log: ChatLog) -> list[tuple[Reply, NotedRecall]]:
+    def _due(
+        self, world: World, chat_log: ChatLog
+    ) -> list[tuple[Reply, NotedRecall, ReplyContext]]:
         """Remove and return the recalls whose reply is settled, those for another swipe left out."""
         count = settled_count(chat_log.head, chat_log.messages)
         out = []
@@ -200,17 +219,23 @@ class Learner:
             if position < count:
                 noted = self._pending.pop(reply)
                 if chat_log.messages[position].swipe == reply.swipe:
-                    out.append((reply, noted))
+                    context = reply_context(chat_log.messages, position)
+                    out.append((reply, noted, context))
         return out
 
     async def _teach(
-        self, token: WriteToken, world: World, reply: Reply, noted: NotedRecall
+        self,
+        token: WriteToken,
+        world: World,
+        reply: Reply,
+        noted: NotedRecall,
+        context: ReplyContext,
     ) -> None:
         soul = world.souls.get(reply.soul)
         if soul is None or soul.state is not SoulState.ACTIVE:
             return
         mind = await world.mind_while_writing(token, reply.soul)
-        learned = await self._compute.run(self._learn, mind, reply, noted)
+        learned = await self._compute.run(self._learn, mind, reply, noted, context)
         if learned is None:
             return
         audit_values = await self._compute.run(_audit_values, mind, learned)
@@ -226,12 +251,19 @@ class Learner:
                 put_usages=learned.usages,
                 put_recalls=[learned.record],
                 drop_recalls=learned.surplus,
+                put_edge_vectors=learned.vectors.put,
+                drop_edge_vectors=learned.vectors.drop,
+                put_fading=learned.fading,
             )
         )
         await self._compute.run(self._take, mind, learned)
 
-    def _learn(self, mind: Mind, reply: Reply, noted: NotedRecall) -> Lesson | None:
+    def _learn(
+        self, mind: Mind, reply: Reply, noted: NotedRecall, context: ReplyContext
+    ) -> Lesson | None:
         turn = mind.lived_turns(self._clock.extra_turns)
+        recalled = [t.memory for t in noted.trails if mind.row(t.memory) is not None]
+        noted = replace(noted, signs=signs(mind, recalled, context))
         return learn(
             mind, reply, noted, self._clock.now(), turn, self._params.plasticity
         )
@@ -240,20 +272,27 @@ class Learner:
     def _take(self, mind: Mind, learned: Lesson) -> None:
         """Apply a stored lesson."""
         mind.put_edge_weights(learned.edges)
+        apply_vector_update(mind, learned.vectors)
+        mind.fading.put(learned.fading)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
         working_memory.recalled(mind, learned.record, self._params.working_memory)
 
 
 @compute_only
 def _audit_values(mind: Mind, learned: Lesson) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Audit values of the lesson's edges, before and after."""
+    """Audit values of the lesson's edges and fading, before and after."""
     edge_pairs = ((mind.edges.get(edge.id), edge) for edge in learned.edges)
     pairs = {
         new.id: edge_difference(old, new)
         for old, new in edge_pairs
         if old is not None and old != new
     }
-    return (
-        {EDGES: {key: was for key, (was, _) in pairs.items()}},
-        {EDGES: {key: after for key, (_, after) in pairs.items()}},
-    )
+    before: dict[str, Any] = {EDGES: {key: was for key, (was, _) in pairs.items()}}
+    after: dict[str, Any] = {EDGES: {key: new for key, (_, new) in pairs.items()}}
+    if learned.fading:
+        records = {record.memory: record for record in learned.fading}
+        before[FADING] = {key: state_values(mind.fading.of(key)) for key in records}
+        after[FADING] = {key: state_values(new) for key, new in records.items()}
+    if vectors := learned.vectors.audit_values():
+        after[VECTORS] = vectors
+    return before, after

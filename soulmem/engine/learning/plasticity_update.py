@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from soulmem.consolidation.feedback import FeedbackParams, strength_after
 from soulmem.consolidation.plasticity import (
     PlasticityParams,
+    PlasticityUpdate,
     depressed,
     plasticity_update,
     potentiated,
     stability_after,
 )
+from soulmem.consolidation.vector_plasticity import VectorPlasticityParams
 from soulmem.domain.edges import DECAYING, Edge
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.opinions import Verdict
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
+from soulmem.engine.learning.fading_update import restored_fading
+from soulmem.engine.learning.reply_feedback import Sign
+from soulmem.engine.learning.vector_update import (
+    NO_UPDATE,
+    QueryVector,
+    VectorUpdate,
+    vector_update,
+)
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.faded_edges import is_protected
+
+_OUTER = FeedbackParams().outer  # uses that one sign from outside is worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +56,11 @@ class NotedRecall:
     trails: tuple[Trail, ...]  # of the recalled memories
     core: frozenset[MemoryId]  # always recalled: no sign that they belong together
     walked: Mapping[str, float]  # flow >= 0 by edge
+    query: QueryVector | None = None  # what was asked
+    # how much clearer than by its age each memory was read out, >= 1
+    slowing: Mapping[MemoryId, float] = field(default_factory=dict)
+    # what reply and answer say of the memories
+    signs: Mapping[MemoryId, Sign] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +71,8 @@ class Lesson:
     usages: tuple[Usage, ...]
     edges: tuple[Edge, ...]
     surplus: tuple[str, ...]  # traces of old records to delete
+    vectors: VectorUpdate = NO_UPDATE
+    fading: tuple[FadingRecord, ...] = ()
 
 
 @compute_only
@@ -73,13 +95,27 @@ def learn(
     if not trails or mind.recalls.is_recorded((reply.chat, reply.slot, reply.swipe)):
         return None
     stamp = Stamp(noted.recalled_at, turn)
+    paths = _paths(mind, trails, noted)
+    taught = _sorted_edges(mind, trails, noted, paths, params)
+    outer = _outer(mind, trails, noted)
+    kept = [t.memory for t in trails if noted.signs.get(t.memory) is not Sign.CORRECTED]
     return Lesson(
         RecallRecord(
             noted.trace, reply.soul, reply.chat, reply.slot, reply.swipe, stamp, trails
         ),
         tuple(_usage(mind, trail.memory, stamp) for trail in trails),
-        _edges(mind, trails, noted, current_time, turn, params),
+        _edges(mind, taught, outer, current_time, turn, params),
         tuple(mind.recalls.surplus(1)),
+        _vectors(mind, noted, paths, taught, outer, turn),
+        restored_fading(
+            mind,
+            kept,
+            noted.slowing,
+            current_time,
+            float(turn),
+            params,
+            (reply.chat, reply.slot),
+        ),
     )
 
 
@@ -90,22 +126,20 @@ def _usage(mind: Mind, memory: MemoryId, stamp: Stamp) -> Usage:
     )
 
 
-def _edges(
+def _paths(mind: Mind, trails: Sequence[Trail], noted: NotedRecall) -> dict[str, float]:
+    """The flow, >= 0, of each edge over which a recalled memory was reached."""
+    keys = [key for trail in trails for key in _path(mind, trail)]
+    return {key: noted.walked.get(key, 0.0) for key in keys}
+
+
+def _sorted_edges(
     mind: Mind,
     trails: Sequence[Trail],
     noted: NotedRecall,
-    current_time: datetime,
-    turn: int,
+    paths: Mapping[str, float],
     params: PlasticityParams,
-) -> tuple[Edge, ...]:
-    """The edges that the lesson changes, with their new values."""
-    paths: dict[str, float] = {}
-    for trail in trails:
-        for edge_id in trail.edges:
-            paths[edge_id] = noted.walked.get(edge_id, 0.0)
-    for trail in trails:
-        if trail.memory in mind.facts:  # a fact that was recalled is an edge itself
-            paths[str(trail.memory)] = noted.walked.get(str(trail.memory), 0.0)
+) -> PlasticityUpdate:
+    """The edges that the recall used, and those that it offered in vain."""
     among = mind.edges.between([trail.memory for trail in trails])
     always = {
         edge.id
@@ -114,17 +148,72 @@ def _edges(
     }
     together = [edge.id for edge in among if edge.id not in always]
     walked = {edge: flow for edge, flow in noted.walked.items() if edge not in always}
-    taught = plasticity_update(paths, together, walked, params)
+    return plasticity_update(paths, together, walked, params)
+
+
+def _outer(mind: Mind, trails: Sequence[Trail], noted: NotedRecall) -> dict[str, Sign]:
+    """The edges of paths to memories of which reply or answer say something; use counts before correction."""
+    out: dict[str, Sign] = {}
+    for sign in (Sign.CORRECTED, Sign.USED):
+        for trail in trails:
+            if noted.signs.get(trail.memory) is sign:
+                out.update(dict.fromkeys(_path(mind, trail), sign))
+    return out
+
+
+def _path(mind: Mind, trail: Trail) -> tuple[str, ...]:
+    """The edges over which a memory was reached; a fact is itself an edge."""
+    is_fact = trail.memory in mind.facts
+    return (*trail.edges, str(trail.memory)) if is_fact else trail.edges
+
+
+def _edges(
+    mind: Mind,
+    taught: PlasticityUpdate,
+    outer: Mapping[str, Sign],
+    current_time: datetime,
+    turn: int,
+    params: PlasticityParams,
+) -> tuple[Edge, ...]:
+    """The edges that the lesson changes, with their new values."""
     changed = []
     for key, share in taught.used.items():
-        used_edge = mind.edges.get(key)
-        if used_edge is not None:
-            changed.append(_used(mind, used_edge, share, current_time, turn, params))
+        used_edge, sign = mind.edges.get(key), outer.get(key)
+        if used_edge is None:
+            continue
+        if sign is Sign.CORRECTED and used_edge.kind in DECAYING:
+            changed.append(_corrected(mind, used_edge, turn, params))
+            continue
+        eta = params.eta if sign is None else min(1.0, _OUTER * params.eta)
+        by = replace(params, eta=eta)
+        changed.append(_used(mind, used_edge, share, current_time, turn, by))
     for key in taught.idle:
         idle_edge = mind.edges.get(key)
         if idle_edge is not None and idle_edge.kind in DECAYING:
             changed.append(_idle(mind, idle_edge, turn, params))
     return tuple(sorted(changed, key=lambda edge: edge.id))
+
+
+def _vectors(
+    mind: Mind,
+    noted: NotedRecall,
+    paths: Mapping[str, float],
+    taught: PlasticityUpdate,
+    outer: Mapping[str, Sign],
+    turn: int,
+) -> VectorUpdate:
+    """What the query teaches the vectors: edges of paths by their share, those offered in vain forget it."""
+    p = VectorPlasticityParams()
+    gains = {key: share for key, share in taught.used.items() if key in paths}
+    gains = {key: share for key, share in gains.items() if share >= p.least}
+    losses = dict.fromkeys(sorted(taught.idle), p.idle)
+    for key, sign in outer.items():
+        gains.pop(key, None)
+        if sign is Sign.CORRECTED:
+            losses[key] = 1.0
+        else:
+            gains[key] = _OUTER
+    return vector_update(mind, noted.query, gains, losses, turn)
 
 
 def _used(
@@ -147,6 +236,21 @@ def _used(
             edge.stability, mind.time.edge_age(edge, turn), params
         ),
     )
+
+
+def _corrected(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:
+    """The edge after the next message denied what it led to, as after the verdict `not_now`."""
+    strength = mind.edge_strength(edge, turn)
+    if strength <= 0.0:
+        return edge
+    lower = strength_after(
+        strength,
+        Verdict.NOT_NOW,
+        keep=edge.uses > 0 or is_protected(mind, edge),
+        plasticity=params,
+        params=FeedbackParams(),
+    )
+    return replace(edge, strength=edge.strength * (lower / strength))
 
 
 def _idle(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:

@@ -68,13 +68,11 @@ def refresh(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -> N
         return
     n = mind.size
     ages = mind.exchange_ages(None, extra)
-    young = (
-        (ages < params.working.grace) & mind.columns.live[:n] & mind.columns.active[:n]
-    )
-    written = {
-        mind.memory_at(int(row)).id: turn - int(ages[row])
-        for row in np.flatnonzero(young)
-    }
+    young = (ages < params.working.grace) & mind.columns.live[:n]
+    young &= mind.columns.active[:n] & mind.columns.in_use[:n]
+    rows = np.flatnonzero(young).tolist()
+    keys = mind.frame().rows.ids(rows)
+    written = {key: turn - int(ages[row]) for key, row in zip(keys, rows, strict=True)}
     active = dict.fromkeys(working, turn)
     created = mind.columns.created[:n]
     moments, counts = np.unique(created[created != 0], return_counts=True)

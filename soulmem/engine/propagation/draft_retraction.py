@@ -35,7 +35,7 @@ def with_retracted_drafts(mind: Mind, change: MindChange) -> MindChange:
                 lost.add(key)
     invalid = _by_id(mind.derivations.invalidated_by(lost))
     if invalid:
-        change = _without_derivations(mind, change, invalid)
+        change = without_derivations(mind, change, invalid)
     return _with_binned_drafts(mind, change)
 
 
@@ -49,14 +49,15 @@ def orphaned_drafts(mind: Mind) -> MindChange:
     invalid = _by_id(mind.derivations.invalidated_by(lost))
     if not invalid:
         return MindChange()
-    return _without_derivations(mind, MindChange(), invalid)
+    return without_derivations(mind, MindChange(), invalid)
 
 
 def _by_id(derivations: Iterable[Derivation]) -> dict[str, Derivation]:
     return {derivation.id: derivation for derivation in derivations}
 
 
-def _without_derivations(
+@compute_only
+def without_derivations(
     mind: Mind, change: MindChange, invalid: Mapping[str, Derivation]
 ) -> MindChange:
     """The change, with these derivations dropped, and the drafts that no other one made."""
@@ -120,11 +121,11 @@ def _with_binned_drafts(mind: Mind, change: MindChange) -> MindChange:
         if product.is_edge or memory is None or memory.origin is not Origin.MODEL:
             continue
         makers = mind.derivations.without(product.id, invalid)
-        state, other = MemoryState.RETRACTED, MemoryState.ACTIVE
         if any(map(is_valid, makers)):
-            state, other = other, state
-        if memory.state is other:
-            put[memory.id] = replace(memory, state=state)
+            if memory.state is MemoryState.RETRACTED:
+                put[memory.id] = replace(memory, state=MemoryState.ACTIVE)
+        elif memory.state in (MemoryState.ACTIVE, MemoryState.MERGED):
+            put[memory.id] = replace(memory, state=MemoryState.RETRACTED)
     others = [m for m in change.put_memories if m.id not in put]
     return replace(change, put_memories=(*others, *put.values()))
 

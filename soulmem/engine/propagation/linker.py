@@ -21,14 +21,15 @@ from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.draft_retraction import with_retracted_drafts
 from soulmem.engine.propagation.learned_names import learned_name_changes
+from soulmem.engine.propagation.lost_replies import without_lost_rewordings
 from soulmem.engine.propagation.mentions import (
     MindAfter,
     mention_changes,
     texts_to_relink,
 )
 from soulmem.engine.propagation.name_texts import candidate_texts
+from soulmem.engine.propagation.released_tellings import with_consequences
 from soulmem.engine.propagation.renaming import (
     NameChanges,
     Renaming,
@@ -42,6 +43,7 @@ from soulmem.engine.propagation.renaming import (
     unlinked_concepts,
     user_linked_concepts,
 )
+from soulmem.engine.propagation.sequence import with_ends, with_sequence
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
@@ -111,20 +113,50 @@ class Linker:
         """
         if not mind.residency.whole or len(change.put_memories) > _AT_ONCE:
             return None
-        change = with_retracted_drafts(mind, change)
+        return self._texts_at_once(mind, self._followed(mind, change))
+
+    @compute_only
+    def steps_at_once(self, mind: Mind, change: MindChange) -> Steps | None:
+        """As `steps` for an unchanged card, in one hand-off; None where `with_mentions_at_once` is."""
+        if not mind.residency.whole or len(change.put_memories) > _AT_ONCE:
+            return None
+        change = self._followed(mind, change)
+        if not _has_concepts(change):
+            linked = self._texts_at_once(mind, change)
+            return None if linked is None else Steps([linked])
+        renaming = renaming_by_concepts(mind, change, self._clock.now())
+        whole = self._renamed_at_once(mind, renaming)
+        if whole is None:
+            return None
+        changed = renaming.name_changes.changed_concepts
+        return Steps(transaction_steps(mind, changed, whole), renaming.card_names)
+
+    def _followed(self, mind: Mind, change: MindChange) -> MindChange:
+        """The change with its consequences for drafts, tellings, rewordings and the order of messages."""
+        change = with_consequences(mind, change)
+        change = without_lost_rewordings(mind, change)
+        change = with_sequence(mind, change, self._clock.now())
+        return with_ends(mind, change)
+
+    def _texts_at_once(self, mind: Mind, change: MindChange) -> MindChange | None:
+        """The change with learned names and mentions; None if there are too many texts."""
         renaming = renaming_by_messages(mind, change, self._clock.now())
+        if renaming is not None:
+            return self._renamed_at_once(mind, renaming)
+        after, texts = _to_link(mind, change)
+        if len(texts) > _AT_ONCE:
+            return None
         mentions = _Mentions()
-        if renaming is None:
-            after, texts = _to_link(mind, change)
-            if len(texts) > _AT_ONCE:
-                return None
-            self._link(after, mind.names, [m.id for m in texts], mentions)
-            return mentions.on(change)
+        self._link(after, mind.names, [m.id for m in texts], mentions)
+        return mentions.on(change)
+
+    def _renamed_at_once(self, mind: Mind, renaming: Renaming) -> MindChange | None:
+        """As `_renamed`; None if there are too many texts."""
         sources = _sources(mind, renaming.name_changes.losing_concepts)
         after, texts, forced = _to_look_at(mind, renaming, sources)
         if len(texts) > _AT_ONCE:
             return None
-        glance = Glance(renaming.name_changes.gained_names)
+        glance, mentions = Glance(renaming.name_changes.gained_names), _Mentions()
         keys = _worth_a_look(renaming, after, glance, forced, texts, mentions)
         self._link_as(mind, renaming, after, keys, mentions)
         covers = [key for key in mentions.abstract if after.memory(key) is not None]
@@ -138,7 +170,7 @@ class Linker:
 
         It must not change concepts; `steps` is for those.
         """
-        change = await self._compute.run(with_retracted_drafts, mind, change)
+        change = await self._compute.run(self._followed, mind, change)
         renaming = await self._compute.run(
             renaming_by_messages, mind, change, self._clock.now()
         )
@@ -173,8 +205,8 @@ class Linker:
         if soul is not None:
             renaming = await self._new_card(mind, change, soul)
             return await self._as_steps(mind, renaming)
-        change = await self._compute.run(with_retracted_drafts, mind, change)
-        if any(m.kind is MemoryKind.CONCEPT for m in change.put_memories):
+        change = await self._compute.run(self._followed, mind, change)
+        if _has_concepts(change):
             time = self._clock.now()
             renaming = await self._compute.run(renaming_by_concepts, mind, change, time)
             # Whether a card concept may be dropped depends on its edges.
@@ -312,6 +344,10 @@ class Linker:
         )
         mentions.put += put
         mentions.drop += drop
+
+
+def _has_concepts(change: MindChange) -> bool:
+    return any(m.kind is MemoryKind.CONCEPT for m in change.put_memories)
 
 
 def _card_changes(mind: Mind, fresh: KnownNames, time: datetime) -> ConceptChanges:

@@ -14,7 +14,14 @@ from datetime import datetime
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.edges import TEXTS, Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
+from soulmem.domain.memories import (
+    NAMEABLE,
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Origin,
+    Timelines,
+)
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.mind import Mind
@@ -65,7 +72,7 @@ class MindAfter:
         """The abstract episodes in use that cover the episode in all timelines."""
         for edge in self.edges(episode, EdgeKind.INSTANCE_OF):
             abstract = self.memory(edge.target)
-            if abstract is None or abstract.state not in NAMEABLE:
+            if abstract is None or not _is_linked(abstract):
                 continue
             if abstract.timelines is Timelines.ALL:
                 yield abstract.id
@@ -108,7 +115,7 @@ def mentioned_concepts(
     after: MindAfter, names: KnownNames, memory: Memory
 ) -> set[MemoryId]:
     """The concepts that the text is to be linked to."""
-    if memory.kind not in TEXTS or memory.state not in NAMEABLE:
+    if memory.kind not in TEXTS or not _is_linked(memory):
         return set()
     if _leaves_mentions(memory) and any(after.classes(memory.id)):
         return set()
@@ -157,6 +164,11 @@ def mention_changes(
                 )
             )
     return put, drop
+
+
+def _is_linked(text: Memory) -> bool:
+    """Whether the text is linked to what it names: a forgotten one is again when it comes back."""
+    return text.state in NAMEABLE and text.state is not MemoryState.FORGOTTEN
 
 
 def _leaves_mentions(memory: Memory) -> bool:

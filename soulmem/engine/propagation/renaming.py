@@ -283,7 +283,10 @@ def transaction_steps(
         steps += _put_steps(list(filter(_links, concepts)))
     for keys in _parts(whole.drop_memories):
         steps.append(MindChange(drop_memories=tuple(keys)))
-    return steps
+    rest = replace(
+        whole, put_memories=(), drop_memories=(), put_edges=(), drop_edges=()
+    )
+    return [*steps, rest] if rest != MindChange() else steps
 
 
 def _put_steps(memories: Sequence[Memory]) -> list[MindChange]:

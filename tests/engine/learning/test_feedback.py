@@ -130,6 +130,19 @@ async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) ->
     assert opinion.doubted is not None
 
 
+async def test_what_was_withheld_can_be_judged(stage: Stage) -> None:
+    """It came to mind, and the trace shows it."""
+    await stage.soul(restraint=2.0)
+    notes = [await stage.note(f"the brass key of door {n}") for n in range(4)]
+    answer = await stage.recall("door 3", max_items=1)
+    brought = {memory.id for memory in answer.memories}
+    other = next(made.memory.id for made in notes if made.memory.id not in brought)
+    await give_verdict(stage, answer.trace, other, Verdict.STRONGER)
+    opinion = (await stage.mind()).opinions.of(other)
+    assert opinion is not None
+    assert opinion.score > 0.5
+
+
 async def test_what_was_not_brought_cannot_be_judged(stage: Stage) -> None:
     await stage.soul()
     key = (await stage.note("the brass key")).memory.id

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from soulmem.domain.dialogue import Role
+from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import SlotId, SoulId
 from soulmem.engine.api.requests import RecallType
 from soulmem.engine.api.results import Recalled
@@ -94,6 +95,7 @@ async def test_what_is_recorded(chat_stage: Stage) -> None:
         {"type": RecallType.QUIET},
         {"slot": None},
         {"swipe": None},
+        {"type": RecallType.PREVIEW},
         {"slot": None, "swipe": None},
     ],
 )
@@ -103,6 +105,16 @@ async def test_quiet_recalls_and_those_for_no_reply_teach_nothing(
     await ask(chat_stage, **more)
     await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
     assert await uses(chat_stage) == 0
+
+
+async def test_a_preview_leaves_no_trace(chat_stage: Stage) -> None:
+    preview = await chat_stage.recall("silver key", "c1", type=RecallType.PREVIEW)
+    assert preview.memories
+    with pytest.raises(NotFound):
+        await chat_stage.engine.recaller.trace(ME, preview.trace)
+    quiet = await chat_stage.recall("silver key", "c1", type=RecallType.QUIET)
+    assert (await chat_stage.engine.recaller.trace(ME, quiet.trace)).id == quiet.trace
+    assert [memory.id for memory in quiet.memories] == [m.id for m in preview.memories]
 
 
 async def test_a_recall_outside_of_chats_teaches_nothing(chat_stage: Stage) -> None:

@@ -1,0 +1,73 @@
+"""What a kept reply and the message after it say of the memories that were recalled for the reply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from math import log
+
+from soulmem.domain.dialogue import Message, Role
+from soulmem.domain.ids import MemoryId
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.language.corrections import is_correction
+
+_BEFORE = (
+    4  # messages before the reply: what they say is no sign that a memory was used
+)
+# Least share, by idf, of what only the memory says that the reply says too, and so many words at least.
+_SHARE = 0.3
+_WORDS = 2
+
+
+class Sign(Enum):
+    """What became of a recalled memory."""
+
+    USED = "used"  # the reply says what only the memory says
+    CORRECTED = "corrected"  # that too, and the next message denies it
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyContext:
+    """The texts of a reply, of the messages before it and of the user's next message, if there is one."""
+
+    before: tuple[str, ...]
+    reply: str
+    answer: str = ""
+
+
+def reply_context(messages: Sequence[Message], position: int) -> ReplyContext:
+    """The context of the reply at that position of a chat."""
+    before = messages[max(0, position - _BEFORE) : position]
+    after = messages[position + 1 : position + 2]
+    answer = next((m.text for m in after if m.role is Role.USER), "")
+    return ReplyContext(
+        tuple(message.text for message in before), messages[position].text, answer
+    )
+
+
+@compute_only
+def signs(
+    mind: Mind, memories: Iterable[MemoryId], context: ReplyContext
+) -> dict[MemoryId, Sign]:
+    """What the reply and its answer say of these memories; those of which they say nothing are left out."""
+    said = set(mind.tokeniser.tokens(context.reply))
+    known = {token for text in context.before for token in mind.tokeniser.tokens(text)}
+    used = [key for key in memories if _is_used(mind, mind.text_of(key), said, known)]
+    is_denied = bool(used) and is_correction(context.answer)
+    return dict.fromkeys(used, Sign.CORRECTED if is_denied else Sign.USED)
+
+
+def _is_used(mind: Mind, text: str, said: set[str], known: set[str]) -> bool:
+    own = set(mind.tokeniser.tokens(text)) - known
+    weights = {token: _rarity(mind, token) for token in own}
+    repeated = own & said
+    total = sum(weights.values())
+    share = sum(weights[token] for token in repeated) / total if total else 0.0
+    return len(repeated) >= _WORDS and share >= _SHARE
+
+
+def _rarity(mind: Mind, token: str) -> float:
+    """The idf of a token in this soul, > 0."""
+    return log((len(mind.words) + 2) / (mind.words.frequency(token) + 1))

@@ -1,0 +1,117 @@
+"""How a line speaks: of who says it, to whom it is said, and what it denies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from soulmem.language.grammars import languages_of
+from soulmem.language.markup import plain
+from soulmem.language.scripts import is_unspaced
+from soulmem.language.spaced_words import words
+from soulmem.language.word_lists import tables
+
+_KANA = re.compile("[\u3041-\u30ff]")
+_HANGUL = re.compile("[\uac00-\ud7af]")
+_PART = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[.,;:!?\u2026\u2014*\"()]")
+_CLAUSES = re.compile("[^，。！？；：、…*“”]+")
+_REACH = 3  # words behind a denial, of which one is what it denies
+_SIGNS = 2  # likewise, of a script without spaces
+_FAR = 4  # words, or signs, behind a denial that it may be meant for
+_NOT = "n't"
+
+
+def language_of(text: str) -> str:
+    """ISO 639-1 code of the language that the text is most likely in; empty where nothing tells."""
+    if is_unspaced(text):
+        if _HANGUL.search(text):
+            return ""
+        return "ja" if _KANA.search(text) else "zh"
+    codes = languages_of(words(plain(text)))
+    return codes[0] if codes else ""
+
+
+@cache
+def speech_of(language: str) -> Speech:
+    """How lines of a language speak; of one without lists nothing can be told."""
+    first, second, denial = (
+        tuple(tables("speech")[key].get(language, "").split())
+        for key in ("first", "second", "denial")
+    )
+    return Speech(first, second, denial, is_unspaced=language in ("zh", "ja"))
+
+
+@dataclass(frozen=True)
+class Speech:
+    """The lists of one language, lower case."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    denial: tuple[str, ...]
+    is_unspaced: bool
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the language has lists."""
+        return bool(self.first)
+
+    def tells_of_speaker(self, text: str) -> bool:
+        """Whether it has a word for who says it: I, my, us."""
+        return self._has(text, self.first)
+
+    def tells_of_listener(self, text: str) -> bool:
+        """Whether it has a word for whom it is said to: you, your."""
+        return self._has(text, self.second)
+
+    def denied(self, text: str) -> frozenset[str]:
+        """The words, or pairs of signs, close behind a denial in its clause, lower case."""
+        return frozenset(self._denied(text, _REACH, _SIGNS))
+
+    def may_be_denied(self, text: str) -> frozenset[str]:
+        """The words, or signs, that a denial before them in their clause may be meant for, lower case."""
+        return frozenset(self._denied(text, _FAR, _FAR))
+
+    def _has(self, text: str, listed: Sequence[str]) -> bool:
+        if self.is_unspaced:
+            return any(word in text for word in listed)
+        return any(part in listed for part in _parts(text))
+
+    def _denied(self, text: str, reach: int, signs: int) -> Iterator[str]:
+        if self.is_unspaced:
+            for clause in _CLAUSES.findall(text):
+                yield from self._denied_signs(clause, signs)
+            return
+        left, before = 0, ""
+        for part in _parts(text):
+            if part in self.denial or part.endswith(_NOT):
+                if before:
+                    yield before  # "knows nothing"
+                left, before = reach, ""
+            elif not part[0].isalpha():
+                left, before = 0, ""
+            else:
+                before = part
+                if left:
+                    left -= 1
+                    yield part
+
+    def _denied_signs(self, clause: str, signs: int) -> Iterator[str]:
+        for sign in self.denial:
+            for match in re.finditer(re.escape(sign), clause):
+                behind = clause[match.end() : match.end() + signs]
+                if behind and not behind.startswith(self.denial):
+                    yield behind
+
+
+def _parts(text: str) -> list[str]:
+    """The words and marks of a text, lower case; a word with an apostrophe whole and its head too."""
+    out: list[str] = []
+    for match in _PART.finditer(text.lower().replace("\u2019", "'")):
+        part = match.group()
+        out.append(part)
+        head, apostrophe, _ = part.partition("'")
+        if apostrophe and not part.endswith(_NOT):
+            out.append(head + apostrophe)
+    return out

@@ -1,0 +1,92 @@
+"""When a digest is recalled: how well its period fits what is asked, and how strong a cue it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import log2
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.digests import Period
+
+Floats = NDArray[np.float32]
+
+
+def _least() -> Mapping[Period, float]:
+    return {
+        Period.HIGHLIGHT: 0.0,
+        Period.HOUR: 0.0,
+        Period.DAY: 0.0,
+        Period.WEEK: 0.5,
+        Period.MONTH: 1.0,
+        Period.CHAT: 1.0,
+        Period.YEAR: 1.5,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRecallParams:
+    """How strong a cue brings a digest that nobody asks for by its time; design 8.
+
+    least     strength of the cue, see `cue_strength`
+    doubling  added for each doubling of its age beyond a month, at forgetting 1
+    month     days
+    word      strength of a rare word that a digest without messages shares with the cue
+    scarce    added where what it costs is a large share of the token budget, at restraint 1
+    most      standard deviations that one message counts at most
+    few       messages that fit not at all, by which the mean of a digest with few is drawn to 0
+    alike     least share of its period that lies in the time asked for, or of that in its period
+    """
+
+    least: Mapping[Period, float] = field(default_factory=_least)
+    doubling: float = 0.25
+    month: float = 30.0
+    word: float = 1.5
+    scarce: float = 3.0
+    most: float = 3.0
+    few: float = 2.0
+    alike: float = 0.5
+
+
+def cue_strength(scores: Floats, params: DigestRecallParams | None = None) -> float:
+    """How well a cue fits a digest as a whole, by the messages that it tells.
+
+        sum(min(score, most)) / (messages + few)
+
+    scores  float32[k]  standard deviations that each message fits better than memories usually do
+
+    A cue that fits one message alone, however well, means that message, and few messages say little of a day.
+    """
+    p = params or DigestRecallParams()
+    bounded = np.clip(scores, -p.most, p.most)
+    return float(bounded.sum()) / (scores.size + p.few)
+
+
+def needed_cue(
+    period: Period,
+    age_days: float,
+    forgetting: float,
+    params: DigestRecallParams | None = None,
+) -> float:
+    """How strong a cue a digest of that age needs."""
+    p = params or DigestRecallParams()
+    doublings = max(0.0, log2(max(age_days, 1.0) / p.month))
+    return p.least[period] + p.doubling * forgetting * doublings
+
+
+def time_fit(
+    digest: tuple[datetime, datetime], asked: tuple[datetime, datetime]
+) -> tuple[float, float]:
+    """The share of a digest's period that lies in the time asked for, and the share of that time in its period.
+
+    Spans from (inclusive), to (exclusive).
+    """
+    start, end = max(digest[0], asked[0]), min(digest[1], asked[1])
+    shared = max(0.0, (end - start).total_seconds())
+    return (
+        shared / max((digest[1] - digest[0]).total_seconds(), 1.0),
+        shared / max((asked[1] - asked[0]).total_seconds(), 1.0),
+    )

@@ -1,0 +1,28 @@
+"""Where a name stands behind a word for a place."""
+
+from __future__ import annotations
+
+import pytest
+
+from soulmem.language.places import after_place_words
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "counts"),
+    [
+        ("We went to Merrow.", "Merrow", (1, 1)),
+        ("From Esk? A letter from the Esk, at Esk.", "Esk", (3, 3)),
+        ("Merrow said no. I went to Merrow.", "Merrow", (2, 1)),
+        ("I was in Merrow's room.", "Merrow", (1, 0)),
+        ("A friend of Merrow.", "Merrow", (1, 0)),
+        ("To, Merrow!", "Merrow", (1, 0)),
+        ("I went to Green Hill.", "Green Hill", (1, 1)),
+        ("Nobody is there.", "Merrow", (0, 0)),
+        ("我去了米洛。", "米洛", (0, 0)),
+        ("Nothing.", "", (0, 0)),
+    ],
+)
+def test_a_name_behind_words_for_places_is_counted(
+    text: str, name: str, counts: tuple[int, int]
+) -> None:
+    assert after_place_words(text, name) == counts

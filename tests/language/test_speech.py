@@ -1,0 +1,72 @@
+"""Words by which lines speak of who says them and to whom, and deny something."""
+
+from __future__ import annotations
+
+import pytest
+
+from soulmem.language.grammars import LISTED
+from soulmem.language.speech import language_of, speech_of
+from soulmem.language.word_lists import tables
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I will go home with you when it rains.", "en"),
+        ("Ich gehe mit dir nach Hause, wenn es regnet.", "de"),
+        ("我和你一起回家。", "zh"),
+        ("私は家に帰ります。", "ja"),
+        ("나는 집에 간다", ""),
+        ("Xyz qwrt", ""),
+    ],
+)
+def test_the_language_of_a_text(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+@pytest.mark.parametrize("kind", ["first", "second", "denial"])
+def test_each_listed_language_has_its_words(kind: str) -> None:
+    assert set(tables("speech")[kind]) == {*LISTED, "en", "zh", "ja"}
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "speaker", "listener"),
+    [
+        ("en", "I'm late.", True, False),
+        ("en", "You're late.", False, True),
+        ("en", "Ian is late.", False, False),
+        ("fr", "J'ai froid.", True, False),
+        ("fr", "Tu t'en vas ?", False, True),
+        ("de", "Mein Hund schläft.", True, False),
+        ("zh", "我来了，你呢？", True, True),
+        ("ru", "Он ушёл.", False, False),
+    ],
+)
+def test_of_whom_a_line_speaks(
+    language: str, text: str, speaker: bool, listener: bool
+) -> None:
+    speech = speech_of(language)
+    assert speech.tells_of_speaker(text) is speaker
+    assert speech.tells_of_listener(text) is listener
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "denied", "stated"),
+    [
+        ("en", "He doesn't smoke, but he drinks.", "smoke", "drinks"),
+        ("en", "She knows nothing of ships.", "knows", "she"),
+        ("de", "Ich verstehe nichts von Sägen.", "verstehe", "ich"),
+        ("fr", "Je n'ai jamais menti, crois-moi.", "menti", "crois"),
+        ("zh", "他没还，我知道。", "还", "知道"),
+    ],
+)
+def test_what_a_line_denies(language: str, text: str, denied: str, stated: str) -> None:
+    words = speech_of(language).denied(text)
+    assert denied in words
+    assert stated not in words
+
+
+def test_nothing_is_told_of_a_language_without_lists() -> None:
+    speech = speech_of("fi")
+    assert not speech.is_known
+    assert not speech.denied("En tiedä.")
