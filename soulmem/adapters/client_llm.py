@@ -63,12 +63,13 @@ class ClientDesk:
         """The model that this owner's clients reach."""
         return ClientLlm(self, owner)
 
-    def take(self, owner: Owner) -> LlmRequest | None:
+    def take(self, owner: Owner, for_reply: bool = False) -> LlmRequest | None:
         """The owner's oldest prompt that no client has. No other client gets it during the lease."""
         current_time = self._clock()
         for request, waiting in self._waiting.items():
             free = waiting.leased_until <= current_time and not waiting.answered.done()
-            if waiting.owner == owner and free:
+            wanted = waiting.prompt.for_reply or not for_reply
+            if waiting.owner == owner and free and wanted:
                 waiting.clients += 1
                 waiting.leased_until = current_time + self._params.lease
                 return LlmRequest(request, waiting.prompt)
@@ -128,6 +129,7 @@ class ClientDesk:
             step = min(remaining, _STEP)
             await asyncio.wait([answered], timeout=step)
             is_paused = not waiting.clients and self._is_paused()
+            is_paused = is_paused and not waiting.prompt.for_reply
             remaining -= 0 if is_paused else step
         if not waiting.clients and not answered.done():
             raise LlmFailed(
@@ -159,6 +161,11 @@ class ClientLlm:
     def name(self) -> str:
         """Always `client`: only the client knows the model."""
         return MODEL
+
+    @property
+    def takes_tools(self) -> bool:
+        """Never: clients are sent texts alone."""
+        return False
 
     async def complete(self, prompt: Prompt) -> Completion:
         """The model's raw answer; tokens are estimated. Raises LlmFailed."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from soulmem.adapters.durable import sync_folder
+from soulmem.adapters.durable import replace_file
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.ports.spool import JobRecord
@@ -55,21 +54,13 @@ class FolderSpool:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             if payload is not None:
-                self._write(f"{record.job}.data", payload)
-            self._write(f"{record.job}.json", json.dumps(_row(record)).encode())
+                replace_file(self._folder / f"{record.job}.data", payload)
+            row = json.dumps(_row(record)).encode()
+            replace_file(self._folder / f"{record.job}.json", row)
         except OSError as error:
             if payload is not None:
                 self._unlink(f"{record.job}.data")
             raise self._refused(error) from error
-
-    def _write(self, name: str, data: bytes) -> None:
-        fresh = self._folder / f"{name}.new"
-        with fresh.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(self._folder / name)
-        sync_folder(self._folder)
 
     def _payload(self, job: str) -> bytes:
         try:

@@ -15,8 +15,8 @@ from pathlib import Path
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
 
-KEPT = 2_000  # traces of a soul
-_SPARE = 400  # further lines in a file before it is rewritten
+KEPT = 400  # traces of a soul, 5 kB each: of replies that one still asks about
+_SPARE = 80  # further lines in a file before it is rewritten
 _DISK_FULL = (28, 122)  # ENOSPC, EDQUOT
 
 

@@ -15,7 +15,15 @@ from typing import Any
 
 from soulmem.adapters.bounded_http import TooLarge, bounded_client
 from soulmem.assembly.tokens import estimate_tokens
-from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
+from soulmem.domain.llm import (
+    Completion,
+    Failure,
+    LlmFailed,
+    Prompt,
+    ToolRequest,
+    ToolSpec,
+    Unreadable,
+)
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +68,8 @@ class LitellmEndpoint:
         self._key = api_key.strip()
         self._timeout = timeout
         self._takes_schema = True
+        self._takes_tools = True
+        self._refused_tools = False  # maybe for another reason
         self._thinks = False
         self._thread: _LoopThread | None = None
         self._starting = asyncio.Lock()
@@ -69,17 +79,29 @@ class LitellmEndpoint:
         """The model's name in the settings."""
         return self._model
 
+    @property
+    def takes_tools(self) -> bool:
+        """Whether tools are sent: until the server refuses them."""
+        return self._takes_tools
+
     async def complete(self, prompt: Prompt) -> Completion:
         """The model's raw answer. Raises LlmFailed.
 
-        If the server refuses a schema, the call is repeated once without it, and later calls send none.
+        If the server refuses a schema, the call is repeated once without it, and later calls send none. If it
+        refuses tools, the call fails, and `takes_tools` is False once it has answered without them.
         """
         litellm = await asyncio.to_thread(_library)
         schema = prompt.schema if self._takes_schema else None
         try:
-            return await self._ask(litellm, prompt, schema is not None)
+            answered = await self._ask(litellm, prompt, schema is not None)
+            if self._refused_tools and prompt.tools is None:
+                self._takes_tools = False  # the same server takes what has none
+            return answered
         except _Refused as refusal:
-            if schema is None or refusal.status not in _SCHEMA_REFUSED_STATUSES:
+            if refusal.status not in _SCHEMA_REFUSED_STATUSES:
+                raise
+            self._refused_tools = self._refused_tools or prompt.tools is not None
+            if schema is None:
                 raise
             answered = await self._ask(litellm, prompt, False)
         self._takes_schema = False
@@ -117,10 +139,7 @@ class LitellmEndpoint:
     ) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": _full_name(litellm, self._model, self._base_url),
-            "messages": [
-                {"role": "system", "content": prompt.system},
-                {"role": "user", "content": prompt.user},
-            ],
+            "messages": _messages(prompt),
             "max_tokens": prompt.max_tokens + (_THINKING_TOKENS if self._thinks else 0),
             "temperature": _TEMPERATURE,
             "timeout": self._timeout,
@@ -132,6 +151,8 @@ class LitellmEndpoint:
             request |= {"api_base": self._base_url, "api_key": self._key or "none"}
         elif self._key:
             request["api_key"] = self._key
+        if prompt.tools is not None:
+            request["tools"] = [_function(tool) for tool in prompt.tools.tools]
         if with_schema:
             shape = {"name": prompt.name, "schema": dict(prompt.schema or {})}
             request["response_format"] = {"type": "json_schema", "json_schema": shape}
@@ -141,18 +162,20 @@ class LitellmEndpoint:
         try:
             message, usage = answer.choices[0].message, getattr(answer, "usage", None)
             text = message.content or ""
+            requests = _tool_requests(message)
         except (AttributeError, IndexError, TypeError):
             raise Unreadable(f"{self._model} answered without a message") from None
         thought = getattr(message, "reasoning_content", None)
         self._thinks = self._thinks or bool(thought) or bool(_OPEN_THOUGHT.match(text))
-        if not text.strip():
+        if not text.strip() and not requests:
             kind = "only reasoning" if thought else "an empty answer"
             raise Unreadable(f"{self._model} gave {kind}")
-        prompt_tokens = getattr(usage, "prompt_tokens", 0) or estimate_tokens(
-            prompt.system + prompt.user
+        written = text + "".join(request.arguments for request in requests)
+        prompt_tokens = getattr(usage, "prompt_tokens", 0) or sum(
+            map(estimate_tokens, prompt.texts())
         )
-        answer_tokens = getattr(usage, "completion_tokens", 0) or estimate_tokens(text)
-        return Completion(text, int(prompt_tokens), int(answer_tokens), seconds)
+        tokens = getattr(usage, "completion_tokens", 0) or estimate_tokens(written)
+        return Completion(text, int(prompt_tokens), int(tokens), seconds, requests)
 
     def _failure(
         self, litellm: ModuleType, error: Exception, prompt: Prompt
@@ -270,6 +293,46 @@ def _full_name(litellm: ModuleType, model: str, base_url: str) -> str:
         str(getattr(provider, "value", provider)) for provider in litellm.provider_list
     }
     return model if not base_url or (slash and head in providers) else f"openai/{model}"
+
+
+def _messages(prompt: Prompt) -> list[dict[str, Any]]:
+    """The prompt as messages; earlier calls of tools and their results after it."""
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": prompt.system},
+        {"role": "user", "content": prompt.user},
+    ]
+    for turn in prompt.tools.turns if prompt.tools is not None else ():
+        calls = []
+        for request in turn.requests:
+            function = {"name": request.name, "arguments": request.arguments}
+            calls.append({"id": request.id, "type": "function", "function": function})
+        messages.append({"role": "assistant", "content": None, "tool_calls": calls})
+        for request, result in zip(turn.requests, turn.results, strict=True):
+            message = {"role": "tool", "tool_call_id": request.id, "content": result}
+            messages.append(message)
+    return messages
+
+
+def _function(tool: ToolSpec) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": dict(tool.parameters),
+    }
+    return {"type": "function", "function": function}
+
+
+def _tool_requests(message: Any) -> tuple[ToolRequest, ...]:
+    """The tools that a message calls. Raises AttributeError or TypeError for another shape."""
+    calls = getattr(message, "tool_calls", None) or ()
+    return tuple(
+        ToolRequest(
+            str(call.id or f"call_{number}"),
+            str(call.function.name or ""),
+            str(call.function.arguments or "{}"),
+        )
+        for number, call in enumerate(calls)
+    )
 
 
 def _is_connection_error(kind: str) -> bool:

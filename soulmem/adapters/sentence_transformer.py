@@ -12,8 +12,14 @@ from numpy.typing import NDArray
 
 from soulmem.adapters.model_hub import fingerprint, folder_of, require_hub
 from soulmem.adapters.model_prompt import prompt_for
+from soulmem.adapters.own_tokens import TokenReader
 from soulmem.domain.errors import ModelUnavailable
-from soulmem.ports.embedder import Embedder, EmbedderError
+from soulmem.ports.embedder import (
+    Embedder,
+    EmbedderError,
+    TextInContext,
+    TokenStates,
+)
 
 DEFAULT_MODEL = "intfloat/multilingual-e5-small"
 
@@ -39,6 +45,8 @@ class SentenceTransformerEmbedder:
         self.name = name
         self.model = identity
         self.dim = int(_dimension(model))
+        self._reader = TokenReader(model, prompt)
+        self.token_width = self._reader.width()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `soulmem.ports.embedder.Embedder`."""
@@ -55,7 +63,28 @@ class SentenceTransformerEmbedder:
             raise EmbedderError(
                 f"{self.name} failed on {len(texts)} texts: {error}"
             ) from error
-        vectors = np.ascontiguousarray(raw, np.float32)
+        return self._unit(np.ascontiguousarray(raw, np.float32))
+
+    def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
+        """See `soulmem.ports.embedder.Embedder`."""
+        if not self.token_width:
+            raise ValueError(f"{self.name} has no token states ({len(texts)} texts)")
+        if not texts:
+            return []
+        try:
+            read = self._reader.read(texts, self._batch)
+        except (RuntimeError, ValueError) as error:
+            raise EmbedderError(
+                f"{self.name} failed on {len(texts)} texts: {error}"
+            ) from error
+        pooled = self._unit(np.stack([states.pooled for states in read]))
+        return [
+            TokenStates(vector, self._unit(text.states), text.pieces)
+            for vector, text in zip(pooled, read, strict=True)
+        ]
+
+    def _unit(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The rows with length 1. Raises EmbedderError for one without a direction."""
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(length).all() or not length.all():
             raise EmbedderError(f"{self.name} gave a vector without a direction")

@@ -9,6 +9,8 @@ from enum import Enum
 from soulmem.domain.drafts import Drafts
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 
+WAITING = 0.3  # confidence below which a product waits for a word of the user; design 2
+
 
 class Work(str, Enum):
     """Task of the language model."""
@@ -17,6 +19,8 @@ class Work(str, Enum):
     DRAFTS = "drafts"  # everything else
     HABIT = "habit"  # nothing more: what several answers drafted together
     KIND = "kind"  # what some scenes have in common
+    DIGEST = "digest"  # of a period; made without a model, too
+    NAMES = "names"  # two names of one thing; made without a model
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +31,16 @@ class Product:
     # Some of those that were read; none where all were
     cited: tuple[MemoryId, ...] = ()
     is_edge: bool = False
+    confidence: float = 1.0  # 0..1, how far the lines cited carry it
 
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """One kept answer of a language model.
+    """One kept answer of a language model, or a digest made without one.
 
     Valid while a chat holds all of `read` (episodes in message order, at least one) and all
-    that the derivation `after`, which it continues, had read. Otherwise its products go.
+    that the derivation `after`, which it continues, had read. Otherwise its products go. A
+    digest may read several families of chats: of each a chat must hold all that is of it.
     """
 
     id: str

@@ -123,5 +123,9 @@ def text_hash(text: str) -> str:
 
 def digest(messages: Iterable[Message]) -> str:
     """SHA-256 hex of the lines `slot:hash:hidden(0|1)` of the messages, in order."""
-    lines = "".join(f"{m.slot}:{m.hash}:{'1' if m.hidden else '0'}\n" for m in messages)
-    return hashlib.sha256(lines.encode()).hexdigest()
+    return hashlib.sha256(digest_lines(messages).encode()).hexdigest()
+
+
+def digest_lines(messages: Iterable[Message]) -> str:
+    """What `digest` is of."""
+    return "".join(f"{m.slot}:{m.hash}:{'1' if m.hidden else '0'}\n" for m in messages)

@@ -48,6 +48,7 @@ class DraftEpisode:
     text: str
     lines: Lines  # not empty, as with every draft
     importance: float  # 0..1
+    confidence: float = 1.0  # 0..1, how far its lines carry it
     story_time: str | None = None  # in the story's own words
     location: str | None = None
     participants: tuple[Participant, ...] = ()
@@ -74,7 +75,7 @@ class DraftFact:
     verb: str
     object: str
     intensity: float  # 0..1, how strongly it holds
-    confidence: float  # 0..1, how surely it was said
+    confidence: float  # 0..1, how far its lines carry it
     lines: Lines
     importance: float  # 0..1
     is_over: bool = False  # was so, and is no more

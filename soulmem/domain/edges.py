@@ -6,17 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta, timezone
 from enum import Enum
-from math import exp
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.domain.retention import Decay, retained
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
 
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 TEXTS = (*_EPISODES, MemoryKind.NOTE)  # what names people and things
+
+
+EDGE_STABILITY = 300.0  # turns; S of an edge that was never used (design 6)
 
 
 class EdgeKind(str, Enum):
@@ -82,7 +85,7 @@ class Edge:
     touched: datetime  # aware
     strength: float = 0.5  # 0..1
     confidence: float = 1.0  # 0..1
-    stability: float = 300.0  # turns; S in R = exp(-t / S), design 6
+    stability: float = EDGE_STABILITY  # turns; S of the curve
     uses: int = 0
     verb: str | None = None
     probability: float | None = None  # 0..1; of `fires`
@@ -107,17 +110,19 @@ class Edge:
         """Derived from ends, kind and verb: equal ones are the same edge."""
         return edge_id(self.kind, self.source, self.target, self.verb)
 
-    def strength_at(self, turn: float, pace: float = 1.0) -> float:
-        """The strength, 0..1, at a `turn` of the soul's clock: exp(-pace * elapsed / stability) of it.
+    def strength_at(
+        self, turn: float, pace: float = 1.0, decay: Decay = Decay.EXPONENTIAL
+    ) -> float:
+        """The strength, 0..1, at a `turn` of the soul's clock: what is `retained` after pace * elapsed turns.
 
         `pace` 0..2 is the soul's dial of forgetting. A clock that was set back strengthens nothing; without
         `at_turn` nothing has faded yet.
         """
         if self.kind not in DECAYING or self.at_turn is None:
             return self.strength
-        return self.strength * exp(
-            -pace * max(0.0, turn - self.at_turn) / self.stability
-        )
+        elapsed = pace * max(0.0, turn - self.at_turn)
+        growth = self.stability / EDGE_STABILITY
+        return self.strength * retained(elapsed, self.stability, growth, decay)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,13 @@ class SoulMemError(Exception):
         self.message = message
         self.field = field
 
+    @property
+    def with_field(self) -> str:
+        """The message, with the field where it does not name it: for readers who see nothing else."""
+        if self.field is None or self.field in self.message:
+            return self.message
+        return f"{self.message} (in {self.field})"
+
 
 class BadRequest(SoulMemError):
     """The request cannot be read at all."""

@@ -18,6 +18,7 @@ SoulId = NewType("SoulId", str)
 ChatId = NewType("ChatId", str)
 SlotId = NewType("SlotId", str)  # a message's place, whatever text it holds
 MemoryId = NewType("MemoryId", str)
+StreamId = NewType("StreamId", str)
 
 DEFAULT_OWNER = Owner("default-user")
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}\Z"

@@ -57,6 +57,8 @@ class SoulLlmUsage:
     # What was spent within the last hour, and when
     late: tuple[tuple[datetime, LlmUsage], ...] = ()
     parked: tuple[Deferred, ...] = ()
+    # Of the questions that a model was asked for this soul, by model and version
+    right_answers: Mapping[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.totals or self.late or self.parked)
+        return bool(self.totals or self.late or self.parked or self.right_answers)

@@ -23,6 +23,7 @@ class MemoryKind(str, Enum):
     ACTION = "action"
     NOTE = "note"
     SUMMARY = "summary"
+    DIGEST = "digest"
 
 
 class Origin(str, Enum):
@@ -46,7 +47,9 @@ class Timelines(str, Enum):
 
 
 class MemoryState(str, Enum):
-    """In use, binned by the user, retracted with its chat, waiting to be rebuilt, or forgotten."""
+    """In use, binned by the user, retracted with its chat, waiting to be rebuilt, forgotten, or united
+    with others of the same event.
+    """
 
     ACTIVE = "active"
     BIN = "bin"
@@ -55,12 +58,21 @@ class MemoryState(str, Enum):
     FORGOTTEN = (
         "forgotten"  # comes back by itself when a text names it anew; listed as bin
     )
+    # `merged_into` stands for it; comes back by itself when that memory goes
+    MERGED = "merged"
+    # A draft that its lines hardly carry, until the user or another draft confirms it: in lists, never stored
+    WAITING = "waiting"
 
 
 # Goes with its messages, until the user lays hands on it
 DERIVED = (Origin.CHAT, Origin.MODEL)
 # Texts are linked to it
-NAMEABLE = (MemoryState.ACTIVE, MemoryState.STALE, MemoryState.FORGOTTEN)
+NAMEABLE = (
+    MemoryState.ACTIVE,
+    MemoryState.STALE,
+    MemoryState.FORGOTTEN,
+    MemoryState.MERGED,
+)
 BINNED = (MemoryState.BIN, MemoryState.RETRACTED, MemoryState.FORGOTTEN)
 
 
@@ -96,6 +108,10 @@ class Memory:
     concept: ConceptDetail | None = None
     terms: tuple[Term, ...] = ()  # of a text: what it is about, most salient first
     names: tuple[str, ...] = ()  # of a text: what it gives as a name, as written
+    # Of a merged telling: the memory that stands for it
+    merged_into: MemoryId | None = None
+    kept_apart: bool = False  # the user separated it: it is never joined again
+    brought_back: bool = False  # the user undid its forgetting: it stays
 
     def __post_init__(self) -> None:
         if not self.text.strip():
@@ -115,11 +131,14 @@ class Memory:
 
     @property
     def is_searched(self) -> bool:
-        """True if its text is searched: not binned, no bare name, no summary."""
+        """True if its text is searched: not binned, no bare name, no summary.
+
+        A digest is recalled by what it tells.
+        """
         return (
             not self.is_binned
             and not self.is_bare_name
-            and self.kind is not MemoryKind.SUMMARY
+            and self.kind not in (MemoryKind.SUMMARY, MemoryKind.DIGEST)
         )
 
     @property
@@ -147,6 +166,12 @@ class Memory:
     def is_found_topic(self) -> bool:
         """True for a topic found in texts, not made or named by the user."""
         return self.is_topic and self.origin is Origin.CHAT
+
+    @property
+    def strongest_emotion(self) -> float:
+        """Intensity, 0..1, of its strongest emotion; 0 without any."""
+        emotions = self.situation.emotions
+        return max((emotion.intensity for emotion in emotions), default=0.0)
 
     @property
     def happened(self) -> datetime:

@@ -69,7 +69,7 @@ class ConceptType(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """The fields of an episode; all empty when nothing is known."""
+    """The fields of an episode or a digest; all empty when nothing is known."""
 
     time_span: TimeSpan | None = None
     location: str | None = None
@@ -77,6 +77,7 @@ class Situation:
     emotions: tuple[Emotion, ...] = ()  # the soul's own
     sensations: tuple[str, ...] = ()
     situation: str | None = None
+    period: str | None = None  # of a digest: see `domain.digests`
 
 
 def story_time(situation: Situation) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
+from soulmem.domain.retention import Decay
 
 
 class Scope(str, Enum):
@@ -25,6 +26,14 @@ class SoulClock(str, Enum):
     TURNS = "turns"
     STORY = "story"
     WALL = "wall"
+
+
+class Push(str, Enum):
+    """How often a memory comes to mind by itself."""
+
+    OFF = "off"
+    RARE = "rare"
+    OFTEN = "often"
 
 
 class SoulState(str, Enum):
@@ -43,6 +52,13 @@ class KnownName:
     source: str = ""  # the import that brought it; empty: the client gave it
 
 
+# Limits of `SoulSettings.keep`, in messages: a chat of an evening, and ten times what any test has
+FEWEST_KEPT, MOST_KEPT = 100, 1_000_000
+
+# Sections of the prompt, in their order, and the longest text that may stand above one.
+SECTION_NAMES = ("permanent", "self", "summary", "episodes", "facts", "impulses")
+LONGEST_HEADER = 500  # characters
+
 # What a memory's weight is made of, whatever is asked: design 9.
 FACTORS = ("importance", "recency", "uses", "refractory", "content", "feedback")
 
@@ -54,10 +70,21 @@ class SoulSettings:
     scope: Scope = Scope.CHARACTER
     clock: SoulClock = SoulClock.TURNS
     forgetting: float = 1.0  # 0 elephant .. 2 goldfish
+    decay: Decay = Decay.EXPONENTIAL  # the curve by which strengths and texts fade
+    # How clearly a line must call for a memory: 0 the budget is filled .. 2 only what is sure.
+    restraint: float = 1.0
     budget_tokens: int | None = None
     max_items: int | None = None  # 1..50
     remember_hidden: bool = True
+    keep: int = 50_000  # episodes of messages that stay searchable
+    fades: bool = True  # texts blur, too; False: they read as they were told
+    knows_it_forgets: bool = False  # the prompt says that it may admit what it forgot
+    push: Push = Push.OFF
+    rewords: bool = True  # a language model fills gaps with what a reply made of them
     weights: dict[str, float] = field(default_factory=dict)  # factor name to 0..1
+    # Section to the user's own text above it, "" for none; the others have the built-in one.
+    headers: dict[str, str] = field(default_factory=dict)
+    sections_off: tuple[str, ...] = ()  # sections that stay out of the prompt
     # Names of the settings that the card sets; the others are the sidecar's default. None: what differs here.
     chosen: frozenset[str] | None = None
 
@@ -67,6 +94,25 @@ class SoulSettings:
                 f"forgetting {self.forgetting} is outside 0 (elephant) .. 2 (goldfish)",
                 field="config.forgetting",
             )
+        if not 0.0 <= self.restraint <= 2.0:
+            raise Unprocessable(
+                f"restraint {self.restraint} is outside 0 (fills the budget) .. 2 (only what is sure)",
+                field="config.restraint",
+            )
+        if not FEWEST_KEPT <= self.keep <= MOST_KEPT:
+            raise Unprocessable(
+                f"keep {self.keep} is outside {FEWEST_KEPT} .. {MOST_KEPT} messages",
+                field="config.keep",
+            )
+        for section in self.headers:
+            _check_section(section, "config.headers")
+        for section in self.sections_off:
+            _check_section(section, "config.sections_off")
+            if section == "permanent":
+                raise Unprocessable(
+                    "what is permanent is always in the prompt: leave 'permanent' out of sections_off",
+                    field="config.sections_off",
+                )
         if self.chosen is None:
             object.__setattr__(self, "chosen", frozenset(self._differing()))
 
@@ -85,6 +131,15 @@ class SoulSettings:
         """These settings, with `defaults` for every setting the card does not set."""
         own = {name: getattr(self, name) for name in self.own}
         return replace(defaults, **own, chosen=self.own)
+
+
+def _check_section(name: str, field_name: str) -> None:
+    """Raises Unprocessable for a name that is no section of the prompt."""
+    if name not in SECTION_NAMES:
+        allowed = ", ".join(SECTION_NAMES)
+        raise Unprocessable(
+            f"there is no section {name!r}: use {allowed}", field=field_name
+        )
 
 
 SETTINGS = tuple(f.name for f in fields(SoulSettings) if f.name != "chosen")

@@ -1,8 +1,9 @@
-"""Port: texts to vectors."""
+"""Port: texts to vectors, and to the states of their tokens."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,34 @@ class EmbedderError(SoulMemError):
     """A loaded model failed on these texts; the message names the model."""
 
     code = "embedder"
+
+
+@dataclass(frozen=True, slots=True)
+class TextInContext:
+    """A text, and what stands before it when the model reads it; an empty context is none."""
+
+    text: str
+    context: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Context and text as the model reads them, a line each."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStates:
+    """What one pass of a model over a text in its context gives.
+
+    pooled  float32[dim]             unit vector of context and text together
+    states  float32[k, token_width]  unit rows: the states of the text's own k tokens, read in context;
+                                     punctuation has none beside words
+    pieces  int32[k]                 number of each of these tokens in the model's vocabulary
+    """
+
+    pooled: NDArray[np.float32]
+    states: NDArray[np.float32]
+    pieces: NDArray[np.int32]
 
 
 class Embedder(Protocol):
@@ -49,5 +78,20 @@ class Embedder(Protocol):
         """Shape (len(texts), dim), C-contiguous, every row of length 1, in the order of `texts`.
 
         A text longer than the model reads is cut at the end. Raises EmbedderError.
+        """
+        ...
+
+    @property
+    def token_width(self) -> int:
+        """Length of the state of a token; 0 for a model without token states."""
+        ...
+
+    def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
+        """One pass over each text in its context, in the order of `texts`.
+
+        `pooled` is the vector that `embed` gives for the whole, where that is not too long for the
+        model. Of a longer one the beginning of the context is cut, and only if the text alone is too
+        long, the end of the text. At least the last two tokens of the whole have states, however
+        short the text. Raises EmbedderError, and ValueError for a model without token states.
         """
         ...

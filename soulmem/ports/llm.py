@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from soulmem.domain.ids import Owner
-from soulmem.domain.llm import Completion, Prompt
+from soulmem.domain.llm import Completion, ModelChoice, Prompt
 
 
 class Llm(Protocol):
@@ -16,6 +16,11 @@ class Llm(Protocol):
     @property
     def name(self) -> str:
         """Display name of the model."""
+        ...
+
+    @property
+    def takes_tools(self) -> bool:
+        """Whether a prompt may have tools, as far as is known before a call."""
         ...
 
     async def complete(self, prompt: Prompt) -> Completion:
@@ -47,8 +52,11 @@ class LlmDesk(Protocol):
         """
         ...
 
-    def take(self, owner: Owner) -> LlmRequest | None:
-        """The oldest prompt that no client has taken; reserved for this client for a while."""
+    def take(self, owner: Owner, for_reply: bool = False) -> LlmRequest | None:
+        """The oldest prompt that no client has taken; reserved for this client for a while.
+
+        With `for_reply` only one that a reply waits for.
+        """
         ...
 
     def answer(self, owner: Owner, request: str, text: str) -> None:
@@ -65,3 +73,13 @@ class LlmDesk(Protocol):
         Raises NotFound like `answer`.
         """
         ...
+
+
+class ModelChoiceFile(Protocol):
+    """Keeps the user's choice of the model for memory work, over restarts. Any thread."""
+
+    def read(self) -> ModelChoice:
+        """The stored choice; that of the settings where none is stored."""
+
+    def write(self, choice: ModelChoice) -> None:
+        """Store a choice. Raises OSError."""

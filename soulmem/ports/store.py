@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Protocol
 
 from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message
+from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
-from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.fading import FadingRecord
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId, StreamId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import Memory
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
+from soulmem.domain.streams import StreamEvent
 from soulmem.domain.usage import RecallRecord, Usage
 
 # Between neighbours of a fresh chat: twenty insertions fit before a renumbering
@@ -47,9 +51,11 @@ class Change:
     souls: Sequence[Soul] = ()
     chats: Sequence[ChatChange] = ()
     put_memories: Sequence[Memory] = ()
-    drop_memories: Collection[MemoryId] = ()  # their edges and usages go with them
+    # Their edges, the vectors of these, their usages and their fading go with them
+    drop_memories: Collection[MemoryId] = ()
     put_edges: Sequence[Edge] = ()
-    drop_edges: Collection[str] = ()  # edge ids; usages of facts that go by them, too
+    # Edge ids; their vectors go too, and the usages of facts that go by them
+    drop_edges: Collection[str] = ()
     put_usages: Sequence[Usage] = ()
     put_recalls: Sequence[RecallRecord] = ()
     drop_recalls: Collection[str] = ()  # traces
@@ -61,6 +67,9 @@ class Change:
     put_opinions: Sequence[Opinion] = ()
     put_derivations: Sequence[Derivation] = ()
     drop_derivations: Collection[str] = ()
+    put_edge_vectors: Sequence[EdgeVector] = ()
+    drop_edge_vectors: Collection[str] = ()  # edge ids
+    put_fading: Sequence[FadingRecord] = ()  # an empty record deletes the stored one
 
     def souls_touched(self) -> frozenset[SoulId] | None:
         """Souls whose memory may change; None for any of the owner's, if it deletes by id alone."""
@@ -80,7 +89,9 @@ class Change:
         recalls = (self.put_usages, self.put_recalls, self.drop_recalls)
         governed = (self.audit, self.purge_audit, self.put_deletions, self.put_opinions)
         derived = (self.put_derivations, self.drop_derivations)
-        return any((self.souls, self.chats, *graph, *recalls, *governed, *derived))
+        taught = (self.put_edge_vectors, self.drop_edge_vectors, self.put_fading)
+        rows = (*graph, *recalls, *governed, *derived, *taught)
+        return any((self.souls, self.chats, *rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +152,8 @@ class Store(Protocol):
 
         Unless it is `by` the user, a change that alters or drops a permanent or locked memory is refused with
         Protected, whatever else it says: its text, kind, tags, importance, situation, concept, reach and
-        protection stay, and whether it is in the bin. What the user put there may be dropped. Entries of the
-        audit are only ever added, but for `purge_audit`.
+        protection stay, and whether it is in the bin. What the user put there may be dropped. How its text fades
+        stays too, unless it is `by` an import. Entries of the audit are only ever added, but for `purge_audit`.
         """
 
     async def owners(self) -> list[Owner]:
@@ -167,6 +178,14 @@ class Store(Protocol):
         self, owner: Owner, soul: SoulId
     ) -> AsyncIterator[Sequence[Memory]]:
         """`memories` page by page: between pages others may use the store but not write to this soul."""
+
+    async def shelve(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
+    ) -> None:
+        """Keep those of these memories that have no edges in less room. They are read as before.
+
+        One that is put, dropped or gets an edge leaves it. Nobody else may write to the soul meanwhile.
+        """
 
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
         """All edges of a soul, page by page like `memory_pages`."""
@@ -198,6 +217,9 @@ class Store(Protocol):
     async def recalls(self, owner: Owner, soul: SoulId) -> SoulRecalls:
         """Recall statistics and latest recalls of a soul."""
 
+    async def edge_vectors(self, owner: Owner, soul: SoulId) -> list[EdgeVector]:
+        """The memory vectors of the soul's edges, of any model, by edge id."""
+
     async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
         """Matching entries of the owner, newest first."""
 
@@ -207,6 +229,9 @@ class Store(Protocol):
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         """The user's opinions of the soul's memories."""
 
+    async def fading(self, owner: Owner, soul: SoulId) -> list[FadingRecord]:
+        """How the soul's texts fade, where it does not follow from the texts."""
+
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         """Kept answers of language models for the soul, oldest first."""
 
@@ -215,6 +240,30 @@ class Store(Protocol):
 
     async def put_llm_usage(self, owner: Owner, books: SoulLlmUsage) -> None:
         """Replace a soul's usage and deferred work; an empty value is deleted."""
+
+    async def put_events(
+        self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]
+    ) -> None:
+        """Store new events of streams durably, all or none."""
+
+    async def event_keys(
+        self, owner: Owner, soul: SoulId
+    ) -> list[tuple[StreamId, datetime, str]]:
+        """Stream, time and id of every event of a soul, by stream and time."""
+
+    async def events(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        stream: StreamId,
+        start: tuple[datetime, str],
+        end: datetime,
+        limit: int | None = None,
+    ) -> list[StreamEvent]:
+        """Events of a stream behind the position `start` and before `end`, by time and id."""
+
+    async def drop_events(self, owner: Owner, soul: SoulId) -> None:
+        """Delete the events of all streams of a soul."""
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         """Store `token` for the soul's memory as it is now.
@@ -239,3 +288,6 @@ class Store(Protocol):
 
     async def maintain(self) -> None:
         """Housekeeping for idle time and after bulk writes: shrink the log when it has grown."""
+
+    async def compact(self) -> None:
+        """In Idle: give back the room of what was deleted, if that is worth it. Other calls do not wait for it."""

@@ -19,6 +19,9 @@ class Script:
     status: int = 200
     message: str = "the model fell over"
     refuses_schema: bool = False
+    refuses_tools: bool = False
+    # name and arguments of the tools that it calls
+    calls: list[tuple[str, str]] = field(default_factory=list)
     reasoning: str | None = None
     usage: bool = True
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -44,9 +47,17 @@ class Script:
             raise
         if self.refuses_schema and "response_format" in body:
             return self._error(400, "response_format is not supported")
+        if self.refuses_tools and "tools" in body:
+            return self._error(400, "tools are not supported")
         if self.status != 200:
             return self._error(self.status, self.message)
-        message = {"role": "assistant", "content": self.text}
+        message: dict[str, Any] = {"role": "assistant", "content": self.text}
+        if self.calls and "tools" in body:
+            message = {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": self._calls(),
+            }
         if self.reasoning is not None:
             message["reasoning_content"] = self.reasoning
         answer: dict[str, Any] = {
@@ -64,6 +75,16 @@ class Script:
             }
         text = await asyncio.to_thread(json.dumps, answer)  # some are endless
         return web.Response(text=text, content_type="application/json")
+
+    def _calls(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": f"call_{number}",
+                "type": "function",
+                "function": {"name": name, "arguments": arguments},
+            }
+            for number, (name, arguments) in enumerate(self.calls)
+        ]
 
     def _error(self, status: int, message: str) -> web.Response:
         body = json.dumps(

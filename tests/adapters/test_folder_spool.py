@@ -49,7 +49,7 @@ async def test_what_is_no_record_is_left_alone(tmp_path: Path) -> None:
         ("d.txt", "x"),
     ):
         (tmp_path / name).write_text(text)
-    (tmp_path / "j00.json.new").write_text("{}")  # a write that a crash broke off
+    (tmp_path / "j00.json.0a1b2c3d").write_text("{}")  # a write that a crash broke off
     assert await spool.records() == [RECORD]
     assert (tmp_path / "d.txt").exists()
 

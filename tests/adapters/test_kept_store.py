@@ -14,8 +14,8 @@ import pytest
 
 from soulmem.adapters import backup_folder
 from soulmem.adapters.backup_folder import Backup, BackupFolder
-from soulmem.adapters.surreal import kept
-from soulmem.adapters.surreal.kept import MARKER, KeptStore, is_locked
+from soulmem.adapters.surreal.kept import MARKER, KeptStore
+from soulmem.adapters.surreal.lock import is_locked
 from soulmem.adapters.surreal.restoring import restore_store
 from soulmem.domain.errors import (
     NotFound,
@@ -347,4 +347,4 @@ async def test_an_exchange_that_fails_leaves_the_store(
 def test_where_locks_cannot_be_asked_for_nothing_is_said_to_be_locked(
     tmp_path: Path,
 ) -> None:
-    assert not kept.is_locked(tmp_path / "nothing")
+    assert not is_locked(tmp_path / "nothing")

@@ -8,11 +8,21 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 import pytest
 
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
-from soulmem.domain.llm import Failure, LlmFailed, Prompt, Unreadable
+from soulmem.domain.llm import (
+    Failure,
+    LlmFailed,
+    Prompt,
+    ToolRequest,
+    ToolSpec,
+    ToolTurn,
+    ToolUse,
+    Unreadable,
+)
 from tests.adapters.llm_server import Script, serve
 
 pytestmark = [
@@ -124,6 +134,46 @@ async def test_a_refused_schema_is_asked_for_no_more(
         False,
         False,
     ]
+
+
+TOOLS = ToolUse(
+    (ToolSpec("search", "Finds.", {"type": "object", "properties": {}}),),
+    (
+        ToolTurn(
+            (ToolRequest("c1", "search", '{"query": "rain"}'),), ('{"memories": []}',)
+        ),
+    ),
+)
+
+
+async def test_tools_and_earlier_calls_reach_the_server_and_its_calls_come_back(
+    make: Make, script: Script
+) -> None:
+    script.calls = [("search", '{"query": "sun"}'), ("search", "{}")]
+    answer = await make().complete(replace(PROMPT, schema=None, tools=TOOLS))
+    (asked,) = script.asked
+    assert asked["tools"][0]["function"]["name"] == "search"
+    earlier, result = asked["messages"][2:]
+    assert earlier["tool_calls"][0]["function"]["arguments"] == '{"query": "rain"}'
+    assert (result["role"], result["tool_call_id"]) == ("tool", "c1")
+    assert result["content"] == '{"memories": []}'
+    assert answer.requests == (
+        ToolRequest("call_0", "search", '{"query": "sun"}'),
+        ToolRequest("call_1", "search", "{}"),
+    )
+
+
+async def test_a_server_without_tools_is_known_once_it_answers_without_them(
+    make: Make, script: Script
+) -> None:
+    script.refuses_tools = True
+    endpoint = make()
+    with pytest.raises(LlmFailed) as raised:
+        await endpoint.complete(replace(PROMPT, schema=None, tools=TOOLS))
+    assert raised.value.kind is Failure.REFUSED
+    assert endpoint.takes_tools  # it may have refused something else
+    await endpoint.complete(PROMPT)
+    assert not endpoint.takes_tools
 
 
 async def test_a_refusal_of_something_else_is_no_refusal_of_the_schema(

@@ -73,6 +73,8 @@ def edge(
         (lambda: Emotion("joy", 1.2), "fields.emotions"),
         (lambda: TimeSpan(NOON, NOON - HOUR), "fields.time_span.to"),
         (lambda: SoulSettings(forgetting=2.5), "config.forgetting"),
+        (lambda: SoulSettings(restraint=2.5), "config.restraint"),
+        (lambda: SoulSettings(restraint=-0.5), "config.restraint"),
     ],
 )
 def test_impossible_values_are_refused_by_name(

@@ -31,6 +31,7 @@ from soulmem.domain.memories import (
     Place,
     Timelines,
 )
+from soulmem.domain.retention import Decay
 from soulmem.domain.situation import (
     ConceptDetail,
     ConceptType,
@@ -42,6 +43,7 @@ from soulmem.domain.situation import (
 )
 from soulmem.domain.soul import (
     KnownName,
+    Push,
     Scope,
     Soul,
     SoulClock,
@@ -92,9 +94,18 @@ def soul(key: str = SOUL) -> Soul:
             scope=Scope.CHAT,
             clock=SoulClock.STORY,
             forgetting=1.5,
+            decay=Decay.HYBRID,
+            restraint=0.5,
             budget_tokens=900,
             max_items=7,
             remember_hidden=False,
+            keep=2_000,
+            fades=False,
+            knows_it_forgets=True,
+            push=Push.OFTEN,
+            rewords=False,
+            headers={"facts": "[她知道：]", "summary": ""},
+            sections_off=("summary", "impulses"),
             weights={"importance": 0.25, "recency": 1.0, "用": 0.1},
         ),
         state=SoulState.BIN,
@@ -169,10 +180,14 @@ def memory(
             emotions=(Emotion("joy", 1.0), Emotion("悲", 0.25)),
             sensations=("cold", ""),
             situation="before dawn",
+            period="day",
         ),
         concept=ConceptDetail(ConceptType.TOPIC, ("clé", "钥匙"), "opens the tower"),
         terms=(Term("brass key", 0.875), Term("钥匙", 0.3)),
         names=("Lin Yue", "林月"),
+        merged_into=MemoryId("mem-9"),
+        kept_apart=True,
+        brought_back=True,
     )
 
 

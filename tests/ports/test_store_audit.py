@@ -178,3 +178,37 @@ async def test_deletions_and_opinions_come_back_as_they_are(store: Store) -> Non
     )
     assert await store.deletions(OWNER) == [confirmed, deletion()]
     assert replace(opinion, score=0.25) in await store.opinions(OWNER, SOUL)
+
+
+async def test_many_entries_that_say_the_same_come_back_one_by_one(
+    store: Store,
+) -> None:
+    same = [
+        replace(entry(1, target=f"mem-{n}"), id=f"c{n:04}", reason="it says little")
+        for n in range(1, 9)
+    ]
+    other = replace(entry(9), id="c0009")
+    await store.commit(Change(OWNER, audit=[*same, other]))
+
+    assert await store.audit(OWNER, AuditQuery()) == [other, *same[::-1]]
+    assert await store.audit(OWNER, AuditQuery(target="mem-3")) == [same[2]]
+    assert await store.audit(OWNER, AuditQuery(id="c0005")) == [same[4]]
+    page = AuditQuery(before="c0006", limit=3)
+    assert await store.audit(OWNER, page) == [same[4], same[3], same[2]]
+    assert await store.audit(Owner("somebody-else"), AuditQuery()) == []
+    await store.commit(Change(OWNER, audit=same))  # the same again is the same
+    altered = [replace(one, reason="another") for one in same]
+    with pytest.raises(Protected):
+        await store.commit(Change(OWNER, audit=altered, by=Actor.USER))
+
+
+async def test_of_such_entries_those_of_a_purged_memory_lose_their_words(
+    store: Store,
+) -> None:
+    same = [replace(entry(1, target=f"mem-{n}"), id=f"c{n:04}") for n in range(1, 9)]
+    await store.commit(Change(OWNER, audit=same))
+    await store.commit(Change(OWNER, purge_audit=["mem-3", "mem-99"]))
+
+    (bare,) = await store.audit(OWNER, AuditQuery(target="mem-3"))
+    assert bare == replace(same[2], before=None, after=None, reason="")
+    assert await store.audit(OWNER, AuditQuery(target="mem-4")) == [same[3]]

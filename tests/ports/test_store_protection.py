@@ -16,7 +16,7 @@ from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import Query
 from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Protected
-from soulmem.domain.ids import SoulId
+from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Timelines
 from soulmem.domain.situation import Situation
 from soulmem.domain.terms import Term
@@ -207,3 +207,15 @@ def test_whatever_order_of_changes_comes(
         await store.close()
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+async def test_no_automatic_hand_unites_it_with_others(
+    store: Store, guard: dict[str, Any]
+) -> None:
+    kept = replace(memory(), state=MemoryState.ACTIVE, merged_into=None, **guard)
+    await stored(store, kept, memory("mem-2"))
+
+    merged = replace(kept, state=MemoryState.MERGED, merged_into=MemoryId("mem-2"))
+    with pytest.raises(Protected):
+        await store.commit(Change(OWNER, put_memories=[merged]))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from soulmem.domain.dialogue import Chat
-from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.soul import Soul
 from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
 from tests.ports.stores import (
@@ -216,3 +216,28 @@ async def test_vectors_are_kept_by_model_and_key(store: Store) -> None:
         [("e5/small", "k1"), ("other", "unknown"), ("never", "k1")]
     )
     assert sorted(await vector_keys(store)) == [("e5/small", "k2"), ("other", "k1")]
+
+
+async def test_shelved_memories_are_read_as_before(store: Store) -> None:
+    memories = [memory(f"mem-{n}") for n in range(5)]
+    await store.commit(Change(OWNER, souls=[soul()], put_memories=memories))
+    await store.shelve(OWNER, SOUL, [m.id for m in memories[:3]])
+    await store.shelve(OWNER, SOUL, [MemoryId("mem-99"), memories[0].id])
+
+    read = await store.memories(OWNER, SOUL)
+    assert sorted(read, key=lambda m: m.id) == memories
+    assert len((await store.graph(OWNER, SOUL)).memories) == 5
+
+
+async def test_a_shelved_memory_that_is_put_or_dropped_is_so(store: Store) -> None:
+    memories = [memory(f"mem-{n}") for n in range(4)]
+    await store.commit(Change(OWNER, souls=[soul()], put_memories=memories))
+    await store.shelve(OWNER, SOUL, [m.id for m in memories[:3]])
+    changed = replace(memories[0], revision=7)
+    link = edge("mem-0", "mem-3")
+    change = Change(OWNER, put_memories=[changed], drop_memories=[MemoryId("mem-1")])
+    await store.commit(replace(change, put_edges=[link]))
+
+    read = await store.memories(OWNER, SOUL)
+    assert sorted(read, key=lambda m: m.id) == [changed, *memories[2:]]
+    assert (await store.graph(OWNER, SOUL)).edges == [link]

@@ -52,6 +52,7 @@ class Connection:
         self._written_at_check = 0  # link.written() at the last check of the log
         self._health = StoreHealth()
         self.before_close: Callable[[], None] = _nothing
+        self.writes = 0  # how often something was to be written
         # The error after which nothing is written any more.
         self._broken: StoreBroken | StoreGone | None = None
 
@@ -78,13 +79,9 @@ class Connection:
 
         async def work() -> None:
             self._in_use = False
-            await self._close_link()
+            await self.close_link()
 
         await self._alone(work)
-
-    async def _close_link(self) -> None:
-        await asyncio.to_thread(self.before_close)
-        await self._link.close()
 
     async def read(self, work: Callable[[Run], Awaitable[T]]) -> T:
         """Let `work` run queries that change nothing. Nobody else runs any meanwhile."""
@@ -112,6 +109,7 @@ class Connection:
             self._check_in_use()
             if self._broken is not None:
                 raise self._broken
+            self.writes += 1
             try:
                 if self._needs_reopening:
                     await self._recycle()
@@ -138,6 +136,25 @@ class Connection:
                 await asyncio.to_thread(check)
 
         await self._alone(work)
+
+    async def change_files(self, work: Callable[[Run], Awaitable[T]]) -> T:
+        """Let `work` change the files of the store, closed by `close_link` and opened by `open_link` in it."""
+
+        async def alone() -> T:
+            self._check_in_use()
+            await self._check_place()
+            return await work(self._checked)
+
+        return await self._alone(alone)
+
+    async def open_link(self) -> None:
+        """Open the files again, in `change_files`."""
+        await self._link.open()
+
+    async def close_link(self) -> None:
+        """Close the files, in `change_files` and elsewhere under the lock."""
+        await asyncio.to_thread(self.before_close)
+        await self._link.close()
 
     async def _check_place(self) -> None:
         """Raises StoreGone, also in all later calls, if the folder was moved or deleted. The engine would go on
@@ -205,7 +222,7 @@ class Connection:
         needed = await asyncio.to_thread(self._link.log_size) + ROOM
         if await asyncio.to_thread(self._link.free) < needed:
             raise full(self._link.place, f"{needed >> 20} MiB must be free")
-        await self._close_link()
+        await self.close_link()
         await self._link.open()
         self._needs_reopening = False
         _log.debug("write-ahead log of %s recycled", self._link.place)

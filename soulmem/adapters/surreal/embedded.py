@@ -13,7 +13,7 @@ from typing import Any
 from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Statement, Work
-from soulmem.domain.errors import StoreError, StoreLocked
+from soulmem.domain.errors import StoreError, StoreGone, StoreLocked
 from soulmem.kernels.memory_release import release_free_memory
 
 _LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts to open a folder that is in use
@@ -45,6 +45,12 @@ class EmbeddedLink:
     async def open(self) -> None:
         if self._handle is not None:
             return
+        if self._opened_inode and not await asyncio.to_thread(self._has_files):
+            # The engine would begin an empty store.
+            raise StoreGone(
+                f"the data folder {self.place} was moved or deleted while SoulMem was running: put it back, then"
+                " start SoulMem again"
+            )
         self._handle = await self._open_handle()
         self._held = 0
         self._opened_inode = await asyncio.to_thread(self._lock_inode)
@@ -101,6 +107,9 @@ class EmbeddedLink:
         with contextlib.suppress(OSError):
             return (self._folder / "LOCK").stat().st_ino
         return None
+
+    def _has_files(self) -> bool:
+        return self._folder is None or (self._folder / "manifest").is_dir()
 
     def log_size(self) -> int:
         return folder_size(self._folder / "wal") if self._folder else 0

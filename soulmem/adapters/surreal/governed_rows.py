@@ -1,4 +1,4 @@
-"""Converts audit entries, deletions, opinions, derivations and LLM usage to rows and back."""
+"""Converts audit entries, deletions, opinions, fading, derivations and LLM usage to rows and back."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 import msgspec
 
+from soulmem.adapters.surreal.compressed import packed_text, unpacked_text
 from soulmem.adapters.surreal.rows import Row, Table, instant, moment
 from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery, FieldValues
 from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.derivations import Derivation
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.opinions import Opinion
+from soulmem.graph.packed_fading import packed_fading, unpacked_fading
 
 AUDIT = Table(
     "audit",
@@ -26,6 +29,7 @@ DELETIONS = Table(
     key=1,
 )
 OPINIONS = Table("opinion", ("soul", "score", "doubted", "not_in"))
+FADING = Table("fading", ("soul", "told"))
 DERIVATIONS = Table("derivation", ("told",))
 BOOKS = Table("books", ("told",), key=1)
 
@@ -137,8 +141,23 @@ def opinion_of(line: str) -> Opinion:
     )
 
 
+def fading_row(owner: Owner, record: FadingRecord) -> Row:
+    return {
+        "id": [owner, record.memory],
+        "owner": owner,
+        "soul": record.soul,
+        "key": record.memory,
+        "told": msgspec.json.encode(packed_fading(record)).decode(),
+    }
+
+
+def fading_of(line: str) -> FadingRecord:
+    key, soul, text = json.loads(line)
+    return unpacked_fading(json.loads(text), MemoryId(key), SoulId(soul))
+
+
 def derivation_row(owner: Owner, derivation: Derivation) -> Row:
-    text = msgspec.json.encode(derivation).decode()
+    text = packed_text(msgspec.json.encode(derivation))
     return {
         "id": [owner, derivation.id],
         "owner": owner,
@@ -150,7 +169,7 @@ def derivation_row(owner: Owner, derivation: Derivation) -> Row:
 
 def derivation_of(line: str) -> Derivation:
     _, text = json.loads(line)
-    return msgspec.json.decode(text, type=Derivation)
+    return msgspec.json.decode(unpacked_text(text), type=Derivation)
 
 
 def books_text(books: SoulLlmUsage) -> str:

@@ -77,7 +77,18 @@ def memory_row(owner: Owner, memory: Memory) -> Row:
         else None,
         "terms": _json(list(chain.from_iterable(memory.terms))),
         "names": _json(memory.names),
+        **_rare_fields(memory),
     }
+
+
+def _rare_fields(memory: Memory) -> Row:
+    """The fields of the few memories that are merged, were separated or brought back."""
+    fields = {
+        "merged_into": memory.merged_into,
+        "kept_apart": memory.kept_apart,
+        "brought_back": memory.brought_back,
+    }
+    return {name: value for name, value in fields.items() if value}
 
 
 def _version_rows(versions: Iterable[Version]) -> list[list[str]]:
@@ -129,6 +140,9 @@ class Memories:
             concept,
             terms,
             names,
+            merged_into,
+            kept_apart,
+            brought_back,
         ) = more
         return Memory(
             id=MemoryId(key),
@@ -158,6 +172,9 @@ class Memories:
             else None,
             terms=self._terms(terms) if terms else (),
             names=tuple(msgspec.json.decode(names, type=list[str])) if names else (),
+            merged_into=MemoryId(merged_into) if merged_into else None,
+            kept_apart=bool(kept_apart),
+            brought_back=bool(brought_back),
         )
 
     def _terms(self, text: str) -> tuple[Term, ...]:
@@ -187,6 +204,7 @@ class Memories:
             emotions=_feelings(row["emotions"]),
             sensations=tuple(row["sensations"]),
             situation=row.get("situation"),
+            period=row.get("period"),
         )
 
     def _participants_of(self, rows: Sequence[Row]) -> tuple[Participant, ...]:
@@ -246,7 +264,8 @@ def _situation_row(situation: Situation) -> Row | None:
     if situation == Situation():
         return None
     span = situation.time_span
-    return {
+    period = {} if situation.period is None else {"period": situation.period}
+    return period | {
         "time_span": {"start": span.start, "end": span.end, "story": span.story}
         if span
         else None,

@@ -21,7 +21,9 @@ from soulmem import __version__
 from soulmem.adapters.backup_folder import Backup, BackupFolder
 from soulmem.adapters.surreal.connection import Run
 from soulmem.adapters.surreal.faults import translate
+from soulmem.adapters.surreal.lock import is_locked
 from soulmem.adapters.surreal.log_scan import Damage, SeenLog, damage_of, segments
+from soulmem.adapters.surreal.rewriting import Rewriting
 from soulmem.adapters.surreal.schema import MIGRATIONS
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.domain.errors import StoreBroken, StoreError, StoreLocked, StoreTooNew
@@ -47,6 +49,7 @@ class KeptStore(SurrealStore):
         self._seen = SeenLog(data / SEEN, self._folder)
         # Closing moves the log into tables.
         self._connection.before_close = self._seen.forget
+        self._rewriting = Rewriting(self._folder, self._connection)
         self._losses: tuple[str, ...] = ()
         self._watch: asyncio.Task[None] | None = None
 
@@ -58,17 +61,33 @@ class KeptStore(SurrealStore):
         """See `Store`. Also raises StoreError if the backup before an upgrade cannot be made."""
         await asyncio.to_thread(self._prepare)
         try:
-            await super().open()
+            await self._open_or_take_back()
         except StoreLocked:
             raise
         except StoreBroken as error:
             raise StoreBroken(
                 await asyncio.to_thread(self._with_remedy, error.message)
             ) from error
+        await asyncio.to_thread(self._rewriting.tidy)
         await asyncio.to_thread(self._write_marker)
         await self._connection.check_files(self._seen.update)
         if self._watch is None:
             self._watch = asyncio.create_task(self._keep_checking())
+
+    async def _open_or_take_back(self) -> None:
+        """Open the store, or the one before it where it was just rewritten and cannot be opened."""
+        try:
+            await super().open()
+        except StoreLocked:
+            raise
+        except StoreBroken:
+            if not await asyncio.to_thread(self._rewriting.take_back):
+                raise
+            await super().open()
+
+    async def compact(self) -> None:
+        """See `Store`."""
+        await self._rewriting.run_if_due()
 
     async def close(self) -> None:
         """See `Store`."""
@@ -108,6 +127,7 @@ class KeptStore(SurrealStore):
         marker = _read_json(self._data / MARKER)
         if is_locked(self._folder):
             return  # opening raises an error that says so
+        self._rewriting.recover()
         has_list = _has_entries(self._folder / "manifest")
         if not has_list and (marker or _has_entries(self._folder / "sstables")):
             raise StoreBroken(
@@ -193,21 +213,6 @@ class KeptStore(SurrealStore):
             f" ({newest.path}). To use it: stop SoulMem, run `soulmem restore --newest --data {self._data}`,"
             " start SoulMem again. The damaged files are kept in a folder beside it"
         )
-
-
-def is_locked(folder: Path) -> bool:
-    """Whether a process has the store in `folder` open; False if that cannot be found out."""
-    try:
-        import fcntl
-
-        with (folder / "LOCK").open("rb+") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-    except (ImportError, OSError):
-        pass
-    return False
 
 
 def _present_version() -> dict[str, Any]:

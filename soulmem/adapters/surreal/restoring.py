@@ -10,12 +10,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from soulmem.adapters.backup_folder import BackupFolder
-from soulmem.adapters.surreal.kept import is_locked
+from soulmem.adapters.surreal.lock import is_locked, released
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.domain.errors import NotFound, StoreBroken, StoreError, StoreLocked
-
-_CLOSE_SECONDS = 10.0  # for the engine to close its files
-_CHECK_SECONDS = 0.1  # between two checks whether it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +79,7 @@ async def _prepared(backups: BackupFolder, backup: Path, fresh: Path) -> int:
                 souls += 1
     finally:
         await store.close()
-    for _ in range(int(_CLOSE_SECONDS / _CHECK_SECONDS)):
-        if not await asyncio.to_thread(is_locked, fresh):
-            break
-        await asyncio.sleep(_CHECK_SECONDS)
+    await released(fresh)
     return souls
 
 

@@ -15,14 +15,15 @@ from soulmem.domain.dialogue import (
     Chat,
     ChatState,
     Fork,
-    Message,
     Quarantine,
-    Role,
     Version,
 )
+from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
     KnownName,
+    Push,
     Scope,
     Soul,
     SoulClock,
@@ -30,7 +31,6 @@ from soulmem.domain.soul import (
     SoulState,
 )
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage
-from soulmem.ports.store import RankedMessage
 
 Row = dict[str, Any]
 
@@ -87,22 +87,6 @@ CHATS = Table(
         "created",
     ),
 )
-MESSAGES = Table(
-    "message",
-    (
-        "rank",
-        "hash",
-        "role",
-        "speaker",
-        "text",
-        "sent_at",
-        "story_at",
-        "hidden",
-        "swipe",
-        "present",
-    ),
-    key=2,
-)
 MEMORIES = Table(
     "memory",
     (
@@ -126,7 +110,7 @@ MEMORIES = Table(
             "situation",
             "concept",
         ),
-        *("terms", "names"),
+        *("terms", "names", "merged_into", "kept_apart", "brought_back"),
     ),
 )
 EDGES = Table(
@@ -147,8 +131,10 @@ EDGES = Table(
     relation=True,
 )
 VECTORS = Table("vector", ("data",))
+SHELF = Table("shelf", ("data",), key=2)  # read as objects, for the bytes
 IMAGES = Table("image", ("token",))
 USAGES = Table("usage", ("soul", "count", "first", "first_turn", "stamps", "turns"))
+EDGE_VECTORS = Table("edge_vector", ("source",))  # read as objects, for the bytes
 RECALLS = Table("recall", ("soul", "chat", "slot", "swipe", "at", "turn", "trails"))
 
 
@@ -169,10 +155,19 @@ def soul_row(owner: Owner, soul: Soul) -> Row:
             "scope": settings.scope.value,
             "clock": settings.clock.value,
             "forgetting": float(settings.forgetting),
+            "decay": settings.decay.value,
+            "restraint": float(settings.restraint),
             "budget_tokens": settings.budget_tokens,
             "max_items": settings.max_items,
             "remember_hidden": settings.remember_hidden,
             "weights": dict(settings.weights),
+            "keep": settings.keep,
+            "fades": settings.fades,
+            "knows_it_forgets": settings.knows_it_forgets,
+            "push": settings.push.value,
+            "rewords": settings.rewords,
+            "headers": dict(settings.headers),
+            "sections_off": list(settings.sections_off),
             "chosen": sorted(settings.own),
         },
         "state": soul.state.value,
@@ -193,10 +188,19 @@ def soul_of(line: str) -> Soul:
             scope=Scope(settings["scope"]),
             clock=SoulClock(settings["clock"]),
             forgetting=settings["forgetting"],
+            decay=Decay(settings.get("decay", Decay.EXPONENTIAL.value)),
+            restraint=settings.get("restraint", 1.0),  # older stores have none
             budget_tokens=settings.get("budget_tokens"),
             max_items=settings.get("max_items"),
             remember_hidden=settings["remember_hidden"],
             weights=settings["weights"],
+            keep=settings.get("keep", 50_000),
+            fades=settings.get("fades", True),
+            knows_it_forgets=settings.get("knows_it_forgets", False),
+            push=Push(settings.get("push", "off")),
+            rewords=settings.get("rewords", True),
+            headers=settings.get("headers", {}),
+            sections_off=tuple(settings.get("sections_off", ())),
             chosen=None if "chosen" not in settings else frozenset(settings["chosen"]),
         ),
         state=SoulState(state),
@@ -239,56 +243,6 @@ def chat_of(line: str) -> Chat:
         else None,
         state=ChatState(state),
         created=moment(created),
-    )
-
-
-def message_row(owner: Owner, chat: ChatId, ranked: RankedMessage) -> Row:
-    message = ranked.message
-    return {
-        "id": [owner, chat, message.slot],
-        "rank": ranked.rank,
-        "hash": message.hash,
-        "role": message.role.value,
-        "speaker": message.speaker,
-        "text": message.text,
-        "sent_at": message.sent_at,
-        "story_at": message.story_at,
-        "hidden": message.hidden,
-        "swipe": message.swipe,
-        "present": None if message.present is None else list(message.present),
-    }
-
-
-def message_of(line: str) -> RankedMessage:
-    (
-        slot,
-        rank,
-        digest,
-        role,
-        speaker,
-        text,
-        sent_at,
-        story_at,
-        hidden,
-        swipe,
-        present,
-    ) = json.loads(line)
-    return RankedMessage(
-        rank,
-        Message(
-            slot=SlotId(slot),
-            hash=digest,
-            role=Role(role),
-            speaker=speaker,
-            text=text,
-            sent_at=moment(sent_at),
-            story_at=moment(story_at),
-            hidden=hidden,
-            swipe=swipe,
-            present=None
-            if present is None
-            else tuple(SoulId(soul) for soul in present),
-        ),
     )
 
 
@@ -351,6 +305,34 @@ def recall_of(line: str) -> RecallRecord:
             Trail(MemoryId(memory), tuple(map(MemoryId, via)), tuple(edges))
             for memory, via, edges in trails
         ),
+    )
+
+
+def edge_vector_row(owner: Owner, vector: EdgeVector) -> Row:
+    return {
+        "id": [owner, vector.edge],
+        "owner": owner,
+        "soul": vector.soul,
+        "key": vector.edge,
+        "source": vector.source,
+        "target": vector.target,
+        "model": vector.model,
+        "weight": float(vector.weight),
+        "turn": float(vector.turn),
+        "data": vector.data,
+    }
+
+
+def edge_vector_of(row: Row) -> EdgeVector:
+    return EdgeVector(
+        soul=SoulId(row["soul"]),
+        edge=row["key"],
+        source=MemoryId(row["source"]),
+        target=MemoryId(row["target"]),
+        model=row["model"],
+        weight=row["weight"],
+        turn=row["turn"],
+        data=row["data"],
     )
 
 

@@ -221,6 +221,121 @@ REMOVE FIELD flagged ON opinion;
 UPDATE opinion UNSET flagged RETURN NONE;
 """
 
+# edge_vector [owner, edge id]: a separate table, so that reading the graph does not read the vectors.
+_EDGE_VECTORS = """
+DEFINE TABLE edge_vector SCHEMAFULL;
+DEFINE FIELD owner ON edge_vector TYPE string;
+DEFINE FIELD soul ON edge_vector TYPE string;
+DEFINE FIELD key ON edge_vector TYPE string;
+DEFINE FIELD source ON edge_vector TYPE string;
+DEFINE FIELD target ON edge_vector TYPE string;
+DEFINE FIELD model ON edge_vector TYPE string;
+DEFINE FIELD weight ON edge_vector TYPE float;
+DEFINE FIELD turn ON edge_vector TYPE float;
+DEFINE FIELD data ON edge_vector TYPE bytes;
+DEFINE INDEX edge_vector_of ON edge_vector FIELDS owner, soul, key;
+DEFINE INDEX edge_vector_from ON edge_vector FIELDS source;
+DEFINE INDEX edge_vector_to ON edge_vector FIELDS target;
+"""
+
+# fading [owner, memory id]: units, anchors and rewording of one memory, as one JSON text.
+_FADING = """
+DEFINE TABLE fading SCHEMAFULL;
+DEFINE FIELD owner ON fading TYPE string;
+DEFINE FIELD soul ON fading TYPE string;
+DEFINE FIELD key ON fading TYPE string;
+DEFINE FIELD told ON fading TYPE string;
+DEFINE INDEX fading_of ON fading FIELDS owner, soul, key;
+
+DEFINE EVENT protected ON fading WHEN $hand NOT IN ['user', 'import'] AND $event != 'DELETE'
+    AND $before.told != $after.told AND (
+    type::record('memory', [$after.owner, $after.key]).permanent = true
+    OR type::record('memory', [$after.owner, $after.key]).locked = true
+) THEN { THROW 'soulmem-protected: memory ' + $after.key };
+"""
+
+# Tellings of one event: the key of the memory that stands for a merged one; whether the user separated it.
+_TELLINGS = """
+DEFINE FIELD merged_into ON memory TYPE option<string>;
+DEFINE FIELD kept_apart ON memory TYPE option<bool>;
+"""
+
+# Whether the user undid that a memory was forgotten.
+_BROUGHT_BACK = """
+DEFINE FIELD brought_back ON memory TYPE option<bool>;
+"""
+
+# stream_event [owner, soul, stream, time, event]: only ever added.
+_STREAMS = """
+DEFINE TABLE stream_event SCHEMAFULL;
+DEFINE FIELD speaker ON stream_event TYPE string;
+DEFINE FIELD text ON stream_event TYPE string;
+"""
+
+
+# audit_group [owner, first entry]: entries that differ only in id and target. Words of `erased` targets are gone.
+_AUDIT_GROUPS = """
+DEFINE TABLE audit_group SCHEMAFULL;
+DEFINE FIELD owner ON audit_group TYPE string;
+DEFINE FIELD soul ON audit_group TYPE string;
+DEFINE FIELD key ON audit_group TYPE string;
+DEFINE FIELD at ON audit_group TYPE datetime;
+DEFINE FIELD actor ON audit_group TYPE string;
+DEFINE FIELD action ON audit_group TYPE string;
+DEFINE FIELD before ON audit_group TYPE option<string>;
+DEFINE FIELD after ON audit_group TYPE option<string>;
+DEFINE FIELD source ON audit_group TYPE string;
+DEFINE FIELD reason ON audit_group TYPE string;
+DEFINE FIELD keys ON audit_group TYPE array<string>;
+DEFINE FIELD targets ON audit_group TYPE array<string>;
+DEFINE FIELD erased ON audit_group TYPE array<string>;
+DEFINE INDEX audit_group_of ON audit_group FIELDS owner, soul, key;
+DEFINE EVENT kept ON audit_group WHEN $event = 'DELETE' OR ($event = 'UPDATE' AND (
+    [$before.owner, $before.soul, $before.key, $before.at, $before.actor, $before.action, $before.before,
+        $before.after, $before.source, $before.reason, $before.keys, $before.targets]
+    != [$after.owner, $after.soul, $after.key, $after.at, $after.actor, $after.action, $after.before,
+        $after.after, $after.source, $after.reason, $after.keys, $after.targets]
+    OR NOT ($after.erased CONTAINSALL $before.erased)
+)) THEN { THROW 'soulmem-protected: an entry of the audit' };
+"""
+
+
+# shelf [owner, soul, memory]: a forgotten memory without edges, its row compressed.
+_SHELF = """
+DEFINE TABLE shelf SCHEMAFULL;
+DEFINE FIELD data ON shelf TYPE bytes;
+"""
+
+
+# As before; nor does anybody else unite a protected memory with others.
+_NOT_JOINED = """
+DEFINE EVENT OVERWRITE protected ON memory WHEN $hand != 'user' AND $before != NONE
+    AND ($before.permanent = true OR $before.locked = true) AND (
+    ($event = 'DELETE' AND $before.state != 'bin')
+    OR ($event = 'UPDATE' AND (
+        [$before.soul, $before.kind, $before.text, $before.created, $before.tags, $before.importance,
+         $before.permanent, $before.locked, $before.timelines, $before.situation, $before.concept,
+         $before.state IN ['bin', 'retracted', 'forgotten', 'merged']]
+        != [$after.soul, $after.kind, $after.text, $after.created, $after.tags, $after.importance,
+         $after.permanent, $after.locked, $after.timelines, $after.situation, $after.concept,
+         $after.state IN ['bin', 'retracted', 'forgotten', 'merged']])
+    )
+) THEN { THROW 'soulmem-protected: memory ' + $before.key };
+"""
+
+
+# A message is one JSON text. Older rows keep their fields until they are written again.
+_TOLD_MESSAGES = """
+DEFINE FIELD told ON message TYPE option<string>;
+DEFINE FIELD OVERWRITE rank ON message TYPE option<int>;
+DEFINE FIELD OVERWRITE hash ON message TYPE option<string>;
+DEFINE FIELD OVERWRITE role ON message TYPE option<string>;
+DEFINE FIELD OVERWRITE speaker ON message TYPE option<string>;
+DEFINE FIELD OVERWRITE text ON message TYPE option<string>;
+DEFINE FIELD OVERWRITE hidden ON message TYPE option<bool>;
+DEFINE FIELD OVERWRITE swipe ON message TYPE option<int>;
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Migration:
@@ -240,6 +355,15 @@ MIGRATIONS = (
     Migration("0007_derivations", _DERIVATIONS),
     Migration("0008_books", _BOOKS),
     Migration("0009_doubt", _DOUBT),
+    Migration("0010_edge_vectors", _EDGE_VECTORS),
+    Migration("0011_fading", _FADING),
+    Migration("0012_tellings", _TELLINGS),
+    Migration("0013_audit_groups", _AUDIT_GROUPS),
+    Migration("0014_shelf", _SHELF),
+    Migration("0015_streams", _STREAMS),
+    Migration("0016_not_joined", _NOT_JOINED),
+    Migration("0017_told_messages", _TOLD_MESSAGES),
+    Migration("0018_brought_back", _BROUGHT_BACK),
 )
 
 # The table of applied migrations. Every later SoulMem must be able to read it.

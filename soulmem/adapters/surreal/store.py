@@ -10,13 +10,21 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from soulmem.adapters.surreal import governed_rows, graph_rows, rows
+from soulmem.adapters.surreal import (
+    audit_groups,
+    governed_rows,
+    graph_rows,
+    rows,
+)
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
 from soulmem.adapters.surreal.marks import Marks, stored_marks
+from soulmem.adapters.surreal.message_rows import MESSAGES, message_of
 from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
+from soulmem.adapters.surreal.shelf import ShelfChange, Shelves
+from soulmem.adapters.surreal.stream_events import StreamEventRows
 from soulmem.adapters.surreal.transaction import (
     WRITE_ROWS,
     pieces,
@@ -27,7 +35,9 @@ from soulmem.domain.audit import AuditEntry, AuditQuery
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
+from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import Memory
@@ -53,7 +63,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 T = TypeVar("T")
 
 
-class SurrealStore:
+class SurrealStore(StreamEventRows):
     """A `Store` at `mem://`, `surrealkv:///folder` or `ws://host:port`. The other arguments are for a server."""
 
     def __init__(
@@ -77,11 +87,13 @@ class SurrealStore:
         else:
             link = EmbeddedLink(url)
         self._connection = Connection(link)
+        self._shelves = Shelves()
         # Other processes may put marks on a server, so there a commit deletes all marks of the owner.
         self._marks = Marks() if isinstance(link, EmbeddedLink) else None
 
     async def open(self) -> None:
         await self._connection.open(migrate)
+        await self._connection.read(self._shelves.load)
         if self._marks is not None:
             for owner, soul in await self._connection.read(stored_marks):
                 self._marks.put(owner, soul)
@@ -93,13 +105,26 @@ class SurrealStore:
         return self._connection.health()
 
     async def commit(self, change: Change) -> None:
-        if change:
-            marks = self._marks.touched(change) if self._marks else {}
-            small = size_of(change) <= _SMALL
-            make = partial(transaction, change, list(marks) if self._marks else None)
-            await self._connection.write(make() if small else make)
-            if self._marks:
-                self._marks.remove(marks)
+        if not change:
+            return
+        if not self._shelves.concern(change):
+            await self._write(change, ShelfChange())
+            return
+        async with self._shelves.writing:
+            take_off = partial(self._shelves.take_off, change=change)
+            change, off = await self._connection.read(take_off)
+            await self._write(change, off)
+            off.done()
+
+    async def _write(self, change: Change, off: ShelfChange) -> None:
+        """Store the change, and the shelves without what it takes off."""
+        marks = self._marks.touched(change) if self._marks else {}
+        small = size_of(change) <= _SMALL
+        known_marks = list(marks) if self._marks else None
+        make = partial(transaction, change, known_marks, off)
+        await self._connection.write(make() if small else make)
+        if self._marks:
+            self._marks.remove(marks)
 
     async def owners(self) -> list[Owner]:
         sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
@@ -115,7 +140,7 @@ class SurrealStore:
         return sorted(chats, key=_age)
 
     async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
-        messages = await self._range(rows.MESSAGES, [owner, chat], rows.message_of)
+        messages = await self._range(MESSAGES, [owner, chat], message_of)
         return await asyncio.to_thread(sorted, messages, key=_rank)
 
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
@@ -131,17 +156,27 @@ class SurrealStore:
             memories += page
         return memories
 
-    def memory_pages(
+    async def memory_pages(
         self, owner: Owner, soul: SoulId
     ) -> AsyncIterator[Sequence[Memory]]:
         parse = graph_rows.Memories().page
-        return self._pages(
+        async for page in self._pages(
             rows.MEMORIES,
             owner,
             soul,
             parse,
             lambda page: [memory.id for memory in page],
-        )
+        ):
+            yield page
+        if self._shelves.has(owner, soul):
+            load = partial(self._shelves.pages, owner=owner, soul=soul)
+            for text in await self._connection.read(load):
+                yield await asyncio.to_thread(parse, text)
+
+    async def shelve(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
+    ) -> None:
+        await self._shelves.shelve(self._connection, owner, soul, memories)
 
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
         return self._pages(
@@ -220,13 +255,47 @@ class SurrealStore:
 
         return await self._connection.read(load)
 
+    async def edge_vectors(self, owner: Owner, soul: SoulId) -> list[EdgeVector]:
+        which = "owner = $owner AND soul = $soul AND key > $after"
+        sql = f"SELECT * OMIT id FROM edge_vector WHERE {which} ORDER BY key LIMIT $limit;"
+
+        async def load(run: Run) -> list[EdgeVector]:
+            values: list[EdgeVector] = []
+            last, limit = "", READ_ROWS
+            while True:
+                query = bound(sql, owner=owner, soul=soul, after=last, limit=limit)
+                (page,) = await run(query)
+                values += await asyncio.to_thread(_parse, rows.edge_vector_of, page)
+                if len(page) < limit:
+                    return values
+                last = values[-1].edge
+
+        return await self._connection.read(load)
+
     async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
         which, params = governed_rows.audit_filter(owner, wanted)
         table = governed_rows.AUDIT
         sql = f"SELECT VALUE {table.line} FROM audit WHERE {which} ORDER BY key DESC LIMIT $limit;"
         query = bound(sql, **params, limit=wanted.limit)
-        (lines,) = await self._connection.read(lambda run: run(query))
-        return await asyncio.to_thread(_parse, governed_rows.audit_of, lines)
+        some, values = audit_groups.group_filter(owner, wanted)
+        groups = bound(
+            f"SELECT VALUE {audit_groups.GROUPS.line} FROM audit_group WHERE {some} "
+            "ORDER BY key DESC LIMIT $limit;",
+            **values,
+            limit=wanted.limit,
+        )
+
+        async def load(run: Run) -> list[AuditEntry]:
+            (lines,) = await run(query)
+            entries = await asyncio.to_thread(_parse, governed_rows.audit_of, lines)
+            (lines,) = await run(groups)
+            read = audit_groups.matching(wanted)
+            lists = await asyncio.to_thread(_parse, read, lines)
+            entries += (entry for some in lists for entry in some)
+            entries.sort(key=lambda entry: entry.id, reverse=True)
+            return entries[: wanted.limit]
+
+        return await self._connection.read(load)
 
     async def deletions(self, owner: Owner) -> list[Deletion]:
         deletions = await self._range(
@@ -236,6 +305,12 @@ class SurrealStore:
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         table, parse = governed_rows.OPINIONS, governed_rows.opinion_of
+        return await self._connection.read(
+            lambda run: _rows_of(run, table, owner, soul, parse)
+        )
+
+    async def fading(self, owner: Owner, soul: SoulId) -> list[FadingRecord]:
+        table, parse = governed_rows.FADING, governed_rows.fading_of
         return await self._connection.read(
             lambda run: _rows_of(run, table, owner, soul, parse)
         )
@@ -314,6 +389,9 @@ class SurrealStore:
 
     async def maintain(self) -> None:
         await self._connection.reopen_if_needed()
+
+    async def compact(self) -> None:
+        """See `Store`. A server compacts its files itself."""
 
     async def _pages(
         self,
@@ -395,7 +473,7 @@ async def _rows_of(
         after = json.loads(lines[-1])[0]
 
 
-def _parse(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
+def _parse(parse: Callable[[Any], T], lines: Sequence[Any]) -> list[T]:
     return [parse(line) for line in lines]
 
 

@@ -6,9 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, TypeVar
 
-from soulmem.adapters.surreal import governed_rows, graph_rows, rows
+from soulmem.adapters.surreal import audit_groups, governed_rows, graph_rows, rows
 from soulmem.adapters.surreal.link import Query
 from soulmem.adapters.surreal.marks import Marked
+from soulmem.adapters.surreal.message_rows import MESSAGES, message_row
+from soulmem.adapters.surreal.shelf import ShelfChange
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId
 from soulmem.ports.store import Change, RankedMessage
 
@@ -34,22 +36,26 @@ def size_of(change: Change) -> int:
         change.put_opinions,
     )
     derived = (change.put_derivations, change.drop_derivations)
+    taught = (change.put_edge_vectors, change.drop_edge_vectors, change.put_fading)
     return (
         len(change.souls)
         + messages
-        + sum(map(len, (*graph, *recalls, *governed, *derived)))
+        + sum(map(len, (*graph, *recalls, *governed, *derived, *taught)))
     )
 
 
-def transaction(change: Change, marks: list[Marked] | None) -> Query:
+def transaction(change: Change, marks: list[Marked] | None, off: ShelfChange) -> Query:
     """The change as one transaction: first what is deleted, then what is stored, edges after their memories.
 
-    marks  the snapshot marks to delete; None: all of the owner's
+    marks    the snapshot marks to delete; None: all of the owner's
+    off      the shelves without what the change takes off
 
     Nothing that is stored is deleted before: the in-memory engine would not see it again in this transaction.
     """
     script = _Script(change.owner, {"hand": change.by.value})
     _drop_rows(script, change)
+    script.drop(rows.SHELF, off.drop)
+    script.put_rows(rows.SHELF, off.put)
     _put_rows(script, change)
     _put_governed(script, change)
     if marks is None:
@@ -75,10 +81,14 @@ def _drop_rows(script: _Script, change: Change) -> None:
     script.drop_keys(rows.USAGES, used, kept={u.memory for u in change.put_usages})
     traces = {record.trace for record in change.put_recalls}
     script.drop_keys(rows.RECALLS, change.drop_recalls, kept=traces)
+    taught = {vector.edge for vector in change.put_edge_vectors}
+    cut = dict.fromkeys((*change.drop_edge_vectors, *change.drop_edges))
+    script.drop_keys(rows.EDGE_VECTORS, cut, kept=taught)
+    script.drop_vectors_at([key for key in change.drop_memories if key not in memories])
 
 
 def _put_rows(script: _Script, change: Change) -> None:
-    """Store souls, chats, messages, memories, edges, usages and recalls."""
+    """Store souls, chats, messages, memories, edges and what recalls left."""
     script.put(rows.SOULS, rows.soul_row, change.souls)
     script.put(rows.CHATS, rows.chat_row, [chat.chat for chat in change.chats])
     for chat in change.chats:
@@ -87,16 +97,24 @@ def _put_rows(script: _Script, change: Change) -> None:
     script.put(rows.EDGES, graph_rows.edge_row, change.put_edges)
     script.put(rows.USAGES, rows.usage_row, change.put_usages)
     script.put(rows.RECALLS, rows.recall_row, change.put_recalls)
+    script.put(rows.EDGE_VECTORS, rows.edge_vector_row, change.put_edge_vectors)
 
 
 def _put_governed(script: _Script, change: Change) -> None:
-    """Erase and store audit entries; store deletions and opinions; delete and store derivations."""
+    """Erase and store audit entries; store deletions and opinions; delete and store fading and derivations."""
     script.purge_audit(change.purge_audit)
-    script.put(governed_rows.AUDIT, governed_rows.audit_row, change.audit)
+    single, groups = audit_groups.grouped(change.audit)
+    script.put(governed_rows.AUDIT, governed_rows.audit_row, single)
+    script.put(audit_groups.GROUPS, audit_groups.group_row, groups)
     script.put(
         governed_rows.DELETIONS, governed_rows.deletion_row, change.put_deletions
     )
     script.put(governed_rows.OPINIONS, governed_rows.opinion_row, change.put_opinions)
+    states = {r.memory: r for r in change.put_fading if not r.is_empty}
+    unfaded = [r.memory for r in change.put_fading if r.is_empty]
+    dropped = (*change.drop_memories, *unfaded)
+    script.drop_keys(governed_rows.FADING, dropped, kept=states)
+    script.put(governed_rows.FADING, governed_rows.fading_row, states.values())
     table, derived = governed_rows.DERIVATIONS, change.put_derivations
     stored = {derivation.id for derivation in derived}
     script.drop_keys(table, change.drop_derivations, kept=stored)
@@ -127,7 +145,7 @@ class _Script:
 
     def drop_messages(self, chat: ChatId, slots: Iterable[SlotId]) -> None:
         """Delete messages of a chat."""
-        self.drop(rows.MESSAGES, [[self._owner, chat, slot] for slot in slots])
+        self.drop(MESSAGES, [[self._owner, chat, slot] for slot in slots])
 
     def drop_all(self, table: rows.Table) -> None:
         """Delete all of the owner's rows."""
@@ -145,6 +163,16 @@ class _Script:
             dropped = f"{edges}.distinct().filter(|$edge| record::id($edge)[1] NOT IN ${keep})"
             self._statements.append(f"DELETE {dropped} RETURN NONE;")
 
+    def drop_vectors_at(self, memories: list[MemoryId]) -> None:
+        """Delete the memory vectors of edges that start or end at these memories."""
+        for piece in pieces(memories, WRITE_ROWS):
+            whose, ends = self._bind(self._owner), self._bind(piece)
+            for end in ("source", "target"):
+                which = f"{end} IN ${ends} AND owner = ${whose}"
+                self._statements.append(
+                    f"DELETE edge_vector WHERE {which} RETURN NONE;"
+                )
+
     def purge_audit(self, targets: Collection[str]) -> None:
         """Erase the texts of entries about these targets, and the requested deletions of them."""
         for piece in pieces(targets, WRITE_ROWS):
@@ -152,6 +180,8 @@ class _Script:
             self._statements.append(
                 f"UPDATE audit SET before = NONE, after = NONE, reason = '' "
                 f"WHERE owner = ${whose} AND target IN ${which} RETURN NONE;"
+                f"UPDATE audit_group SET erased = array::union(erased, array::intersect(targets, ${which})) "
+                f"WHERE owner = ${whose} AND targets CONTAINSANY ${which} RETURN NONE;"
                 f"DELETE deletion:[${whose}, '']..=[${whose}, ..] WHERE memory IN ${which} RETURN NONE;"
             )
 
@@ -162,14 +192,15 @@ class _Script:
         values: Iterable[T],
     ) -> None:
         """Store the values as rows."""
-        self._put(table, [row_of(self._owner, value) for value in values])
+        self.put_rows(table, [row_of(self._owner, value) for value in values])
 
     def put_messages(self, chat: ChatId, messages: Iterable[RankedMessage]) -> None:
         """Store messages of a chat."""
-        new = [rows.message_row(self._owner, chat, message) for message in messages]
-        self._put(rows.MESSAGES, new)
+        new = [message_row(self._owner, chat, message) for message in messages]
+        self.put_rows(MESSAGES, new)
 
-    def _put(self, table: rows.Table, new: list[rows.Row]) -> None:
+    def put_rows(self, table: rows.Table, new: list[rows.Row]) -> None:
+        """Store these rows."""
         for piece in pieces(new, WRITE_ROWS):
             self._statements.append(table.put(self._bind(piece)))
 

@@ -1,0 +1,84 @@
+"""Rows of messages: one JSON array each, without the defaults at its end, as names of fields take much room."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from typing import Any
+
+from soulmem.adapters.surreal.rows import Row, Table, moment
+from soulmem.domain.dialogue import Message, Role
+from soulmem.domain.ids import ChatId, Owner, SlotId, SoulId
+from soulmem.ports.store import RankedMessage
+
+# Older rows have the values in fields of their own, and no `told`.
+_FIELDS = (
+    *("rank", "hash", "role", "speaker", "text"),
+    *("sent_at", "story_at", "hidden", "swipe", "present"),
+)
+MESSAGES = Table("message", ("told", *_FIELDS), key=2)
+_DEFAULTS = (None, None, False, 0, None)  # of the last fields
+
+
+def message_row(owner: Owner, chat: ChatId, ranked: RankedMessage) -> Row:
+    message = ranked.message
+    values = [
+        ranked.rank,
+        message.hash,
+        message.role.value,
+        message.speaker,
+        message.text,
+        _text(message.sent_at),
+        _text(message.story_at),
+        message.hidden,
+        message.swipe,
+        None if message.present is None else list(message.present),
+    ]
+    for default in reversed(_DEFAULTS):
+        if values[-1] != default:
+            break
+        del values[-1]
+    told = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    return {"id": [owner, chat, message.slot], "told": told}
+
+
+def message_of(line: str) -> RankedMessage:
+    slot, told, *fields = json.loads(line)
+    if told is not None:
+        fields = json.loads(told)
+        fields += _DEFAULTS[len(_DEFAULTS) - len(_FIELDS) + len(fields) :]
+    return _message(slot, *fields)
+
+
+def _message(
+    slot: str,
+    rank: int,
+    digest: str,
+    role: str,
+    speaker: str,
+    text: str,
+    *rest: Any,
+) -> RankedMessage:
+    sent_at, story_at, hidden, swipe, present = rest
+    return RankedMessage(
+        rank,
+        Message(
+            slot=SlotId(slot),
+            hash=digest,
+            role=Role(role),
+            speaker=speaker,
+            text=text,
+            sent_at=moment(sent_at),
+            story_at=moment(story_at),
+            hidden=hidden,
+            swipe=swipe,
+            present=None
+            if present is None
+            else tuple(SoulId(soul) for soul in present),
+        ),
+    )
+
+
+def _text(value: datetime | None) -> str | None:
+    """The moment in UTC, as ISO 8601."""
+    return None if value is None else value.astimezone(timezone.utc).isoformat()

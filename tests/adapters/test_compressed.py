@@ -1,0 +1,25 @@
+"""Compressed texts come back equal, and plain ones of older stores are read."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from soulmem.adapters.surreal.compressed import packed_text, unpacked_text
+
+
+@pytest.mark.parametrize("value", [{}, {"read": ["e1", "e2"]}, {"text": "林月 {z:}"}])
+def test_a_text_comes_back(value: dict[str, object]) -> None:
+    data = json.dumps(value, ensure_ascii=False).encode()
+    assert unpacked_text(packed_text(data)) == data
+
+
+def test_a_plain_text_is_read() -> None:
+    assert unpacked_text('{"id": "v1"}') == b'{"id": "v1"}'
+
+
+def test_a_text_that_repeats_itself_takes_less_room() -> None:
+    keys = [f"e{n:026}" for n in range(40)]
+    data = json.dumps({"read": keys, "cited": keys}).encode()
+    assert len(packed_text(data)) < len(data) / 3
