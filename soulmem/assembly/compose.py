@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.soul import Soul
 
 
 class Section(str, Enum):
@@ -32,6 +33,19 @@ _BRACE = re.compile(r"\{(?=\\*\{)")
 _OLD_MACRO = re.compile(r"<(?=(?:user|bot|char|group|charifnotgroup)>)", re.IGNORECASE)
 _DEPTH = 4  # messages above the end, where SillyTavern users put lore
 
+# In the header of the first block in which something is blurred.
+_LEGENDS = {
+    "en": "[xxx is what {name} no longer remembers, with a hint in brackets where there is one. {name} fills"
+    " the gap in their own way or leaves it open, and never says xxx.]",
+    "zh": "[xxx是{name}已经记不清的内容，括号里是仅存的印象。{name}会按自己的方式补上或含糊带过，绝不说出xxx。]",
+}
+_KNOWS = {
+    "en": "[{name} knows that they forget, and may say so.]",
+    "zh": "[{name}知道自己会遗忘，可以坦言记不清了。]",
+}
+
+# What happened, and what is told of it
+_PAST = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE, MemoryKind.DIGEST)
 _HEADERS = {
     "en": {
         Section.PERMANENT: "[{name} never forgets:]",
@@ -60,6 +74,7 @@ class PromptLine:
     section: Section
     text: str
     tokens: int
+    is_masked: bool = False  # parts of it are blurred
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +97,9 @@ def without_macros(text: str) -> str:
     return _OLD_MACRO.sub("< ", _BRACE.sub("{ ", text))
 
 
-def line_of(memory: Memory, *, is_impulse: bool = False) -> PromptLine:
+def line_of(
+    memory: Memory, *, is_impulse: bool = False, is_masked: bool = False
+) -> PromptLine:
     """The memory as a line of the prompt, with its cost including the line break.
 
     `is_impulse` is for an action that is selected for this moment.
@@ -93,6 +110,7 @@ def line_of(memory: Memory, *, is_impulse: bool = False) -> PromptLine:
         section_of(memory, is_impulse=is_impulse),
         text,
         estimate_tokens(text) + 1,
+        is_masked,
     )
 
 
@@ -108,7 +126,7 @@ def section_of(memory: Memory, *, is_impulse: bool = False) -> Section:
         )  # not selected for this moment: self-knowledge, not an impulse
     if memory.kind is MemoryKind.SUMMARY:
         return Section.SUMMARY
-    if memory.kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE):
+    if memory.kind in _PAST:
         return Section.EPISODES
     return Section.FACTS
 
@@ -121,29 +139,75 @@ def language_of(texts: Iterable[str]) -> str:
 
 
 class Budget:
-    """A token budget for whole memories; a section's header is paid with its first memory."""
+    """A token budget for whole memories; a section's header is paid with its first memory, and the legend of
+    what is blurred with the first of these.
+    """
 
-    def __init__(self, tokens: int, soul_name: str, language: str) -> None:
+    def __init__(
+        self,
+        tokens: int,
+        soul_name: str,
+        language: str,
+        *,
+        knows_it_forgets: bool = False,
+        headers: Mapping[str, str] | None = None,
+        off: Collection[str] = (),
+    ) -> None:
+        """`headers`: the user's own text above a section, by its name; `off`: names of sections left out."""
         self.tokens_left = tokens
+        self._off = frozenset(off)
+        legends = [
+            _LEGENDS[language],
+            *([_KNOWS[language]] if knows_it_forgets else []),
+        ]
+        self._legend = without_macros("\n".join(legends).format(name=soul_name))
+        self._has_legend = False
         self._headers = {
             s: without_macros(h.format(name=soul_name))
             for s, h in _HEADERS[language].items()
         }
+        # The user's words are text: nothing in them is filled in.
+        for name, text in (headers or {}).items():
+            self._headers[Section(name)] = without_macros(text.strip())
         self._open: set[Section] = set()
 
-    def header_cost(self, section: Section) -> int:
-        """Cost of the section's header; 0 once it is paid."""
-        return (
-            0 if section in self._open else estimate_tokens(self._headers[section]) + 1
+    @classmethod
+    def of_soul(cls, tokens: int, soul: Soul, language: str) -> Budget:
+        """The budget of a prompt of this soul, by its settings."""
+        settings = soul.settings
+        return cls(
+            tokens,
+            soul.name,
+            language,
+            knows_it_forgets=settings.knows_it_forgets,
+            headers=settings.headers,
+            off=settings.sections_off,
         )
 
+    def is_off(self, section: Section) -> bool:
+        """Whether the user keeps the section out of the prompt."""
+        return section.value in self._off
+
+    def header_cost(self, section: Section) -> int:
+        """Cost of the section's header; 0 once it is paid, and where it is empty."""
+        header = self._headers[section]
+        if not header or section in self._open:
+            return 0
+        return estimate_tokens(header) + 1
+
     def take(self, line: PromptLine) -> bool:
-        """Spend the tokens of a line; False, and nothing spent, where they do not suffice."""
+        """Spend the tokens of a line; False, and nothing spent, where they do not suffice or it is off."""
+        if self.is_off(line.section):
+            return False
         cost = line.tokens + self.header_cost(line.section)
+        is_first_mask = line.is_masked and not self._has_legend
+        if is_first_mask:
+            cost += estimate_tokens(self._legend) + 1
         if cost > self.tokens_left:
             return False
         self.tokens_left -= cost
         self._open.add(line.section)
+        self._has_legend = self._has_legend or is_first_mask
         return True
 
     def blocks(
@@ -154,7 +218,7 @@ class Budget:
         """The blocks of the chosen memories: episodes by `age` (ascending), sections in the prompt by
         importance, facts and impulses in the order of `chosen`.
         """
-        out = []
+        out, has_legend = list[PromptBlock](), False
         for section in Section:
             mine = [(m, line) for m, line in chosen if line.section is section]
             if not mine:
@@ -165,16 +229,17 @@ class Budget:
                 # the same order every turn
                 mine.sort(key=lambda pair: (-pair[0].importance, pair[0].id))
             lines = tuple(line for _, line in mine)
-            header = self._headers[section]
+            head = [header] if (header := self._headers[section]) else []
+            if not has_legend and any(line.is_masked for line in lines):
+                head, has_legend = [*head, self._legend], True
             inside = section in _IN_PROMPT
             out.append(
                 PromptBlock(
                     section=section,
                     position="in_prompt" if inside else "in_chat",
                     depth=None if inside else _DEPTH,
-                    text="\n".join([header, *(line.text for line in lines)]),
-                    tokens=estimate_tokens(header)
-                    + 1
+                    text="\n".join([*head, *(line.text for line in lines)]),
+                    tokens=sum(estimate_tokens(text) + 1 for text in head)
                     + sum(line.tokens for line in lines),
                     lines=lines,
                 )

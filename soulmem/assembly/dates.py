@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
+from soulmem.domain.digests import Period
 from soulmem.language.times.spans import MONTHS
 
 # a span that ends before six in the morning ends with the day before
@@ -35,3 +36,24 @@ def _english(first: date, last: date, named: bool) -> str:
     head = f" {first.year}" if first.year != last.year else ""
     month = f" {MONTHS[first.month - 1]}" if head or first.month != last.month else ""
     return f"{first.day}{month}{head} to {last.day} {MONTHS[last.month - 1]}{tail}"
+
+
+def period_text(start: datetime, end: datetime, period: Period, language: str) -> str:
+    """The period from `start` (inclusive) to `end` (exclusive), "en" or "zh", with its year."""
+    is_chinese = language == "zh"
+    if period is Period.MONTH:
+        name = MONTHS[start.month - 1]
+        return (
+            f"{start.year}年{start.month}月" if is_chinese else f"{name} {start.year}"
+        )
+    if period is Period.YEAR:
+        return f"{start.year}年" if is_chinese else str(start.year)
+    days = span_text(start, end, 0, language)
+    if period in (Period.HOUR, Period.HIGHLIGHT):
+        clock = f"{start:%H:%M}", f"{end:%H:%M}"
+        return (
+            f"{days}{'至'.join(clock)}"
+            if is_chinese
+            else f"{days}, {' to '.join(clock)}"
+        )
+    return days

@@ -27,6 +27,7 @@ class Cause(str, Enum):
     SITUATION = "situation"  # an action selected for the situation
     INTENT = "intent"  # an action selected for what the character means to do
     HABIT = "habit"  # an action that the character knows of itself
+    PUSHED = "pushed"  # it came by itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class _Wording:
     word_separator: str
     # How the further steps of a path are written: the template of each step, and what stands between two.
     steps: Mapping[Cause, tuple[str, str]]
+    blurred: str  # what is added where parts of the memory are blurred
 
 
 _ENGLISH = _Wording(
@@ -89,6 +91,7 @@ _ENGLISH = _Wording(
         Cause.SITUATION: "{first} is what is happening, and {name} tends to react like this.",
         Cause.INTENT: "{name} wants to {first}, and tends to do it like this.",
         Cause.HABIT: "{first} came up, and {name} knows this habit of their own.",
+        Cause.PUSHED: "Nothing calls for it: it came to {name} by itself{since}.",
     },
     meaning_with_words="It is close in meaning to what is being said ({words}){was}.",
     quoted='"{}"',
@@ -97,6 +100,7 @@ _ENGLISH = _Wording(
         Cause.ASSOCIATION: ("to {}, that ", ""),
         Cause.LEARNED: ("{}", ", that of "),
     },
+    blurred=" Parts of it have faded by now.",
 )
 _CHINESE = _Wording(
     sentences={
@@ -112,6 +116,7 @@ _CHINESE = _Wording(
         Cause.SITUATION: "眼下正是{first}，{name}往往会这样反应。",
         Cause.INTENT: "{name}想要{first}，往往就会这样做。",
         Cause.HABIT: "提到了{first}，{name}知道自己有这个习惯。",
+        Cause.PUSHED: "没有人提起，是{name}自己忽然想起了{age}的这件事。",
     },
     meaning_with_words="它和正在说的事意思相近（{words}），在{age}。",
     quoted="「{}」",
@@ -120,6 +125,7 @@ _CHINESE = _Wording(
         Cause.ASSOCIATION: ("{}，又想到", ""),
         Cause.LEARNED: ("{}", "，又想到"),
     },
+    blurred="其中有些已经模糊了。",
 )
 _NEED_PATH = frozenset(
     {
@@ -132,7 +138,9 @@ _NEED_PATH = frozenset(
 )
 
 
-def reason_sentence(reason: Reason, name: str, language: str) -> str:
+def reason_sentence(
+    reason: Reason, name: str, language: str, *, is_blurred: bool = False
+) -> str:
     """The reason in words, "en" or "zh"; `name` is the character's."""
     wording = _CHINESE if language == "zh" else _ENGLISH
     cause = _stated_cause(reason)
@@ -143,7 +151,7 @@ def reason_sentence(reason: Reason, name: str, language: str) -> str:
     path = [wording.quoted.format(_shortened(label)) for label in reason.path]
     step, separator = wording.steps.get(cause, ("", ""))
     age = _age(reason.age_turns, language)
-    return template.format(
+    sentence = template.format(
         name=name,
         words=words,
         age=age,
@@ -153,6 +161,7 @@ def reason_sentence(reason: Reason, name: str, language: str) -> str:
         steps=separator.join(step.format(label) for label in path[1:]),
         time=reason.time.text(language) if reason.time else "",
     )
+    return sentence + wording.blurred if is_blurred else sentence
 
 
 def _stated_cause(reason: Reason) -> Cause:

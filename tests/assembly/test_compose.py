@@ -20,6 +20,7 @@ from soulmem.assembly.compose import (
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.soul import SECTION_NAMES
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 BRACES = st.text(st.sampled_from("{}\\ a雨\n"), max_size=30)
@@ -134,25 +135,41 @@ LIVES = st.lists(st.tuples(SAID, st.sampled_from(SHOWN), st.booleans()), max_siz
     tokens=st.integers(0, 200),
     name=st.sampled_from(["Mira", "艾莉", "{{char}}", "{0}"]),
     language=st.sampled_from(["en", "zh"]),
+    masked=st.sets(st.integers(0, 9)),
+    knows=st.booleans(),
 )
 def test_the_budget_is_never_exceeded(
-    lives: list[tuple[str, MemoryKind, bool]], tokens: int, name: str, language: str
+    lives: list[tuple[str, MemoryKind, bool]],
+    tokens: int,
+    name: str,
+    language: str,
+    masked: set[int],
+    knows: bool,
 ) -> None:
     """Blocks cost what was spent, no more than was given; each text is its header and whole lines."""
     memories = [
         memory(f"m{i}", t, kind, permanent=p) for i, (t, kind, p) in enumerate(lives)
     ]
-    budget = Budget(tokens, name, language)
-    chosen = [(m, line) for m in memories if budget.take(line := line_of(m))]
+    budget = Budget(tokens, name, language, knows_it_forgets=knows)
+    chosen = [
+        (m, line)
+        for i, m in enumerate(memories)
+        if budget.take(line := line_of(m, is_masked=i in masked))
+    ]
     blocks = budget.blocks(chosen, oldest_first)
     assert (
         sum(block.tokens for block in blocks) == tokens - budget.tokens_left <= tokens
     )
     assert sum(estimate_tokens(block.text) + 1 for block in blocks) <= tokens
     for block in blocks:
-        header, *_ = block.text.split("\n")
-        assert without_macros(name) in header
-        assert block.text == "\n".join([header, *(line.text for line in block.lines)])
+        lines = [line.text for line in block.lines]
+        head = block.text.removesuffix("\n".join(["", *lines]))
+        assert head != block.text
+        assert all(without_macros(name) in text for text in head.split("\n"))
+        is_first = any(line.is_masked for line in block.lines) and block is next(
+            b for b in blocks if any(line.is_masked for line in b.lines)
+        )
+        assert head.count("\n") == is_first * (1 + knows)
         assert block.tokens >= sum(line.tokens for line in block.lines)
         assert "{{" not in block.text
     assert sorted(line.memory for block in blocks for line in block.lines) == sorted(
@@ -233,3 +250,35 @@ def test_headers_speak_the_language_of_the_chat(
 ) -> None:
     """Chinese when the texts are mostly Chinese characters, else English."""
     assert language_of(texts) == language
+
+
+def test_the_users_own_headers_are_text_and_an_empty_one_costs_nothing() -> None:
+    """Nothing in them is filled in, no macro runs, and the budget counts them."""
+    headers = {"facts": " {name} {{char}}: ", "episodes": ""}
+    budget = Budget(500, "Mira", "en", headers=headers)
+    scene = memory("m1", "It rained.")
+    note = memory("m2", "Bo is late.", MemoryKind.NOTE)
+    chosen = [(m, line_of(m)) for m in (scene, note)]
+    assert all(budget.take(line) for _, line in chosen)
+    episodes, facts = budget.blocks(chosen, oldest_first)
+    assert episodes.text == "It rained."
+    assert facts.text == "{name} { {char}}:\nBo is late."
+    assert 500 - budget.tokens_left == episodes.tokens + facts.tokens
+
+
+def test_a_section_that_is_off_takes_nothing_and_costs_nothing() -> None:
+    """What is permanent has a section of its own, which nobody can switch off."""
+    budget = Budget(500, "Mira", "en", off=("facts", "impulses"))
+    note = memory("m1", "Bo is late.", MemoryKind.NOTE)
+    habit = memory("m2", "hums", MemoryKind.ACTION)
+    pinned = memory("m3", "Bo is dead.", MemoryKind.NOTE, permanent=True)
+    assert not budget.take(line_of(note))
+    assert not budget.take(line_of(habit, is_impulse=True))
+    assert budget.tokens_left == 500
+    assert budget.take(line_of(habit))
+    assert budget.take(line_of(pinned))
+
+
+def test_settings_name_the_sections_that_there_are() -> None:
+    """The names by which users choose are those of the blocks."""
+    assert tuple(section.value for section in Section) == SECTION_NAMES

@@ -8,16 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.consolidation.base_activation import ActivationParams
+from soulmem.consolidation.plasticity import FLOOR
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, derived_id
+from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.results import PathStep
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.concept_activation import MENTION_SALIENCE
+from soulmem.engine.views.telling_ages import with_joined_tellings
+from soulmem.graph.association import arc_class
 from soulmem.language.keywords import terms
 from soulmem.retrieval.association import ActiveTerms, AssociationParams, spread_energy
+from soulmem.retrieval.edge_weights import class_factors
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +87,78 @@ def activate_terms(
     seeds = np.fromiter(salience, np.int64, len(salience))
     energy = np.fromiter(salience.values(), np.float64, len(salience))
     energy /= max(float(energy.max(initial=0.0)), 1e-9)
+    met = with_joined_tellings(mind, context.request.chat, context.accessible)
     active = spread_energy(
-        table.incidence, seeds, np.maximum(energy, 1e-3), context.accessible, params
+        table.incidence,
+        seeds,
+        np.maximum(energy, 1e-3),
+        met,
+        params,
+        Relations(mind, context).of if len(mind.facts) else None,
+        BaseActivations(mind, context, met).of,
     )
     return TermActivation(mind, active) if active is not None else None
+
+
+class Relations:
+    """What relations join a term with, as far as a recall may use them: strength * confidence * class."""
+
+    def __init__(self, mind: Mind, context: RecallContext) -> None:
+        self._mind, self._accessible = mind, context.accessible
+        self._turn = mind.lived_turns(context.extra_turns)
+        wanted = context.guidance.kinds
+        factors = class_factors(kinds=wanted)
+        self._factor = float(factors[arc_class(EdgeKind.RELATES, MemoryKind.CONCEPT)])
+
+    @compute_only
+    def of(self, terms: Sequence[int]) -> list[dict[int, float]]:
+        """For each term the terms that it is related to, with the weight of the strongest relation, 0..1."""
+        return [self._related(self._mind.terms.concept_of(term)) for term in terms]
+
+    def _related(self, concept: MemoryId | None) -> dict[int, float]:
+        out: dict[int, float] = {}
+        if concept is None:
+            return out
+        for edge in self._mind.edges.of(concept, EdgeKind.RELATES):
+            row = self._mind.row(MemoryId(edge.id))
+            other = edge.target if edge.source == concept else edge.source
+            term = self._mind.terms.term_of(other)
+            if row is None or term is None or not self._accessible[row]:
+                continue
+            strength = self._mind.edge_strength(edge, self._turn)
+            weight = min(1.0, strength * edge.confidence * self._factor)
+            if strength >= FLOOR:
+                out[term] = max(out.get(term, 0.0), weight)
+        return out
+
+
+class BaseActivations:
+    """How active terms are by themselves: by the texts with them that the recall may use, and their recalls."""
+
+    def __init__(self, mind: Mind, context: RecallContext, met: Bools) -> None:
+        """`met`: the rows of the texts that count, bool[n]."""
+        self._mind, self._context, self._met = mind, context, met
+        self._params = ActivationParams()
+
+    @compute_only
+    def of(self, terms: Ints) -> Floats:
+        """The activation of each term, float64, 0..1."""
+        mind, context, p = self._mind, self._context, self._params
+        place, rows = mind.terms.incidence.rows_of(terms, self._met)
+        distinct, index = np.unique(rows, return_inverse=True)
+        extra = context.extra_turns
+        ages = mind.time.row_ages(
+            distinct, mind.exchange_ages(context.request.chat, extra, distinct), extra
+        )
+        pace = mind.soul.settings.forgetting / p.stability
+        gain = p.mention * MENTION_SALIENCE * np.exp(-pace * ages)
+        turn = mind.lived_turns(extra)
+        since = mind.recalls.since_use(distinct, turn)
+        recalled = np.isfinite(since)
+        gain[recalled] += p.recall * np.exp(-pace * since[recalled])
+        # Of several gains each takes its share of what is missing to 1.
+        total = np.bincount(place, np.log1p(-gain)[index], terms.size)
+        return np.asarray(-np.expm1(total), np.float64)
 
 
 def _usable_concepts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -28,6 +29,8 @@ from soulmem.engine.api.results import (
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermPath
 from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.digest_recall import DigestCandidate, places_of_digests
+from soulmem.engine.recall.faded_reading import FadedMemory
 from soulmem.engine.recall.habit_lines import (
     HabitLine,
     label,
@@ -46,6 +49,7 @@ from soulmem.engine.recall.selection import (
 from soulmem.engine.recall.walks import WalkPath
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.telling_ages import ages_of_last_telling
 from soulmem.retrieval.reserved_slots import order_with_slots
 
 Ints = NDArray[np.int64]
@@ -63,11 +67,17 @@ def assemble(
     ranked: Ranked,
     novelty: float,
     habits: Sequence[Habit] = (),
+    *,
+    sureness: float = 1.0,
+    pushed: Iterable[int] = (),
+    digests: Sequence[DigestCandidate] = (),
 ) -> tuple[Recalled, tuple[Considered, ...]]:
     """The answer within budget, and every memory that was considered.
 
     `novelty` 0..1 weighs against repeating oneself. `habits` go in after what is permanent and before all
-    else, each once.
+    else, each once. Where the query calls for no memory, nothing else goes in but the first of the rows
+    `pushed` that fits: it comes by itself. Of `digests` those of a time that is asked for have places of their
+    own; one at most comes unasked, where there is room.
     """
     selection = Selection(mind, context, ranked)
     permanent = permanent_memories(mind, context)
@@ -81,9 +91,19 @@ def assemble(
         selection.budget,
         context.max_items,
     )
-    candidates = selection.take_candidates(shown, novelty)
+    candidates = selection.take_candidates(
+        shown,
+        novelty,
+        sureness=sureness,
+        places=context.max_items - places_of_digests(digests, context.max_items),
+    )
+    used = len(shown) + len(candidates)
+    told = selection.take_digests(digests, candidates, context.max_items - used)
     chosen = [*core, *summary, *((habit.memory, habit.line) for habit in shown)]
-    chosen += [(selection.rendered[i], line) for i, line in candidates.items()]
+    chosen += [(selection.faded[i].memory, line) for i, line in candidates.items()]
+    chosen += [(memory, line) for _, memory, line in told]
+    by_itself = selection.take_pushed(pushed, {memory.id for memory, _ in chosen})
+    chosen += [(faded.memory, line) for faded, line in by_itself]
     rows = selection.rows_of(memory for memory, _ in chosen)
 
     def happened_at(memory: Memory) -> tuple[float, int]:
@@ -94,17 +114,20 @@ def assemble(
     ages = _ages(mind, context, rows)
     view = _View(mind, context, ranked, selection, ages)
     memories = view.always_shown(core, 1.0, Cause.PERMANENT)
-    memories += view.candidates(candidates, selection.rendered)
+    memories += view.candidates(candidates, selection)
+    memories += view.digests(told, min((m.score for m in memories), default=1.0))
     memories += view.habits(shown)
     memories.sort(key=lambda memory: -memory.score)
+    memories += view.pushed(by_itself)
     memories += view.always_shown(summary, 0.0, Cause.SUMMARY)
     answer = Recalled(
         trace=new_id("t"),
         memories=tuple(memories),
-        blocks=tuple(_block(block) for block in blocks),
+        blocks=tuple(block_of(block) for block in blocks),
         tokens=sum(block.tokens for block in blocks),
         timed_out=False,
         took_ms=Timings(),
+        withheld=selection.withheld,
     )
     return answer, selection.considered(shown, {memory.id for memory in memories})
 
@@ -138,8 +161,18 @@ class _View:
             out.append(self._recalled(memory, line, score, reason))
         return out
 
+    def pushed(
+        self, chosen: Sequence[tuple[FadedMemory, PromptLine]]
+    ) -> list[RecalledMemory]:
+        """Memories that came by themselves."""
+        out = []
+        for faded, line in chosen:
+            (shown,) = self.always_shown([(faded.memory, line)], 0.0, Cause.PUSHED)
+            out.append(replace(_as_read(shown, faded), pushed=True))
+        return out
+
     def candidates(
-        self, lines: dict[int, PromptLine], rendered: dict[int, Memory]
+        self, lines: dict[int, PromptLine], selection: Selection
     ) -> list[RecalledMemory]:
         """The candidates in the answer, in the order in which they are displayed."""
         mind, ranked = self._mind, self._ranked
@@ -150,8 +183,9 @@ class _View:
         )
         order = order_with_slots(list(lines), ranked.score, front, behind)
         scores = _displayed(ranked.score[order])
-        walk_paths = _walk_paths(ranked, ranked.rows[order])
+        walk_paths = _walk_paths(mind, ranked, ranked.rows[order])
         query = "\n".join(text for text, _ in self._context.query.word_parts)
+        rendered = selection.rendered
         shared = _shared_words(mind, query, [rendered[i] for i in order])
         chat = self._context.request.chat
         out = []
@@ -163,11 +197,23 @@ class _View:
             age = self._ages[memory.id]
             reason = self._reason(i, path, shared[memory.id], age)
             answer = self._recalled(memory, lines[i], score, reason, path)
+            answer = _as_read(answer, selection.faded[i])
             if row in ranked.deduplicated.duplicates:
                 answer = ranked.deduplicated.with_duplicate_sources(
                     mind, row, answer, chat
                 )
             out.append(answer)
+        return out
+
+    def digests(
+        self, told: Sequence[tuple[DigestCandidate, Memory, PromptLine]], least: float
+    ) -> list[RecalledMemory]:
+        """Digests, which stand behind what they tell; `least` is the lowest score of that."""
+        out = []
+        for digest, memory, line in told:
+            cause = Cause.MEANING if digest.time is None else Cause.TIME
+            reason = Reason(cause, (), self._ages[memory.id], time=digest.time)
+            out.append(self._recalled(memory, line, least, reason))
         return out
 
     def habits(self, shown: Sequence[HabitLine]) -> list[RecalledMemory]:
@@ -198,10 +244,14 @@ class _View:
             hops=path.hops if path is not None else 0,
             permanent=memory.permanent,
             fired=False if memory.kind.value == "action" else None,
-            why=reason_sentence(reason, mind.soul.name, self._language),
+            why=reason_sentence(
+                reason, mind.soul.name, self._language, is_blurred=line.is_masked
+            ),
             path=_steps(mind, memory, path),
             edges=tuple(edge.id for edge in edges),
-            sources=source_places(mind, memory, self._context.request.chat),
+            sources=source_places(
+                mind, memory, self._context.request.chat, self._context.reached
+            ),
             age_turns=reason.age_turns,
             visibility=1.0,
         )
@@ -256,23 +306,45 @@ class _View:
         return None
 
 
+def _as_read(memory: RecalledMemory, faded: FadedMemory) -> RecalledMemory:
+    """The memory with how clear it was when it was read out."""
+    return replace(
+        memory,
+        visibility=faded.visibility,
+        slowing=faded.slowing,
+        is_masked=faded.is_masked,
+    )
+
+
 def _ages(
     mind: Mind, context: RecallContext, rows: dict[MemoryId, int]
 ) -> dict[MemoryId, int]:
     """How many exchanges ago the memory at each of these rows took place."""
     listed = np.fromiter(rows.values(), np.int64, len(rows))
-    ages = mind.exchange_ages(context.request.chat, context.extra_turns, listed)
+    chat, extra = context.request.chat, context.extra_turns
+    ages = ages_of_last_telling(mind, chat, extra, listed)
     return dict(zip(rows, ages.tolist(), strict=True))
 
 
-def _walk_paths(ranked: Ranked, rows: Ints) -> dict[int, WalkPath]:
+def _walk_paths(mind: Mind, ranked: Ranked, rows: Ints) -> dict[int, WalkPath]:
     """How the walk reached each of these rows; over associations alone those with a slot for association."""
+    opened = _opened_paths(mind, ranked, set(rows.tolist()))
     if ranked.walk is None:
-        return {}
+        return opened
     slots = ranked.association_slots
     has_slot = np.isin(rows, [*slots.front, *slots.behind])
     paths = ranked.walk.paths(rows)
-    return {**paths, **ranked.walk.association_paths(rows[has_slot])}
+    return {**opened, **paths, **ranked.walk.association_paths(rows[has_slot])}
+
+
+def _opened_paths(mind: Mind, ranked: Ranked, rows: set[int]) -> dict[int, WalkPath]:
+    """How memory vectors opened each of these rows."""
+    paths = {}
+    for way in ranked.expansion.opened:
+        if way.row in rows:
+            edges = [mind.edges.get(key) for key in way.edges]
+            paths[way.row] = WalkPath(way.rows, tuple(filter(None, edges)))
+    return paths
 
 
 def _steps(mind: Mind, memory: Memory, path: Path | None) -> tuple[PathStep, ...]:
@@ -341,7 +413,8 @@ def _squashed(score: float) -> float:
     return round(1.0 / (1.0 + float(np.exp(-score / 2))), 9)
 
 
-def _block(text: PromptBlock) -> Block:
+def block_of(text: PromptBlock) -> Block:
+    """A finished block as a part of an answer."""
     items = (BlockItem(line.memory, line.text, line.tokens) for line in text.lines)
     return Block(
         section=text.section.value,

@@ -21,23 +21,27 @@ from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.api.requests import (
-    RecallMode,
     RecallRequest,
     RecallType,
-    TimeRange,
 )
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.time_question import TimeQuestion, find_time_question
+from soulmem.engine.recall.time_question import (
+    TimeQuestion,
+    find_time_question,
+    rows_in_range,
+)
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.chat_summary import drafts_within_window, summary_before
 from soulmem.engine.views.doubted import blocked_for_walks, rows_in_doubt
+from soulmem.engine.views.tellings import reached_tellings
 from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
 from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse
+from soulmem.retrieval.guidance import Guidance, guidance_of, parts_of, places
 from soulmem.retrieval.mood import Mood, MoodParams, chat_mood, stated_mood
-from soulmem.retrieval.time_spans import overlaps_span
+from soulmem.retrieval.restraint import generosity
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -48,7 +52,6 @@ _FEW_ROWS = 5000  # are compared before another thread has begun
 _FEW_WORDS = 0.2  # of a query: a name in the other script says nothing of its language
 _COSINE_THREAD = ThreadPoolExecutor(1, thread_name_prefix="soulmem-aside")
 _LAST_MESSAGES = 20  # of a chat that are looked at for the query
-_EXPAND = "no grade lies between baseline and walk yet: expand goes as far as walk"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +76,18 @@ class RecallQuery:
     embed_parts  worded as memories are, so that their vectors are known already
     word_parts   the words alone: the name of who speaks would match everything that one ever said
     messages     of the chat, oldest first, that the soul heard last; empty where the request states a query
+    parts        the questions of what the user asks; the whole of it where there is one or none
     """
 
     embed_parts: tuple[queries.QueryPart, ...]
     word_parts: tuple[queries.QueryPart, ...]
     messages: tuple[Message, ...] = ()
+    parts: tuple[str, ...] = ()
+
+    @property
+    def sub_questions(self) -> tuple[str, ...]:
+        """The parts, where the query asks for several things."""
+        return self.parts if len(self.parts) > 1 else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,29 +95,41 @@ class RecallContext:
     """What a recall may use and asks for; everything the compute thread needs.
 
     accessible      bool[n]  rows that walks and activation may pass through
-    visible         bool[n]  of these the rows that may be in the answer
+    visible         bool[n]  of these the rows that may be in the answer, without digests
+    digests         bool[n]  digests that may be in the answer
     budget          tokens
     named_concepts  for each part of `query.word_parts` the concepts it names, accessible or not, and its share
     other_names     further names of the things that the query names, and the share of the part
     asked_time      None where the query names no time
+    restraint       0 fills the budget .. 2 only what is sure; the soul's setting
+    generosity      0..1, how far the bar of restraint stands
     summary         of the chat before its context window
     prompt_texts    that stand in the prompt already
+    guidance        what the query asks for beside its words
+    asked           float32[dim], unit vector of the query; None without one
+    reached         bool[n]  `accessible` with merged tellings; None where nothing is joined
     """
 
     request: RecallRequest
     query: RecallQuery
     accessible: Bools
     visible: Bools
+    digests: Bools
     budget: int
     max_items: int
     extra_turns: int
     notes: tuple[str, ...]
     mood: Mood
+    restraint: float
+    generosity: float
     named_concepts: tuple[tuple[tuple[MemoryId, ...], float], ...] = ()
     other_names: tuple[tuple[str, float], ...] = ()
     asked_time: TimeQuestion | None = None
     summary: Memory | None = None
     prompt_texts: tuple[str, ...] = ()
+    guidance: Guidance = field(default_factory=Guidance)
+    asked: Floats | None = None
+    reached: Bools | None = None
 
     @property
     def concepts(self) -> list[MemoryId]:
@@ -133,6 +155,7 @@ class TextScores:
     dense: Floats  # cosine, NaN where there is no vector
     lexical: Floats
     position: NDArray[np.int32]  # of every row in its chat
+    by_tokens: bool = False  # with late interaction
 
 
 class _Window(NamedTuple):
@@ -151,13 +174,16 @@ def build_query(world: World, request: RecallRequest) -> RecallQuery:
         embed_parts = word_parts = queries.parts_of_text(request.query)
     else:
         messages = _last_messages(world, request)
-        embed_parts = queries.parts_of_messages([narrative(m) for m in messages])
+        embed_parts = queries.parts_of_messages(_texts_of(messages))
         word_parts = queries.parts_of_messages([m.text for m in messages])
     if request.intent:
         intent = (request.intent, 0.2 if embed_parts else 1.0)
         embed_parts = [(text, 0.8 * share) for text, share in embed_parts] + [intent]
         word_parts = [(text, 0.8 * share) for text, share in word_parts] + [intent]
-    return RecallQuery(tuple(embed_parts), tuple(word_parts), tuple(messages))
+    parts = parts_of(_asked_text(request, messages))
+    return RecallQuery(
+        tuple(embed_parts), tuple(word_parts), tuple(messages), tuple(parts)
+    )
 
 
 @compute_only
@@ -182,34 +208,48 @@ def build_context(
     window = _window(world, mind, request, params.window_turns)
     visible[list(window.hidden)] = False
     if request.time_range is not None:
-        visible &= _in_range(mind, request.time_range)
+        visible &= rows_in_range(mind, request.time_range)
+    digests = visible & mind.digest_rows()
+    visible &= ~digests
     settings = mind.soul.settings
-    notes = (_EXPAND,) if request.mode is RecallMode.EXPAND else ()
     asked_time = find_time_question(
         mind,
-        _asked_text(request, query),
+        _asked_text(request, query.messages),
         chat,
         accessible,
         visible,
         current_time,
         _story_time(world, mind, chat),
+        digests=digests,
     )
+    mood = _current_mood(mind, request)
+    guidance = guidance_of(query.parts, mood)
+    own_budget = settings.budget_tokens or params.budget_tokens
+    budget = request.budget_tokens or own_budget
+    max_items = request.max_items or settings.max_items or params.max_items
     return RecallContext(
         request=request,
         query=query,
         accessible=accessible,
         visible=visible,
-        budget=request.budget_tokens or settings.budget_tokens or params.budget_tokens,
-        max_items=request.max_items or settings.max_items or params.max_items,
+        digests=digests,
+        budget=budget,
+        max_items=places(max_items, guidance.irritation),
         extra_turns=extra_turns,
-        notes=notes + window.notes,
-        mood=_current_mood(mind, request),
+        notes=window.notes,
+        mood=mood,
+        restraint=settings.restraint
+        if request.restraint is None
+        else request.restraint,
+        generosity=generosity(budget, own_budget),
         named_concepts=tuple(
             (tuple(mind.names.spot(text)), share) for text, share in query.word_parts
         ),
         asked_time=asked_time,
         summary=summary_before(mind, chat, list(window.rows)),
         prompt_texts=request.context_texts + window.texts,
+        guidance=guidance,
+        reached=reached_tellings(mind, chat, _family(world, chat), world.holds),
     )
 
 
@@ -265,12 +305,15 @@ def score_texts(
     )
 
 
+def _family(world: World, chat: ChatId | None) -> ChatId | None:
+    return world.family(chat) if chat is not None else None
+
+
 def _accessible_and_visible(
     world: World, mind: Mind, chat: ChatId | None, with_doubted: bool
 ) -> tuple[Bools, Bools]:
     """The rows that walks may pass, and those that may be in the answer, before window and time range."""
-    family = world.family(chat) if chat is not None else None
-    accessible = mind.accessible_rows(chat, family, world.holds)
+    accessible = mind.accessible_rows(chat, _family(world, chat), world.holds)
     doubted = [] if with_doubted else rows_in_doubt(mind)
     accessible[blocked_for_walks(mind, doubted)] = False
     visible = mind.displayable_rows(accessible)
@@ -305,17 +348,6 @@ def _window(
     )
 
 
-def _in_range(mind: Mind, time_range: TimeRange) -> Bools:
-    """Which rows overlap the time range, bool[n]."""
-    start, end = time_range.start, time_range.end
-    return overlaps_span(
-        mind.columns.happened[: mind.size],
-        mind.columns.ended[: mind.size],
-        start.timestamp() if start is not None else -np.inf,
-        end.timestamp() if end is not None else np.inf,
-    )
-
-
 def _story_time(world: World, mind: Mind, chat: ChatId | None) -> datetime | None:
     """The present of the chat's story; None where the soul does not live by it, or no message has one."""
     log = world.loaded_log(chat) if chat is not None else None
@@ -325,11 +357,19 @@ def _story_time(world: World, mind: Mind, chat: ChatId | None) -> datetime | Non
     return max(times, default=None)
 
 
-def _asked_text(request: RecallRequest, query: RecallQuery) -> str:
+def _texts_of(messages: Sequence[Message]) -> list[str]:
+    """What is embedded of the messages: the newest speaks for itself, the older ones as they are remembered.
+
+    The name of who says the newest line matches every memory of them, and none in particular.
+    """
+    return [*(narrative(m) for m in messages[:-1]), *(m.text for m in messages[-1:])]
+
+
+def _asked_text(request: RecallRequest, messages: Sequence[Message]) -> str:
     """What the user asks: the query of the request, else the user's last message to the soul."""
     if request.query is not None:
         return request.query
-    for message in reversed(query.messages):
+    for message in reversed(messages):
         if message.role is Role.USER:
             return message.text
     return ""
@@ -351,6 +391,13 @@ def _current_mood(mind: Mind, request: RecallRequest) -> Mood:
     return chat_mood(feelings)
 
 
+def unit_query(parts: Sequence[queries.QueryPart], vectors: Floats) -> Floats:
+    """The unit vector of a query from those of its parts, by their shares."""
+    shares = np.asarray([share for _, share in parts], np.float32)
+    asked = shares @ vectors
+    return np.asarray(asked / max(float(np.linalg.norm(asked)), 1e-9), np.float32)
+
+
 def _cosines(
     mind: Mind, query: RecallQuery, vectors: Floats | None
 ) -> tuple[Floats, Floats]:
@@ -369,9 +416,7 @@ def _cosines(
     ):
         nothing = np.full(max(mind.size, mind.pair_count + 1), np.nan, np.float32)
         return nothing[: mind.size], nothing[: mind.pair_count + 1]
-    shares = np.asarray([share for _, share in query.embed_parts], np.float32)
-    asked = shares @ vectors
-    asked /= max(float(np.linalg.norm(asked)), 1e-9)
+    asked = unit_query(query.embed_parts, vectors)
     own, pairs = cosines_with(asked, own_table, mind.size, pair_table, mind.pair_count)
     return own, np.append(pairs, np.float32(np.nan))
 

@@ -14,7 +14,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.views.fact_validity import FactValidities
+from soulmem.engine.views.fact_validity import FactValidities, joins_names
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.graph.names import NameIndex
@@ -37,7 +37,7 @@ class DraftedNames:
         Where texts are linked to another concept of that name, no walk starts from the drafted one. But other
         names of a thing are always searched for in texts.
         """
-        if not mind.derivations:
+        if not joins_names(mind):
             return context
         self._refresh(mind)
         standings = FactValidities(mind, context.accessible, context.request.chat)
@@ -46,12 +46,16 @@ class DraftedNames:
             drafted = [
                 key for key in self._index.find(text) if standings.is_accessible(key)
             ]
-            new = (key for key in drafted if _is_new(mind, mind.memories[key].text))
-            named.append(((*concepts, *new), share))
+            new = [key for key in drafted if _is_new(mind, mind.memories[key].text)]
+            joined: dict[MemoryId, None] = {}
             for key in (*concepts, *drafted):
                 for other in standings.alias_concepts(key):
-                    name = mind.memories[other].text
+                    memory = mind.memories[other]
+                    name = memory.text
                     other_names[name] = max(other_names.get(name, 0.0), share)
+                    if memory.origin is not Origin.MODEL and other not in concepts:
+                        joined[other] = None  # what texts are linked to
+            named.append(((*concepts, *joined, *new), share))
         return replace(
             context,
             named_concepts=tuple(named),

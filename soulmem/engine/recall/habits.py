@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -22,6 +22,7 @@ from soulmem.engine.recall.situation_fit import SituationFit
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.language.inner_thoughts import inner_thought
 from soulmem.language.segmentation import thoughts
 from soulmem.retrieval.action_selection import (
     ActionSelectionParams,
@@ -103,7 +104,7 @@ def habit_input_of(
         texts = [m.text.strip() for m in _unanswered(world, request, messages)]
     texts = [text for text in texts if text]
     single = thoughts("\n".join(texts), most)
-    intent = (request.intent or "").strip() or None
+    intent = (request.intent or "").strip() or _last_thought(world, request, messages)
     return HabitInput(tuple(dict.fromkeys([*texts[-1:], *single])), intent)
 
 
@@ -304,10 +305,33 @@ def _named_shares(mind: Mind, context: RecallContext) -> dict[MemoryId, float]:
     return shares
 
 
+def _last_thought(
+    world: World, request: RecallRequest, messages: Sequence[Message]
+) -> str | None:
+    """The inner thought that the soul's last reply ends with, where its card writes one."""
+    is_own = _own_words(world, request)
+    for message in reversed(messages):
+        if is_own(message):
+            return inner_thought(message.text)
+    return None
+
+
 def _unanswered(
     world: World, request: RecallRequest, messages: Sequence[Message]
 ) -> Sequence[Message]:
     """The messages since the soul's own last words."""
+    is_own = _own_words(world, request)
+    stop = len(messages)
+    while stop and is_own(messages[stop - 1]):  # a reply that is being continued
+        stop -= 1
+    start = stop
+    while start and not is_own(messages[start - 1]):
+        start -= 1
+    return messages[start:stop]
+
+
+def _own_words(world: World, request: RecallRequest) -> Callable[[Message], bool]:
+    """Whether a message of the chat is the soul's own."""
     log = world.loaded_log(request.chat) if request.chat is not None else None
     alone = log is not None and len(log.head.souls) == 1
     name = world.soul(request.soul).name
@@ -317,13 +341,7 @@ def _unanswered(
             alone or message.speaker in (name, "")
         )
 
-    stop = len(messages)
-    while stop and is_own(messages[stop - 1]):  # a reply that is being continued
-        stop -= 1
-    start = stop
-    while start and not is_own(messages[start - 1]):
-        start -= 1
-    return messages[start:stop]
+    return is_own
 
 
 def _seed(context: RecallContext) -> tuple[str, ...]:

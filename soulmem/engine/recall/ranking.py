@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.mind import Mind
@@ -18,11 +19,13 @@ from soulmem.engine.recall.deduplication import (
     DeduplicationParams,
     deduplicate,
 )
-from soulmem.engine.recall.expansion import Expansion, ExpansionParams, expand
+from soulmem.engine.recall.even_texts import with_even_texts
+from soulmem.engine.recall.expansion import Expansion, ExpansionParams
+from soulmem.engine.recall.memory_weights import weights_of
+from soulmem.engine.recall.sub_questions import SubQuestion
 from soulmem.engine.recall.time_question import prefer_asked_time, time_slots
-from soulmem.engine.recall.walks import WalkResult, Walks
+from soulmem.engine.recall.walks import WalkResult
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.concept_activation import memory_strengths
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
@@ -31,10 +34,12 @@ from soulmem.retrieval.mood import Mood, mood_fit
 from soulmem.retrieval.reserved_slots import (
     ReservedSlotParams,
     ReservedSlots,
+    associated_places,
     association_slots,
     kind_slots,
     learned_slots,
     with_learned_slots,
+    with_opened_slots,
 )
 from soulmem.retrieval.scoring import (
     ScoreParams,
@@ -44,7 +49,7 @@ from soulmem.retrieval.scoring import (
     weight_factor,
 )
 from soulmem.retrieval.time_spans import TimeSpanParams
-from soulmem.retrieval.weights import MemoryFactors, WeightParams, memory_weight
+from soulmem.retrieval.weights import WeightParams
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -86,6 +91,7 @@ class Ranked:
     association_slots  rows that only association leads to
     kind_slots         rows with a slot reserved for their kind
     time_slots         rows with a slot reserved for the time they are of
+    part_slots         rows with a slot reserved for a part of the query
     position           of every row of the mind in its chat
     learned            by row that a learned association leads to: the index of its term in `Active.terms`
     """
@@ -100,6 +106,7 @@ class Ranked:
     association_slots: ReservedSlots
     kind_slots: tuple[int, ...]
     time_slots: tuple[int, ...]
+    part_slots: tuple[int, ...]
     position: NDArray[np.int32]
     expansion: Expansion
     learned: dict[int, int]
@@ -121,19 +128,16 @@ class Ranked:
 @compute_only
 def rank(
     mind: Mind,
-    walks: Walks,
     context: RecallContext,
     scores: TextScores,
     params: RankingParams,
-    activation_result: Callable[[], TermActivation | None] | None = None,
+    expansion: Expansion,
+    sub_questions: Sequence[SubQuestion] = (),
 ) -> Ranked:
-    """The candidates for an answer.
-
-    `activation_result` returns what `expansion.activation_of` would, where that was computed before.
-    """
+    """The candidates for an answer."""
     p = params
-    expansion = expand(mind, walks, context, scores, p.expansion, activation_result)
-    unweighted = _unweighted(context, scores, expansion, p)
+    evened = with_even_texts(mind, context, scores)
+    unweighted = _unweighted(context, evened, expansion, p)
     score = _weighted(mind, context, unweighted, p)
     times = time_slots(
         mind,
@@ -148,9 +152,10 @@ def rank(
     slots, learned = _association_slots(mind, context, expansion, eligible, p)
     rows = np.flatnonzero(np.isfinite(score))
     kinds = _kind_slots(mind, context, rows, score, p)
+    parts = _part_slots(context, expansion, sub_questions, p)
     best = rows[best_rows(score[rows], p.considered + context.max_items)]
     listed = set(best.tolist())
-    reserved = (*slots.front, *slots.behind, *kinds, *times)
+    reserved = (*slots.front, *slots.behind, *kinds, *times, *parts)
     added = np.asarray([row for row in reserved if row not in listed], np.int64)
     rows = np.concatenate([best, added])
     score[added] = np.where(np.isfinite(score[added]), score[added], unweighted[added])
@@ -168,6 +173,7 @@ def rank(
         association_slots=slots,
         kind_slots=kinds,
         time_slots=times,
+        part_slots=parts,
         position=scores.position,
         expansion=expansion,
         learned=learned,
@@ -187,10 +193,17 @@ def _unweighted(
     context: RecallContext, scores: TextScores, expansion: Expansion, p: RankingParams
 ) -> Floats:
     """Text and expansion of each row as one score, and what the time asked for adds."""
-    params = replace(p.score, walk=walk_weight(expansion.named, p.score))
+    weights = p.score
+    if scores.by_tokens:
+        weights = replace(weights, walk=weights.walk_beside_tokens)
+    params = replace(weights, walk=walk_weight(expansion.named, weights))
     combined = combine(
         scores.score, expansion.share, context.visible, None, params, expansion.started
     )
+    if expansion.bridged is not None and scores.by_tokens:
+        every = np.arange(combined.size)
+        bridged = standardised(np.sqrt(expansion.bridged), context.visible, every)
+        combined = combined + np.float32(p.score.bridge) * bridged
     return prefer_asked_time(combined, context.asked_time, p.when)
 
 
@@ -205,8 +218,20 @@ def _weighted(
     if context.request.mode is not RecallMode.BASELINE:
         weights = _weights(mind, context, rows, p)
         factor = weight_factor(weights, _mood_fit(mind, rows, context.mood), p.score)
+        factor *= _confidence(mind, rows)
         score[rows] = scaled(unweighted[rows], factor)
     return score
+
+
+def _confidence(mind: Mind, rows: Ints) -> Floats:
+    """How far its lines carry each row that was drafted, 0..1; 1 for all others."""
+    out = np.ones(rows.size, np.float32)
+    drafted = mind.derivations.confidences()
+    if drafted:
+        below = {mind.row(MemoryId(key)): share for key, share in drafted.items()}
+        for index, row in enumerate(rows.tolist()):
+            out[index] = below.get(row, 1.0)
+    return out
 
 
 def _kind_slots(
@@ -220,6 +245,27 @@ def _kind_slots(
     kind = mind.columns.kind[rows]
     kinds = [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)]
     return tuple(rows[kind_slots(score[rows], kinds, params)].tolist())
+
+
+def _part_slots(
+    context: RecallContext,
+    expansion: Expansion,
+    sub_questions: Sequence[SubQuestion],
+    p: RankingParams,
+) -> tuple[int, ...]:
+    """The best rows for each part of the query: first the best of each part, by how well they fit their part.
+
+    A small budget has no room for all of them.
+    """
+    if not sub_questions:
+        return ()
+    most = min(p.slots.of_part, max(1, context.max_items // (2 * len(sub_questions))))
+    ranked = []
+    for part in sub_questions:
+        own = _unweighted(context, part.scores, expansion, p)
+        for place, row in enumerate(best_rows(own, most).tolist()):
+            ranked.append((place, -float(own[row]), row))
+    return tuple(dict.fromkeys(row for _, _, row in sorted(ranked)))
 
 
 def _association_slots(
@@ -242,8 +288,10 @@ def _association_slots(
         )
     if expansion.activation is not None:
         learned = _learned(mind, context, expansion.activation, eligible, p)
-        slots = with_learned_slots(slots, list(learned), p.slots)
-    return slots, learned
+        slots = with_learned_slots(slots, list(learned))
+    opened = [way.row for way in expansion.opened if np.isfinite(eligible[way.row])]
+    most = min(p.expansion.vectors.slots, context.max_items - 1)
+    return with_opened_slots(slots, opened[: max(0, most)]), learned
 
 
 def _learned(
@@ -273,7 +321,7 @@ def _learned(
     recalled = np.union1d(first, direct)
     rows = np.concatenate([recalled, associated.rows[which]])
     vectors = vectors_at(mind, rows)
-    places = round(slots.associated * context.max_items)
+    places = associated_places(context.max_items, slots)
     chosen = which[
         learned_slots(associated.pull[which], vectors, recalled.size, places, slots)
     ]
@@ -295,27 +343,11 @@ def _weights(
     mind: Mind, context: RecallContext, rows: Ints, p: RankingParams
 ) -> Floats:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
-    settings = mind.soul.settings
-    extra, chat = context.extra_turns, context.request.chat
-    factors = MemoryFactors(
-        importance=mind.columns.importance[rows].astype(np.float64),
-        feeling=mind.columns.feeling[rows].astype(np.float64),
-        retention=memory_strengths(mind, rows, extra, chat),
-        uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
-        since_use=mind.recalls.since_use(rows, mind.lived_turns(extra)),
-        content=_shared_tags(mind, context, rows),
-        feedback=mind.opinions.scores(mind.size)[rows],
+    return weights_of(
+        mind,
+        rows,
+        p.weight,
+        extra_turns=context.extra_turns,
+        chat=context.request.chat,
+        tags=context.request.tags,
     )
-    return memory_weight(factors, p.weight.of_soul(settings.weights))
-
-
-def _shared_tags(mind: Mind, context: RecallContext, rows: Ints) -> Doubles:
-    """The share of the requested tags that each memory carries, 0..1."""
-    wanted = {tag.casefold() for tag in context.request.tags}
-    shares = np.zeros(rows.size)
-    if not wanted:
-        return shares
-    for i, row in enumerate(rows.tolist()):
-        tags = {tag.casefold() for tag in mind.memory_at(row).tags}
-        shares[i] = len(wanted & tags) / len(wanted)
-    return shares

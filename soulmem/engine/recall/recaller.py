@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from weakref import WeakKeyDictionary
 
@@ -15,19 +15,20 @@ from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled, Timings, Trace
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.activation import TermActivation
 from soulmem.engine.recall.assembly import assemble
+from soulmem.engine.recall.calls_for_memory import Evidence
+from soulmem.engine.recall.climb import Climb, baseline_grade, climb
 from soulmem.engine.recall.context import (
     Floats,
-    RecallContext,
     RecallParams,
-    RecallQuery,
-    TextScores,
     build_context,
     build_query,
     score_texts,
     start_cosines,
+    unit_query,
 )
+from soulmem.engine.recall.continuity import with_continuity
+from soulmem.engine.recall.digest_recall import DigestRecall
 from soulmem.engine.recall.drafted_names import DraftedNames
 from soulmem.engine.recall.expansion import activation_of, walk_only
 from soulmem.engine.recall.habits import (
@@ -36,71 +37,43 @@ from soulmem.engine.recall.habits import (
     Habits,
     habit_input_of,
 )
+from soulmem.engine.recall.late_interaction import interact
+from soulmem.engine.recall.line_evidence import (
+    evidence_of_line,
+    has_rare_word,
+    without_noise,
+)
+from soulmem.engine.recall.pushes import Pushes
+from soulmem.engine.recall.query_embedding import QueryEmbedding
 from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
-from soulmem.engine.recall.trace_fields import trace_fields
+from soulmem.engine.recall.recall_task import PreparedRecall, RecallTask, asked_vector
+from soulmem.engine.recall.sub_questions import score_sub_questions
+from soulmem.engine.recall.time_budget import TimeBudget
+from soulmem.engine.recall.trace_fields import guidance_fields, trace_fields
 from soulmem.engine.recall.traces import Traces
+from soulmem.engine.recall.vector_expansion import match_vectors
 from soulmem.engine.recall.walks import WalkingParams, Walks
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.retrieval import query as queries
 from soulmem.retrieval.action_selection import ActionSelectionParams
-from soulmem.retrieval.mood import strongest
+from soulmem.retrieval.restraint import bar
 
+CatchUp = Callable[[World, Mind, float], Awaitable[None]]
 Flows = Callable[[], Mapping[str, float]]  # share of the walk by edge, >= 0
 
-_ACTIVE = 20  # memories of working memory in a trace
 # Shares of the time budget: that the opening of a soul is waited for, then of what is left of it that missing
-# edges, and that vectors are waited for.
+# edges, and that vectors and the latest events are waited for.
 _OPENING_SHARE = 0.4
 _LOADING_SHARE = 0.6
+_EVENTS_SHARE = 0.2
 _EMBEDDING_SHARE = 0.8
-_LESSON_SECONDS = 0.05  # that learning from the last reply is waited for
+_LESSON_SECONDS = 0.05  # from the start, that learning from the last reply has time
 _TOO_LATE = "the memory of this soul was still being read from disk"
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
 _CUT = "time was over before all edges were read: {:.0%} of the walk was not followed"
-
-
-@dataclass(frozen=True, slots=True)
-class _RecallTask:
-    """A recall that is being answered; `vectors` has a unit row per part of the query, or is None."""
-
-    world: World
-    mind: Mind
-    request: RecallRequest
-    query: RecallQuery
-    vectors: Floats | None
-    with_doubted: bool = False  # include memories in doubt
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """What a recall computes before it expands. Valid for this revision of the mind."""
-
-    context: RecallContext
-    scores: TextScores
-    activation_result: Callable[[], TermActivation | None]  # computes once
-    revision: tuple[int, ...]
-
-
-class _TimeBudget:
-    """The time that a recall has."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self._began = time.perf_counter()
-
-    @property
-    def spent(self) -> float:
-        """Seconds since the recall began."""
-        return time.perf_counter() - self._began
-
-    @property
-    def left(self) -> float:
-        """Seconds until the answer is due; below 0 when it is late."""
-        return self.seconds - self.spent
 
 
 class Recaller:
@@ -116,12 +89,14 @@ class Recaller:
         traces: Traces,
         ranking: RankingParams,
         walking: WalkingParams,
+        catch_up: CatchUp,
     ) -> None:
         self._world_of = services.world_of
         self._compute = services.compute
         self._embedding = embedding
         self._learner = learner
         self._loader = services.loader
+        self._catch_up = catch_up
         self._clock = services.clock
         self._params = params
         self.traces = traces
@@ -130,15 +105,23 @@ class Recaller:
         self._habits = Habits(
             HabitParams(firing=ActionSelectionParams(threshold=params.fires_from))
         )
+        self._pushes = Pushes(ranking.weight)
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
         self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
+        self._queries = QueryEmbedding(embedding)
+        self._digests = DigestRecall()
         # Tasks that were late go on: the next turn needs the same vectors.
-        self._asking: set[asyncio.Task[Floats | None]] = set()
         self._reading: set[asyncio.Task[EncodedTexts | None]] = set()
 
     async def trace(self, owner: Owner, trace_id: str) -> Trace:
         """How an answer came about. Raises NotFound."""
         return await self.traces.find(await self._world_of(owner), trace_id)
+
+    async def unit_query(self, trace: Trace) -> Floats | None:
+        """The unit vector of what a recall asked; None without a model."""
+        texts = [text for text, _ in trace.query]
+        vectors = await self._embedding.embed_query(texts)
+        return None if vectors is None else unit_query(trace.query, vectors)
 
     async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
         """The memories for this moment, within the token and time budget.
@@ -146,7 +129,7 @@ class Recaller:
         Raises NotFound for an unknown soul or chat.
         """
         world = await self._world_of(owner)
-        budget = _TimeBudget(
+        budget = TimeBudget(
             (request.time_budget_ms or self._params.time_budget_ms) / 1000
         )
         soul = world.soul(request.soul)
@@ -159,12 +142,15 @@ class Recaller:
         if request.chat is not None:
             await self._read_chat(world, request.chat, opening - budget.spent)
         partly = soul.id in world.opening
+        if not partly:
+            await self._catch_up(world, mind, _EVENTS_SHARE * budget.left)
         query = build_query(world, request)
-        vectors, late = await self._embed(query.embed_parts, budget.left)
-        task = _RecallTask(world, mind, request, query, vectors)
+        read = await self._queries.embed(query, budget.left)
+        push = self._pushes.moment(world, mind, request)
+        task = RecallTask(world, mind, request, query, read, push=push)
         habit_input = await self._habit_input(task, budget.left)
         embedded = budget.spent
-        await self._learner.drain(_LESSON_SECONDS)
+        await self._learner.drain(max(0.0, _LESSON_SECONDS - embedded))
         cut, prepared = False, None
         if not (partly or mind.residency.whole):
             seconds = _LOADING_SHARE * budget.left
@@ -176,24 +162,25 @@ class Recaller:
         timings = replace(
             answer.took_ms, total=1000 * budget.spent, embed=1000 * embedded
         )
-        answer = replace(answer, timed_out=late or partly or cut, took_ms=timings)
+        answer = replace(answer, timed_out=read.late or partly or cut, took_ms=timings)
         if partly:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
-        self.traces.keep(world.owner, replace(trace, answer=answer))
+        self._keep_trace(world, request, replace(trace, answer=answer))
         if not partly:
-            self._learner.note_recall(world, request, answer, flows)
+            self._learner.note_recall(world, request, answer, flows, asked_vector(task))
             recalled = [memory.id for memory in answer.memories]
             self._loader.recalled(world.owner, mind, recalled)
         return answer
 
     async def search(self, world: World, soul: SoulId, text: str) -> list[MemoryId]:
         """The candidates of a recall with this query, best first. Nothing is learned, no trace is kept."""
-        request = RecallRequest(soul, query=text, type=RecallType.QUIET)
+        # Who searches wants all there is.
+        request = RecallRequest(soul, query=text, type=RecallType.QUIET, restraint=0.0)
         mind = await world.mind(soul)
         query = build_query(world, request)
         limit = self._params.time_budget_ms / 1000
-        vectors, _ = await self._embed(query.embed_parts, limit)
-        task = _RecallTask(world, mind, request, query, vectors, with_doubted=True)
+        read = await self._queries.embed(query, limit)
+        task = RecallTask(world, mind, request, query, read, with_doubted=True)
         prepared = None
         if not mind.residency.whole:
             prepared, _ = await self._load_edges(task, limit)
@@ -201,23 +188,35 @@ class Recaller:
 
     @compute_only
     def _candidates(
-        self, task: _RecallTask, prepared: _Prepared | None
+        self, task: RecallTask, prepared: PreparedRecall | None
     ) -> list[MemoryId]:
         """Runs on the compute thread."""
-        ranked = self._rank(task.mind, self._up_to_date(task, prepared))
+        prepared = self._up_to_date(task, prepared)
+        climbed = self._climb(task.mind, prepared)
+        ranked = self._rank(task.mind, prepared, climbed)
         return task.mind.ids_at(ranked.rows.tolist())
 
     async def _load_edges(
-        self, task: _RecallTask, seconds: float
-    ) -> tuple[_Prepared, bool]:
+        self, task: RecallTask, seconds: float
+    ) -> tuple[PreparedRecall, bool]:
         """Load those edges of a large soul that the walk needs; False where time ran out."""
         mind = task.mind
         prepared = await self._compute.run(self._prepare, task)
+        if prepared.baseline.grade.enough:
+            return prepared, True
         walks, params = self._walks_of(mind), self._ranking.expansion
         followed = await self._loader.follow(
             task.world.owner,
             mind,
-            lambda: walk_only(mind, walks, prepared.context, prepared.scores, params),
+            lambda: walk_only(
+                mind,
+                walks,
+                prepared.context,
+                prepared.scores,
+                params,
+                prepared.match,
+                prepared.sub_questions,
+            ),
             walks.params.walk,
             seconds,
             prepared.context.concepts,
@@ -225,45 +224,89 @@ class Recaller:
         return prepared, followed.complete
 
     @compute_only
-    def _up_to_date(self, task: _RecallTask, prepared: _Prepared | None) -> _Prepared:
+    def _up_to_date(
+        self, task: RecallTask, prepared: PreparedRecall | None
+    ) -> PreparedRecall:
         """`prepared`, or a new one where the mind has changed since: edges were loaded."""
         if prepared is not None and prepared.revision == task.mind.revision:
             return prepared
         return self._prepare(task)
 
     @compute_only
-    def _prepare(self, task: _RecallTask) -> _Prepared:
+    def _prepare(self, task: RecallTask) -> PreparedRecall:
         """Context and text scores, and the activation while cosines are computed."""
-        mind = task.mind
-        cosines = start_cosines(mind, task.query, task.vectors)
+        mind, began = task.mind, time.perf_counter()
+        query = with_continuity(mind, task.query, task.vectors)
+        tokens = task.query_tokens(query)
+        plain = task.vectors if tokens else without_noise(mind, query, task.vectors)
+        cosines = start_cosines(mind, query, plain)
         context = build_context(
             task.world,
             mind,
             task.request,
-            task.query,
+            query,
             self._params,
             self._clock.extra_turns,
             self._clock.now().astimezone(),  # days begin where this computer stands
             with_doubted=task.with_doubted,
         )
+        if task.vectors is not None:
+            asked = unit_query(query.embed_parts, task.vectors)
+            context = replace(context, asked=asked)
         drafted_names = self._drafted.setdefault(mind, DraftedNames())
         context = drafted_names.added_to(mind, context)
         activation_result = cache(
             partial(activation_of, mind, context, self._ranking.expansion)
         )
-        scores = score_texts(
-            mind, context, cosines, self._params.fusion, activation_result
+        # Another processor compares vectors: what follows is computed meanwhile where it will be needed.
+        least = bar(context.restraint, context.generosity)
+        ahead = activation_result if has_rare_word(mind, context, least) else None
+        fusion = self._params.fusion
+        scores = score_texts(mind, context, cosines, fusion, ahead)
+        late = interact(mind, context, scores, tokens) if tokens is not None else None
+        if late is None or late.evidence is None:
+            lines = task.embedded.lines
+            evidence = evidence_of_line(mind, context, scores, task.vectors, lines)
+        else:
+            evidence = Evidence(late.evidence)
+        if late is not None:
+            scores = late.scores
+        parts = score_sub_questions(mind, context, task.embedded.part_vectors, fusion)
+        vectors = self._ranking.expansion.vectors
+        match = match_vectors(mind, context.asked, vectors)
+        return PreparedRecall(
+            context=context,
+            scores=scores,
+            sub_questions=parts,
+            match=match,
+            baseline=baseline_grade(
+                mind, context, scores, parts, match, evidence, began
+            ),
+            activation_result=activation_result,
+            revision=mind.revision,
         )
-        return _Prepared(context, scores, activation_result, mind.revision)
 
-    def _rank(self, mind: Mind, prepared: _Prepared) -> Ranked:
-        return rank(
+    def _climb(self, mind: Mind, prepared: PreparedRecall) -> Climb:
+        return climb(
             mind,
             self._walks_of(mind),
             prepared.context,
             prepared.scores,
-            self._ranking,
+            self._ranking.expansion,
+            prepared.baseline,
+            prepared.match,
+            prepared.sub_questions,
             prepared.activation_result,
+        )
+
+    def _rank(self, mind: Mind, prepared: PreparedRecall, climbed: Climb) -> Ranked:
+        return rank(
+            mind,
+            prepared.context,
+            prepared.scores,
+            self._ranking,
+            climbed.expansion,
+            prepared.sub_questions,
         )
 
     async def _opened(self, world: World, soul: SoulId, seconds: float) -> Mind | None:
@@ -281,24 +324,7 @@ class Recaller:
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(asyncio.shield(reading), max(0.0, seconds))
 
-    async def _embed(
-        self, parts: Sequence[queries.QueryPart], seconds: float
-    ) -> tuple[Floats | None, bool]:
-        """One unit vector per part, or None; and whether time ran out.
-
-        A late vector is kept for the next turn.
-        """
-        texts = [text for text, _ in parts]
-        asking = asyncio.create_task(self._embedding.embed_query(texts))
-        self._asking.add(asking)
-        asking.add_done_callback(self._asking.discard)
-        waited = max(0.0, _EMBEDDING_SHARE * seconds)
-        try:
-            return await asyncio.wait_for(asyncio.shield(asking), waited), False
-        except asyncio.TimeoutError:
-            return None, True
-
-    async def _habit_input(self, task: _RecallTask, seconds: float) -> HabitInput:
+    async def _habit_input(self, task: RecallTask, seconds: float) -> HabitInput:
         """What may set a habit off, with its vectors if there is time."""
         most = self._habits.params.sentences
         habit_input = habit_input_of(
@@ -321,7 +347,7 @@ class Recaller:
 
     @compute_only
     def _answer(
-        self, task: _RecallTask, habit_input: HabitInput, prepared: _Prepared | None
+        self, task: RecallTask, habit_input: HabitInput, prepared: PreparedRecall | None
     ) -> tuple[Recalled, Trace, Flows | None]:
         """Runs on the compute thread."""
         mind, request = task.mind, task.request
@@ -329,19 +355,30 @@ class Recaller:
         prepared = self._up_to_date(task, prepared)
         context = prepared.context
         searched = time.perf_counter()
-        ranked = self._rank(mind, prepared)
+        climbed = self._climb(mind, prepared)
+        ranked = self._rank(mind, prepared, climbed)
         habits = self._habits.of(mind, context, habit_input)
-        walked = time.perf_counter()
         novelty = 0.0 if request.mode is RecallMode.BASELINE else self._params.novelty
-        answer, considered = assemble(mind, context, ranked, novelty, habits)
+        answer, considered = assemble(
+            mind,
+            context,
+            ranked,
+            novelty,
+            habits,
+            sureness=climbed.sureness,
+            pushed=self._pushes.candidates(mind, context, task.push),
+            digests=self._digests.candidates(
+                mind, context, prepared.scores, climbed.sureness, self._clock.now()
+            ),
+        )
+        self._pushes.note(task.push, answer)
         done = time.perf_counter()
         timings = Timings(
             search=1000 * (searched - began),
-            walk=1000 * (walked - searched),
-            assemble=1000 * (done - walked),
+            walk=climbed.milliseconds,
+            assemble=1000 * (done - searched) - climbed.milliseconds,
         )
         answer = replace(answer, took_ms=timings)
-        asked = context.asked_time
         trace = Trace(
             id=answer.trace,
             at=self._clock.now(),
@@ -349,17 +386,12 @@ class Recaller:
             chat=request.chat,
             query=task.query.embed_parts,
             type=request.type.value,
-            **trace_fields(mind, ranked, request.mode),
-            guidance={
-                "mode": request.mode.value,
-                "embedded": task.vectors is not None,
-                "mood": strongest(context.mood),
-                "times": asked.trace_entries() if asked is not None else [],
-                "active": _active(mind),
-            },
+            **trace_fields(mind, ranked, request.mode, climbed.grades[-1]),
+            guidance=guidance_fields(mind, context),
             considered=considered,
             answer=answer,
             notes=(*context.notes, *self._not_followed(mind, ranked)),
+            grades=climbed.grades,
         )
         walks, extra = self._walks_of(mind), self._clock.extra_turns
         return answer, trace, _flows(mind, ranked, lambda: walks.renew(extra))
@@ -379,7 +411,7 @@ class Recaller:
         return walks
 
     def _too_late(
-        self, world: World, request: RecallRequest, budget: _TimeBudget
+        self, world: World, request: RecallRequest, budget: TimeBudget
     ) -> Recalled:
         """The empty answer of a soul of which nothing is loaded, with its trace."""
         took = Timings(total=1000 * budget.spent)
@@ -398,8 +430,13 @@ class Recaller:
             considered=(),
             answer=empty,
         )
-        self.traces.keep(world.owner, trace)
+        self._keep_trace(world, request, trace)
         return empty
+
+    def _keep_trace(self, world: World, request: RecallRequest, trace: Trace) -> None:
+        """Keep the trace; a preview is only looked at and leaves none."""
+        if request.type is not RecallType.PREVIEW:
+            self.traces.keep(world.owner, trace)
 
 
 def _flows(mind: Mind, ranked: Ranked, afterwards: Callable[[], None]) -> Flows | None:
@@ -416,11 +453,3 @@ def _flows(mind: Mind, ranked: Ranked, afterwards: Callable[[], None]) -> Flows 
         return flow
 
     return flows
-
-
-def _active(mind: Mind) -> list[MemoryId]:
-    """What was in working memory when the recall came, the latest first."""
-    working = mind.recalls.working
-    if working is None:
-        return []
-    return [active.memory for active in working.active(_ACTIVE)]

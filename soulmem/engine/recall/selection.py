@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
 
@@ -14,7 +14,9 @@ from soulmem.assembly.compose import (
     PromptLine,
     language_of,
     line_of,
+    section_of,
 )
+from soulmem.assembly.omitted import Omitted, omission_text
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.situation import ParticipantKind
@@ -23,14 +25,22 @@ from soulmem.engine.api.results import (
 )
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.digest_recall import (
+    DigestCandidate,
+    goes_with,
+    is_told_by,
+)
+from soulmem.engine.recall.faded_reading import FadedMemory, FadedReader
 from soulmem.engine.recall.habit_lines import (
     HabitLine,
     open_candidates,
 )
 from soulmem.engine.recall.habits import Habit
 from soulmem.engine.recall.ranking import Ranked, vectors_at
+from soulmem.engine.views.tellings import joined_rows
 from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
+from soulmem.retrieval.restraint import least_share, nearness
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -38,8 +48,7 @@ Chosen = tuple[Memory, PromptLine]
 Words = tuple[str, ...]
 _SUMMARY = 1 / 3  # of the room left, that a chat's summary may take
 _LANGUAGE_TEXTS = 5  # candidates whose texts show the language of the answer
-_IN_PROMPT = "the prompt says it already"
-_NOT_CHOSEN = "others were better, more varied, or the budget was spent"
+_IRRITATED = 0.5  # 0..1, irritation from which on a memory vector alone brings nothing
 
 
 class Selection:
@@ -55,15 +64,21 @@ class Selection:
         self.facts = set(compress(self._keys, is_fact))
         self._texts = ranked.deduplicated.texts(mind, self._rows)
         asked = [text for text, _ in context.query.word_parts]
-        self.language = language_of(asked + self._texts[:_LANGUAGE_TEXTS])
-        self.budget = Budget(context.budget, mind.soul.name, self.language)
+        language = language_of(asked + self._texts[:_LANGUAGE_TEXTS])
+        self.budget = Budget.of_soul(context.budget, mind.soul, language)
+        best = float(ranked.alone.max(initial=0.0))
+        self._reader = FadedReader(mind, context, best)
         texts = context.prompt_texts
         self._prompt = ContextText(texts) if texts else None
         # The same, and the memories that were taken.
         self._with_answer = ContextText(texts) if texts else None
-        # By position among the candidates: what of the memory is new to the prompt.
+        # By position among the candidates: what of the memory is new to the prompt, and how it reads now.
         self.rendered: dict[int, Memory] = {}
-        self._repeated: set[MemoryId] = set()
+        self.faded: dict[int, FadedMemory] = {}
+        # The reasons are read by the user, the blocks by a model.
+        self.language = context.request.language or language
+        self._left_out: dict[MemoryId, Omitted] = {}
+        self.withheld = 0  # memories that would have fitted, but were not called for
 
     def rows_of(self, memories: Iterable[Memory]) -> dict[MemoryId, int]:
         """The array row of each of these memories, by id."""
@@ -124,17 +139,77 @@ class Selection:
         return out
 
     def take_candidates(
-        self, habits: Sequence[HabitLine], novelty: float
+        self,
+        habits: Sequence[HabitLine],
+        novelty: float,
+        *,
+        sureness: float,
+        places: int,
     ) -> dict[int, PromptLine]:
-        """The lines of the candidates in the answer, by position and in its order."""
-        free = open_candidates(self._mind, self._rows, habits)
-        most = self._context.max_items - len(habits)
+        """The lines of the candidates in the answer, by position and in its order; `places` with the habits.
+
+        sureness  0..1, how surely the query calls for a memory; at 0 none is taken
+        """
+        free = self._in_sections(open_candidates(self._mind, self._rows, habits))
+        most = places - len(habits)
         taken: dict[int, PromptLine] = {}
-        for i in self._pick(free, most, novelty):
-            line = line_of(self.rendered[i])
+        before = self._with_answer.copy() if self._with_answer is not None else None
+        fitting = self._pick(free, most, novelty)
+        near = self._near(fitting, sureness) if sureness > 0 else []
+        self.withheld = len(fitting) - len(near)
+        for i in set(fitting).difference(near):
+            self._left_out[self._keys[i]] = Omitted.NOT_CALLED_FOR
+        for i in near:
+            faded = self.faded[i]
+            line = line_of(faded.memory, is_masked=faded.is_masked)
             if self.budget.take(line):
                 taken[i] = line
+        # What was picked and then withheld stands nowhere.
+        self._with_answer = before
+        self.add_to_prompt(self.rendered[i] for i in taken)
         return dict(sorted(taken.items()))
+
+    def take_digests(
+        self,
+        digests: Sequence[DigestCandidate],
+        candidates: dict[int, PromptLine],
+        room: int,
+    ) -> list[tuple[DigestCandidate, Memory, PromptLine]]:
+        """Digests of the time asked for, or the best one, `room` at most; not beside what tells it already."""
+        rows = {self._rows[i] for i in candidates}
+        # What was told again and again is told once, not again for each of its days.
+        retold = joined_rows(self._mind, rows)
+        out: list[tuple[DigestCandidate, Memory, PromptLine]] = []
+        for digest in digests:
+            if digest.time is None and out:
+                break
+            if digest.time is None and goes_with(self._mind, digest, retold):
+                continue
+            if is_told_by(digest, rows, [each for each, _, _ in out]):
+                continue
+            rest = self._rest(self._with_answer, digest.memory)
+            if rest is None or len(out) >= room:
+                continue
+            memory = replace(digest.memory, text=rest)
+            line = line_of(memory)
+            if self.budget.take(line):
+                out.append((digest, memory, line))
+        return out
+
+    def take_pushed(
+        self, rows: Iterable[int], answered: Collection[MemoryId]
+    ) -> list[tuple[FadedMemory, PromptLine]]:
+        """The first of the rows that is neither in the answer nor in the prompt, and for which there is room."""
+        for row in rows:
+            memory = self._mind.memory_at(row)
+            if memory.id in answered or self._rest(self._with_answer, memory) is None:
+                continue
+            # Nothing asks for it: it reads as blurred as it is.
+            faded = self._reader.read(memory, memory.text, 0.0)
+            line = line_of(faded.memory, is_masked=faded.is_masked)
+            if not faded.is_empty and self.budget.take(line):
+                return [(faded, line)]
+        return []
 
     def considered(
         self, habits: Sequence[HabitLine], kept: set[MemoryId]
@@ -146,10 +221,14 @@ class Selection:
             if key not in listed:
                 share = habit.habit.share
                 out.append(Considered(key, text, share, None, 0.0, True, None))
-        scores, lexical = ranked.score.tolist(), ranked.lexical.tolist()
-        dense = ranked.dense.tolist()
+        # Traces are stored: 17 digits of each would take a third of their room.
+        scores, lexical, dense = (
+            np.round(values.astype(np.float64), 4).tolist()
+            for values in (ranked.score, ranked.lexical, ranked.dense)
+        )
         for i, key in enumerate(self._keys):
-            cut = _IN_PROMPT if key in self._repeated else _NOT_CHOSEN
+            omitted = self._left_out.get(key, Omitted.NOT_CHOSEN)
+            cut = omission_text(omitted, self.language)
             out.append(
                 Considered(
                     id=key,
@@ -163,6 +242,17 @@ class Selection:
             )
         return tuple(out)
 
+    def _in_sections(self, positions: Sequence[int]) -> list[int]:
+        """Those of the positions whose section the user has not switched off."""
+        if not self._mind.soul.settings.sections_off:
+            return list(positions)
+        memories = ((i, self._mind.memory_at(self._rows[i])) for i in positions)
+        return [
+            i
+            for i, memory in memories
+            if not self.budget.is_off(section_of(memory, is_impulse=False))
+        ]
+
     def _pick(self, free: Sequence[int], most: int, novelty: float) -> list[int]:
         """Positions of the best of the `free` candidates, at most `most`, as they were chosen."""
         if not free or most <= 0:
@@ -173,7 +263,16 @@ class Selection:
         slots = ranked.association_slots
         reserved = positions_of(
             ranked,
-            (*ranked.time_slots, *slots.front, *slots.behind, *ranked.kind_slots),
+            (
+                # No slot displaces the best.
+                self._rows[max(free, key=lambda i: float(ranked.score[i]))],
+                self._rows[self._in_own_words(free)],
+                *ranked.part_slots,
+                *ranked.time_slots,
+                *slots.front,
+                *slots.behind,
+                *ranked.kind_slots,
+            ),
         )
         index = {position: i for i, position in enumerate(free)}
         chosen = choose_diverse(
@@ -188,8 +287,44 @@ class Selection:
         )
         return [free[i] for i in chosen]
 
+    def _near(self, fitting: Sequence[int], sureness: float) -> list[int]:
+        """Those of the positions that stand near the best, the one whose own text fits best, and those of a part
+        or time that was asked for and those that memory vectors opened.
+        """
+        # Who is irritated tells what is nearest alone.
+        irritation = self._context.guidance.irritation
+        sure = sureness * (1.0 - 0.5 * irritation)
+        near = nearness(self._context.restraint, sure)
+        if near == 0.0:
+            return list(fitting)
+        ranked, best = self._ranked, float(self._ranked.score.max(initial=0.0))
+        required = set(positions_of(ranked, _required_rows(ranked, irritation)))
+        required.add(self._in_own_words(fitting))
+        costs = self._mind.token_costs([self._rows[i] for i in fitting])
+        cost = dict(zip(fitting, costs.tolist(), strict=True))
+        kept, spent = set[int](), 0
+        for i in sorted(fitting, key=lambda i: -float(ranked.score[i])):
+            share = least_share(near, spent + cost[i], self._context.budget)
+            # Nor does something less near come to mind then because it costs little.
+            share += irritation * (near - share)
+            if i in required or float(ranked.score[i]) >= best * share:
+                kept.add(i)
+                spent += cost[i]
+        return [i for i in fitting if i in kept]
+
+    def _in_own_words(self, positions: Sequence[int]) -> int:
+        """The position whose text by itself fits best; -1 of none.
+
+        Who is asked in the words of a memory tells it, however old it is, and whatever younger and alike comes
+        to mind as well.
+        """
+        alone = self._ranked.alone
+        return max(positions, key=lambda i: float(alone[i]), default=-1)
+
     def _is_new(self, i: int) -> bool:
-        """Whether the prompt does not say a candidate; then what is new of it is kept in `rendered`."""
+        """Whether the prompt does not say a candidate, and something of it is left; then what is new of it is kept
+        in `rendered`, and as it reads now in `faded`.
+        """
         row = self._rows[i]
         memory = self._mind.memory_at(row)
         if row in self._ranked.deduplicated.ended_facts:
@@ -200,12 +335,17 @@ class Selection:
         is_short_fact = is_fact and not is_sentence(units_of(memory.text))
         rest = self._rest(self._prompt if is_short_fact else self._with_answer, memory)
         if rest is None:
-            self._repeated.add(memory.id)
+            self._left_out[memory.id] = Omitted.IN_PROMPT
+            return False
+        faded = self._reader.read(memory, rest, float(self._ranked.alone[i]))
+        if faded.is_empty:
+            self._left_out[memory.id] = Omitted.FADED
             return False
         if self._with_answer is not None:
             self._with_answer.add(rest)
         same = rest == memory.text
         self.rendered[i] = memory if same else replace(memory, text=rest)
+        self.faded[i] = faded
         return True
 
     def _rest(self, prompt: ContextText | None, memory: Memory) -> str | None:
@@ -234,6 +374,20 @@ def names_in(mind: Mind, memory: Memory) -> tuple[str, ...]:
         if participant.kind is not ParticipantKind.UNKNOWN
     ]
     return (*names, mind.soul.name)
+
+
+def _required_rows(ranked: Ranked, irritation: float) -> list[int]:
+    """Rows that no restraint keeps back: associations not in irritation, which narrows what comes to mind.
+
+    What is learned by being said together shares no word with the query: it cannot stand near by its own text,
+    and has a slot only where it was said together plainly.
+    """
+    asked = [*ranked.part_slots, *ranked.time_slots]
+    if irritation >= _IRRITATED:
+        return asked
+    front = set(ranked.association_slots.front)
+    opened = [way.row for way in ranked.expansion.opened if way.row in front]
+    return [*asked, *opened, *ranked.learned]
 
 
 def positions_of(ranked: Ranked, rows: Sequence[int]) -> list[int]:

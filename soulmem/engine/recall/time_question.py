@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from soulmem.assembly.why import NamedTime
 from soulmem.domain.ids import ChatId
 from soulmem.domain.memories import MemoryKind
+from soulmem.engine.api.requests import TimeRange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS
@@ -21,6 +22,7 @@ from soulmem.language.times.questions import asks, is_only_filler
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.time_spans import (
     TimeSpanParams,
+    overlaps_span,
     span_confidence,
     spread_over_time,
 )
@@ -89,12 +91,15 @@ def find_time_question(
     current_time: datetime,
     story_time: datetime | None = None,
     params: TimeSpanParams | None = None,
+    *,
+    digests: Bools | None = None,
 ) -> TimeQuestion | None:
-    """The times named by the last line of `text`; None where no visible memory is of one.
+    """The times named by the last line of `text`; None where no visible memory and no digest is of one.
 
     accessible    bool[n]  rows by which conversations are counted
     visible       bool[n]  of these the rows that may be recalled
     current_time  aware; its zone says when a day begins
+    digests       bool[n]  digests that may be recalled
     story_time    the same by the story's calendar, for a soul that lives by it: then days are counted from there
     """
     p = params or TimeSpanParams()
@@ -122,7 +127,7 @@ def find_time_question(
             )
         better = of_phrase > certainty
         certainty[better], index[better] = of_phrase[better], i
-    if not certainty.any():
+    if not certainty.any() and not _is_digested(mind, phrases, digests):
         return None
     return TimeQuestion(
         phrases=phrases,
@@ -133,6 +138,30 @@ def find_time_question(
         and is_only_filler(without(line, phrases), mind.tokeniser.tokens),
         current_time=story_time or current_time,
         happened=happened,
+    )
+
+
+def _is_digested(
+    mind: Mind, phrases: Sequence[TimePhrase], digests: Bools | None
+) -> bool:
+    """Whether a digest overlaps one of the times, whose messages may all be forgotten."""
+    if digests is None:
+        return False
+    rows = np.flatnonzero(digests)
+    happened, ended = mind.columns.happened[rows], mind.columns.ended[rows]
+    spans = [span for phrase in phrases for span in _seconds(phrase)]
+    return any(overlaps_span(happened, ended, *span).any() for span in spans)
+
+
+@compute_only
+def rows_in_range(mind: Mind, time_range: TimeRange) -> Bools:
+    """Which rows overlap the time range, bool[n]."""
+    start, end = time_range.start, time_range.end
+    return overlaps_span(
+        mind.columns.happened[: mind.size],
+        mind.columns.ended[: mind.size],
+        start.timestamp() if start is not None else -np.inf,
+        end.timestamp() if end is not None else np.inf,
     )
 
 
@@ -159,7 +188,7 @@ def time_slots(
     Where nothing but a time is asked for, their `score`, float32[n], is set above all others. `weigh` returns
     the weight of rows, 0..1.
     """
-    if asked is None or not asked.is_question:
+    if asked is None or not asked.is_question or not asked.certainty.any():
         return ()
     if not asked.only_time:
         eligible = np.where(asked.certainty >= params.sure, score, np.float32(-np.inf))

@@ -1,4 +1,4 @@
-"""Fields of a trace about the expansion of a recall: how far it went, where it started, and why no further."""
+"""Fields of a trace: how far a recall went, where it started, why no further, and what the query asked for."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ import numpy as np
 
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.api.requests import RecallMode
+from soulmem.engine.api.results import Grade
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation
+from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.ranking import Ranked
 from soulmem.engine.recall.walks import WalkResult
 from soulmem.kernels.spread import StopReason
+from soulmem.retrieval.mood import strongest
 
+_WITHOUT_WALK = (RecallMode.BASELINE.value, RecallMode.EXPAND.value)
 _SEEDS = 30
+_ACTIVE = 20  # memories of working memory
 _BEST = 10
 _ENDED = {
     StopReason.QUIET: "until nothing was left that could fire",
@@ -23,8 +28,10 @@ _ENDED = {
 }
 
 
-def trace_fields(mind: Mind, ranked: Ranked, mode: RecallMode) -> dict[str, Any]:
-    """`grade`, `grade_why` and `seeds` of the trace."""
+def trace_fields(
+    mind: Mind, ranked: Ranked, mode: RecallMode, last: Grade
+) -> dict[str, Any]:
+    """`grade`, `grade_why` and `seeds` of the trace; `last`: the grade that the recall reached."""
     expansion = ranked.expansion
     if expansion.walk is not None:
         walk = expansion.walk.walk
@@ -39,13 +46,42 @@ def trace_fields(mind: Mind, ranked: Ranked, mode: RecallMode) -> dict[str, Any]
         state = expansion.steady
         why = f"text, meaning and the state that settled in {state.rounds} rounds, exact to {state.error:.2g}"
         return _fields("steady", why, _best(mind, ranked))
-    if mode is RecallMode.BASELINE:
-        why = "text and meaning alone, as asked for"
-    elif mode is RecallMode.SPREAD:
+    if last.name in _WITHOUT_WALK:
+        return _fields(last.name, f"text and meaning: {last.why}", _best(mind, ranked))
+    if mode is RecallMode.SPREAD:
         why = "text and meaning: no memory is about any word of the cue, so there was nothing to spread from"
     else:
         why = "text and meaning, with the moments beside them; there was no walk"
     return _fields("baseline", why + _learned_in_words(ranked), _best(mind, ranked))
+
+
+def guidance_fields(mind: Mind, context: RecallContext) -> dict[str, Any]:
+    """What the query asks for, for the `guidance` of the trace."""
+    guidance, asked = context.guidance, context.asked_time
+    return {
+        "mode": context.request.mode.value,
+        "embedded": context.asked is not None,
+        "entities": [
+            mind.memories[key].text
+            for key in dict.fromkeys(context.concepts)
+            if key in mind.memories
+        ],
+        "parts": list(guidance.parts),
+        "times": asked.trace_entries() if asked is not None else [],
+        "mood": strongest(context.mood),
+        "intent": context.request.intent,
+        "depth": guidance.depth,
+        "kinds": dict(guidance.kinds),
+        "active": _active(mind),
+    }
+
+
+def _active(mind: Mind) -> list[MemoryId]:
+    """What was in working memory when the recall came, the latest first."""
+    working = mind.recalls.working
+    if working is None:
+        return []
+    return [active.memory for active in working.active(_ACTIVE)]
 
 
 def _fields(
@@ -58,12 +94,14 @@ def _walk_seeds(mind: Mind, walk: WalkResult) -> list[tuple[MemoryId, float]]:
     """Where the walk began, the largest share first."""
     best = np.argsort(-walk.seed_share)[:_SEEDS]
     keys = mind.ids_at(walk.seeds[best].tolist())
-    return list(zip(keys, walk.seed_share[best].tolist(), strict=True))
+    shares = np.round(walk.seed_share[best].astype(np.float64), 6)
+    return list(zip(keys, shares.tolist(), strict=True))
 
 
 def _best(mind: Mind, ranked: Ranked) -> list[tuple[MemoryId, float]]:
     keys = mind.ids_at(ranked.rows[:_BEST].tolist())
-    return list(zip(keys, ranked.score[:_BEST].tolist(), strict=True))
+    scores = np.round(ranked.score[:_BEST].astype(np.float64), 4)
+    return list(zip(keys, scores.tolist(), strict=True))
 
 
 def _learned_in_words(ranked: Ranked) -> str:

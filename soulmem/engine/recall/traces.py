@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import msgspec
 
@@ -64,7 +65,7 @@ class Traces:
         trace = await self._stored(world.owner, key)
         if trace is None or SoulId(trace.soul) not in world.souls:
             raise NotFound(
-                f"no trace {key!r}: the last 2,000 of each soul are kept", field="trace"
+                f"no trace {key!r}: the last 400 of each soul are kept", field="trace"
             )
         mind = await world.mind(SoulId(trace.soul))
         return await self._compute.run(_with_texts, mind, trace)
@@ -180,7 +181,8 @@ def _data_without(data: bytes, purged: Mapping[MemoryId, str]) -> bytes | None:
 
 def _without(trace: Trace, purged: Mapping[MemoryId, str]) -> Trace | None:
     """The trace without these memories; None where its question quotes one of their texts."""
-    for part, _ in trace.query:
+    parts = [part for part, _ in trace.query] + trace.guidance.get("parts", [])
+    for part in parts:
         if any(_is_quoted(part, text) for text in purged.values()):
             return None
     answer = trace.answer
@@ -192,7 +194,16 @@ def _without(trace: Trace, purged: Mapping[MemoryId, str]) -> Trace | None:
         considered=tuple(c for c in trace.considered if c.id not in purged),
         answer=answer,
         seeds=tuple(seed for seed in trace.seeds if seed[0] not in purged),
+        guidance=_without_entities(trace.guidance, set(purged.values())),
     )
+
+
+def _without_entities(guidance: dict[str, Any], texts: set[str]) -> dict[str, Any]:
+    """The guidance without the names of these concepts."""
+    if "entities" not in guidance:
+        return guidance
+    entities = [name for name in guidance["entities"] if name not in texts]
+    return {**guidance, "entities": entities}
 
 
 def _is_quoted(part: str, text: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from weakref import ref
 
@@ -13,10 +14,11 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.graph.association import MEMORY_KINDS, slots_of
+from soulmem.graph.association import MEMORY_KINDS, arcs_along, arcs_back, slots_of
+from soulmem.kernels.csr import Csr
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.steady import Steady, SteadyParams, steady
-from soulmem.kernels.tuning import NO_FLAGS
+from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_WEIGHTS
 from soulmem.kernels.walk import Tuning, Walk, WalkParams
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval.association_paths import AssociationPaths, association_paths
@@ -64,10 +66,8 @@ class Walks:
         self._mind_ref = ref(mind)
         self._graphs = WalkGraphs(self.params.graph)
         self._graph: WalkGraph | None = None
-        weights = self.params.graph.weights
-        self._factors = class_factors(params=weights)
-        without_next = replace(weights, kind={**weights.kind, EdgeKind.NEXT: 0.0})
-        self._association_factors = class_factors(params=without_next)
+        # By the factor of each kind of memory: factors of arcs, and those where `next` is not followed.
+        self._factors: dict[tuple[tuple[str, float], ...], tuple[Floats, Floats]] = {}
 
     @property
     def _mind(self) -> Mind:
@@ -85,20 +85,34 @@ class Walks:
         """Do what `refresh` put off because a recall waited."""
         self._graphs.renew(self._mind, extra_turns)
 
+    def class_factors(self, kinds: Mapping[str, float]) -> Floats:
+        """The factor of each class of arcs, float32[256], by the factors of kinds of memories."""
+        return self._factors_of(kinds)[0]
+
     def walk(
-        self, seeds: Rows, share: Doubles, passable: Bools, mood: Mood, cosine: Floats
+        self,
+        seeds: Rows,
+        share: Doubles,
+        passable: Bools,
+        mood: Mood,
+        cosine: Floats,
+        kinds: Mapping[str, float] | None = None,
+        edge_factors: Mapping[str, float] | None = None,
     ) -> WalkResult:
         """Follow a walk from these rows over the graph of the last `refresh`.
 
-        passable  bool[n]     rows that may be passed through
-        cosine    float32[n]  of the query and each row's text, NaN where there is no vector
+        passable      bool[n]     rows that may be passed through
+        cosine        float32[n]  of the query and each row's text, NaN where there is no vector
+        kinds         factor of each kind of memory that guidance wants, > 0
+        edge_factors  what the weights of single edges are multiplied by, both ways
         """
         assert self._graph is not None
         p, graph = self.params, self._graph
         restart = restart_in(p.walk.restart, irritation(mood), p.graph.weights)
         params = replace(p.walk, restart=restart)
         boundary = self._mind.residency.boundary(self._mind.size)
-        tuning = Tuning(kind_factor=self._factors, alive=passable, boundary=boundary)
+        factors, association_factors = self._factors_of(kinds or {})
+        tuning = Tuning(kind_factor=factors, alive=passable, boundary=boundary)
         if graph.fact_rows.size:
             factor = fact_factors(cosine.take(graph.fact_rows), p.graph.weights)
             tuning = replace(
@@ -107,6 +121,8 @@ class Walks:
                 factor=np.concatenate([factor, factor]),  # along the edge and against
                 places=graph.places,
             )
+        if edge_factors:
+            tuning = _with_edge_factors(self._mind, graph.graph, tuning, edge_factors)
         walk = graph.walker.walk(seeds, share, params, tuning)
         return WalkResult(
             self._mind,
@@ -117,7 +133,7 @@ class Walks:
             params,
             tuning,
             p,
-            self._association_factors,
+            association_factors,
         )
 
     def steady(
@@ -129,8 +145,70 @@ class Walks:
         stimulus = np.bincount(
             seeds, weights=share / share.max(), minlength=graph.nodes
         )
-        tuning = Tuning(kind_factor=self._factors, alive=passable)
+        tuning = Tuning(kind_factor=self._factors_of({})[0], alive=passable)
         return steady(graph, stimulus.astype(np.float64), params, tuning)
+
+    def _factors_of(self, kinds: Mapping[str, float]) -> tuple[Floats, Floats]:
+        """Factors of arcs, and the same where `next` is not followed, by the factors of kinds of memories."""
+        key = tuple(sorted(kinds.items()))
+        if key not in self._factors:
+            weights = self.params.graph.weights
+            without_next = replace(weights, kind={**weights.kind, EdgeKind.NEXT: 0.0})
+            self._factors[key] = (
+                class_factors(weights, kinds),
+                class_factors(without_next, kinds),
+            )
+        return self._factors[key]
+
+
+def _with_edge_factors(
+    mind: Mind, graph: Csr, tuning: Tuning, edge_factors: Mapping[str, float]
+) -> Tuning:
+    """The tuning with the weights of these edges multiplied, whose arcs may have factors already."""
+    arcs = NO_IDS if tuning.edges is None else tuning.edges
+    factor = NO_WEIGHTS if tuning.factor is None else tuning.factor.copy()
+    own = tuning.places
+    places = np.full(graph.edge.size, -1, np.int32) if own is None else own.copy()
+    added: list[int] = []
+    values: list[float] = []
+    rows: list[int] = []
+    for key, value in edge_factors.items():
+        for row, position in _positions(mind, graph, key):
+            place = int(places[position])
+            if place >= 0:
+                factor[place] *= np.float32(value)
+                continue
+            places[position] = arcs.size + len(added)
+            added.append(int(graph.edge[position]))
+            values.append(value)
+            rows.append(row)
+    return replace(
+        tuning,
+        edges=np.concatenate([arcs, np.asarray(added, np.uint32)]),
+        factor=np.concatenate([factor, np.asarray(values, np.float32)]),
+        places=places,
+        base=arcs,
+        rows=np.asarray(rows, np.uint32),
+    )
+
+
+def _positions(mind: Mind, graph: Csr, key: str) -> list[tuple[int, int]]:
+    """The rows where the arcs of an edge start, and their positions in the graph: none, one or two."""
+    slot, edge = mind.edges.slot(key), mind.edges.get(key)
+    if slot is None or edge is None:
+        return []
+    slots = np.asarray([slot], np.int64)
+    out = []
+    for memory, arc in (
+        (edge.source, arcs_along(slots)),
+        (edge.target, arcs_back(slots)),
+    ):
+        row = mind.row(memory)
+        if row is not None and row < graph.nodes:
+            first, last = int(graph.indptr[row]), int(graph.indptr[row + 1])
+            places = np.flatnonzero(graph.edge[first:last] == arc).tolist()
+            out += [(row, first + place) for place in places]
+    return out
 
 
 class WalkResult:

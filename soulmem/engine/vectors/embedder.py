@@ -6,23 +6,28 @@ import asyncio
 import hashlib
 import logging
 import time
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.errors import SoulMemError
-from soulmem.domain.ids import SoulId
+from soulmem.domain.ids import Owner, SoulId
 from soulmem.engine.api.results import EmbedderHealth
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.vector_queue import PendingText, TextKey
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.encoder import SituationEncoder
 from soulmem.engine.vectors.model_sources import ModelSource as ModelSource
+from soulmem.engine.vectors.passes import Passes
+from soulmem.engine.vectors.token_keeper import TokenKeeper
+from soulmem.engine.vectors.world_background import Usual
+from soulmem.engine.vectors.world_keeper import WorldKeeper
 from soulmem.graph.vectors import VectorTable
-from soulmem.ports.embedder import Embedder
+from soulmem.ports.embedder import Embedder, TokenStates
 from soulmem.ports.store import Store
+from soulmem.ports.token_store import TokenStore
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +37,7 @@ _SHORT_BATCH = 1  # texts in one call while queries come: a query waits for one 
 _GIVE_WAY_SECONDS = 0.25  # before new texts are embedded while queries come
 _ASKED_SECONDS = 30.0  # after a query, in which more queries are expected
 _READ = 1000  # stored vectors read at once
-_REMEMBERED = (
-    4096  # texts with a cached vector: the last messages are queried again every turn
-)
+_FEW = 8  # new texts: not an import, so a query with them will soon come
 _RETRY_SECONDS = 5.0  # after a failure of the store or the model
 
 _NO_PROMPT = "the embedding model {} was trained with a prompt and is used without: set embedder.query_prompt"
@@ -54,7 +57,9 @@ class EmbeddingService:
         compute: Worker,
         wanted: ModelSource | None,
         fallback: ModelSource | None,
+        tokens: TokenStore | None = None,
     ) -> None:
+        """`tokens` None: no token states are made."""
         self._store = store
         self._compute = compute
         self._wanted_source = wanted
@@ -67,7 +72,8 @@ class EmbeddingService:
         self._failed: str | None = None
         self._notes: dict[str, str] = {}
         self._asked = float("-inf")  # monotonic seconds of the last query
-        self._recent: OrderedDict[str, Vector] = OrderedDict()
+        self._passes = Passes(self._models)
+        self.tokens = TokenKeeper(store=tokens, compute=compute, passes=self._passes)
         self._minds: list[Mind] = []
         # At the last removal of unused vectors: the model, and how many texts each soul had dropped.
         self._swept: tuple[str, tuple[tuple[SoulId, int], ...]] | None = None
@@ -80,6 +86,7 @@ class EmbeddingService:
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
         self.encoder = SituationEncoder(fallback)
+        self._worlds = WorldKeeper(store=tokens, models=self._models)
 
     def start(self) -> None:
         """Start to load the models and to embed, in the background."""
@@ -93,6 +100,8 @@ class EmbeddingService:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, self._saved(), return_exceptions=True)
+        await self.tokens.close()
+        await self._worlds.close()
         self._quiet.set()  # release those who wait for the work
         self._models.stop()
         self.encoder.stop()
@@ -116,6 +125,8 @@ class EmbeddingService:
     def notes(self) -> tuple[str, ...]:
         """Messages to the user about the models."""
         notes = list(self._notes.values())
+        if self.tokens.note is not None:
+            notes.append(self.tokens.note)
         if self._embedder is not None and self._embedder.lacks_prompt:
             notes.append(_NO_PROMPT.format(self._embedder.name))
         return tuple(notes)
@@ -131,10 +142,44 @@ class EmbeddingService:
         if embedder is None or not texts:
             return None
         try:
-            return await self._vectors(embedder, texts)
+            return await self._passes.vectors(
+                embedder, texts, with_tokens=self.tokens.serves(embedder)
+            )
         except SoulMemError as error:
             self._fail(error)
             return None
+
+    async def query_states(self, texts: Sequence[str]) -> list[TokenStates] | None:
+        """Token states of `texts`, from the pass of `embed_query`; None where there are none or it fails."""
+        embedder = self._embedder
+        self._asked = time.monotonic()
+        if embedder is None or not texts or not self.tokens.serves(embedder):
+            return None
+        try:
+            return await self._passes.states(embedder, texts)
+        except SoulMemError as error:
+            self._fail(error)
+            return None
+
+    async def usual(self, states: TokenStates, text: str) -> Usual | None:
+        """How plain chat lines in the language of `text` match these states of it.
+
+        None while the states of these lines are not made yet, and without a model that has states.
+        """
+        embedder = self._embedder
+        if embedder is None or not self.tokens.serves(embedder):
+            return None
+        self._note_language(text)
+        try:
+            return await self._worlds.usual(embedder, states, text)
+        except SoulMemError as error:
+            self._fail(error)
+            return None
+
+    def world_vectors(self, text: str) -> Mapping[str, Vector]:
+        """Vectors of plain chat lines by language; later that of `text`, too."""
+        self._note_language(text)
+        return self._worlds.vectors.of(self._embedder) if self._embedder else {}
 
     async def seconds_per_text(self, texts: Sequence[str]) -> float:
         """Seconds that embedding takes for each of these texts, measured; 0 without a model or texts."""
@@ -145,8 +190,9 @@ class EmbeddingService:
         await self._models.run(embedder.embed, list(texts))
         return (time.perf_counter() - began) / len(texts)
 
-    async def add_mind(self, mind: Mind) -> None:
+    async def add_mind(self, owner: Owner, mind: Mind) -> None:
         """Load the stored vectors of a mind that was opened, and embed its texts from now on."""
+        self.tokens.register(owner, mind)
         self._minds.append(mind)
         await self._equip(mind, self._embedder)
         self.wake()
@@ -177,15 +223,20 @@ class EmbeddingService:
             return False
         for mind in list(self._minds):
             texts = await self._compute.run(mind.vector_queue.all_texts)
-            await self._embed_missing(better, texts)
+            await self._embed_missing(better, mind, texts)
         self._embedder, self._better, self._is_fallback = better, None, False
         self._notes.pop("fallback", None)
-        self._recent.clear()
+        self._passes.use(better)
         for mind in list(self._minds):
             await self._equip(mind, better)
         log.info("embedding model is now %s", better.name)
         self.wake()
         return True
+
+    async def drop_unused_states(self) -> None:
+        """Idle work, and after a purge: remove the token states that no text of a mind needs."""
+        for mind in list(self._minds):
+            await self.tokens.tidy(mind)
 
     async def drop_unused_vectors(self) -> None:
         """Idle work: delete stored vectors that no text of any open mind needs.
@@ -274,13 +325,11 @@ class EmbeddingService:
     async def _use(self, embedder: Embedder, *, is_fallback: bool) -> None:
         """Use this model from now on, once all open minds have its stored vectors."""
         equipped: set[int] = set()  # ids of minds; more may be opened meanwhile
-        while (
-            mind := next((m for m in self._minds if id(m) not in equipped), None)
-        ) is not None:
-            equipped.add(id(mind))
-            await self._equip(mind, embedder)
+        while minds := [m for m in self._minds if id(m) not in equipped]:
+            equipped.add(id(minds[0]))
+            await self._equip(minds[0], embedder)
         self._embedder, self._is_fallback, self._failed = embedder, is_fallback, None
-        self._recent.clear()
+        self._passes.use(embedder)
         log.info("embedding model: %s, %d dimensions", embedder.name, embedder.dim)
         self.wake()
 
@@ -297,6 +346,7 @@ class EmbeddingService:
             await self._compute.run(
                 mind.vector_queue.use_model, embedder.dim, embedder.model
             )
+        await self.tokens.attach(mind, embedder)
         keys = await self._compute.run(mind.vector_queue.pending_keys)
         taking: asyncio.Task[None] | None = None
         for start in range(0, len(keys), _READ):
@@ -330,20 +380,22 @@ class EmbeddingService:
                 self._quiet.set()
 
     async def _one_batch(self) -> bool:
-        """Embed one batch of pending texts; False if there are none."""
+        """Embed one batch of pending texts, vectors before mere states; False if there are none."""
         embedder = self._embedder
         if embedder is None:
             return False
         for mind in list(self._minds):
-            wanted = await self._compute.run(
-                mind.vector_queue.next_texts, self._batch()
-            )
+            wanted, few = await self._compute.run(_wanted, mind, self._batch())
             if (
                 wanted
                 and (table := mind.vector_queue.text_vectors) is not None
                 and table.dim == embedder.dim
             ):
-                vectors = await self._vectors(embedder, [w.text for w in wanted])
+                tokens = mind.vector_queue.tokens
+                self._note_language(wanted[0].text)
+                vectors, states = await self.tokens.read(
+                    embedder, tokens, wanted, few=few
+                )
                 await self._compute.run(
                     _take_into, table, mind, list(zip(wanted, vectors, strict=True))
                 )
@@ -356,6 +408,22 @@ class EmbeddingService:
                 self._saving = asyncio.create_task(
                     self._store.put_vectors(embedder.model, stored)
                 )
+                await self.tokens.keep(mind, tokens, wanted, states)
+                return True
+        if await self._one_batch_of_states(embedder):
+            return True
+        with_tokens = self.tokens.serves(embedder)
+        return await self._worlds.make(embedder, self._batch(), with_tokens=with_tokens)
+
+    async def _one_batch_of_states(self, embedder: Embedder) -> bool:
+        """Make states of texts that have only a vector: from an older version, or restored."""
+        for mind in list(self._minds):
+            wanted, more = await self.tokens.missing(mind, self._batch())
+            if wanted:
+                tokens = mind.vector_queue.tokens
+                _, states = await self.tokens.read(embedder, tokens, wanted)
+                await self.tokens.keep(mind, tokens, wanted, states)
+            if wanted or more:
                 return True
         return False
 
@@ -365,6 +433,11 @@ class EmbeddingService:
         if saving is not None:
             await saving
 
+    def _note_language(self, text: str) -> None:
+        """From now on the world background of the language of this text is needed."""
+        if self._worlds.need(text):
+            self.wake()
+
     def _batch(self) -> int:
         return _SHORT_BATCH if self._is_asked() else _BATCH
 
@@ -372,39 +445,24 @@ class EmbeddingService:
         return time.monotonic() - self._asked < _ASKED_SECONDS
 
     async def _embed_missing(
-        self, embedder: Embedder, texts: Sequence[PendingText]
+        self, embedder: Embedder, mind: Mind, texts: Sequence[PendingText]
     ) -> None:
+        """Store the vectors and token states of a model that the mind does not use yet."""
+        tokens = await self.tokens.table(mind, embedder)
         for start in range(0, len(texts), _READ):
-            by_key = {_key(w.text): w.text for w in texts[start : start + _READ]}
+            by_key = {_key(w.text): w for w in texts[start : start + _READ]}
             stored = await self._store.vectors(embedder.model, sorted(by_key))
             missing = [key for key in by_key if key not in stored]
             while missing:
                 size = self._batch()
                 keys, missing = missing[:size], missing[size:]
-                vectors = await self._models.run(
-                    embedder.embed, [by_key[k] for k in keys]
-                )
+                wanted = [by_key[key] for key in keys]
+                vectors, states = await self.tokens.read(embedder, tokens, wanted)
                 await self._store.put_vectors(
                     embedder.model,
                     {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)},
                 )
-
-    async def _vectors(self, embedder: Embedder, texts: Sequence[str]) -> Vector:
-        """Unit vectors of these texts, from the cache or the model."""
-        vectors = {t: self._recent[t] for t in texts if t in self._recent}
-        missing = [t for t in dict.fromkeys(texts) if t not in vectors]
-        if missing:
-            made = await self._models.run(embedder.embed, missing)
-            fresh = dict(zip(missing, made, strict=True))
-            vectors |= fresh
-            if embedder is self._embedder:
-                self._remember(fresh.items())
-        return np.stack([vectors[t] for t in texts])
-
-    def _remember(self, pairs: Iterable[tuple[str, Vector]]) -> None:
-        self._recent.update(pairs)
-        while len(self._recent) > _REMEMBERED:
-            self._recent.popitem(last=False)
+                await self.tokens.keep(mind, tokens, wanted, states)
 
 
 def _key(text: str) -> str:
@@ -425,6 +483,13 @@ def _take(
     for name, data in stored.items():
         vector = np.frombuffer(data, "<f4")
         mind.vector_queue.store_vectors((text, vector) for text in wanted[name])
+
+
+@compute_only
+def _wanted(mind: Mind, limit: int) -> tuple[list[PendingText], bool]:
+    """At most `limit` pending texts, the newest first; whether few are pending in all."""
+    queue = mind.vector_queue
+    return queue.next_texts(limit), queue.pending_count() <= _FEW
 
 
 def _take_into(

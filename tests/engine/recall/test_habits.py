@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -242,6 +243,26 @@ async def test_an_intent_sets_off_a_trigger_it_names(
         )  # said aloud by somebody else it is only words
         await reading.engine.memories.delete(ME, await reading.find(name), None)
         assert not fired(await reading.recall("I like strong coffee.", intent=intent))
+
+
+async def test_the_inner_thought_of_the_last_reply_is_an_intent(
+    reading: Stage,
+) -> None:
+    """Where the card writes one; an intent that is given stands in its place."""
+    await reflex(
+        reading,
+        "giving something to somebody",
+        [("plays it down as chance", 1.0)],
+        name="showing that she cares",
+    )
+    text = "“Good coffee.”\n*Thoughts: show that I care*"
+    reply = line("i0", text, Role.CHARACTER)
+    await reading.sync("c2", [reply, line("i1", "Yes.", Role.USER)])
+    request = RecallRequest(SoulId("s1"), ChatId("c2"))
+    answer = await reading.engine.recaller.recall(ME, request)
+    assert fired(answer) == ["plays it down as chance"]
+    other = replace(request, intent="go to sleep")
+    assert not fired(await reading.engine.recaller.recall(ME, other))
 
 
 async def test_a_gift_calls_up_the_last_one_what_is_liked_and_how_she_gives(

@@ -1,0 +1,191 @@
+"""Masks: how a text reads whose parts have blurred."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from soulmem.domain.micro_units import MASK, Anchor, MicroUnit
+from soulmem.language.scripts import is_unspaced
+
+Stretch = tuple[int, int]  # from a character of a text to the one after the last
+
+_OPENING = dict(zip(")）]】}」』》”»", "(（[【{「『《“«", strict=True))
+_OPENERS = frozenset(_OPENING.values())
+_BRACKET = re.compile("[()（）\\[\\]【】{}「」『』《》“”«»]")
+_WORD = re.compile(r"[^\W_]")
+# Masks of the same wording with nothing but the ends of clauses between them read as one.
+_REPEATED = re.compile(
+    rf"(?P<mask>{MASK}(?:\([^()]*\)|（[^（）]*）)?)(?:[\s,，、;；.。!?！？…]+(?P=mask)(?![\w(（]))+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The visibility, 0..1, from which a unit is clear, and from which its gist is told; design 6."""
+
+    clear: float = 0.6
+    gist: float = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOut:
+    """A text as it reads now."""
+
+    text: str
+    is_masked: bool = False
+    is_empty: bool = False  # no word of the text is left and no gist
+
+
+@dataclass(frozen=True, slots=True)
+class _Hidden:
+    """A stretch that is blurred, with the gist that is told instead."""
+
+    start: int
+    end: int
+    gist: str
+
+
+def read_out(
+    text: str,
+    units: Iterable[MicroUnit],
+    anchors: Iterable[Anchor] = (),
+    kept: Iterable[Stretch] = (),
+    *,
+    label: int = 0,
+    thresholds: Thresholds | None = None,
+) -> ReadOut:
+    """The text with `xxx(gist)` for a unit that is not clear, and `xxx` where its gist is gone, too.
+
+    units    with their visibility as of now; what is outside all of them is clear
+    anchors  words that stay within a blurred unit as long as they are clear themselves
+    kept     stretches that stay in any case
+    label    characters of the name of who speaks, in front of the text
+
+    The outermost blurred unit hides everything in it but these; of units that overlap the first tells its
+    gist. A bracket whose other half is outside of what is hidden stays.
+    """
+    limits = thresholds or Thresholds()
+    hidden = _hidden(units, limits)
+    if not hidden:
+        return ReadOut(text)
+    shown = [*_anchored(text, anchors, limits), *kept]
+    is_wide = is_unspaced(text)
+    out, before = list[str](), 0
+    is_masked, is_empty = False, True
+    for part in hidden:
+        out.append(text[before : part.start])
+        is_empty = is_empty and not _WORD.search(text, max(before, label), part.start)
+        pieces = list(_pieces(part, shown))
+        is_bare = not any(is_shown for _, is_shown in pieces)
+        has_mask, words = _masked(
+            text, pieces, part.gist, is_bare=is_bare, is_wide=is_wide
+        )
+        out.append(words)
+        is_masked = is_masked or has_mask
+        is_empty = is_empty and is_bare and not part.gist
+        before = part.end
+    out.append(text[before:])
+    is_empty = is_empty and not _WORD.search(text, max(before, label))
+    return ReadOut(_REPEATED.sub(r"\g<mask>", "".join(out)), is_masked, is_empty)
+
+
+def _hidden(units: Iterable[MicroUnit], limits: Thresholds) -> list[_Hidden]:
+    """What is blurred, in order and without overlap: nested and overlapping units as one stretch."""
+    blurred = [unit for unit in units if unit.retention.visibility < limits.clear]
+    blurred.sort(key=lambda unit: (unit.span.start, -unit.span.end))
+    out: list[_Hidden] = []
+    for unit in blurred:
+        span = unit.span
+        if out and span.start < out[-1].end:
+            last = out[-1]
+            out[-1] = _Hidden(last.start, max(last.end, span.end), last.gist)
+        else:
+            has_gist = unit.retention.visibility >= limits.gist
+            out.append(_Hidden(span.start, span.end, span.gist if has_gist else ""))
+    return out
+
+
+def _anchored(
+    text: str, anchors: Iterable[Anchor], limits: Thresholds
+) -> Iterator[Stretch]:
+    """Where the words of clear anchors stand, each time."""
+    for anchor in anchors:
+        if anchor.text and anchor.retention.visibility >= limits.clear:
+            start = text.find(anchor.text)
+            while start >= 0:
+                end = start + len(anchor.text)
+                yield start, end
+                start = text.find(anchor.text, end)
+
+
+def _pieces(part: _Hidden, shown: Sequence[Stretch]) -> Iterator[tuple[Stretch, bool]]:
+    """The blurred stretch cut at what stays of it; True of a piece that stays."""
+    before = part.start
+    for start, end in sorted(shown):
+        start, end = max(start, before), min(end, part.end)
+        if start < end:
+            if before < start:
+                yield (before, start), False
+            yield (start, end), True
+            before = end
+    if before < part.end:
+        yield (before, part.end), False
+
+
+def _masked(
+    text: str,
+    pieces: Sequence[tuple[Stretch, bool]],
+    gist: str,
+    *,
+    is_bare: bool,
+    is_wide: bool,
+) -> tuple[bool, str]:
+    """The pieces with masks for the words that do not stay, the first with the gist; whether there is one."""
+    out: list[str] = []
+    mask, has_mask = MASK + _in_brackets(gist, is_wide=is_wide), False
+    for (start, end), is_shown in pieces:
+        if is_shown or not (is_bare or _WORD.search(text, start, end)):
+            out.append(text[start:end])
+            continue
+        # Beside words that stay the marks stay, too.
+        first, last = (start, end) if is_bare else _words_within(text, start, end)
+        before, behind = _unpaired(text[first:last])
+        out.append(text[start:first] + before + mask + behind + text[last:end])
+        mask, has_mask = MASK, True
+    return has_mask, "".join(out)
+
+
+def _words_within(text: str, start: int, end: int) -> Stretch:
+    """From the first to the last letter or digit of a stretch that has one."""
+    places = [match.start() for match in _WORD.finditer(text, start, end)]
+    return places[0], places[-1] + 1
+
+
+def _in_brackets(gist: str, *, is_wide: bool) -> str:
+    if not gist:
+        return ""
+    if _unpaired(gist) != ("", ""):
+        gist = _BRACKET.sub("", gist)
+    return f"（{gist}）" if is_wide else f"({gist})"
+
+
+def _unpaired(words: str) -> tuple[str, str]:
+    """The brackets and quotation marks whose other half is not in the words, before and behind a mask for them."""
+    opened: list[str] = []
+    closed: list[str] = []
+    for match in _BRACKET.finditer(words):
+        sign = match.group()
+        if sign in _OPENERS:
+            opened.append(sign)
+        elif opened and opened[-1] == _OPENING[sign]:
+            opened.pop()
+        else:
+            closed.append(sign)
+    quote = '"' * (words.count('"') % 2)
+    if not closed:
+        return "".join(opened), quote
+    if not opened:
+        return "", "".join(closed) + quote
+    return "".join(closed), quote + "".join(opened)

@@ -1,0 +1,33 @@
+"""Why a memory that was considered is not in an answer, in the words of the user's language."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Omitted(Enum):
+    """Why a memory was left out."""
+
+    NOT_CALLED_FOR = "not_called_for"
+    NOT_CHOSEN = "not_chosen"
+    IN_PROMPT = "in_prompt"
+    FADED = "faded"
+
+
+_ENGLISH = {
+    Omitted.NOT_CALLED_FOR: "what was said does not clearly ask for it",
+    Omitted.NOT_CHOSEN: "others were better, more varied, or the budget was spent",
+    Omitted.IN_PROMPT: "the prompt says it already",
+    Omitted.FADED: "nothing of it is left to tell",
+}
+_CHINESE = {
+    Omitted.NOT_CALLED_FOR: "这句话没有明确问到它",
+    Omitted.NOT_CHOSEN: "有更合适、更不重复的，或者预算用完了",
+    Omitted.IN_PROMPT: "提示词里已经有了",
+    Omitted.FADED: "已经没有什么可说的了",
+}
+
+
+def omission_text(omitted: Omitted, language: str) -> str:
+    """The reason in words, "en" or "zh"."""
+    return (_CHINESE if language == "zh" else _ENGLISH)[omitted]

@@ -1,0 +1,118 @@
+"""How the memories of an answer read by now: what blurred is masked, what is asked for plainly comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.micro_units import MicroUnit
+from soulmem.engine.api.requests import RecallType
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.line_evidence import rarity_in
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.faded_texts import blurs, fading_of
+from soulmem.engine.views.read_texts import read_of
+from soulmem.retrieval.query_strength import (
+    QueryStrengthParams,
+    query_strength,
+    slowing_of,
+)
+
+_REPEATED = 0.8  # of the words of a memory; so many are in a query that repeats it
+_DRIFTS = 0.5  # strength of a query; below, a memory without a word left is not told
+_EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
+
+
+@dataclass(frozen=True, slots=True)
+class FadedMemory:
+    """A memory as an answer tells it.
+
+    memory      with the text as it reads now
+    visibility  0..1, of the whole text as it is read out
+    slowing     ages counted 1 / slowing of themselves; see `fading_of`
+    is_empty    it merely drifts by, and nothing of it is left to tell
+    """
+
+    memory: Memory
+    visibility: float = 1.0
+    slowing: float = 1.0
+    is_masked: bool = False
+    is_empty: bool = False
+
+
+class FadedReader:
+    """Reads memories for one answer."""
+
+    def __init__(
+        self,
+        mind: Mind,
+        context: RecallContext,
+        best: float,
+        params: QueryStrengthParams | None = None,
+    ) -> None:
+        """`best` is the standing of the candidate that stands out furthest; see `read`."""
+        self._mind = mind
+        self._turn = mind.lived_turns(context.extra_turns)
+        self._params = params or QueryStrengthParams()
+        asked = context.query.word_parts[-1][0] if context.query.word_parts else ""
+        tokens = list(dict.fromkeys(mind.tokeniser.tokens(asked)))
+        # Rarity of each word of the newest text.
+        rarities = rarity_in(mind, tokens).tolist()
+        self._asked: dict[str, float] = dict(zip(tokens, rarities, strict=True))
+        self._texts = len(mind.words)
+        self._best = best
+        self._is_quiet = context.request.type is RecallType.QUIET
+
+    @compute_only
+    def read(self, memory: Memory, rest: str, standing: float) -> FadedMemory:
+        """The memory as it reads now.
+
+        memory    in its original wording
+        rest      what of it the prompt does not say already
+        standing  how far its own text stands out for this query, in standard deviations
+        """
+        clear = FadedMemory(
+            memory if rest == memory.text else replace(memory, text=rest)
+        )
+        mind = self._mind
+        has_units = memory.kind in _EPISODES or mind.fading.of(memory.id) is not None
+        if not has_units or not blurs(mind, memory):
+            return clear
+        words = set(mind.tokeniser.tokens(memory.text))
+        strength = self._strength(words, standing)
+        # A quiet look in the words of a memory shows it as it is, and asks for nothing of it.
+        is_repeated = len(self._asked.keys() & words) >= _REPEATED * len(words)
+        is_look = self._is_quiet and is_repeated
+        slowing = 1.0 if is_look else slowing_of(strength, self._params)
+        faded = fading_of(mind, memory, self._turn, slowing=slowing)
+        if rest != memory.text and faded.text == memory.text:
+            units = tuple(_moved(faded.text, rest, faded.units))
+            faded = replace(faded, text=rest, units=units)
+        reading = read_of(memory, faded)
+        return FadedMemory(
+            memory=replace(memory, text=reading.text),
+            visibility=faded.visibility,
+            slowing=slowing,
+            is_masked=reading.is_masked,
+            is_empty=reading.is_empty and strength < _DRIFTS,
+        )
+
+    def _strength(self, words: set[str], standing: float) -> float:
+        """How strongly the newest text of the query brings back a memory of these words, 0..1."""
+        asked = self._asked
+        total = sum(asked.values())
+        shared = sum(asked[token] for token in asked.keys() & words)
+        share = shared / total if total else 0.0
+        return query_strength(standing, share, self._best, self._texts, self._params)
+
+
+def _moved(text: str, rest: str, units: Iterable[MicroUnit]) -> Iterator[MicroUnit]:
+    """The units whose words stand in a part of the text, where they stand there."""
+    for unit in units:
+        words = text[unit.span.start : unit.span.end]
+        start = rest.find(words)
+        if start >= 0:
+            span = replace(unit.span, start=start, end=start + len(words))
+            yield replace(unit, span=span)

@@ -1,0 +1,232 @@
+"""How a recall reads memories that have faded: masks, their legend, and what is asked for plainly."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.ids import SlotId
+from soulmem.engine.api.requests import RecallType
+from soulmem.engine.api.results import Recalled, RecalledMemory
+from soulmem.language.world_lines import world_scenes
+from tests.engine.stage import ME, Stage, line
+
+pytestmark = pytest.mark.timeout(240)
+
+PEOPLE = [
+    "Agnes",
+    "Bruno",
+    "Cecil",
+    "Doris",
+    "Elmer",
+    "Flora",
+    "Gerda",
+    "Hanno",
+    "Ivana",
+    "Jarek",
+]
+THINGS = [
+    "umbrella",
+    "canoe",
+    "violin",
+    "lantern",
+    "barrel",
+    "ladder",
+    "helmet",
+    "carpet",
+    "trumpet",
+    "telescope",
+]
+FACTS = [
+    f"{who} left the {colour} {thing} behind the {place}."
+    for colour, place in (("crimson", "windmill"), ("turquoise", "granary"), ("golden", "lighthouse"))
+    for who, thing in zip(PEOPLE, THINGS, strict=True)
+]  # fmt: skip
+LOCKET = "At the harbour I gave Tom a silver locket, and we drank some tea."
+
+
+def said(slot: str, text: str) -> SentMessage:
+    """A line of the player."""
+    return line(slot, text, Role.USER)
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    """A soul that heard of a locket among other things."""
+    new_stage = Stage()
+    await new_stage.start()
+    await new_stage.soul()
+    messages = [said("m0", LOCKET), *(said(f"m{i}", f) for i, f in enumerate(FACTS, 1))]
+    await new_stage.sync("c1", messages)
+    await new_stage.close("c1")
+    yield new_stage
+    await new_stage.stop()
+
+
+async def locket(stage: Stage, query: str, **more: Any) -> RecalledMemory:
+    """The memory of the locket as an answer tells it."""
+    answer = await stage.recall(query, max_items=40, budget_tokens=9_000, **more)
+    (memory,) = [m for m in answer.memories if m.sources[0].slot == "m0"]
+    return memory
+
+
+async def test_what_drifts_by_is_blurred_and_what_is_asked_for_is_clear(
+    stage: Stage,
+) -> None:
+    stage.clock.advance(0, 700)
+    drifting = await locket(stage, "Agnes had an umbrella.")
+    assert drifting.text == "Al: xxx(a gift), xxx(a meal)."
+    assert drifting.is_masked
+    assert 0.25 < drifting.visibility < 0.6
+    assert drifting.why.endswith("Parts of it have faded by now.")
+    asked = await locket(stage, "Who got the silver locket at the harbour?")
+    assert asked.text == f"Al: {LOCKET}"
+    assert not asked.is_masked
+    assert asked.slowing > 16
+    assert asked.visibility > 0.9
+    assert "faded" not in asked.why
+
+
+async def test_a_quiet_look_in_its_own_words_shows_it_as_it_is(stage: Stage) -> None:
+    stage.clock.advance(0, 700)
+    look = await locket(stage, LOCKET, type=RecallType.QUIET)
+    assert look.text == "Al: xxx(a gift), xxx(a meal)."
+    assert look.slowing == 1.0
+    cue = await locket(stage, LOCKET, type=RecallType.NORMAL)
+    assert cue.text == f"Al: {LOCKET}"
+
+
+def with_masks(answer: Recalled) -> list[str]:
+    """The headers and items of the blocks that hold a mask."""
+    return [block.text for block in answer.blocks if "xxx" in block.text]
+
+
+async def test_the_legend_stands_once_and_only_with_a_mask(stage: Stage) -> None:
+    clear = await stage.recall("Agnes had an umbrella.", max_items=40)
+    assert with_masks(clear) == []
+    stage.clock.advance(0, 700)
+    answer = await stage.recall("Agnes had an umbrella.", max_items=40)
+    (block,) = [block for block in answer.blocks if "xxx" in block.text]
+    header = block.text[: block.text.index(block.items[0].text)]
+    assert header.count("never says xxx.]\n") == 1
+    assert block.text == header + "\n".join(item.text for item in block.items)
+    assert answer.tokens == sum(b.tokens for b in answer.blocks) <= 1200
+    assert [m.text for m in answer.memories if m.is_masked]
+    assert {m.text for m in answer.memories} == {item.text for item in block.items}
+
+
+async def test_a_character_may_know_that_it_forgets(stage: Stage) -> None:
+    await stage.soul(knows_it_forgets=True)
+    clear = await stage.recall("Agnes had an umbrella.", max_items=40)
+    assert "knows that they forget" not in "".join(b.text for b in clear.blocks)
+    stage.clock.advance(0, 700)
+    answer = await stage.recall("Agnes had an umbrella.", max_items=40)
+    assert "[Mira knows that they forget, and may say so.]\n" in answer.blocks[0].text
+
+
+@pytest.mark.parametrize("settings", [{"fades": False}, {"forgetting": 0.0}])
+async def test_without_forgetting_everything_is_clear(
+    stage: Stage, settings: dict[str, Any]
+) -> None:
+    await stage.soul(**settings)
+    stage.clock.advance(0, 9_999)
+    memory = await locket(stage, "Agnes had an umbrella.")
+    assert (memory.text, memory.visibility) == (f"Al: {LOCKET}", 1.0)
+
+
+async def test_what_is_in_the_prompt_is_not_told_again_although_it_has_faded(
+    stage: Stage,
+) -> None:
+    """The original wording counts."""
+    stage.clock.advance(0, 700)
+    answer = await stage.recall(
+        "Agnes had an umbrella.", max_items=40, context_texts=(LOCKET,)
+    )
+    assert "m0" not in {m.sources[0].slot for m in answer.memories}
+
+
+async def test_a_part_that_is_new_to_the_prompt_is_blurred_too(stage: Stage) -> None:
+    first = "The old ferry to the islands leaves from the pier in the morning."
+    text = f"{first} My sister hid nine letters under the floor of the chapel."
+    await stage.sync("c2", [said("n0", text), said("n1", "Well then.")])
+    stage.clock.advance(0, 700)
+    answer = await stage.recall(
+        "Agnes had an umbrella.", max_items=40, context_texts=(first,)
+    )
+    (memory,) = [m for m in answer.memories if m.sources[0].slot == "n0"]
+    assert memory.text == "Al: xxx(something said)."
+
+
+async def test_a_memory_of_which_nothing_is_left_is_told_only_when_it_is_asked_for(
+    stage: Stage,
+) -> None:
+    stage.clock.advance(0, 9_000)
+    answer = await stage.recall("Agnes had an umbrella.", max_items=40)
+    assert "m0" not in {m.sources[0].slot for m in answer.memories}
+    trace = await stage.engine.recaller.trace(ME, answer.trace)
+    assert "nothing of it is left to tell" in {c.cut for c in trace.considered}
+    look = await locket(stage, LOCKET, type=RecallType.QUIET)
+    assert look.text == "Al: xxx."
+
+
+async def test_of_what_is_important_names_and_numbers_stay(stage: Stage) -> None:
+    text = "I love you, Tom, and I promise to never forget the 47 stairs of Lund."
+    await stage.sync("c2", [said("n0", text), said("n1", "Well then.")])
+    memory = await stage.find(f"Al: {text}")
+    mind = await stage.mind()
+    assert mind.memories[memory].importance >= 0.6
+    stage.clock.advance(0, 5_000)
+    look = await stage.recall(text, max_items=40, type=RecallType.QUIET)
+    (told_memory,) = [m for m in look.memories if m.id == memory]
+    assert "47" in told_memory.text
+    assert "stairs" not in told_memory.text
+
+
+def filler(exchanges: int) -> list[SentMessage]:
+    """Small talk that shares next to nothing with the facts."""
+    rng = random.Random(7)
+    lines = [text.partition(": ")[2] for scene in world_scenes("en") for text in scene]
+    out = []
+    for number in range(exchanges):
+        for slot, role in (("u", Role.USER), ("c", Role.CHARACTER)):
+            text = " ".join(rng.sample(lines, 2))
+            out.append(line(f"{slot}{number}", text, role))
+    return out
+
+
+@pytest.mark.parametrize("kind", [RecallType.QUIET, RecallType.NORMAL])
+async def test_after_a_life_of_3000_exchanges_what_is_asked_plainly_is_clear(
+    stage: Stage, kind: RecallType
+) -> None:
+    talk = filler(500)
+    await stage.sync("c2", talk)
+    await stage.close("c2")
+    stage.clock.advance(0, 3_000 - len(talk) // 2)
+    clear, recalled = 0, 0
+    for number, fact in enumerate(FACTS, 1):
+        thing, place = fact.split()[3:5], fact.split()[-1].strip(".")
+        query = f"Who left the {' '.join(thing)} somewhere near the {place}?"
+        answer = await stage.recall(query, type=kind)
+        slots = {m.sources[0].slot: m for m in answer.memories if m.sources}
+        memory = slots.get(SlotId(f"m{number}"))
+        recalled += memory is not None
+        clear += memory is not None and memory.text == f"Al: {fact}"
+    assert recalled >= 0.95 * len(FACTS)
+    assert clear >= 0.95 * len(FACTS)
+
+
+async def test_reasons_are_in_the_language_that_is_asked_for(stage: Stage) -> None:
+    scene = await locket(stage, "Did we go to the harbour?")
+    assert scene.why.isascii()
+    chinese = await locket(stage, "Did we go to the harbour?", language="zh")
+    assert not chinese.why.isascii()
+    assert chinese.text == scene.text
+    answer = await stage.recall("Did we go to the harbour?", language="zh")
+    trace = await stage.engine.recaller.trace(ME, answer.trace)
+    cut = {candidate.cut for candidate in trace.considered if not candidate.kept}
+    assert cut
+    assert not any(reason.isascii() for reason in cut if reason)
