@@ -45,24 +45,26 @@ def reconcile(
     *,
     confirmed: bool,
     known_text: Callable[[Version], str | None],
+    digest_of: Callable[[Sequence[Message]], str] = digest,
+    index: Mapping[SlotId, int] | None = None,
 ) -> Reconciled:
     """Compare what is stored with what the client shows.
 
-    `known_text` finds a version's text elsewhere, in a parent of the branch say. Raises Conflict when `base`
-    does not
-    describe the stored messages, Unprocessable for a repeated slot or a text that does not fit its hash.
+    `known_text` finds a version's text elsewhere, in a parent of the branch say; `digest_of` gives what `digest`
+    gives; `index` holds the position of each stored slot. Raises Conflict when `base` does not describe the
+    stored messages, Unprocessable for a repeated slot or a text that does not fit its hash.
     """
-    kept = _base_of(stored, base)
+    kept = _base_of(stored, base, digest_of)
     before = {
         m.slot: m for m in stored[len(kept) :]
     }  # what the base does not settle already
-    _check_slots(kept, sent)
-    for index, message in enumerate(sent):
+    _check_slots(kept, sent, index)
+    for number, message in enumerate(sent):
         if message.text is not None and text_hash(message.text) != message.hash:
             raise Unprocessable(
                 f"slot {message.slot!r}: the text hashes to {text_hash(message.text)}, not to {message.hash}:"
                 " send the text and the hash of the same wording",
-                field=f"messages[{index}].hash",
+                field=f"messages[{number}].hash",
             )
     vanished = before.keys() - {m.slot for m in sent}
     if (
@@ -142,9 +144,12 @@ def ranks_for(
     When the space between two neighbours is used up, all are dealt out anew, `gap` apart.
     """
     shorter = min(len(stored), len(current_listing))
+    # Equal messages need no look at their slots.
+    same, _ = common_ends(stored, current_listing)
     prefix, suffix = common_ends(
-        [m.slot for m in stored], [m.slot for m in current_listing]
+        [m.slot for m in stored[same:]], [m.slot for m in current_listing[same:]]
     )
+    prefix += same
     head, tail = list(ranks[:prefix]), list(ranks[len(ranks) - suffix :])
     old = (
         {m.slot: r for m, r in zip(stored, ranks, strict=True)}
@@ -193,7 +198,11 @@ def _middle_ranks(
     return out
 
 
-def _base_of(stored: Sequence[Message], base: Base | None) -> Sequence[Message]:
+def _base_of(
+    stored: Sequence[Message],
+    base: Base | None,
+    digest_of: Callable[[Sequence[Message]], str],
+) -> Sequence[Message]:
     if base is None:
         return ()
     if base.count > len(stored):
@@ -202,7 +211,7 @@ def _base_of(stored: Sequence[Message], base: Base | None) -> Sequence[Message]:
             field="base",
         )
     kept = stored[: base.count]
-    if digest(kept) != base.digest:
+    if digest_of(kept) != base.digest:
         raise Conflict(
             f"the first {base.count} messages differ from the stored ones: send all messages",
             field="base",
@@ -210,13 +219,19 @@ def _base_of(stored: Sequence[Message], base: Base | None) -> Sequence[Message]:
     return kept
 
 
-def _check_slots(kept: Sequence[Message], sent: Sequence[SentMessage]) -> None:
-    seen = {m.slot for m in kept}
-    for index, message in enumerate(sent):
-        if message.slot in seen:
+def _check_slots(
+    kept: Sequence[Message],
+    sent: Sequence[SentMessage],
+    index: Mapping[SlotId, int] | None,
+) -> None:
+    if index is None:
+        index = {m.slot: position for position, m in enumerate(kept)}
+    seen = set[SlotId]()
+    for number, message in enumerate(sent):
+        if message.slot in seen or index.get(message.slot, len(kept)) < len(kept):
             raise Unprocessable(
                 f"slot {message.slot!r} stands twice in this chat: give every message its own",
-                field=f"messages[{index}].slot",
+                field=f"messages[{number}].slot",
             )
         seen.add(message.slot)
 

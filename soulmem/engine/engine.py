@@ -9,19 +9,24 @@ from dataclasses import dataclass, field
 from soulmem.domain.errors import StoreError, Unprocessable
 from soulmem.engine.api.results import Health
 from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.streams import Streams
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.history import History
 from soulmem.engine.editing.memory_editor import MemoryEditor
+from soulmem.engine.editing.overviews import Overviews
 from soulmem.engine.exchange.bundle_export import BundleExport
 from soulmem.engine.exchange.import_jobs import ImportJobs
 from soulmem.engine.health import health_of
 from soulmem.engine.idle import IdleWork
 from soulmem.engine.learning.feedback import FeedbackService
 from soulmem.engine.learning.learner import Learner
+from soulmem.engine.llm.model_choice import ModelChooser
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.recaller import Recaller
+from soulmem.engine.recall.reply_recall import ReplyRecall
+from soulmem.engine.recall.roulette import Roulette
 from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.jobs import Jobs
@@ -49,15 +54,20 @@ class Engine:
     souls: SoulService
     chats: ChatService
     memories: MemoryEditor
+    overviews: Overviews
     recaller: Recaller
+    replies: ReplyRecall
+    roulette: Roulette
     feedback: FeedbackService
     history: History
     deletions: DeletionRequests
+    streams: Streams
     tools: Tools
     jobs: Jobs
     imports: ImportJobs
     exports: BundleExport
     llms: LlmAccess
+    model_choice: ModelChooser
     events: Events
     # background services
     store_opening: StoreOpening

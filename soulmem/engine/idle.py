@@ -7,6 +7,14 @@ from datetime import timedelta
 
 from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.digest_shelving import DigestShelving
+from soulmem.engine.consolidation.digests import DigestWriter
+from soulmem.engine.consolidation.homonyms import HomonymWork
+from soulmem.engine.consolidation.joining import Joiner
+from soulmem.engine.consolidation.linking import CoRecallLinker
+from soulmem.engine.consolidation.rewording import Rewording
+from soulmem.engine.consolidation.stated_names import StatedNames
+from soulmem.engine.consolidation.streams import Streams
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.runtime.compiling import KernelCompilation
@@ -64,13 +72,21 @@ class IdleWork:
     writer: ChatWriter
     learner: Learner
     rereader: Rereader
+    joiner: Joiner
+    co_recall_linker: CoRecallLinker
+    homonyms: HomonymWork
+    stated_names: StatedNames
     forgetting: ForgettingWork
+    shelving: DigestShelving
     topics: Topics
     bin: BinPurge
     embedding: EmbeddingService
     snapshots: SnapshotKeeper
     backups: BackupSchedule
     consolidator: Consolidator
+    rewording: Rewording
+    digest_writer: DigestWriter
+    streams: Streams
     settle_after: timedelta  # age at which an unchanged last message counts as settled
 
     async def run(self) -> None:
@@ -82,16 +98,25 @@ class IdleWork:
         await self.learner.drain()
         await self.learner.refresh_working_memory(self.worlds.minds())
         await self.rereader.run_idle(self.worlds.all())
+        await self.joiner.run_idle(self.worlds.all())
+        await self.co_recall_linker.run_idle(self.worlds.all())
+        await self.digest_writer.run_idle(self.worlds.all())
+        await self.streams.run_idle(self.worlds.all())
+        await self.homonyms.run_idle(self.worlds.all())
+        await self.stated_names.run_idle(self.worlds.all())
         await self.forgetting.run_idle(self.worlds.all())
+        await self.shelving.run_idle(self.worlds.all())
         await self.topics.run_idle(self.worlds.all())
         await self.services.loader.run_idle(self.worlds.minds())
         await self.bin.run_idle(self.worlds.all())
         await self.embedding.wait_pending()
         await self.embedding.switch_model()
+        await self.embedding.drop_unused_states()
         if all(world.is_fully_open() for world in self.worlds.all()):
             await self.embedding.drop_unused_vectors()
         await self.snapshots.run_idle(self.worlds.all())
         await self.services.store.maintain()
+        await self.services.store.compact()
         await self.backups.run_idle()
         await self._consolidate()  # last, as a language model may take long
         spare_the_collector()
@@ -104,3 +129,5 @@ class IdleWork:
     async def _consolidate(self) -> None:
         if await self.consolidator.run_idle(self.worlds.all()):
             await self.embedding.wait_pending()
+        await self.rewording.run_idle(self.worlds.all())
+        await self.digest_writer.word_idle(self.worlds.all())

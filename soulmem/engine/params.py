@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
+from soulmem.engine.consolidation.digests import DigestWork
 from soulmem.engine.learning.learner import LearningParams
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.ranking import RankingParams
@@ -36,3 +37,4 @@ class EngineParams:
     bin: BinParams = field(default_factory=BinParams)
     images: SnapshotParams = field(default_factory=SnapshotParams)
     consolidation: ConsolidationParams = field(default_factory=ConsolidationParams)
+    digests: DigestWork = field(default_factory=DigestWork)

@@ -8,12 +8,23 @@ from datetime import timedelta
 
 from soulmem.domain.ids import Owner
 from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.digest_shelving import DigestShelving
+from soulmem.engine.consolidation.digest_wording import DigestWording
 from soulmem.engine.consolidation.digests import DigestWriter
+from soulmem.engine.consolidation.homonyms import HomonymWork
+from soulmem.engine.consolidation.joining import Joiner
+from soulmem.engine.consolidation.linking import CoRecallLinker
 from soulmem.engine.consolidation.on_request import ConsolidationJobs
 from soulmem.engine.consolidation.replay import ReplayJob
+from soulmem.engine.consolidation.rewording import Rewording
+from soulmem.engine.consolidation.stated_names import StatedNames
+from soulmem.engine.consolidation.streams import Streams
+from soulmem.engine.deep.deep_recall import DeepRecall
+from soulmem.engine.deep.quiz import Quiz
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.history import History
 from soulmem.engine.editing.memory_editor import MemoryEditor
+from soulmem.engine.editing.overviews import Overviews
 from soulmem.engine.engine import Engine
 from soulmem.engine.exchange.bundle_export import BundleExport
 from soulmem.engine.exchange.bundle_import import BundleImport
@@ -23,12 +34,16 @@ from soulmem.engine.exchange.lore_import import LoreImport
 from soulmem.engine.idle import IdleWork, Startup
 from soulmem.engine.learning.feedback import FeedbackService
 from soulmem.engine.learning.learner import Learner
+from soulmem.engine.learning.ratings import Ratings
+from soulmem.engine.llm.model_choice import ChoosableModels, ModelChooser
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.probe import ModelTest
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.recaller import Recaller
+from soulmem.engine.recall.reply_recall import ReplyRecall
+from soulmem.engine.recall.roulette import Roulette
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.events import Events
@@ -39,6 +54,7 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.sync.chats import ChatService
 from soulmem.engine.sync.souls import SoulService
+from soulmem.engine.tools.assistant import Assistant
 from soulmem.engine.tools.dispatch import Tools
 from soulmem.engine.upkeep.backups import BackupSchedule
 from soulmem.engine.upkeep.bin_purge import BinPurge
@@ -59,6 +75,7 @@ from soulmem.ports.llm import Llm
 from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.spool import Spool
 from soulmem.ports.store import Store
+from soulmem.ports.token_store import TokenStore
 from soulmem.ports.traces import TraceLog
 
 
@@ -76,8 +93,10 @@ class Ports:
     warm: Callable[[], object] | None = None  # compiles the kernels
     traces: TraceLog | None = None
     images: SnapshotStore | None = None
+    tokens: TokenStore | None = None
     backups: Backups | None = None
     llm: LlmSources | Llm | None = None
+    models: ChoosableModels | None = None  # that the user can choose instead
 
 
 def wire_engine(ports: Ports) -> Engine:
@@ -94,7 +113,11 @@ def wire_engine(ports: Ports) -> Engine:
         store=store, compute=compute, clock=clock, params=params.loading
     )
     embedding = EmbeddingService(
-        store=store, compute=compute, wanted=ports.model, fallback=ports.fallback
+        store=store,
+        compute=compute,
+        wanted=ports.model,
+        fallback=ports.fallback,
+        tokens=ports.tokens,
     )
     snapshots = SnapshotKeeper(
         images=ports.images, store=store, compute=compute, params=params.images
@@ -104,7 +127,7 @@ def wire_engine(ports: Ports) -> Engine:
     def create_world(owner: Owner) -> World:
         async def adopt(mind: Mind) -> None:
             await learner.adopt(owner, mind)
-            await embedding.add_mind(mind)
+            await embedding.add_mind(owner, mind)
 
         return World(
             owner=owner,
@@ -133,7 +156,13 @@ def wire_engine(ports: Ports) -> Engine:
         params.idle_after, lambda: idle.run(), lambda: idle.go_on(), events
     )
     writer = ChatWriter(services)
-    souls = SoulService(services, writer=writer, images=snapshots, defaults=params.soul)
+    souls = SoulService(
+        services,
+        writer=writer,
+        images=snapshots,
+        tokens=embedding.tokens,
+        defaults=params.soul,
+    )
     learner = Learner(services, params=params.learning)
     chats = ChatService(
         services,
@@ -142,6 +171,7 @@ def wire_engine(ports: Ports) -> Engine:
         on_new_texts=embedding.wake,
         on_generating=lifecycle.generating,
     )
+    streams = Streams(services, minutes=params.digests.highlight_minutes)
     recaller = Recaller(
         services,
         embedding=embedding,
@@ -150,6 +180,7 @@ def wire_engine(ports: Ports) -> Engine:
         traces=traces,
         ranking=params.ranking,
         walking=params.walking,
+        catch_up=streams.catch_up,
     )
     memories = MemoryEditor(
         services,
@@ -167,9 +198,16 @@ def wire_engine(ports: Ports) -> Engine:
         encoder=embedding.encoder,
     )
     usage_persistence = UsagePersistence(
-        store=store, usage=consolidator.usage, deferrals=consolidator.deferrals
+        store=store,
+        usage=consolidator.usage,
+        deferrals=consolidator.deferrals,
+        trust=consolidator.trust,
     )
-    digest_writer = DigestWriter(compute=compute, llm_calls=consolidator.llm_calls)
+    digest_writer = DigestWriter(
+        services,
+        wording=DigestWording(services, llm_calls=consolidator.llm_calls),
+        params=params.digests,
+    )
     deletions = DeletionRequests(services, memories=memories)
     jobs = Jobs(ports.spool, souls.get, events)
     imports = ImportJobs(
@@ -179,9 +217,28 @@ def wire_engine(ports: Ports) -> Engine:
         bundles=BundleImport(services, learner=learner, embedding=embedding),
         embedding=embedding,
     )
+    assistant = Assistant(
+        services,
+        jobs=jobs,
+        llm_calls=consolidator.llm_calls,
+        context_tokens=llms.context_tokens,
+        tools=lambda: tools,
+    )
+    tools = Tools(
+        services,
+        memories=memories,
+        recaller=recaller,
+        deletions=deletions,
+        digest_writer=digest_writer,
+        ratings=Ratings(services),
+        assistant=assistant,
+        review=params.bin.review,
+    )
+    joiner = Joiner(services, encoder=embedding.encoder)
+    stated_names = StatedNames(services)
     topics = Topics(services)
     forgetting = ForgettingWork(services)
-    purge = BinPurge(services, params=params.bin)
+    purge = BinPurge(services, on_purged=embedding.tokens.tidy, params=params.bin)
     backups = BackupSchedule(
         services, backups=ports.backups, daily=params.daily_backups
     )
@@ -194,8 +251,23 @@ def wire_engine(ports: Ports) -> Engine:
     _register(
         jobs,
         work_on_request.job_kinds(),
-        ReplayJob(services, consolidator=consolidator).job_kinds(),
-        ModelTest(llm_calls=consolidator.llm_calls).job_kinds(),
+        ReplayJob(
+            services,
+            consolidator=consolidator,
+            joiner=joiner,
+            stated_names=stated_names,
+        ).job_kinds(),
+        ModelTest(
+            llm_calls=consolidator.llm_calls, trust=consolidator.trust
+        ).job_kinds(),
+        DeepRecall(
+            services,
+            recaller=recaller,
+            llm_calls=consolidator.llm_calls,
+            recall=params.recall,
+        ).job_kinds(),
+        Quiz(services, recaller=recaller, recall=params.recall).job_kinds(),
+        assistant.job_kinds(),
         imports.job_kinds(),
         topics.job_kinds(),
         forgetting.job_kinds(),
@@ -217,13 +289,21 @@ def wire_engine(ports: Ports) -> Engine:
         writer=writer,
         learner=learner,
         rereader=Rereader(compute),
+        joiner=joiner,
+        co_recall_linker=CoRecallLinker(services),
+        homonyms=HomonymWork(services, encoder=embedding.encoder),
+        stated_names=stated_names,
         forgetting=forgetting,
+        shelving=DigestShelving(services),
         topics=topics,
         bin=purge,
         embedding=embedding,
         snapshots=snapshots,
         backups=backups,
         consolidator=consolidator,
+        rewording=Rewording(services, llm_calls=consolidator.llm_calls),
+        digest_writer=digest_writer,
+        streams=streams,
         settle_after=timedelta(seconds=params.settle_after),
     )
     return Engine(
@@ -233,22 +313,32 @@ def wire_engine(ports: Ports) -> Engine:
         souls=souls,
         chats=chats,
         memories=memories,
+        overviews=Overviews(services),
         recaller=recaller,
-        feedback=FeedbackService(services, trace_of=recaller.trace),
+        replies=ReplyRecall(
+            sync=chats.sync,
+            recall=recaller.recall,
+            read=embedding.embed_query,
+            time_budget_ms=params.recall.time_budget_ms,
+        ),
+        roulette=Roulette(services, weight=params.ranking.weight),
+        feedback=FeedbackService(
+            services, trace_of=recaller.trace, asked_in=recaller.unit_query
+        ),
         history=History(services),
         deletions=deletions,
-        tools=Tools(
-            services,
-            memories=memories,
-            recaller=recaller,
-            deletions=deletions,
-            digest_writer=digest_writer,
-            review=params.bin.review,
-        ),
+        tools=tools,
+        streams=streams,
         jobs=jobs,
         imports=imports,
         exports=BundleExport(services, learner=learner),
         llms=llms,
+        model_choice=ModelChooser(
+            llms=llms,
+            usage=consolidator.usage,
+            models=ports.models,
+            on_changed=consolidator.model_changed,
+        ),
         events=events,
         store_opening=store_opening,
         lifecycle=lifecycle,

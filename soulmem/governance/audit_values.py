@@ -1,4 +1,4 @@
-"""JSON values of memories, edges and opinions in audit entries, and how they are read back."""
+"""JSON values of memories, edges, opinions and fading in audit entries, and how they are read back."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any, get_type_hints
 
 import msgspec
 
+from soulmem.domain.dialogue import text_hash
 from soulmem.domain.edges import Edge
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.memories import Memory
+from soulmem.domain.micro_units import Anchor, MicroUnit, Retention
 from soulmem.domain.opinions import Opinion
 
 # The fields of a memory in audit entries; its evidence and concepts follow from the chat and the text.
@@ -26,9 +29,13 @@ MEMORY_FIELDS = (
     "place",
     "situation",
     "concept",
+    "merged_into",
+    "kept_apart",
+    "brought_back",
 )
 _MEMORY: Mapping[str, Any] = get_type_hints(Memory)
 _EDGE: Mapping[str, Any] = get_type_hints(Edge)
+STATES = "states"  # in place of a whole fading record
 _EDGE_FIELDS = tuple(f.name for f in fields(Edge) if f.name != "soul")
 
 
@@ -95,6 +102,56 @@ def opinion_values(opinion: Opinion) -> dict[str, Any]:
 def opinion_of_values(values: Any) -> Opinion:
     """The opinion that `opinion_values` described; further keys of older versions are ignored."""
     return msgspec.convert(values, Opinion)
+
+
+def fading_values(record: FadingRecord | None) -> dict[str, Any] | None:
+    """A fading record as JSON values; None where there was none."""
+    if record is None or record.is_empty:
+        return None
+    values: dict[str, Any] = _plain(record)
+    return values
+
+
+def state_values(record: FadingRecord | None) -> dict[str, Any] | None:
+    """The states of a fading record without any words, for entries that outlive the memory; None: no record."""
+    if record is None:
+        return None
+    units = [(_place(unit), unit.retention) for unit in record.units]
+    anchors = [(_mark(anchor), anchor.retention) for anchor in record.anchors]
+    values: dict[str, Any] = _plain({STATES: dict((*units, *anchors))})
+    return values
+
+
+def with_states(record: FadingRecord, values: Mapping[str, Any]) -> FadingRecord:
+    """The record with the states that `state_values` described; computed parts without one had none.
+
+    What is left to be worded anew is of the lesson that is taken back, so that goes.
+    """
+    states = msgspec.convert(values[STATES], dict[str, Retention])
+    units = [
+        replace(unit, retention=states.get(_place(unit), unit.retention))
+        for unit in record.units
+        if record.own_units or _place(unit) in states
+    ]
+    anchors = [
+        replace(anchor, retention=states.get(_mark(anchor), anchor.retention))
+        for anchor in record.anchors
+        if record.own_anchors or _mark(anchor) in states
+    ]
+    return replace(record, units=tuple(units), anchors=tuple(anchors), retold=None)
+
+
+def _place(unit: MicroUnit) -> str:
+    return f"{unit.span.start}-{unit.span.end}"
+
+
+def _mark(anchor: Anchor) -> str:
+    return f"{anchor.kind.value} {text_hash(anchor.text)}"
+
+
+def fading_of_values(values: Any) -> FadingRecord:
+    """The record that `fading_values` described; further keys of newer versions are ignored."""
+    return msgspec.convert(values, FadingRecord)
 
 
 def _plain(value: Any) -> Any:

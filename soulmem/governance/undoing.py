@@ -1,22 +1,24 @@
 """What to restore when changes are undone after later changes.
 
-An audit entry has fields by name; edges are under `edges`, by edge id, None where the edge did not exist. What
-the user changed later is left as it is.
+An audit entry has fields by name; edges are under `edges`, by edge id, None where the edge did not exist, and
+fading records under `fading`, by memory in the same way. What the user changed later is left as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
 
-# id of a memory or an edge, and a field; `EDGES` for an edge
+# id of a memory or an edge, and a field; `EDGES` for an edge, `FADING` for how a memory fades
 FieldRef = tuple[str, str]
 
 EDGES = "edges"
+FADING = "fading"
 OPINION = "opinion"
+VECTORS = "memory_vectors"  # what a lesson added to the memory vectors of edges
 SINCE = "since "  # prefix of the reason of an undo of all entries from one on
 _CHANGES = frozenset(
     {
@@ -32,7 +34,7 @@ _CHANGES = frozenset(
 
 @dataclass(slots=True)
 class Reversal:
-    """What to restore: fields by memory, fields by edge, None for an edge to delete.
+    """What to restore: fields by memory, fields by edge, None for an edge to delete; the same of fading records.
 
     `created` memories were made by the undone entries. `skipped` lists what the user changed later.
     """
@@ -41,6 +43,10 @@ class Reversal:
     # memory: id of the entry that created it
     created: dict[str, str] = field(default_factory=dict)
     edges: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    # memory: its former fading record
+    fading: dict[str, dict[str, Any] | None] = field(default_factory=dict)
+    # entries whose lessons are taken out of memory vectors, newest first
+    vectors: list[AuditEntry] = field(default_factory=list)
     undone: dict[str, None] = field(default_factory=dict)  # ids of entries
     skipped: list[FieldRef] = field(default_factory=list)
 
@@ -71,8 +77,10 @@ def undone_by(
     undone_ids = set()
     for entry in entries:
         for act in acts:
-            hit = entry.target in targets[(act.source, act.reason)] or _edges(
-                entry.before, entry.after
+            hit = (
+                entry.target in targets[(act.source, act.reason)]
+                or _edges(entry.before, entry.after)
+                or _fading(entry)
             )
             if hit and act.id > entry.id and _names(act, entry):
                 undone_ids.add(entry.id)
@@ -101,6 +109,7 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
     back: dict[FieldRef, str] = {}
     # the same by undo (source and reason)
     acts: dict[tuple[str, str], dict[FieldRef, str]] = {}
+    out.vectors = _vector_lessons(entries, chosen)
     for entry in entries:
         if entry.id in chosen:
             older = {name for name, oldest in back.items() if oldest < entry.id}
@@ -116,6 +125,19 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
             mine.update(_touched(entry))
             kept.add(entry.target)
     return out
+
+
+def _vector_lessons(
+    entries: Sequence[AuditEntry], chosen: Collection[str]
+) -> list[AuditEntry]:
+    """The chosen entries that taught memory vectors and were not undone before."""
+    lessons = [
+        entry
+        for entry in entries
+        if entry.id in chosen and (entry.after or {}).get(VECTORS)
+    ]
+    earlier = undone_by(entries, lessons) if lessons else frozenset()
+    return [entry for entry in lessons if entry.id not in earlier]
 
 
 def _oldest(undo: AuditEntry, entries: Iterable[AuditEntry]) -> dict[FieldRef, str]:
@@ -151,6 +173,11 @@ def _take_back(
                 fields = out.memories.setdefault(entry.target, {})
                 fields[field_of[1]] = before[field_of[1]]
     _take_back_edges(out, entry, mine, older)
+    for key, was in _fading(entry):
+        if (key, FADING) in mine:
+            out.skipped.append((key, FADING))
+        elif (key, FADING) not in older:
+            out.fading[key] = was
 
 
 def _take_back_edges(
@@ -172,12 +199,20 @@ def _take_back_edges(
 
 def _touched(entry: AuditEntry) -> set[FieldRef]:
     edges = {(key, EDGES) for key, _ in _edges(entry.before, entry.after)}
-    return _memory_fields(entry) | edges
+    fading = {(key, FADING) for key, _ in _fading(entry)}
+    return _memory_fields(entry) | edges | fading
 
 
 def _memory_fields(entry: AuditEntry) -> set[FieldRef]:
-    names = {*(entry.before or {}), *(entry.after or {})} - {EDGES}
+    names = {*(entry.before or {}), *(entry.after or {})} - {EDGES, VECTORS, FADING}
     return {(entry.target, name) for name in names}
+
+
+def _fading(entry: AuditEntry) -> list[tuple[str, dict[str, Any] | None]]:
+    """The memories whose fading an entry changed, with the records before it; None where there was none."""
+    before = (entry.before or {}).get(FADING) or {}
+    after = (entry.after or {}).get(FADING) or {}
+    return [(key, before.get(key)) for key in sorted({*before, *after})]
 
 
 def _edges(

@@ -1,14 +1,14 @@
 """Writes and reads bundles: one soul as a file of JSON lines.
 
 The lines are: a head, the soul, each chat with its messages, memories, edges, usages and recalls, opinions,
-derivations, and an end with the count of lines before it. Vectors are left out, as they are made again from
-the texts.
+fading, derivations, and an end with the count of lines before it. Vectors are left out, as they are made again
+from the texts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from math import isfinite
 
@@ -18,8 +18,9 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message, text_hash
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import SoulMemError, Unprocessable
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, check_id
-from soulmem.domain.memories import Memory
+from soulmem.domain.memories import DERIVED, Memory, MemoryState
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
@@ -88,6 +89,12 @@ class OpinionLine(msgspec.Struct, frozen=True, tag="opinion", tag_field="type"):
     opinion: Opinion
 
 
+class FadingLine(msgspec.Struct, frozen=True, tag="fading", tag_field="type"):
+    """Units, anchors and rewording of a memory."""
+
+    fading: FadingRecord
+
+
 class DerivationLine(msgspec.Struct, frozen=True, tag="derivation", tag_field="type"):
     """What a language model read and which memories it made; these have lines of their own."""
 
@@ -100,7 +107,8 @@ class End(msgspec.Struct, frozen=True, tag="end", tag_field="type"):
     lines: int
 
 
-Graph = MemoryLine | EdgeLine | UsageLine | RecallLine | OpinionLine | DerivationLine
+Learned = UsageLine | RecallLine | OpinionLine | FadingLine
+Graph = MemoryLine | EdgeLine | Learned | DerivationLine
 Line = Head | SoulLine | ChatLine | MessageLine | Graph | End
 
 
@@ -125,6 +133,7 @@ class Bundle:
     usages: dict[MemoryId, Usage] = field(default_factory=dict)
     recalls: dict[str, RecallRecord] = field(default_factory=dict)
     opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
+    fading: dict[MemoryId, FadingRecord] = field(default_factory=dict)
     derivations: dict[str, Derivation] = field(default_factory=dict)
     broken: list[BrokenBundleLine] = field(default_factory=list)
     whole: bool = False
@@ -252,10 +261,22 @@ def _take_graph(bundle: Bundle, line: Graph) -> None:
         _take_usage(bundle, line.usage)
     elif isinstance(line, OpinionLine):
         _take_opinion(bundle, line.opinion)
+    elif isinstance(line, FadingLine):
+        _take_fading(bundle, line.fading)
     elif isinstance(line, DerivationLine):
         _take_derivation(bundle, line.derivation)
     else:
         _take_recall(bundle, line.recall)
+
+
+def _with_own_state(memory: Memory) -> Memory:
+    """The memory; in use and alone where its state says that it is joined and it may not be."""
+    is_merged = memory.state is MemoryState.MERGED
+    is_free = memory.origin in DERIVED and not (memory.permanent or memory.locked)
+    if is_merged and is_free and memory.merged_into is not None:
+        return memory
+    state = MemoryState.ACTIVE if is_merged else memory.state
+    return replace(memory, state=state, merged_into=None)
 
 
 def _take_memory(bundle: Bundle, memory: Memory) -> None:
@@ -264,7 +285,7 @@ def _take_memory(bundle: Bundle, memory: Memory) -> None:
     span = memory.situation.time_span
     _aware(memory.created, *((span.start, span.end) if span else ()))
     _storable(memory.text, *memory.tags)
-    bundle.memories[memory.id] = memory
+    bundle.memories[memory.id] = _with_own_state(memory)
 
 
 def _take_edge(bundle: Bundle, edge: Edge) -> None:
@@ -289,6 +310,23 @@ def _take_opinion(bundle: Bundle, opinion: Opinion) -> None:
     for chat in opinion.not_in:
         check_id(chat, "chat")
     bundle.opinions[opinion.memory] = opinion
+
+
+def _take_fading(bundle: Bundle, record: FadingRecord) -> None:
+    _check_soul(bundle, record.soul)
+    check_id(record.memory, "memory")
+    units = [unit.retention for unit in record.units]
+    for state in (*units, *(anchor.retention for anchor in record.anchors)):
+        _aware(state.touched)
+        if not isfinite(state.stability) or not isfinite(state.at_turn or 0.0):
+            raise Unprocessable("a number of what fades is not finite")
+    texts = [unit.span.gist for unit in record.units]
+    if record.retold is not None:
+        check_id(record.retold.chat, "chat")
+        check_id(record.retold.slot, "slot")
+        texts.append(record.retold.text)
+    _storable(record.reworded or "", *texts, *(a.text for a in record.anchors))
+    bundle.fading[record.memory] = record
 
 
 def _take_derivation(bundle: Bundle, derivation: Derivation) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
@@ -13,6 +13,12 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
 from soulmem.language.card_words import is_habit_heading, is_own_name_key
+from soulmem.language.habit_sentences import (
+    StatedHabit,
+    stated_habit,
+    without_repeats,
+)
+from soulmem.language.segmentation import sentences
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.files import json_object
 from soulmem.transfer.lore import CARD, BrokenPart, Cast, Lore, Statement
@@ -60,6 +66,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     if isinstance(card.get("nickname"), str):
         own += own_names(well_formed(card["nickname"]))
     stated: list[Statement] = []
+    habits: list[StatedHabit] = []
     names: list[KnownName] = []
     for field in _IN_PROMPT:
         text = texts.get(field, "")
@@ -67,6 +74,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
             if key is not None and is_own_name_key(key):
                 own += own_names(piece)
             stated += _habits(key, piece, field)
+            habits += _stated_habits(key, piece, own)
             names += names_in(piece, is_prose=key is None)
     for line in plain(texts.get("first_mes", ""), cast).split("\n"):
         names += names_in(line.strip())
@@ -82,7 +90,12 @@ def read_card(data: bytes, cast: Cast) -> Lore:
             broken.append(BrokenPart(f"character_book {entry.where}", entry.reason))
     every = united([*names, *inside.names], list(dict.fromkeys(own)), cast.user, CARD)
     return Lore(
-        name, (*stated, *inside.statements), every, tuple(broken), inside.disabled
+        name,
+        (*stated, *inside.statements),
+        every,
+        tuple(broken),
+        inside.disabled,
+        tuple(without_repeats(habits)),
     )
 
 
@@ -127,12 +140,28 @@ def _parts(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:
     return statements(text, cast)
 
 
+def _stated_habits(
+    key: str | None, piece: str, names: Sequence[str]
+) -> Iterator[StatedHabit]:
+    """The habits that the sentences of a part state."""
+    is_listed = key is not None and is_habit_heading(key)
+    parts = _listed(piece) if is_listed else sentences(piece)
+    for part in parts:
+        habit = stated_habit(part, names, is_listed=is_listed)
+        if habit is not None:
+            yield habit
+
+
+def _listed(piece: str) -> list[str]:
+    """The single entries of a list of habits."""
+    parts = re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)
+    return [part.strip(" .。") for part in parts]
+
+
 def _habits(key: str | None, piece: str, part: str) -> list[Statement]:
     """The single habits of a part whose key is a heading of habits."""
     if key is None or not is_habit_heading(key):
         return []
-    each = [
-        habit.strip(" .。")
-        for habit in re.split(r"[;；\n]|(?<=[a-z]), (?=[a-z])|、", piece)
+    return [
+        Statement(habit, part, MemoryKind.ACTION) for habit in _listed(piece) if habit
     ]
-    return [Statement(habit, part, MemoryKind.ACTION) for habit in each if habit]

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.soul import KnownName
+from soulmem.language.habit_sentences import StatedHabit
 
 CARD = "card"  # source of statements of the card
-_WORLD = "world: "
+_WORLD, _STORE = "world: ", "store: "
 # Parts of a card that are in every prompt. Older versions made notes of them, which repeated the prompt.
 PROMPT_PARTS = frozenset({"description", "personality", "scenario", "first message"})
 
@@ -18,9 +19,14 @@ def world_source(title: str) -> str:
     return f"{_WORLD}{title}"
 
 
+def store_source(title: str) -> str:
+    """The source of memories of another extension's store of that title."""
+    return f"{_STORE}{title}"
+
+
 def is_source(tag: str) -> bool:
     """Whether a tag of a memory is a source."""
-    return tag == CARD or tag.startswith(_WORLD)
+    return tag == CARD or tag.startswith((_WORLD, _STORE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,7 @@ class Lore:
     names: tuple[KnownName, ...] = ()
     broken: tuple[BrokenPart, ...] = ()
     disabled: int = 0  # entries that are switched off and left out
+    habits: tuple[StatedHabit, ...] = ()  # proposals; an import makes none of them
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.consolidation.backlog import BacklogParams
 from soulmem.engine.engine import Engine
+from soulmem.engine.llm.model_choice import ChoosableModels
 from soulmem.engine.params import EngineParams
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
@@ -23,7 +24,10 @@ from soulmem.ports.store import Store
 from tests.engine.stage import ME, Stage, line
 from tests.fakes.llm import FakeLlm
 
-_CHAT = re.compile(r"^\[(\d+)\] ([^:]*): (.*)$", re.MULTILINE)
+_CHAT = re.compile(
+    r'^\[(\d+)\] (.*?)(?: says: "|说：“|: )(.*?)["”]?$',
+    re.MULTILINE,
+)
 _BEFORE = re.compile(r"<summary>\n(.*)\n</summary>")
 
 
@@ -94,14 +98,20 @@ class ModelStage(Stage):
         model: Llm | None = None,
         fallback: ModelSource | None = None,
         backlog: BacklogParams = LIVED,
+        asks_questions: bool = False,
+        models: ChoosableModels | None = None,
     ) -> None:
-        """`backlog`: what counts as old; unless it is told, whatever is said at once was lived."""
+        """`backlog`: what counts as old; unless it is told, whatever is said at once was lived. The model is
+        asked no questions about itself unless that is told.
+        """
         self.llm = FakeLlm(*(replies or (obliging,)))
         self._llm: Llm = model or self.llm
+        self._models = models
         given = params or EngineParams(rest_by_itself=False)
-        given = replace(
-            given, consolidation=replace(given.consolidation, backlog=backlog)
+        consolidation = replace(
+            given.consolidation, backlog=backlog, asks_questions=asks_questions
         )
+        given = replace(given, consolidation=consolidation)
         super().__init__(store, params=given, fallback=fallback)
 
     def _new_engine(self) -> Engine:
@@ -116,6 +126,7 @@ class ModelStage(Stage):
                 spool=self.spool,
                 traces=self.traces,
                 llm=self._llm,
+                models=self._models,
             )
         )
 

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from soulmem.domain.edge_vectors import EdgeVector
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.engine.mind.mind import Mind
+from soulmem.graph.edge_vectors import decoded
 from tests.engine.stage import ME, Stage
 from tests.fakes.embedder import FakeEmbedder
 
@@ -25,9 +28,11 @@ async def picture(stage: Stage, soul: str) -> Picture:
         "fingerprint": await stage.fingerprint(soul),
         "memories": dict(mind.memories),
         "edges": dict(mind.edges),
+        "vectors": memory_vectors(mind),
         "usages": {usage.memory: usage for usage in mind.recalls},
         "uses": _by_memory(mind, mind.recalls.uses(mind.size)),
         "records": mind.recalls.records(),
+        "fading": _fading(mind),
         "branches": {s.chat: s for s in mind.branches},
         "visible": {
             chat: sorted(m.id for m in await stage.visible(chat, soul))
@@ -50,6 +55,25 @@ async def picture(stage: Stage, soul: str) -> Picture:
     }
 
 
+def _fading(mind: Mind) -> dict[MemoryId, FadingRecord]:
+    """How texts fade; each record is of a memory that is there."""
+    records = {record.memory: record for record in mind.fading}
+    assert records.keys() <= set(mind.memories)
+    assert not any(record.is_empty for record in records.values())
+    return records
+
+
+def memory_vectors(mind: Mind) -> dict[str, EdgeVector]:
+    """The memory vectors of edges, each of an edge that is there."""
+    vectors = {vector.edge: vector for vector in mind.edge_vectors}
+    assert len(vectors) == len(mind.edge_vectors) <= mind.edge_vectors.most
+    for key, vector in vectors.items():
+        edge = mind.edges[key]
+        assert (edge.source, edge.target) == (vector.source, vector.target)
+        assert np.isfinite(decoded(vector.data)).all()
+    return vectors
+
+
 async def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     """Memories and pairs whose vector is not that of their text, and those in the bin that have one."""
     return await asyncio.to_thread(_stray_vectors, mind, embedder)
@@ -60,7 +84,7 @@ def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     met = [
         (key, row) for key, row in mind._rows if not mind.memory_at(row).is_bare_name
     ]
-    searched = [(key, row) for key, row in met if not mind.memory_at(row).is_binned]
+    searched = [(key, row) for key, row in met if mind.memory_at(row).is_searched]
     turns = mind.vector_queue.text_vectors
     if turns is not None:
         out += [

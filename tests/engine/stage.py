@@ -30,6 +30,7 @@ from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.world import World
 from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Store
+from soulmem.ports.token_store import TokenStore
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
 from tests.fakes.store import FakeStore
@@ -93,7 +94,9 @@ class Stage:
         fallback: ModelSource | None = None,
         params: EngineParams | None = None,
         images: SnapshotStore | None = None,
+        tokens: TokenStore | None = None,
     ) -> None:
+        self.tokens = tokens
         self.images: SnapshotStore | None = images
         self.store: Store = store if store is not None else FakeStore()
         self.spool = FakeSpool()
@@ -129,6 +132,7 @@ class Stage:
                 spool=self.spool,
                 traces=self.traces,
                 images=self.images,
+                tokens=self.tokens,
             )
         )
 
@@ -141,7 +145,8 @@ class Stage:
         return await (await self.world()).mind(SoulId(soul))
 
     async def soul(self, soul: str = "s1", name: str = "Mira", **settings: Any) -> Soul:
-        """Create or change a soul."""
+        """Create or change a soul; unless it is told, all that comes to its mind is in the answer."""
+        settings.setdefault("restraint", 0.0)
         found, _ = await self.engine.souls.put(
             ME, SoulId(soul), name, None, SoulSettings(**settings)
         )
@@ -193,7 +198,8 @@ class Stage:
             0,
             self.clock.now(),
         )
-        return [mind.memory_at(int(row)) for row in scene.visible.nonzero()[0]]
+        shown = scene.visible | scene.digests
+        return [mind.memory_at(int(row)) for row in shown.nonzero()[0]]
 
     async def known(
         self, chat: str | None, soul: str = "s1", context_from: str | None = None

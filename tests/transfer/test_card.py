@@ -139,6 +139,22 @@ def test_prose_is_no_list_of_habits(prose: str) -> None:
     assert texts(read(v2(description=prose))) == []
 
 
+def test_sentences_that_state_a_habit_are_proposals_and_no_memories() -> None:
+    lore = read(
+        v2(
+            description="{{char}} keeps a lamp. Whenever {{user}} praises her, she denies caring.\n"
+            "Quirks: bites her lip when nervous",
+            personality="每当下雨，她就哼歌。When she was small, her mother left.",
+        )
+    )
+    assert [(h.when, h.does, h.often.value) for h in lore.habits] == [
+        ("Ann praises her", "denies caring", "always"),
+        ("nervous", "bites her lip", "often"),
+        ("下雨", "哼歌", "always"),
+    ]
+    assert texts(lore) == ["bites her lip when nervous"]
+
+
 def test_habits_are_actions_and_only_those_that_say_so() -> None:
     lore = read(
         v2(

@@ -10,9 +10,11 @@ from enum import Enum
 from soulmem.domain.dialogue import Base as Base
 from soulmem.domain.dialogue import Fork
 from soulmem.domain.dialogue import SentMessage as SentMessage
+from soulmem.domain.digests import Period
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Timelines
+from soulmem.domain.micro_units import AnchorKind
 from soulmem.domain.situation import ConceptDetail, Emotion, Situation
 
 
@@ -62,6 +64,7 @@ class RecallType(str, Enum):
     CONTINUE = "continue"
     IMPERSONATE = "impersonate"
     QUIET = "quiet"
+    PREVIEW = "preview"  # for the user to look at; nothing is learned of it
 
 
 class RecallMode(str, Enum):
@@ -103,11 +106,14 @@ class RecallRequest:
     time_budget_ms: int | None = None
     mode: RecallMode = RecallMode.AUTO
     time_range: TimeRange | None = None
+    restraint: float | None = None  # 0..2; None: the setting of the soul
     mood: Emotion | None = None
     tags: tuple[str, ...] = ()
     reserve_window: bool = (
         False  # allow the chat's last exchanges although they are in the context
     )
+    # "en" or "zh", of the reasons; None: that of the scene
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +129,29 @@ class NewEdge:
     probability: float | None = (
         None  # of `fires`; None: what remains beside the trigger's other actions
     )
+
+
+@dataclass(frozen=True, slots=True)
+class NewUnit:
+    """A part of a memory's text that fades as one.
+
+    It is characters `start` to `end`; None: where `text` stands first.
+    """
+
+    text: str
+    start: int | None = None
+    end: int | None = None
+    gist: str = ""
+    visibility: float | None = None  # 0..1; None: as it is
+
+
+@dataclass(frozen=True, slots=True)
+class NewAnchor:
+    """Words of a memory's text that outlast what stands around them."""
+
+    text: str
+    kind: AnchorKind
+    visibility: float | None = None  # 0..1; None: as it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +171,8 @@ class NewMemory:
     situation: Situation = field(default_factory=Situation)
     concept: ConceptDetail | None = None
     edges: tuple[NewEdge, ...] = ()
+    units: tuple[NewUnit, ...] | None = None
+    anchors: tuple[NewAnchor, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +194,8 @@ class MemoryPatch:
     )
     edges: tuple[NewEdge, ...] | None = None  # added to the existing ones
     in_doubt: bool | None = None  # doubted memories are not recalled
+    units: tuple[NewUnit, ...] | None = None  # instead of all others; empty: computed
+    anchors: tuple[NewAnchor, ...] | None = None  # instead of all others
     revision: int | None = None
 
 
@@ -175,17 +208,41 @@ class TagMatch(str, Enum):
     MEANING = "meaning"  # ranked by a recall of these words; then as LADDER
 
 
+class ListOrder(str, Enum):
+    """By what a list is ordered where nothing is searched for; all but `oldest` the highest first."""
+
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    STRENGTH = "strength"
+    IMPORTANCE = "importance"
+    RECALLED = "recalled"  # the last recall
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a soul's memories."""
+
+    chat: ChatId | None = None  # what it tells, and what was made from that
+    about: MemoryId | None = None  # a concept: what mentions it, by any of its names
+    start: datetime | None = None  # what happened then or later
+    end: datetime | None = None  # what happened before
+    only_texts: bool = False  # episodes, kinds of them, summaries and notes
+
+
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
     """Which memories to list; `limit` 1..1000."""
 
     soul: SoulId
     kind: MemoryKind | None = None
+    period: Period | None = None  # of digests
     q: str | None = None
     tag: str | None = None
     match: TagMatch = TagMatch.LADDER
     permanent: bool | None = None
     state: MemoryState = MemoryState.ACTIVE
+    part: Part = Part()
+    order: ListOrder = ListOrder.NEWEST
     limit: int = 100
     cursor: str | None = None
 
@@ -197,6 +254,7 @@ class ImportFormat(str, Enum):
     CARD = "card"
     WORLD_INFO = "world_info"
     BUNDLE = "bundle"
+    MEMORY_STORE = "memory_store"  # of another extension
 
 
 @dataclass(frozen=True, slots=True)

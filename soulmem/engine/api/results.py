@@ -12,7 +12,9 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm_usage import LlmUsage
 from soulmem.domain.memories import Memory, Place
+from soulmem.domain.micro_units import Anchor, MicroUnit
 from soulmem.domain.opinions import NEUTRAL
+from soulmem.domain.situation import Emotion
 from soulmem.domain.usage import Usage
 
 
@@ -42,6 +44,10 @@ class RecalledMemory:
     age_turns: int
     visibility: float  # 0..1
     edges: tuple[str, ...] = ()  # ids: one from each step of `path` to the next
+    # >= 1: ages counted 1 / slowing of themselves when it was read out, as it was asked for
+    slowing: float = 1.0
+    is_masked: bool = False  # parts of the text are blurred
+    pushed: bool = False  # it came by itself, not because the query calls for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +93,7 @@ class Recalled:
     tokens: int
     timed_out: bool
     took_ms: Timings
+    withheld: int = 0  # more memories that would have fitted, but were not called for
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,16 @@ class Considered:
     lexical: float | None
     kept: bool
     cut: str | None  # why it was left out
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A step of a recall: whether what it had by then was enough, why, and how long the step took."""
+
+    name: str  # baseline, expand, walk; or the mode that was asked for
+    enough: bool
+    why: str  # a sentence
+    ms: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +136,7 @@ class Trace:
     considered: tuple[Considered, ...]
     answer: Recalled
     notes: tuple[str, ...] = ()
+    grades: tuple[Grade, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +152,23 @@ class MemoryView:
     base_activation: float | None = (
         None  # 0..1, of a concept: activation without a query
     )
-    anchors: tuple[str, ...] = ()  # words of the text that do not fade
+    reads: str = ""  # the wording that `units` are parts of: the text, or its rewording
+    reads_now: str | None = None  # with masks for what has blurred; None: not asked
+    gone_in: float | None = None  # turns until nothing of it is told; None: never
+    fades: bool = False  # whether any part of it does
+    units: tuple[MicroUnit, ...] = ()  # `retention.visibility` as of now
+    anchors: tuple[Anchor, ...] = ()
     standing: Mapping[str, FactValidity] = field(
         default_factory=dict
     )  # of the relations among `edges`, by id
     feedback: float = NEUTRAL  # 0..1, the user's opinion
-    in_doubt: bool = False  # the user called its present text wrong: it is not recalled
+    in_doubt: bool = (
+        False  # the user called its present text wrong, or it waits: it is not recalled
+    )
+    is_waiting: bool = False  # a draft that its lines hardly carry, not confirmed yet
+    confidence: float = 1.0  # 0..1, how far its lines carry a draft
+    told: int = 1  # tellings of one event that it unites
+    is_fact: bool = False  # `memory` stands for a relation between concepts
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +188,22 @@ class GraphView:
     standing: Mapping[str, FactValidity] = field(
         default_factory=dict
     )  # of the relations among `edges`, by id
+    places: Mapping[MemoryId, tuple[float, float]] = field(
+        default_factory=dict
+    )  # x and y of each memory, 0..1; empty where no layout was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody whom the soul knows."""
+
+    concept: MemoryId  # that stands for the person; others may stand for further names
+    name: str
+    aliases: tuple[str, ...]
+    facts: tuple[str, ...]  # ids of relations, strongest first
+    episodes: int  # that name the person
+    last: datetime | None  # when the last of these was over
+    feeling: Emotion | None  # of the soul, in its last episodes with the person
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ from soulmem.domain.soul import SoulState
 from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.engine.editing import memory_views as listing
+from soulmem.engine.editing.fact_views import has_memory
+from soulmem.engine.editing.fading_edits import edited_fading
 from soulmem.engine.editing.user_edges import check_fires, check_topic, requested_edges
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -85,13 +87,18 @@ class MemoryEditor:
         """Create a memory.
 
         Raises NotFound for an unknown soul, chat, slot or edge end, Unprocessable for
-        an invalid edge and for a summary.
+        an invalid edge, for a summary and for a digest.
         """
         world = await self._world_of(owner)
         world.soul(new.soul)
         if new.kind is MemoryKind.SUMMARY:
             raise Unprocessable(
                 "a summary is of a chat: it is not made by hand; make a note",
+                field="kind",
+            )
+        if new.kind is MemoryKind.DIGEST:
+            raise Unprocessable(
+                "a digest is of a period: make one with the job `digest`; by hand make a note",
                 field="kind",
             )
         async with world.writing as token:
@@ -123,13 +130,14 @@ class MemoryEditor:
                 current_time,
                 self._clock.extra_turns,
             )
-            await self._commit(
-                token,
-                world,
-                mind,
-                MindChange(put_memories=(memory,), put_edges=edges),
-                author,
+            stamp = current_time, self._clock.extra_turns
+            fading = await self._compute.run(
+                edited_fading, mind, None, memory, new.units, new.anchors, *stamp
             )
+            change = MindChange(
+                put_memories=(memory,), put_edges=edges, put_fading=fading
+            )
+            await self._commit(token, world, mind, change, author)
         self._on_new_texts()
         return await self.view(world, mind, memory.id)
 
@@ -187,8 +195,15 @@ class MemoryEditor:
                     with_doubt, mind, memory, new.text, patch.in_doubt
                 )
                 opinions = (opinion,)
+            stamp = current_time, self._clock.extra_turns
+            fading = await self._compute.run(
+                edited_fading, mind, old, new, patch.units, patch.anchors, *stamp
+            )
             change = MindChange(
-                put_memories=(new,), put_edges=edges, put_opinions=opinions
+                put_memories=(new,),
+                put_edges=edges,
+                put_opinions=opinions,
+                put_fading=fading,
             )
             await self._commit(token, world, mind, change, author)
         self._on_new_texts()
@@ -263,9 +278,7 @@ class MemoryEditor:
         return await self.view(world, mind, memory)
 
     async def get(self, owner: Owner, memory: MemoryId) -> MemoryView:
-        """A memory with its sources and edges, after all settled replies have taught.
-        Raises NotFound.
-        """
+        """A memory, or a fact, with its sources and edges, after all settled replies have taught."""
         world = await self._world_of(owner)
         await self._drain_learning()
         return await self.view(world, await self._mind_of(world, memory), memory)
@@ -294,6 +307,8 @@ class MemoryEditor:
         ):
             ranked = await self._search(world, wanted.soul, wanted.q)
         mind = await world.mind(wanted.soul)
+        if wanted.part.about is not None:
+            await self._loader.complete(owner, mind, [wanted.part.about])
         extra = self._clock.extra_turns
         return await self._compute.run(listing.page, mind, wanted, after, extra, ranked)
 
@@ -323,35 +338,36 @@ class MemoryEditor:
         center: MemoryId | None,
         hops: int,
         limit: int,
+        also: Sequence[MemoryId] = (),
     ) -> GraphView:
-        """At most `limit` memories in use around `center` (all, when None) and the edges among them.
+        """At most `limit` memories in use around `center` (all, when None) with `also`, and the edges among them.
 
         Raises NotFound.
         """
         mind = await self._open_mind(await self._world_of(owner), soul)
         while True:
+            extra = self._clock.extra_turns
             view = await self._compute.run(
-                listing.surroundings, mind, center, hops, limit, self._clock.extra_turns
+                listing.surroundings, mind, center, hops, limit, extra, also
             )
             # In a partly loaded soul the memories shown may have edges, and neighbours, that are not loaded yet.
-            if not await self._loader.complete(
-                owner, mind, [memory_view.memory.id for memory_view in view.memories]
-            ):
+            shown = [memory_view.memory.id for memory_view in view.memories]
+            if not await self._loader.complete(owner, mind, shown):
                 return view
 
     async def _open_mind(self, world: World, soul: SoulId) -> Mind:
         return await world.mind(world.soul(soul).id)
 
     async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
-        mind_and_memory = world.find_memory(memory)
-        if mind_and_memory is None:
-            for soul in list(world.souls.values()):
-                if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
-                    mind = await world.mind(soul.id)
-                    if memory in mind.memories:
-                        return mind
-            raise NotFound(f"no memory {memory!r}", field="id")
-        return mind_and_memory[0]
+        for mind in world.minds.values():
+            if has_memory(mind, memory):
+                return mind
+        for soul in list(world.souls.values()):
+            if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
+                mind = await world.mind(soul.id)
+                if has_memory(mind, memory):
+                    return mind
+        raise NotFound(f"no memory {memory!r}", field="id")
 
     def _existing(self, mind: Mind, memory: MemoryId) -> Memory:
         stored_memory = mind.memories.get(memory)

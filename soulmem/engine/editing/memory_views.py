@@ -13,44 +13,78 @@ from itertools import islice
 
 import numpy as np
 
+from soulmem.domain.digests import period_of
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
-from soulmem.engine.api.requests import MemoryFilter, TagMatch
+from soulmem.engine.api.requests import ListOrder, MemoryFilter, Part, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
+from soulmem.engine.editing.fact_views import whole_fact
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.anchors import anchors_of
 from soulmem.engine.views.concept_activation import (
     concept_activations,
-    memory_strengths,
     places_mentioning,
 )
-from soulmem.engine.views.doubted import is_in_doubt, opinion_of
+from soulmem.engine.views.doubted import (
+    is_in_doubt,
+    is_waiting,
+    opinion_of,
+)
 from soulmem.engine.views.fact_validity import fact_validities
 from soulmem.engine.views.faded_edges import unfaded_edge, unfaded_edges
+from soulmem.engine.views.faded_texts import blurs
+from soulmem.engine.views.fading_ahead import turns_left
+from soulmem.engine.views.listed_rows import (
+    confirmed_rows,
+    listed_rows,
+    ordered_rows,
+    part_rows,
+)
 from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.read_texts import read_texts
+from soulmem.engine.views.tag_levels import (
+    NO_LEVEL,
+    level_of,
+    tag_level,
+    tags_of,
+)
+from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
-from soulmem.graph.association import MEMORY_KINDS
 
-_CURSOR = re.compile(r"(-1|[0-4])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
+_CURSOR = re.compile(r"(-1|[0-5])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
 _PLACES = 50  # most places shown of a concept
-_NO_MATCH = 5  # rung of memories that do not match
+_NO_MATCH = NO_LEVEL  # rung of memories that do not match
 _RANKED = -1  # rung of memories ranked by a recall
+_ORDERED = 5  # rung of the cursors of a list in another order
 
 
 @compute_only
 def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     """A memory with its sources, and its edges with their present strength. Raises NotFound."""
     stored_memory = mind.memories.get(memory)
+    if stored_memory is None and memory in mind.facts:
+        return whole_fact(mind, memory, extra_turns)
     if stored_memory is None:
         raise NotFound(f"no memory {memory!r}", field="id")
     edges = tuple(unfaded_edges(mind, memory, extra_turns))
     usage, standing = mind.recalls.usage(memory), fact_validities(mind, edges)
     if stored_memory.kind is not MemoryKind.CONCEPT:
         (view,) = viewed(mind, [stored_memory], extra_turns)
+        turn = float(mind.lived_turns(extra_turns))
+        (read,) = read_texts(mind, [stored_memory], turn)
+        faded = read.faded
         return replace(
-            view, edges=edges, usage=usage, anchors=anchors_of(mind, stored_memory)
+            view,
+            edges=edges,
+            usage=usage,
+            visibility=faded.visibility,
+            reads=faded.text,
+            reads_now=read.text,
+            gone_in=turns_left(mind, stored_memory, extra_turns),
+            fades=blurs(mind, stored_memory) and bool(faded.units),
+            units=faded.units,
+            anchors=faded.anchors,
         )
     present = concept_activations(mind, [memory], extra_turns)[memory]
     (view,) = viewed(mind, [stored_memory], extra_turns)
@@ -65,21 +99,37 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
 
 
 @compute_only
+def as_read(
+    mind: Mind, views: Sequence[MemoryView], extra_turns: int
+) -> list[MemoryView]:
+    """The views with what each memory reads now."""
+    turn = float(mind.lived_turns(extra_turns))
+    read = read_texts(mind, [view.memory for view in views], turn)
+    return [
+        replace(view, reads_now=text.text, visibility=text.visibility)
+        for view, text in zip(views, read, strict=True)
+    ]
+
+
+@compute_only
 def viewed(
     mind: Mind, memories: Sequence[Memory], extra_turns: int
 ) -> list[MemoryView]:
     """Memories with their sources, strength and the user's opinion."""
-    rows = np.asarray([mind.row_of(memory) for memory in memories], np.int64)
-    remaining = memory_strengths(mind, rows, extra_turns).tolist()
+    strengths = text_strengths(mind, memories, extra_turns)
     return [
         MemoryView(
             memory,
             source_places(mind, memory),
-            strength=1.0 if memory.permanent else strength,
+            strength=strength,
+            usage=mind.recalls.usage(memory.id),
+            told=1 + len(mind.tellings.merged(memory.id)),
             feedback=opinion_of(mind, memory.id).score,
             in_doubt=is_in_doubt(mind, memory.id),
+            is_waiting=is_waiting(mind, memory.id),
+            confidence=mind.derivations.confidence(memory.id),
         )
-        for memory, strength in zip(memories, remaining, strict=True)
+        for memory, strength in zip(memories, strengths, strict=True)
     ]
 
 
@@ -88,7 +138,7 @@ def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
     query; 5 no match.
     """
     if wanted.tag is not None:
-        rung = _tag_rung(memory.tags, wanted.tag.casefold())
+        rung = tag_level(tags_of(memory), wanted.tag.casefold())
         if rung > (0 if wanted.match is TagMatch.EXACT else 1):
             return _NO_MATCH
         if wanted.q is None:
@@ -96,33 +146,28 @@ def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
     if wanted.q is None:
         return 4
     asked = wanted.q.casefold().strip()
-    rung = _tag_rung(memory.tags, asked)
-    if rung == _NO_MATCH:
-        if asked in memory.text.casefold():
-            rung = 2
-        elif set(mind.tokeniser.tokens(asked)) & set(
-            mind.tokeniser.tokens(memory.text)
-        ):
-            rung = 3
+    rung = level_of(mind, memory, asked)
     if wanted.match is TagMatch.EXACT and rung not in (0, 2):
-        return _NO_MATCH
+        # A tag that contains the words may stand beside a text that has them as they are.
+        return 2 if asked in memory.text.casefold() else _NO_MATCH
     return rung
 
 
-def _tag_rung(tags: Sequence[str], asked: str) -> int:
-    folded = [t.casefold() for t in tags]
+def _state(mind: Mind, memory: Memory) -> MemoryState:
+    """The state by which lists show the memory."""
+    is_active = memory.state is MemoryState.ACTIVE
     return (
-        0
-        if asked in folded
-        else 1
-        if asked and any(asked in t for t in folded)
-        else _NO_MATCH
+        MemoryState.WAITING
+        if is_active and is_waiting(mind, memory.id)
+        else memory.state
     )
 
 
 def _is_wanted(memory: Memory, wanted: MemoryFilter) -> bool:
     """Whether kind and protection match the filter."""
     if wanted.kind is not None and memory.kind is not wanted.kind:
+        return False
+    if wanted.period is not None and period_of(memory) is not wanted.period:
         return False
     return wanted.permanent is None or memory.permanent is wanted.permanent
 
@@ -138,19 +183,56 @@ def page(
     """One page after the cursor `after`: `ranked` in that order, then the best rung,
     then the newest.
     """
-    if wanted.state is MemoryState.ACTIVE and wanted.q is wanted.tag is None:
-        return _newest_page(mind, wanted, after, extra_turns)
+    listed = (MemoryState.ACTIVE, MemoryState.BIN)
+    if wanted.state in listed and wanted.q is wanted.tag is None:
+        is_newest = wanted.order is ListOrder.NEWEST or wanted.period is not None
+        listing = _newest_page if is_newest else _ordered_page
+        return listing(mind, wanted, after, extra_turns)
     states = BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
     place = {key: (_RANKED, position, str(key)) for position, key in enumerate(ranked)}
     matches = []
+    part = None if wanted.part == Part() else part_rows(mind, wanted.part)
     for memory in mind.memories.values():
-        if memory.state not in states or not _is_wanted(memory, wanted):
+        if _state(mind, memory) not in states or not _is_wanted(memory, wanted):
+            continue
+        if part is not None and not part[mind.row_of(memory)]:
             continue
         if memory.id in place:
             matches.append((place[memory.id], memory))
         elif (rung := _rung(mind, memory, wanted)) < _NO_MATCH:
             matches.append(((rung, -_micros(memory), str(memory.id)), memory))
     return _cut(mind, matches, wanted.limit, after, extra_turns)
+
+
+def _ordered_page(
+    mind: Mind,
+    wanted: MemoryFilter,
+    after: tuple[int, int, str] | None,
+    extra_turns: int,
+) -> Page:
+    """As `page` for a filter without query and tag, in any order; uses columns alone.
+
+    The cursor is the place of the last memory and its id; when that has moved, the page begins behind it.
+    """
+    shown = listed_rows(mind, wanted)
+    rows = ordered_rows(mind, shown, wanted.order, extra_turns)
+    start = 0
+    if after is not None:
+        rung, position, key = after
+        if rung != _ORDERED:
+            raise Unprocessable(
+                f"the cursor of {key!r} is of another order: list from the start",
+                field="cursor",
+            )
+        places = np.flatnonzero(rows == mind.row(MemoryId(key)))
+        start = int(places[0]) + 1 if places.size else max(position, 0)
+    piece = rows[start : start + wanted.limit]
+    memories = [mind.memory_at(row) for row in piece.tolist()]
+    end = start + len(memories)
+    cursor = (
+        f"{_ORDERED}_{end}_{memories[-1].id}" if end < rows.size and memories else None
+    )
+    return Page(viewed(mind, memories, extra_turns), cursor)
 
 
 def _newest_page(
@@ -160,18 +242,14 @@ def _newest_page(
     extra_turns: int,
 ) -> Page:
     """As `page` for a filter without query and tag; uses columns alone."""
-    n, columns = mind.size, mind.columns
-    shown = columns.in_use[:n].copy()
-    if wanted.kind is not None:
-        shown &= columns.kind[:n] == MEMORY_KINDS.index(wanted.kind)
-    if wanted.permanent is not None:
-        shown &= columns.permanent[:n] == wanted.permanent
+    shown = listed_rows(mind, wanted)
     if after is not None:
-        shown &= columns.happened[:n] <= (1 - after[1]) / 1e6
+        shown &= mind.columns.happened[: mind.size] <= (1 - after[1]) / 1e6
     rest = (
         m
         for m in newest_first(mind, shown)
-        if after is None or (4, -_micros(m), str(m.id)) > after
+        if (after is None or (4, -_micros(m), str(m.id)) > after)
+        and (wanted.period is None or period_of(m) is wanted.period)
     )
     matches = list(islice(rest, wanted.limit + 1))
     cursor = None
@@ -191,9 +269,12 @@ def span_page(
     extra_turns: int,
 ) -> Page:
     """One page after the cursor `after` of memories that overlap the span, oldest first."""
-    matches = list(
-        islice(overlapping(mind, start, end, after and after[1:]), limit + 1)
+    shown = (
+        memory
+        for memory in overlapping(mind, start, end, after and after[1:])
+        if not is_waiting(mind, memory.id)
     )
+    matches = list(islice(shown, limit + 1))
     cursor = (
         "_".join(("0", *map(str, position_of(matches[limit - 1]))))
         if len(matches) > limit
@@ -240,34 +321,44 @@ def _micros(memory: Memory) -> int:
 
 @compute_only
 def surroundings(
-    mind: Mind, center: MemoryId | None, hops: int, limit: int, extra_turns: int
+    mind: Mind,
+    center: MemoryId | None,
+    hops: int,
+    limit: int,
+    extra_turns: int,
+    also: Sequence[MemoryId] = (),
 ) -> GraphView:
     """At most `limit` memories in use around `center`, the newest when None, and the
-    edges among them.
+    edges among them. Those of `also` that are in use come first.
 
     Raises NotFound.
     """
     turn = mind.lived_turns(extra_turns)
+    in_use = (m for m in also if m in mind.memories and _is_active(mind, m))
+    chosen = dict.fromkeys(islice(in_use, limit))
     if center is None:
-        in_use = mind.columns.in_use[: mind.size]
-        chosen = {m.id: None for m in islice(newest_first(mind, in_use), limit)}
+        shown = (memory.id for memory in newest_first(mind, confirmed_rows(mind)))
+        others = (memory for memory in shown if memory not in chosen)
+        chosen |= dict.fromkeys(list(islice(others, limit - len(chosen))))
     elif center in mind.memories:
-        chosen = dict.fromkeys([center])
-        ring = [center]
+        chosen = dict.fromkeys(islice(dict.fromkeys([center, *chosen]), limit))
+        passed, ring = {center}, [center]
         for _ in range(hops):
             reached: dict[MemoryId, None] = {}
             for memory in ring:
                 reached.update(dict.fromkeys(_beside(mind, memory, turn)))
             new = (memory for memory in reached if memory not in chosen)
-            ring = list(islice(new, limit - len(chosen)))
-            chosen.update(dict.fromkeys(ring))
+            chosen.update(dict.fromkeys(islice(new, limit - len(chosen))))
+            ring = [m for m in reached if m in chosen and m not in passed]
+            passed.update(ring)
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
     views = viewed(mind, [mind.memories[m] for m in chosen], extra_turns)
     remaining = [
         remaining
         for edge in mind.edges.between(chosen)
-        if (remaining := unfaded_edge(mind, edge, turn)) is not None
+        if not is_waiting(mind, edge.id)
+        and (remaining := unfaded_edge(mind, edge, turn)) is not None
     ]
     edges = sorted(remaining, key=lambda edge: edge.id)
     return GraphView(views, edges, fact_validities(mind, edges))
@@ -282,7 +373,11 @@ def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
     )
     edges = sorted(remaining, key=lambda e: (-e.strength, e.source, e.target))
     others = (e.target if e.source == memory else e.source for e in edges)
-    return [m for m in others if mind.memories[m].state is MemoryState.ACTIVE]
+    return [m for m in others if _is_active(mind, m)]
+
+
+def _is_active(mind: Mind, memory: MemoryId) -> bool:
+    return _state(mind, mind.memories[memory]) is MemoryState.ACTIVE
 
 
 def _unique(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:

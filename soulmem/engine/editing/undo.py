@@ -11,10 +11,12 @@ from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
 from soulmem.engine.editing.memory_editor import with_text_analysis
 from soulmem.engine.editing.user_edges import check_fires
+from soulmem.engine.learning.vector_update import apply_vector_update, undone_update
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
@@ -22,15 +24,19 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.audit_values import (
+    STATES,
     edge_of_values,
     edge_with_values,
+    fading_of_values,
     memory_with_values,
     opinion_of_values,
     opinion_values,
+    with_states,
 )
 from soulmem.governance.undoing import (
     OPINION,
     SINCE,
+    VECTORS,
     Reversal,
     is_undoable,
     reversal,
@@ -104,6 +110,9 @@ class Undo:
             await self._undo_opinions(
                 world, mind, plan, ChangeAuthor(Actor.USER, source, reason)
             )
+            await self._undo_vectors(
+                world, mind, plan, ChangeAuthor(Actor.USER, source, reason)
+            )
             return UndoResult(
                 changes=tuple(plan.undone),
                 memories=tuple(memory.id for memory in back.put_memories),
@@ -130,6 +139,32 @@ class Undo:
                 Change(world.owner, put_opinions=[new], audit=[entry], by=Actor.USER)
             )
             await self._compute.run(mind.opinions.put, [new])
+
+    async def _undo_vectors(
+        self, world: World, mind: Mind, plan: Reversal, author: ChangeAuthor
+    ) -> None:
+        """Take the undone lessons out of memory vectors; later lessons stay in them."""
+        if not plan.vectors:
+            return
+        values = [(entry.after or {})[VECTORS] for entry in plan.vectors]
+        update = await self._compute.run(undone_update, mind, values)
+        entries = []
+        for target in dict.fromkeys(entry.target for entry in plan.vectors):
+            entries.append(
+                await self._auditor.entry(
+                    world.owner, mind.soul.id, author, Action.UNDO, target
+                )
+            )
+        await self._store.commit(
+            Change(
+                world.owner,
+                put_edge_vectors=update.put,
+                drop_edge_vectors=update.drop,
+                audit=entries,
+                by=Actor.USER,
+            )
+        )
+        await self._compute.run(apply_vector_update, mind, update)
 
     async def _chosen(
         self,
@@ -186,8 +221,25 @@ def _reverting_change(mind: Mind, plan: Reversal) -> MindChange:
             put[old.id] = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
     edges, dropped = _reverted_edges(mind, plan)
     return MindChange(
-        put_memories=tuple(put.values()), put_edges=edges, drop_edges=dropped
+        put_memories=tuple(put.values()),
+        put_edges=edges,
+        drop_edges=dropped,
+        put_fading=_reverted_fading(mind, plan),
     )
+
+
+def _reverted_fading(mind: Mind, plan: Reversal) -> tuple[FadingRecord, ...]:
+    """The former fading records of memories that still exist; an empty one where there was none."""
+    records = []
+    for key, values in plan.fading.items():
+        stored = mind.fading.of(MemoryId(key))
+        if values is not None and STATES not in values:
+            if MemoryId(key) in mind.memories:
+                # What was undone is not done again in the next quiet moment
+                records.append(replace(fading_of_values(values), retold=None))
+        elif stored is not None:
+            records.append(with_states(stored, values or {STATES: {}}))
+    return tuple(records)
 
 
 @compute_only
@@ -236,8 +288,15 @@ def _reverted_edges(
 
 def _restored(mind: Mind, old: Memory, values: Mapping[str, Any]) -> Memory:
     new = memory_with_values(old, values)
+    if old.state is MemoryState.RETRACTED and new.origin in DERIVED:
+        # What it was in use for is gone: it comes back with its messages alone.
+        new = replace(new, state=old.state, merged_into=None)
     if new.text != old.text:
         new = with_text_analysis(new)
+    if old.state is MemoryState.MERGED and new.state is MemoryState.ACTIVE:
+        return replace(new, kept_apart=True)  # else the next Idle would join it again
+    if old.state is MemoryState.FORGOTTEN and not new.is_binned:
+        return replace(new, brought_back=True)  # else it would be forgotten again
     if (
         new.state is MemoryState.ACTIVE
         and old.state is MemoryState.BIN

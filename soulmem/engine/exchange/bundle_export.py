@@ -81,6 +81,8 @@ class BundleExport:
         yield (lines.RecallLine(record) for record in recalls.records)
         opinions = await self._store.opinions(world.owner, soul)
         yield (lines.OpinionLine(opinion) for opinion in opinions)
+        fading = await self._store.fading(world.owner, soul)
+        yield (lines.FadingLine(record) for record in fading)
         derivations = await self._store.derivations(world.owner, soul)
         yield (lines.DerivationLine(derivation) for derivation in derivations)
 

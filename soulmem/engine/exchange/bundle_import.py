@@ -8,7 +8,7 @@ from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.domain.memories import Memory, Origin
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.exchange.bundle_plan import (
     BundlePlan,
     Step,
@@ -144,7 +144,16 @@ class BundleImport:
             chats=dict(world.heads),
             messages=messages,
             foreign=await self._foreign(world, soul, bundle.memories.keys() - memories),
+            forgotten=await self._forgotten(world, soul),
         )
+
+    async def _forgotten(self, world: World, soul: SoulId) -> set[MemoryId]:
+        """The forgotten episodes of the soul, which take no edges."""
+        ids: set[MemoryId] = set()
+        async for page in self._store.memory_pages(world.owner, soul):
+            episodes = (m for m in page if m.kind is MemoryKind.EPISODE)
+            ids.update(m.id for m in episodes if m.state is MemoryState.FORGOTTEN)
+        return ids
 
     async def _foreign(
         self, world: World, soul: SoulId, wanted: set[MemoryId]

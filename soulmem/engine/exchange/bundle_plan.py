@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from soulmem.conversation.episodes import episode_id
+from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.edges import Edge, check_join
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId
 from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.opinions import Opinion
@@ -38,6 +40,9 @@ class StoredState:
     messages: Mapping[ChatId, Sequence[Message]]  # of chats that the bundle has, too
     derivations: Set[str] = frozenset()
     foreign: Set[MemoryId] = frozenset()  # bundle ids that other souls use
+    forgotten: Set[MemoryId] = (
+        frozenset()
+    )  # episodes among `memories` that take no edges
 
 
 @dataclass(slots=True)
@@ -58,6 +63,7 @@ class Step:
     usages: list[Usage] = field(default_factory=list)
     recalls: list[RecallRecord] = field(default_factory=list)
     opinions: list[Opinion] = field(default_factory=list)
+    fading: list[FadingRecord] = field(default_factory=list)
     derivations: list[Derivation] = field(default_factory=list)
 
     def change(self, owner: Owner, messages: Sequence[Message]) -> Change:
@@ -76,7 +82,9 @@ class Step:
             put_usages=self.usages,
             put_recalls=self.recalls,
             put_opinions=self.opinions,
+            put_fading=self.fading,
             put_derivations=self.derivations,
+            by=Actor.IMPORT,
         )
 
     @property
@@ -90,6 +98,7 @@ class Step:
             + len(self.usages)
             + len(self.recalls)
             + len(self.opinions)
+            + len(self.fading)
             + len(self.derivations)
         )
 
@@ -289,8 +298,8 @@ def _missing_part(
 
 
 def _add_relations(steps: Sequence[Step], bundle: Bundle, stored: StoredState) -> None:
-    """Add each new edge to the step that stores the later of its ends, and usages and
-    opinions to the step of their memory or edge.
+    """Add each new edge to the step that stores the later of its ends, and usages,
+    opinions and fading to the step of their memory or edge.
 
     Edges between two memories that are stored already are left out: there the user
     decides.
@@ -306,21 +315,34 @@ def _add_relations(steps: Sequence[Step], bundle: Bundle, stored: StoredState) -
             step_of_edge[key] = index
     # A relation is recalled by the id of its edge.
     step_of = step_of_edge | step_of
+    _add_learned(steps, bundle, step_of)
+
+
+def _add_learned(
+    steps: Sequence[Step], bundle: Bundle, step_of: Mapping[str, int]
+) -> None:
+    """Add usages, opinions and fading to the step of their memory or edge."""
     for memory, usage in bundle.usages.items():
         if memory in step_of:
             steps[step_of[memory]].usages.append(usage)
     for memory, opinion in bundle.opinions.items():
         if memory in step_of:
             steps[step_of[memory]].opinions.append(opinion)
+    for memory, record in bundle.fading.items():
+        if memory in step_of:
+            steps[step_of[memory]].fading.append(record)
 
 
 def _step_of_edge(edge: Edge, step_of: Mapping[str, int], stored: StoredState) -> int:
-    """Index of the step after which both ends are stored; -1 if an end is missing, or both were stored."""
+    """Index of the step after which both ends are stored.
+
+    -1 if an end is missing or stored as forgotten, or both were stored.
+    """
     last = -1
     for end in (edge.source, edge.target):
         if end in step_of:
             last = max(last, step_of[end])
-        elif end not in stored.memories:
+        elif end not in stored.memories or end in stored.forgotten:
             return -1
     return last
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from soulmem.conversation.episodes import episode_id
 from soulmem.domain.dialogue import Chat, Fork, Message
 from soulmem.domain.edges import Edge
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
-from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.usage import RecallRecord, Trail, Usage
 from soulmem.engine.runtime.compute_only import compute_only
@@ -83,6 +84,7 @@ class _Renaming:
             usages=self._usages(),
             recalls=self._recalls(),
             opinions=self._opinions(),
+            fading=self._fading(),
             broken=source.broken,
             whole=source.whole,
         )
@@ -140,12 +142,16 @@ class _Renaming:
         return {old: new for old, new in ids.items() if old in source.memories}
 
     def _memory(self, memory: Memory, new_id: MemoryId) -> Memory:
-        place = memory.place
+        place, centre = memory.place, memory.merged_into
+        joined_with = self._memory_ids.get(centre) if centre is not None else None
+        is_alone = memory.state is MemoryState.MERGED and joined_with is None
         return replace(
             memory,
             id=new_id,
             soul=self._target,
             place=replace(place, chat=self._chat_id(place.chat)) if place else None,
+            state=MemoryState.ACTIVE if is_alone else memory.state,
+            merged_into=joined_with,
         )
 
     def _has_ends(self, edge: Edge) -> bool:
@@ -187,6 +193,19 @@ class _Renaming:
                     not_in=tuple(self._chat_id(chat) for chat in opinion.not_in),
                 )
         return opinions
+
+    def _fading(self) -> dict[MemoryId, FadingRecord]:
+        fading = {}
+        for old_id, record in self._source.fading.items():
+            if old_id in self._memory_ids:
+                new_id = self._memory_ids[old_id]
+                retold = record.retold
+                if retold is not None:
+                    retold = replace(retold, chat=self._chat_id(retold.chat))
+                fading[new_id] = replace(
+                    record, memory=new_id, soul=self._target, retold=retold
+                )
+        return fading
 
     def _recalls(self) -> dict[str, RecallRecord]:
         recalls = {}

@@ -19,14 +19,15 @@ from soulmem.transfer.book import read_world
 from soulmem.transfer.card import read_card
 from soulmem.transfer.chat_log import ChatLog, read_chat_log
 from soulmem.transfer.files import check_text
-from soulmem.transfer.lore import CARD, world_source
+from soulmem.transfer.lore import CARD, Cast, Lore, store_source, world_source
+from soulmem.transfer.memory_stores import read_store
 
 KIND = "import"
 _SAMPLES = 8  # texts embedded to estimate the duration of the rest
 # Of one message without embedding: 5,000 took 19 s on two busy cores.
 _WRITE_SECONDS = 0.006
 _VECTORS = 2  # of one message: by itself, and with the message before it
-_ENDING = re.compile(r"\.(jsonl|json|png)\Z", re.IGNORECASE)
+_ENDING = re.compile(r"\.(jsonl|json|png|md|txt)\Z", re.IGNORECASE)
 
 
 class ImportJobs:
@@ -75,7 +76,7 @@ class ImportJobs:
         elif format_ is ImportFormat.BUNDLE:
             result = await self._bundles.take_in(run, data)
         else:
-            result = await self._card_or_world(run, data)
+            result = await self._statements(run, data, format_)
         return {"format": format_.value, "dry_run": run.arguments["dry_run"], **result}
 
     async def _chat(self, run: JobRun, data: bytes) -> dict[str, Any]:
@@ -108,16 +109,12 @@ class ImportJobs:
             "minutes": await self._minutes(expected.texts, _VECTORS),
         }
 
-    async def _card_or_world(self, run: JobRun, data: bytes) -> dict[str, Any]:
-        is_card = run.arguments["format"] == ImportFormat.CARD.value
+    async def _statements(
+        self, run: JobRun, data: bytes, format_: ImportFormat
+    ) -> dict[str, Any]:
         title = plain_name(run.arguments["name"])
         cast = await self._lore.cast(run.owner, run.soul, run.arguments["persona"])
-        if is_card:
-            source = CARD
-            lore = await asyncio.to_thread(read_card, data, cast)
-        else:
-            source = world_source(title)
-            lore = await asyncio.to_thread(read_world, data, title, cast)
+        source, lore = await asyncio.to_thread(_read_lore, data, title, cast, format_)
         file_summary = {
             "title": lore.title,
             "memories": len(lore.statements),
@@ -126,6 +123,10 @@ class ImportJobs:
             "broken": [{"where": b.where, "reason": b.reason} for b in lore.broken],
         }
         if run.arguments["dry_run"]:
+            file_summary["habits"] = [
+                {"when": h.when, "does": h.does, "often": h.often.value}
+                for h in lore.habits
+            ]
             counts, texts = await self._lore.expected(run.owner, run.soul, lore, source)
             minutes = await self._minutes(texts, vectors=1)
             return {**file_summary, **counts.as_result(), "minutes": minutes}
@@ -138,6 +139,17 @@ class ImportJobs:
         step = max(1, len(texts) // _SAMPLES)
         pace = await self._embedding.seconds_per_text(texts[::step][:_SAMPLES])
         return round(len(texts) * (_WRITE_SECONDS + vectors * pace) / 60.0, 2)
+
+
+def _read_lore(
+    data: bytes, title: str, cast: Cast, format_: ImportFormat
+) -> tuple[str, Lore]:
+    """The source and the statements of a card, a world or a store of another extension."""
+    if format_ is ImportFormat.CARD:
+        return CARD, read_card(data, cast)
+    if format_ is ImportFormat.MEMORY_STORE:
+        return store_source(title), read_store(data, title, cast)
+    return world_source(title), read_world(data, title, cast)
 
 
 def plain_name(name: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from soulmem.domain.audit import Actor, AuditEntry
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.opinions import Opinion
@@ -35,6 +36,7 @@ class MindChange:
     put_derivations: tuple[Derivation, ...] = ()
     drop_derivations: tuple[str, ...] = ()
     put_opinions: tuple[Opinion, ...] = ()
+    put_fading: tuple[FadingRecord, ...] = ()  # an empty one is dropped
 
     def to_store_change(self, owner: Owner, souls: Sequence[Soul] = ()) -> Change:
         """The part of the change that the store keeps; `souls` are written along with it."""
@@ -51,6 +53,7 @@ class MindChange:
             put_derivations=self.put_derivations,
             drop_derivations=self.drop_derivations,
             put_opinions=self.put_opinions,
+            put_fading=self.put_fading,
         )
 
     def with_source(self, job: str) -> MindChange:

@@ -34,6 +34,8 @@ from soulmem.graph.branches import Branch, changed_episodes
 from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
 from soulmem.graph.edge_arrays import EdgeArrays
 from soulmem.graph.edge_table import EdgeTable
+from soulmem.graph.edge_vectors import EdgeVectors
+from soulmem.graph.fading_table import FadingTable
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.opinions import Opinions
 from soulmem.graph.pairs import Pair, Pairs
@@ -42,9 +44,11 @@ from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.tokens import Tokeniser
+from soulmem.ports.embedder import TextInContext
 from soulmem.retrieval.lexical import LexicalIndex
 
 Floats = NDArray[np.float64]
+_DIGEST = MEMORY_KINDS.index(MemoryKind.DIGEST)
 
 
 class Frame(NamedTuple):
@@ -81,9 +85,11 @@ class Mind:
         self._pairs = Pairs(self._rows)
         self.columns = Columns()
         self.edges = EdgeTable(soul.id, self._rows)
+        self.edge_vectors = EdgeVectors()
         self.residency = Residency()
         self.recalls = Recalls(self._rows)
         self.opinions = Opinions(self._rows)
+        self.fading = FadingTable(soul.id)
         # Permanent memories that did not fit into the last recall.
         self.omitted_permanent: tuple[MemoryId, ...] = ()
         self._visibility = Visibility(
@@ -91,11 +97,12 @@ class Mind:
         )
         self.branches = self._visibility.branches
         self.derivations = self._visibility.derivations
+        self.tellings = self._visibility.tellings
         self.time = SoulTime(
             lambda: self.soul.settings.clock, self._visibility, self.columns
         )
         self.vector_queue = VectorQueue(
-            self._rows, self._pairs, self.text_of, self._is_searched
+            self._rows, self._pairs, self.content_of, self._is_searched
         )
         self.names = KnownNames(soul)
         self.name_counts = NameCounts()
@@ -173,14 +180,15 @@ class Mind:
     ) -> Floats:
         """Strength of each edge after decay, 0..1, `before` turns ago."""
         elapsed = np.maximum(self.time.turns_since_touch(edges, extra) - before, 0.0)
-        return edges.strength_at(0.0, -elapsed, self.soul.settings.forgetting)
+        settings = self.soul.settings
+        return edges.strength_at(0.0, -elapsed, settings.forgetting, settings.decay)
 
     def edge_strength(self, edge: Edge, turn: float) -> float:
         """Strength of one edge after decay, 0..1, when `turn` exchanges are lived."""
         elapsed = self.time.edge_age(edge, turn)
-        return replace(edge, at_turn=-elapsed).strength_at(
-            0.0, self.soul.settings.forgetting
-        )
+        settings = self.soul.settings
+        aged = replace(edge, at_turn=-elapsed)
+        return aged.strength_at(0.0, settings.forgetting, settings.decay)
 
     def exchange_ages(
         self, chat: ChatId | None, extra: int, rows: Ints | None = None
@@ -219,6 +227,11 @@ class Mind:
         """Those of the accessible rows whose kind is shown, bool[rows]."""
         return np.asarray(accessible & self.columns.active[: accessible.size])
 
+    def digest_rows(self) -> Bools:
+        """The rows of digests, bool[rows], but for permanent ones: those are told like all that is permanent."""
+        n, columns = self.size, self.columns
+        return np.asarray((columns.kind[:n] == _DIGEST) & ~columns.permanent[:n])
+
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """See `Visibility.neighbours`."""
         return self._visibility.neighbours(chat)
@@ -243,6 +256,8 @@ class Mind:
         """Apply a change that has been stored."""
         self.residency.removed((*change.drop_edges, *change.drop_memories))
         self.opinions.put(change.put_opinions)
+        self.fading.drop(change.drop_memories)
+        self.fading.put(change.put_fading)
         touched = {memory.id for memory in change.put_memories}
         drafted = set[str]().union(*map(self.derivations.drop, change.drop_derivations))
         effects = _NO_BRANCH
@@ -257,6 +272,8 @@ class Mind:
         for memory in change.put_memories:
             texts.update(self._put_memory(memory))
         self._apply_edges(change, reworded)
+        self.edge_vectors.drop(change.drop_edges)
+        self.edge_vectors.drop_at(change.drop_memories)
         for key in change.drop_memories:
             self._drop_memory(key)
         self.terms.refresh(texts)
@@ -368,9 +385,13 @@ class Mind:
 
     def text_of(self, key: TextKey) -> str:
         """The text that is embedded for a memory, a fact, or a pair of episodes."""
+        return self.content_of(key).whole
+
+    def content_of(self, key: TextKey) -> TextInContext:
+        """The text of a memory or fact; of a pair of episodes that of the second, after the first."""
         if isinstance(key, tuple):
-            return f"{self.memories.text(key[0])}\n{self.memories.text(key[1])}"
-        return self.facts.text(key) or self.memories.text(key)
+            return TextInContext(self.memories.text(key[1]), self.memories.text(key[0]))
+        return TextInContext(self.facts.text(key) or self.memories.text(key))
 
     def token_costs(
         self, rows: Iterable[int], texts: Callable[[int], str] | None = None
@@ -406,7 +427,9 @@ class Mind:
         self.columns.feeling[row] = max(intensities, default=0.0)
         self.columns.permanent[row] = memory.permanent
         self.columns.locked[row] = memory.locked
+        self.columns.compared[row] = False
         self.names.put(memory)
+        self.tellings.put(memory)
         self.name_counts.swap(old, memory)
         was_searched, is_searched = bool(self.columns.searched[row]), memory.is_searched
         self.columns.searched[row] = is_searched
@@ -419,13 +442,13 @@ class Mind:
             else:
                 self.words.drop(row)
                 self.vector_queue.drop(memory.id, row)
-            if old is not None and memory.kind is MemoryKind.EPISODE:
-                for pair in self._pairs.beside(memory.id):
+            is_reworded = old is not None and old.text != memory.text
+            for pair in self._pairs.beside(memory.id):
+                if is_reworded or pair[1] == memory.id:
                     self.vector_queue.enqueue(pair)
-        is_renamed = bool(old_names) and old_names != self.names.names_of(memory.id)
-        return (
-            dict.fromkeys(self.terms.texts_mentioning(memory.id)) if is_renamed else {}
-        )
+        if not old_names or old_names == self.names.names_of(memory.id):
+            return {}
+        return dict.fromkeys(self.terms.texts_mentioning(memory.id))
 
     def _is_searched(self, key: MemoryId) -> bool:
         """Whether the memory is indexed by words and vectors; bare names of the card are not."""
@@ -460,6 +483,7 @@ class Mind:
             self._drop_fact(fact)
         self.name_counts.swap(self.memories.pop(key, None), None)
         self.names.drop(key)
+        self.tellings.drop(key)
         self.edges.drop_of(key)
         self._visibility.drop(key)
         self._free(key)

@@ -63,6 +63,7 @@ def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[Non
     mind.memories.restore(part("memories", arrays))
     mind.columns.restore(part("columns", arrays))
     yield
+    yield from _restored_tellings(mind)
     mind.name_counts.restore(part("names", arrays), ids.__getitem__)
     yield
     mind.edges.restore(part("edges", arrays))
@@ -89,6 +90,17 @@ def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[Non
     for start in range(0, len(concepts), _NAMES_AT_ONCE):
         for row in concepts[start : start + _NAMES_AT_ONCE]:
             mind.names.put(mind.memory_at(row))
+        yield
+
+
+def _restored_tellings(mind: Mind) -> Iterator[None]:
+    """Read which memories are merged, in steps."""
+    n, columns = mind.size, mind.columns
+    merged = np.flatnonzero(columns.active[:n] & ~columns.in_use[:n]).tolist()
+    for start in range(0, len(merged), _NAMES_AT_ONCE):
+        for row in merged[start : start + _NAMES_AT_ONCE]:
+            if columns.created[row] != 0:  # facts have no memory of their own
+                mind.tellings.put(mind.memory_at(row))
         yield
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ class SoulTime:
         self._clock = clock
         self._visibility = sight
         self._columns = columns
+        # The exchange times that the readings belong to, and the readings.
+        self._story: tuple[Floats, Floats] | None = None
 
     def current_turn(self, extra: int) -> float:
         """The clock's present reading in turns; `extra` turns of a moved clock are added."""
@@ -77,20 +80,18 @@ class SoulTime:
 
     def edge_age(self, edge: Edge, turn: float) -> float:
         """Turns since one edge was touched, at least 0, when `turn` exchanges are lived."""
+        return self.age_since(edge.touched, edge.at_turn, turn)
+
+    def age_since(self, touched: datetime, at_turn: float | None, turn: float) -> float:
+        """Turns since `touched`, at least 0, when `turn` exchanges are lived; `at_turn` were lived then."""
+        moment = touched.timestamp()
         if self._clock() is SoulClock.WALL:
-            return max(
-                self.current_turn(0) - edge.touched.timestamp() / _DAY * TURNS_A_DAY,
-                0.0,
-            )
-        at_turn = edge.at_turn
+            return max(self.current_turn(0) - moment / _DAY * TURNS_A_DAY, 0.0)
         if at_turn is None:
-            at_turn = float(
-                np.searchsorted(
-                    self._visibility.exchange_times(), edge.touched.timestamp(), "right"
-                )
-            )
-        current, touched = self._at_turns(np.asarray([turn, at_turn], np.float64))
-        return max(float(current - touched), 0.0)
+            times = self._visibility.exchange_times()
+            at_turn = float(np.searchsorted(times, moment, "right"))
+        current, then = self._at_turns(np.asarray([turn, at_turn], np.float64))
+        return max(float(current - then), 0.0)
 
     def row_ages(self, rows: Ints, exchanges: Ints, extra: int) -> Floats:
         """Age of these rows in turns, at least 0; `exchanges` are their `Visibility.exchange_ages`."""
@@ -109,11 +110,19 @@ class SoulTime:
         """The clock's readings when so many exchanges were lived; later exchanges count one turn each."""
         if self._clock() is not SoulClock.STORY:
             return turns
-        story = np.concatenate([[0.0], np.cumsum(self._steps())])
+        story = self._story_turns()
         lived = np.minimum(np.maximum(turns, 0.0), story.size - 1.0)
         return np.asarray(
             np.interp(lived, np.arange(story.size), story) + (turns - lived)
         )
+
+    def _story_turns(self) -> Floats:
+        """The story clock's reading after 0, 1, .. exchanges; kept until an exchange changes."""
+        times = self._visibility.exchange_times()
+        if self._story is None or self._story[0] is not times:
+            story = np.concatenate([[0.0], np.cumsum(self._steps())])
+            self._story = (times, story)
+        return self._story[1]
 
     def _steps(self) -> Floats:
         """Turns by which each exchange advances the story clock, in the order they took place."""

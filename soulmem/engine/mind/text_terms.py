@@ -43,13 +43,17 @@ class TextTerms:
         """Index these texts again; ids that are no loaded texts are ignored."""
         for key in keys if not self.paused else ():
             memory, row = self._memories.get(key), self._rows.row(key)
-            if memory is not None and row is not None and memory.kind in TEXTS:
+            if memory is None or row is None or memory.kind not in TEXTS:
+                continue
+            if memory.is_binned:
+                self.incidence.drop(row)
+            else:
                 concepts = [
                     e.target
                     for e in self._edges.of(key, EdgeKind.MENTIONS)
                     if e.source == key
                 ]
-                self.incidence.put(row, self._keys(memory.terms, concepts))
+                self.incidence.put(row, self.keys(memory.terms, concepts))
 
     def texts_mentioning(self, concept: MemoryId) -> Iterator[MemoryId]:
         """The texts that mention the concept."""
@@ -64,11 +68,15 @@ class TextTerms:
     ) -> dict[int, float]:
         """Term number to salience in the query, 0..1, for its terms that some text has."""
         out: dict[int, float] = {}
-        for key, salience in self._keys(words, concepts):
+        for key, salience in self.keys(words, concepts):
             number = self.incidence.number(key)
             if number is not None:
                 out[number] = salience
         return out
+
+    def is_concept(self, key: str) -> bool:
+        """Whether the key of a term is that of a concept, rather than a word."""
+        return key.startswith(_CONCEPT)
 
     def concept_of(self, term: int) -> MemoryId | None:
         """The concept of a term number, None for a word."""
@@ -87,10 +95,10 @@ class TextTerms:
         memory = self._memories.get(concept)
         return memory.text if memory is not None else ""
 
-    def _keys(
+    def keys(
         self, words: Iterable[Term], concepts: Iterable[MemoryId]
     ) -> Iterator[tuple[str, float]]:
-        """Keys and salience: the concepts first, then the words that are no part of their names."""
+        """Keys of terms and their salience, 0..1: the concepts, then the words that are no part of their names."""
         names: list[str] = []
         for concept in dict.fromkeys(concepts):
             yield _CONCEPT + concept, 1.0

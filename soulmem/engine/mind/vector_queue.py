@@ -4,24 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
-from soulmem.graph.pairs import Pair, Pairs
+from soulmem.engine.mind.token_table import TextKey as TextKey
+from soulmem.engine.mind.token_table import TokenTable
+from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
 from soulmem.graph.vectors import VectorTable
+from soulmem.ports.embedder import TextInContext
 
-TextKey = MemoryId | Pair  # a memory or fact, or two successive episodes
+_BEHIND = 8  # batches that a batch is chosen from: more than that hardly saves more
 
 
 @dataclass(frozen=True, slots=True)
 class PendingText:
-    """A text whose vector is missing."""
+    """A text whose vector or token states are missing; of a pair the second is the text, read after the first."""
 
     key: TextKey
-    text: str
+    content: TextInContext
+
+    @property
+    def text(self) -> str:
+        """The whole that is embedded."""
+        return self.content.whole
 
 
 class VectorQueue:
@@ -31,14 +40,15 @@ class VectorQueue:
         self,
         rows: Rows[MemoryId],
         pairs: Pairs,
-        text_of: Callable[[TextKey], str],
+        content_of: Callable[[TextKey], TextInContext],
         is_searched: Callable[[MemoryId], bool],
     ) -> None:
         self.text_vectors: VectorTable | None = None
         self.pair_vectors: VectorTable | None = None
+        self.tokens: TokenTable | None = None  # None without token states
         self._rows = rows
         self._pair_rows = pairs
-        self._text_of = text_of
+        self._content_of = content_of
         self._is_searched = is_searched
         self._pending: dict[TextKey, None] = {}
         self.dropped_texts = 0  # texts dropped or changed so far
@@ -47,6 +57,7 @@ class VectorQueue:
     def use_model(self, dim: int, model: str) -> None:
         """Start empty tables for a model of `dim` dimensions; every text is pending."""
         self.model = model
+        self.tokens = None
         self.text_vectors = VectorTable(dim, self._rows.capacity)
         self.pair_vectors = VectorTable(dim, self._pair_rows.capacity)
         self.enqueue_all()
@@ -72,9 +83,13 @@ class VectorQueue:
         return list(self._pending)
 
     def enqueue(self, key: TextKey) -> None:
-        """A new or changed text: its old vector is dropped at once and it becomes pending."""
+        """A new or changed text: its old vector is dropped at once and it becomes pending.
+
+        Of a pair only while the second is searched; it is enqueued when that begins.
+        """
         self.drop(key, self._row(key))
-        self._pending[key] = None
+        if not isinstance(key, tuple) or self._is_searched(key[1]):
+            self._pending[key] = None
 
     def drop(self, key: TextKey, row: int | None) -> None:
         """Drop a text and the vector at its former `row`."""
@@ -83,15 +98,19 @@ class VectorQueue:
         table = self.pair_vectors if isinstance(key, tuple) else self.text_vectors
         if row is not None and table is not None:
             table.drop(row)
+        if row is not None and self.tokens is not None:
+            self.tokens.forget(key, row)
 
     def next_texts(self, limit: int) -> list[PendingText]:
-        """At most `limit` pending texts, the newest first, as queries need those soonest."""
-        out: list[PendingText] = []
-        for key in reversed(self._pending):
-            if len(out) == limit:
-                break
-            out.append(PendingText(key, self._text_of(key)))
-        return out
+        """At most `limit` pending texts: the newest, as queries need it soonest, and with it the nearest in length
+        of those behind it. A model takes as long for each text of a batch as for the longest.
+        """
+        newest = islice(reversed(self._pending), limit * (_BEHIND if limit > 1 else 1))
+        texts = [PendingText(key, self._content_of(key)) for key in newest]
+        if len(texts) > limit:
+            length = len(texts[0].text)
+            texts.sort(key=lambda pending: abs(len(pending.text) - length))
+        return texts[:limit]
 
     def all_texts(self) -> list[PendingText]:
         """Every text that needs a vector, pending or not."""
@@ -100,14 +119,26 @@ class VectorQueue:
     def texts(self, keys: Iterable[TextKey]) -> list[PendingText]:
         """The texts of these keys; keys no longer in use are left out."""
         return [
-            PendingText(key, self._text_of(key))
+            PendingText(key, self._content_of(key))
             for key in keys
             if self._row(key) is not None
         ]
 
+    def pending_count(self) -> int:
+        """Number of texts without a vector."""
+        return len(self._pending)
+
     def pending_memory_count(self) -> int:
         """Number of memories and facts without a vector."""
         return sum(1 for key in list(self._pending) if isinstance(key, str))
+
+    def are_present(self, pending: Iterable[PendingText]) -> list[bool]:
+        """Whether each of these is still the text of its key."""
+        return [
+            self._row(text.key) is not None
+            and self._content_of(text.key) == text.content
+            for text in pending
+        ]
 
     def store_vectors(
         self, vectors: Iterable[tuple[PendingText, NDArray[np.float32]]]
@@ -123,7 +154,7 @@ class VectorQueue:
                 row is not None
                 and key in self._pending
                 and vector.shape == (table.dim,)
-                and self._text_of(key) == pending.text
+                and self._content_of(key) == pending.content
             ):
                 table.put(row, vector)
                 self._dequeue(key)
@@ -143,5 +174,5 @@ class VectorQueue:
         """The keys of every text that needs a vector, pending or not."""
         return [
             *(key for key, _ in self._rows if self._is_searched(key)),
-            *(p for p, _ in self._pair_rows),
+            *(p for p, _ in self._pair_rows if self._is_searched(p[1])),
         ]

@@ -25,7 +25,7 @@ from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
 from soulmem.graph.branches import Branch, Branches
-from soulmem.graph.columns import ORIGINS, Columns
+from soulmem.graph.columns import ORIGINS, STATES, Columns
 from soulmem.graph.derivations import Derivations
 from soulmem.graph.packing import (
     Arrays,
@@ -38,6 +38,7 @@ from soulmem.graph.packing import (
 )
 from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
+from soulmem.graph.tellings import Tellings
 
 _NO_ROWS = np.zeros(0, np.int64)
 _MODEL = ORIGINS.index(Origin.MODEL)
@@ -79,12 +80,15 @@ class Visibility:
         self._rows = rows
         self._pairs = pairs
         self._columns = columns
+        self.tellings = Tellings(rows)
         self._families: Rows[ChatId] = Rows()
         self._branch_rows: dict[ChatId, tuple[Ints, Ints]] = {}
         # Memories made by hand for one timeline, and where.
         self._bound: dict[MemoryId, Place] = {}
         # Drafts that chats of several families hold, with the families.
         self._in_many: dict[MemoryId, frozenset[ChatId]] = {}
+        # Digests that tell chats of several families at once.
+        self._joint: set[MemoryId] = set()
         # Of the chats asked for last.
         self._neighbours: dict[ChatId | None, Neighbours] = {}
         # Caches of `exchange_times` and `_exchange_created_times`, until a row changes.
@@ -113,11 +117,26 @@ class Visibility:
 
         With `chat` None all rows that the soul may use in any chat. `holds(chat, place)` says
         whether the chat's branch contains the place where a memory of one timeline was made.
+        Of an event whose memory the chat does not know, the first telling that it knows.
         """
+        reached = self.reached_rows(chat, family, scope, holds)
+        rows = np.asarray(reached & self._columns.in_use[: reached.size])
+        happened = self._columns.happened
+        rows[self.tellings.stand_ins(reached, rows, happened)] = True
+        return rows
+
+    def reached_rows(
+        self,
+        chat: ChatId | None,
+        family: ChatId | None,
+        scope: Scope,
+        holds: Callable[[ChatId, Place], bool],
+    ) -> Bools:
+        """As `accessible_rows`, with memories that are not in use, such as merged tellings."""
         n = self._rows.capacity
-        usable = self._columns.in_use[:n] & self._columns.live[:n]
+        live: Bools = self._columns.live[:n]
         if chat is None:
-            return usable
+            return np.array(live)
         reach = self._columns.everywhere[:n].copy()
         if scope is Scope.CHARACTER:
             self._mark_other_families(reach, family)
@@ -129,11 +148,13 @@ class Visibility:
             reach[[row for row in quarantined if not everywhere[row]]] = False
         if self.derivations:
             self._mark_drafts(reach, chat, family)
+        if scope is Scope.CHAT:
+            reach[self.rows_of(self._joint)] = False
         for memory, place in self._bound.items():
             row = self._rows.row(memory)
             if row is not None:
                 reach[row] = holds(chat, place)
-        return np.asarray(usable & reach)
+        return np.asarray(live & reach)
 
     def _mark_other_families(self, reach: Bools, family: ChatId | None) -> None:
         """Set in `reach` the memories of chats of other families, except what `family` holds too."""
@@ -193,6 +214,11 @@ class Visibility:
             if (row := self._rows.row(MemoryId(key))) is not None
         ]
 
+    def first_rows(self) -> Ints:
+        """Rows of the first episode of each branch, int64[branches that have one]."""
+        firsts = [rows[:1] for rows, _ in self._branch_rows.values()]
+        return np.concatenate(firsts or [np.empty(0, np.int64)]).astype(np.int64)
+
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """Neighbours of all rows: in `chat` for the episodes it holds, in other chats for the rest.
 
@@ -234,19 +260,25 @@ class Visibility:
         return self._exchange_times
 
     def _exchange_created_times(self) -> Ints:
-        """When each exchange was stored, without bulk imports; microseconds, ascending."""
+        """When each exchange was stored, without imports; microseconds, ascending.
+
+        An import is what came in bulk of a chat of which the first messages came in bulk.
+        """
         if self._created_times is None:
             n = self._rows.capacity
             columns = self._columns
-            created = np.sort(
-                columns.created[:n][columns.opens_exchange[:n] & columns.live[:n]]
-            )
+            rows = np.flatnonzero(columns.opens_exchange[:n] & columns.live[:n])
+            rows = rows[np.argsort(columns.created[rows], kind="stable")]
+            created = columns.created[rows]
             _, place, count = np.unique(
                 created, return_inverse=True, return_counts=True
             )
-            self._created_times = np.asarray(
-                created[2 * count[place] <= PromotionParams().imported], np.int64
+            in_bulk = 2 * count[place] > PromotionParams().imported
+            _, first, family = np.unique(
+                columns.family[rows], return_index=True, return_inverse=True
             )
+            imported = in_bulk & in_bulk[first][family]
+            self._created_times = np.asarray(created[~imported], np.int64)
         return self._created_times
 
     def exchange_story_times(self) -> NDArray[np.float64]:
@@ -398,18 +430,23 @@ class Visibility:
             return
         columns = self._columns
         in_use = memory.state is MemoryState.ACTIVE
+        is_merged = memory.state is MemoryState.MERGED  # may stand in for its event
         columns.in_use[row] = in_use
-        columns.active[row] = in_use and _is_shown(memory)
+        columns.state[row] = STATES.index(memory.state)
+        columns.active[row] = (in_use or is_merged) and _is_shown(memory)
         is_held = bool(self.branches.holders(key))
         columns.live[row] = (
             self.branches.is_live(key) if is_held else _needs_no_chat(memory)
         )
-        if memory.origin is Origin.MODEL:
+        if memory.origin is Origin.MODEL and not _is_of_stream(memory):
             families = self._families_of(key)
             columns.live[row] = is_held = bool(families)
             self._in_many.pop(key, None)
+            self._joint.discard(key)
             if len(families) > 1:
                 self._in_many[key] = families
+                if memory.kind is MemoryKind.DIGEST:
+                    self._joint.add(key)
             for family in families:
                 columns.family[row] = self._families.add(family)
         columns.everywhere[row] = memory.timelines is Timelines.ALL
@@ -425,6 +462,7 @@ class Visibility:
         self._exchange_times = self._created_times = None
         self._bound.pop(key, None)
         self._in_many.pop(key, None)
+        self._joint.discard(key)
 
 
 def opens_exchange(memory: Memory) -> bool:
@@ -445,6 +483,11 @@ def _is_shown(memory: Memory) -> bool:
 def _is_of_one_timeline(memory: Memory) -> bool:
     """Whether the user made it by hand for one timeline."""
     return memory.origin is Origin.USER and memory.timelines is Timelines.THIS
+
+
+def _is_of_stream(memory: Memory) -> bool:
+    """Whether it is the digest of a stream, which no chat holds."""
+    return memory.kind is MemoryKind.DIGEST and memory.timelines is Timelines.ALL
 
 
 def _needs_no_chat(memory: Memory) -> bool:

@@ -11,6 +11,7 @@ import logging
 import traceback
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
@@ -50,7 +51,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job as clients see it. `at` is when it was requested; `error` is a sentence."""
+    """A job as clients see it. `at` is when it was requested; `error` is a sentence.
+
+    `result` is None, or what is there so far, until the job is done.
+    """
 
     id: str
     kind: str
@@ -74,6 +78,8 @@ class JobRun:
         self.progress = Progress()
         self.cancelled = False
         self.stopping = False
+        self.result_so_far: Any = None
+        self.ended = asyncio.Event()
         self._spool = spool
 
     @property
@@ -112,13 +118,19 @@ class JobKind:
     """One kind of job. `arguments` are those that clients may give; None: not startable by kind.
 
     Work that `resumes` runs again from its beginning after a restart, and skips by
-    itself what is done.
+    itself what is done. Work that `only_reads` runs beside other jobs of its soul, and
+    nothing of it stays on disk when it has ended. Work that runs `beside` others locks what it changes
+    by itself. `check` raises Unprocessable for
+    arguments that the work cannot use.
     """
 
     name: str
     work: Work
     arguments: Collection[str] | None = ()
     resumes: bool = False
+    only_reads: bool = False
+    beside: bool = False
+    check: Callable[[Mapping[str, Any]], object] | None = None
 
 
 class Jobs:
@@ -188,11 +200,19 @@ class Jobs:
                     f"{name[:80]!r} is no argument of the job {kind!r}: known are {kind_names}",
                     field="arguments",
                 )
+        if job_kind.check is not None:
+            job_kind.check(arguments)
         return await self.start(owner, kind, soul, arguments)
 
     def get(self, owner: Owner, job: str) -> JobView:
         """The state of a job. Raises NotFound."""
         return _view(self._run(owner, job))
+
+    async def finished(self, owner: Owner, job: str) -> JobView:
+        """The job once it has ended. Raises NotFound."""
+        run = self._run(owner, job)
+        await run.ended.wait()
+        return _view(run)
 
     def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
         """The kept jobs of a soul, newest first."""
@@ -253,10 +273,12 @@ class Jobs:
         task.add_done_callback(self._tasks.discard)
 
     async def _carry_out(self, run: JobRun) -> None:
-        async with self._turns[run.owner, run.soul]:
+        kind = self._kinds[run.record.kind]
+        alone = not (kind.only_reads or kind.beside)
+        turn = self._turns[run.owner, run.soul] if alone else nullcontext()
+        async with turn:
             if run.cancelled or run.stopping:
                 return
-            kind = self._kinds[run.record.kind]
             run.record = replace(run.record, state=JobState.RUNNING.value)
             self._publish(run)
             try:
@@ -289,8 +311,13 @@ class Jobs:
         error: str | None = None,
     ) -> None:
         run.record = replace(run.record, state=state.value, result=result, error=error)
+        run.ended.set()
         self._publish(run)
         try:
+            kind = self._kinds.get(run.record.kind)
+            if kind is not None and kind.only_reads:
+                await self._spool.drop(run.record.job)
+                return
             await self._spool.put(run.record)
             await self._spool.drop_payload(run.record.job)
         except SoulMemError as failure:  # at worst the job runs again after a restart
@@ -332,6 +359,6 @@ def _view(run: JobRun) -> JobView:
         state,
         asked_at,
         run.progress,
-        record.result,
+        run.result_so_far if record.result is None else record.result,
         record.error,
     )

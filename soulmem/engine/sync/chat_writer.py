@@ -201,6 +201,8 @@ class ChatWriter:
             request.base,
             confirmed=request.confirm_removal or old.head.state is ChatState.BIN,
             known_text=known_text,
+            digest_of=old.digests.of,
+            index=old.index,
         )
         if reconciled.hold is not None:
             answer = SyncAnswer(applied=False, held=len(reconciled.hold.vanished))
@@ -270,7 +272,7 @@ class ChatWriter:
             index = old.index | {
                 m.slot: i for i, m in enumerate(messages[prefix:], prefix)
             }
-            return ChatLog(next_head, messages, ranks, index)
+            return ChatLog(next_head, messages, ranks, index, old.digests)
         return ChatLog.of(next_head, messages, ranks)
 
     @compute_only

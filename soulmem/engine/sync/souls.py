@@ -9,6 +9,7 @@ from soulmem.domain.errors import ConfirmationRequired
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
 from soulmem.engine.sync.chat_writer import ChatWriter
+from soulmem.engine.vectors.token_keeper import TokenKeeper
 from soulmem.engine.world.audit import BY_USER
 from soulmem.engine.world.fingerprint import fingerprint
 from soulmem.engine.world.services import Services
@@ -26,6 +27,7 @@ class SoulService:
         *,
         writer: ChatWriter,
         images: SnapshotKeeper,
+        tokens: TokenKeeper,
         defaults: SoulSettings,
     ) -> None:
         self._world_of = services.world_of
@@ -35,6 +37,7 @@ class SoulService:
         self._clock = services.clock
         self._writer = writer
         self._images = images
+        self._tokens = tokens
         self._auditor = services.auditor
         self._defaults = replace(defaults, chosen=frozenset())
 
@@ -137,3 +140,4 @@ class SoulService:
             world.souls[soul] = new
             world.unload(soul)
             await self._images.drop(world, new)
+            await self._tokens.drop(owner, soul)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from soulmem.domain.audit import AuditEntry
 from soulmem.domain.edges import Edge
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory
 from soulmem.domain.sequences import common_ends
@@ -40,6 +41,7 @@ def store_change(
     drop_edges: list[str] = []
     purged: list[str] = []
     retracted: list[str] = []
+    fading: list[FadingRecord] = []
     for change in changes:
         put_memories.extend(change.put_memories)
         drop_memories.extend(change.drop_memories)
@@ -47,6 +49,7 @@ def store_change(
         drop_edges.extend(change.drop_edges)
         purged.extend(change.purge_audit)
         retracted.extend(change.drop_derivations)
+        fading.extend(change.put_fading)
     return Change(
         owner=owner,
         chats=[chat],
@@ -56,6 +59,7 @@ def store_change(
         drop_edges=drop_edges,
         purge_audit=purged,
         drop_derivations=retracted,
+        put_fading=fading,
         audit=audit,
     )
 
@@ -68,6 +72,7 @@ def united_changes(changes: Sequence[Change]) -> Change:
     cut: set[str] = set()
     purged: set[str] = set()
     retracted: set[str] = set()
+    fading: dict[MemoryId, FadingRecord] = {}
     for change in changes:
         purged.update(change.purge_audit)
         retracted.update(change.drop_derivations)
@@ -75,10 +80,12 @@ def united_changes(changes: Sequence[Change]) -> Change:
         cut.update(change.drop_edges)
         for memory in change.drop_memories:
             memories.pop(memory, None)
+            fading.pop(memory, None)
         for edge in change.drop_edges:
             edges.pop(edge, None)
         memories.update((m.id, m) for m in change.put_memories)
         edges.update((e.id, e) for e in change.put_edges)
+        fading.update((r.memory, r) for r in change.put_fading)
     left_out = dropped - memories.keys()
     return replace(
         changes[0],
@@ -92,4 +99,5 @@ def united_changes(changes: Sequence[Change]) -> Change:
         drop_edges=cut,
         purge_audit=purged,
         drop_derivations=retracted,
+        put_fading=list(fading.values()),
     )

@@ -16,6 +16,9 @@ from soulmem.domain.ids import ID_PATTERN
 
 _LongText = Annotated[str, Meta(min_length=1, max_length=100_000)]
 _ShortText = Annotated[str, Meta(min_length=1, max_length=2_000)]
+_Tags = Annotated[
+    list[Annotated[str, Meta(min_length=1, max_length=1_000)]], Meta(max_length=100)
+]
 _Key = Annotated[str, Meta(pattern=ID_PATTERN)]
 _Time = Annotated[datetime, Meta(tz=True, description="ISO 8601 with seconds and zone")]
 
@@ -35,16 +38,38 @@ class SavePermanentMemory(Arguments, frozen=True):
 
     content: _LongText
     reason: _ShortText
-    tags: Annotated[
-        list[Annotated[str, Meta(min_length=1, max_length=1_000)]], Meta(max_length=100)
-    ] = []
+    tags: _Tags = []
+
+
+class Remember(Arguments, frozen=True):
+    """Keep something as an ordinary memory, under tags by which it is found again.
+
+    It may be recalled later, fades in weight like any other memory, and the user sees it and can undo it.
+    """
+
+    content: _LongText
+    tags: _Tags = []
+    importance: (
+        Annotated[
+            float,
+            Meta(ge=0.0, le=1.0, description="0 small talk .. 1 never to be forgotten"),
+        ]
+        | None
+    ) = None
 
 
 class SearchMemories(Arguments, frozen=True):
-    """Find memories about something, permanent ones among them."""
+    """Find memories about something, permanent ones among them.
+
+    Kinds: episode (what happened), abstract_episode (what such scenes have in common), fact and concept (people,
+    things, how they are related), note (kept by hand or by `remember`, under tags), digest and summary (what a day
+    or a chat held), action (a habit). With `tags` come first the memories with exactly such a tag, then those with
+    a part of it in a tag, then those that say it in their text.
+    """
 
     query: _LongText
     limit: Annotated[int, Meta(ge=1, le=50)] = 8
+    tags: _Tags = []
 
 
 class Span(Arguments, frozen=True):
@@ -55,21 +80,23 @@ class Span(Arguments, frozen=True):
 
 
 class SearchMemoriesInTime(SearchMemories, frozen=True):
-    """Find memories about something, permanent ones among them; within a span of time if one is given."""
+    __doc__ = (SearchMemories.__doc__ or "") + (
+        " With `time_range` only what happened within it."
+    )
 
     time_range: Span | None = None
 
 
 class CreateDailySummary(Arguments, frozen=True):
-    """Sum up the day that the latest scene belongs to, with an eye to what the context says."""
+    """Sum up the day that the latest scene belongs to, with an eye to what the context says, and keep that."""
 
     context: _LongText
 
 
 class ArchiveMemories(Arguments, frozen=True):
-    """Sum up what happened, one digest for each period of that length that has something in it."""
+    """Sum up what happened, one digest for each period of that length that has something in it, and keep them."""
 
-    period: Literal["day", "week", "month", "year"]
+    period: Literal["hour", "day", "week", "month", "year"]
 
 
 class UpdateMemoryNode(Arguments, frozen=True):
@@ -77,6 +104,21 @@ class UpdateMemoryNode(Arguments, frozen=True):
 
     memory_id: _Key
     new_content: _LongText
+
+
+class Rating(Arguments, frozen=True):
+    """How useful one memory was."""
+
+    memory_id: _Key
+    useful: Annotated[
+        float, Meta(ge=0.0, le=1.0, description="0 of no use .. 1 just what was needed")
+    ]
+
+
+class RateMemories(Arguments, frozen=True):
+    """Say how useful memories were: each is recalled more or less readily from then on, and no other memory."""
+
+    ratings: Annotated[list[Rating], Meta(min_length=1, max_length=100)]
 
 
 class DeleteMemory(Arguments, frozen=True):
@@ -114,12 +156,14 @@ TOOLS: dict[str, Tool] = {
     for tool in (
         Tool("call_assistant", {_LEAD: CallAssistant}),
         Tool("save_permanent_memory", {_LEAD: SavePermanentMemory}),
+        Tool("remember", {_LEAD: Remember}),
         Tool(
             "search_memories", {_LEAD: SearchMemories, _ARCHIVIST: SearchMemoriesInTime}
         ),
         Tool("create_daily_summary", {_ARCHIVIST: CreateDailySummary}),
         Tool("archive_memories", {_ARCHIVIST: ArchiveMemories}),
         Tool("update_memory_node", {_ARCHIVIST: UpdateMemoryNode}),
+        Tool("rate_memories", {_ARCHIVIST: RateMemories}),
         Tool("delete_memory", {_ARCHIVIST: DeleteMemory}),
     )
 }

@@ -4,10 +4,12 @@ request a deletion.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor
+from soulmem.domain.digests import Period
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
@@ -23,11 +25,14 @@ from soulmem.engine.api.results import RecalledMemory
 from soulmem.engine.consolidation.digests import DigestWriter
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.memory_editor import MemoryEditor
+from soulmem.engine.learning.ratings import Ratings
 from soulmem.engine.llm.calls import LlmTask
 from soulmem.engine.llm.usage import DIGEST
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.tools import definitions as wanted
+from soulmem.engine.tools.assistant import Assistant
 from soulmem.engine.tools.definitions import Arguments, arguments_of
+from soulmem.engine.tools.tag_search import TagSearch, recalled_fields, with_tagged
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -52,6 +57,8 @@ class Tools:
         recaller: Recaller,
         deletions: DeletionRequests,
         digest_writer: DigestWriter,
+        ratings: Ratings,
+        assistant: Assistant,
         review: bool = False,
     ) -> None:
         """With `review` a new permanent memory lies in the bin until the user restores it."""
@@ -64,6 +71,8 @@ class Tools:
         self._recaller = recaller
         self._deletions = deletions
         self._digest_writer = digest_writer
+        self._ratings = ratings
+        self._assistant = assistant
 
     async def call(
         self,
@@ -72,8 +81,14 @@ class Tools:
         soul: str,
         actor: Actor,
         arguments: Mapping[str, Any],
+        *,
+        source: str = "",
+        for_reply: bool = False,
     ) -> Result:
         """The result of the tool.
+
+        source     the job that calls it, by which its changes are undone
+        for_reply  a reply that is being written waits for it
 
         Raises NotFound, Forbidden for a protected memory or a tool of another actor,
         Unprocessable.
@@ -82,29 +97,32 @@ class Tools:
         world = await self._world_of(owner)
         whose = world.soul(soul)  # type: ignore[arg-type]
         work: dict[
-            type[Arguments], Callable[[World, Soul, Actor, Any], Awaitable[Result]]
+            type[Arguments],
+            Callable[[World, Soul, ChangeAuthor, Any], Awaitable[Result]],
         ] = {
-            wanted.CallAssistant: self._call_assistant,
             wanted.SavePermanentMemory: self._save,
+            wanted.Remember: self._remember,
             wanted.SearchMemories: self._search,
             wanted.SearchMemoriesInTime: self._search,
             wanted.CreateDailySummary: self._summary,
             wanted.ArchiveMemories: self._archive,
             wanted.UpdateMemoryNode: self._update,
             wanted.DeleteMemory: self._delete,
+            wanted.RateMemories: self._rate,
         }
-        return await work[type(asked)](world, whose, actor, asked)
-
-    async def _call_assistant(
-        self, _world: World, _soul: Soul, _actor: Actor, _asked: wanted.CallAssistant
-    ) -> Result:
-        raise Unprocessable(
-            "the archivist takes no requests: it works by itself in quiet moments, and its tools can be"
-            " called one by one"
-        )
+        if isinstance(asked, wanted.CallAssistant):
+            return await self._assistant.help(
+                owner, whose.id, asked.instruction, for_reply=for_reply
+            )
+        author = ChangeAuthor(actor, source=source)
+        return await work[type(asked)](world, whose, author, asked)
 
     async def _save(
-        self, world: World, soul: Soul, actor: Actor, asked: wanted.SavePermanentMemory
+        self,
+        world: World,
+        soul: Soul,
+        author: ChangeAuthor,
+        asked: wanted.SavePermanentMemory,
     ) -> Result:
         new = NewMemory(
             soul.id,
@@ -116,13 +134,37 @@ class Tools:
         )
         state = MemoryState.BIN if self._review else MemoryState.ACTIVE
         view = await self._memories.create(
-            world.owner, new, ChangeAuthor(actor, reason=asked.reason), state
+            world.owner, new, replace(author, reason=asked.reason), state
         )
         result: Result = {"memory": view.memory.id, "permanent": True}
         return result | {"status": "awaiting_confirmation"} if self._review else result
 
+    async def _remember(
+        self, world: World, soul: Soul, author: ChangeAuthor, asked: wanted.Remember
+    ) -> Result:
+        new = NewMemory(
+            soul.id,
+            MemoryKind.NOTE,
+            asked.content,
+            tuple(asked.tags),
+            importance=asked.importance,
+        )
+        view = await self._memories.create(world.owner, new, author)
+        return {"memory": view.memory.id, "importance": view.memory.importance}
+
+    async def _rate(
+        self, world: World, soul: Soul, author: ChangeAuthor, asked: wanted.RateMemories
+    ) -> Result:
+        ratings = {MemoryId(r.memory_id): r.useful for r in asked.ratings}
+        scores = await self._ratings.rate(world, soul.id, ratings, author)
+        return {"feedback": scores}
+
     async def _search(
-        self, world: World, soul: Soul, actor: Actor, asked: wanted.SearchMemories
+        self,
+        world: World,
+        soul: Soul,
+        author: ChangeAuthor,
+        asked: wanted.SearchMemories,
     ) -> Result:
         span = None
         if (
@@ -139,6 +181,8 @@ class Tools:
                     "the time range ends before it begins",
                     field="arguments.time_range.to",
                 )
+        folded = (tag.strip().casefold() for tag in asked.tags)
+        tags = tuple(dict.fromkeys(tag for tag in folded if tag))
         request = RecallRequest(
             soul.id,
             query=asked.query,
@@ -146,53 +190,81 @@ class Tools:
             budget_tokens=_BUDGET,
             max_items=asked.limit,
             time_range=span,
+            tags=tags,
+            restraint=0.0,  # who searches wants all there is
         )
         recalled = await self._recaller.recall(world.owner, request)
+        results = await self._with_tagged(
+            world, soul, recalled.memories, TagSearch(tags, span, asked.limit)
+        )
         logged_query = {
             "query": asked.query,
-            "found": [memory.id for memory in recalled.memories],
+            "found": [result["id"] for result in results],
         }
         entry = await self._auditor.entry(
             world.owner,
             soul.id,
-            ChangeAuthor(actor, source=recalled.trace),
+            replace(author, source=recalled.trace),
             Action.READ,
             soul.id,
             None,
             logged_query,
         )
-        await self._store.commit(Change(world.owner, audit=[entry], by=actor))
-        return {"memories": [_recalled(memory) for memory in recalled.memories]}
+        await self._store.commit(Change(world.owner, audit=[entry], by=author.actor))
+        return {"memories": results}
+
+    async def _with_tagged(
+        self,
+        world: World,
+        soul: Soul,
+        recalled: Sequence[RecalledMemory],
+        asked: TagSearch,
+    ) -> list[Result]:
+        """The results of a search: the recalled memories, and those with a tag that is asked for."""
+        if not asked.tags:
+            return [recalled_fields(memory) for memory in recalled]
+        mind = await world.mind(soul.id)
+        return await self._compute.run(with_tagged, mind, recalled, asked)
 
     async def _summary(
-        self, world: World, soul: Soul, _actor: Actor, asked: wanted.CreateDailySummary
+        self,
+        world: World,
+        soul: Soul,
+        author: ChangeAuthor,
+        asked: wanted.CreateDailySummary,
     ) -> Result:
-        task = LlmTask(world.owner, soul.id, DIGEST)
-        days = await self._digest_writer.digests(
-            world, task, "day", asked.context, most=1
-        )
-        return (
-            days[0]
-            if days
-            else {"from": None, "to": None, "text": "", "memories": [], "by": "quotes"}
-        )
+        task = LlmTask(world.owner, soul.id, DIGEST, source=author.source)
+        key = await self._digest_writer.make_latest_day(world, task, asked.context)
+        if key is None:
+            raise Unprocessable(
+                f"there is no day to sum up: soul {soul.id!r} has no messages yet"
+            )
+        return {"digest": key}
 
     async def _archive(
-        self, world: World, soul: Soul, _actor: Actor, asked: wanted.ArchiveMemories
+        self,
+        world: World,
+        soul: Soul,
+        author: ChangeAuthor,
+        asked: wanted.ArchiveMemories,
     ) -> Result:
-        task = LlmTask(world.owner, soul.id, DIGEST)
-        digests = await self._digest_writer.digests(
-            world, task, asked.period, calls=_CALLS
+        task = LlmTask(world.owner, soul.id, DIGEST, source=author.source)
+        keys = await self._digest_writer.make(
+            world, task, Period(asked.period), going_on=True, calls=_CALLS
         )
-        return {"period": asked.period, "digests": digests}
+        return {"digests": keys}
 
     async def _update(
-        self, world: World, soul: Soul, actor: Actor, asked: wanted.UpdateMemoryNode
+        self,
+        world: World,
+        soul: Soul,
+        author: ChangeAuthor,
+        asked: wanted.UpdateMemoryNode,
     ) -> Result:
         await self._memory(world, soul, asked.memory_id)
         patch = MemoryPatch(text=asked.new_content)
         view = await self._memories.patch(
-            world.owner, MemoryId(asked.memory_id), patch, ChangeAuthor(actor)
+            world.owner, MemoryId(asked.memory_id), patch, author
         )
         return {
             "memory": view.memory.id,
@@ -201,11 +273,11 @@ class Tools:
         }
 
     async def _delete(
-        self, world: World, soul: Soul, actor: Actor, asked: wanted.DeleteMemory
+        self, world: World, soul: Soul, author: ChangeAuthor, asked: wanted.DeleteMemory
     ) -> Result:
         memory = await self._memory(world, soul, asked.memory_id)
         request = await self._deletions.ask(
-            world, memory, ChangeAuthor(actor, reason=asked.reason)
+            world, memory, replace(author, reason=asked.reason)
         )
         return {"request": request.id, "status": request.state.value}
 
@@ -218,18 +290,3 @@ class Tools:
             )
         check_unprotected(memory)
         return memory
-
-
-def _recalled(memory: RecalledMemory) -> Result:
-    """A recalled memory as the result of a tool."""
-    return {
-        "id": memory.id,
-        "kind": memory.kind,
-        "text": memory.text,
-        "score": memory.score,
-        "permanent": memory.permanent,
-        "why": memory.why,
-        "sources": [
-            {"chat": place.chat, "slot": place.slot} for place in memory.sources
-        ],
-    }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
 
 import numpy as np
@@ -39,9 +39,12 @@ class BinPurge:
         self,
         services: Services,
         *,
+        on_purged: Callable[[Mind], Awaitable[None]],
         params: BinParams | None = None,
     ) -> None:
+        """`on_purged` removes what is kept of a mind's texts beside the store."""
         self._world_of = services.world_of
+        self._on_purged = on_purged
         self._store = services.store
         self._compute = services.compute
         self._clock = services.clock
@@ -106,6 +109,7 @@ class BinPurge:
             count += await self._purge(
                 world, mind, purged[start : start + _PIECE], author
             )
+        await self._on_purged(mind)
         return {"purged": count}
 
     async def _purgeable(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
@@ -151,13 +155,7 @@ class BinPurge:
 @compute_only
 def _binned(mind: Mind) -> list[Memory]:
     """Memories in the bin that would not come back if they were purged."""
-    out: list[Memory] = []
-    for row in np.flatnonzero(~mind.columns.in_use[: mind.size]).tolist():
-        try:
-            memory = mind.memories.get(mind.id_at(row))
-        except KeyError:  # a free row
-            continue
-        if memory is not None and memory.state in _BINNED:
-            out.append(memory)
+    rows = np.flatnonzero(mind.columns.in_state(mind.size, _BINNED))
+    out = mind.memories.many(mind.ids_at(rows.tolist()))
     kept = recreated_if_purged(mind, out)
     return [memory for memory in out if memory.id not in kept]

@@ -2,62 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from math import inf, log
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from soulmem.consolidation.base_activation import ActivationParams
-from soulmem.consolidation.promotion import PromotionParams, is_promoted
 from soulmem.domain.audit import Actor
-from soulmem.domain.edges import DECAYING, EdgeKind
 from soulmem.domain.ids import MemoryId, Owner, SoulId
-from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobKind, JobRun
-from soulmem.engine.views.anchors import anchors_of
-from soulmem.engine.views.concept_activation import (
-    STABILITY,
-    concept_activations,
-    turns_since_recall,
+from soulmem.engine.upkeep.prunable import (
+    ForgettingParams,
+    due_texts,
+    still_due,
+    unlinked_concepts,
 )
-from soulmem.engine.views.faded_edges import remaining_strengths
+from soulmem.engine.upkeep.surplus import least_weighted, still_surplus
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.columns import ORIGINS
-from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 
-Ints = NDArray[np.int64]
-
-_MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
-_DERIVED = [ORIGINS.index(origin) for origin in DERIVED]
-_CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
-_TEXTS = [
-    MEMORY_KINDS.index(kind)
-    for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
-]
-_AUTHOR = ChangeAuthor(
-    Actor.ENGINE, "forget", "it says little, and was not recalled for long"
-)
+_LITTLE = "it says little, and was not recalled for long"
+_UNLINKED = "no link holds it any more, and nothing named or recalled it for long"
+_SURPLUS = "it weighed least of more messages than are kept ({keep}), and a digest tells its day"
+_IDLE = "forget"  # source of what is forgotten in Idle
 _PIECE = 200  # memories examined at once: about 20 ms
+_MOST = 4000  # memories of one reason in one run: some seconds of Idle
 
-
-@dataclass(frozen=True, slots=True)
-class ForgettingParams:
-    """When a memory is forgotten; design 6."""
-
-    unused: float = 500.0  # turns of the soul's clock without a recall
-    legible: float = (
-        STABILITY  # turns; a text lasts while e^(-age / legible) is above the floor
-    )
-    activation: ActivationParams = field(default_factory=ActivationParams)
-    promotion: PromotionParams = field(default_factory=PromotionParams)
+# Of memories that may be forgotten, those that still may and should be when their turn comes
+Check = Callable[[Mind, Sequence[MemoryId]], list[Memory]]
 
 
 class ForgettingWork:
@@ -71,6 +46,7 @@ class ForgettingWork:
     ) -> None:
         self._world = services.world_of
         self._auditor = services.auditor
+        self._store = services.store
         self._compute = services.compute
         self._clock = services.clock
         self._params = params or ForgettingParams()
@@ -85,161 +61,82 @@ class ForgettingWork:
             for mind in list(world.minds.values()):
                 await self._forget(world, mind)
 
-    async def forget(self, owner: Owner, soul: SoulId) -> int:
-        """Forget what is due in a soul; returns how many memories. Raises NotFound."""
+    async def forget(self, owner: Owner, soul: SoulId, job: str = _IDLE) -> int:
+        """Forget what is due in a soul; returns how many memories. Raises NotFound.
+
+        job  the source of the changes in the audit; undoing that source brings the memories back
+        """
         world = await self._world(owner)
         world.soul(soul)
-        return await self._forget(world, await world.mind(soul))
+        return await self._forget(world, await world.mind(soul), job)
 
     async def _job(self, run: JobRun) -> dict[str, int]:
-        return {"forgotten": await self.forget(run.owner, run.soul)}
+        job = run.record.job
+        return {"forgotten": await self.forget(run.owner, run.soul, job)}
 
-    async def _forget(self, world: World, mind: Mind) -> int:
+    async def _forget(self, world: World, mind: Mind, source: str = _IDLE) -> int:
         """Forget what is due; returns how many memories.
 
         Partly loaded souls are skipped: the links of their memories are not all known.
         """
         if mind.soul.settings.forgetting <= 0.0 or not mind.residency.whole:
             return 0
-        suspected = await self._compute.run(
-            suspects, mind, self._clock.extra_turns, self._params
-        )
+        params = self._params
+        extra = self._clock.extra_turns
+        due = partial(still_due, extra=extra, params=params)
+        kept = partial(still_surplus, params=params)
+        much = _SURPLUS.format(keep=mind.soul.settings.keep)
+        run = self._compute.run
+        texts = await run(due_texts, mind, extra, params)
+        by = partial(ChangeAuthor, Actor.ENGINE, source)
+        count = await self._bin(world, mind, texts[:_MOST], due, by(_LITTLE))
+        concepts = await run(unlinked_concepts, mind, extra)
+        count += await self._bin(world, mind, concepts[:_MOST], due, by(_UNLINKED))
+        light = await run(least_weighted, mind, extra, params, _MOST)
+        return count + await self._bin(world, mind, light, kept, by(much))
+
+    async def _bin(
+        self,
+        world: World,
+        mind: Mind,
+        suspected: Sequence[MemoryId],
+        check: Check,
+        author: ChangeAuthor,
+    ) -> int:
+        """Put those of the suspected memories into the bin that the check leaves; returns how many."""
         count = 0
         for start in range(0, len(suspected), _PIECE):
             piece = suspected[start : start + _PIECE]
             async with world.writing as token:
-                if (
-                    world.minds.get(mind.soul.id) is not mind
-                ):  # unloaded, or opened again
+                # Unloaded, or opened again
+                if world.minds.get(mind.soul.id) is not mind:
                     return count
-                due = await self._compute.run(
-                    forgotten, mind, piece, self._clock.extra_turns, self._params
-                )
+                due = await self._compute.run(check, mind, piece)
                 if due:
-                    put = tuple(
-                        replace(m, state=MemoryState.FORGOTTEN, revision=m.revision + 1)
-                        for m in due
-                    )
-                    await self._auditor.carry_out(
-                        token, world, mind, MindChange(put_memories=put), _AUTHOR
-                    )
+                    joined = await self._compute.run(_joined, mind, due)
+                    put = tuple(map(_forgotten, (*due, *joined)))
+                    change = MindChange(put_memories=put)
+                    await self._auditor.carry_out(token, world, mind, change, author)
+                    alone = await self._compute.run(_unlinked, mind, put)
+                    await self._store.shelve(world.owner, mind.soul.id, alone)
                     count += len(due)
         return count
 
 
 @compute_only
-def suspects(mind: Mind, extra: int, params: ForgettingParams) -> list[MemoryId]:
-    """Memories that may be forgotten, least important texts first, then concepts.
-
-    These are concepts that no link supports any more, and faded texts of low
-    importance. About 5 ms for 100,000 links.
-    """
-    n, columns = mind.size, mind.columns
-    may = columns.in_use[:n] & np.isin(columns.origin[:n], _DERIVED)
-    may &= ~columns.permanent[:n] & ~columns.locked[:n]
-    edges = mind.edges.arrays([kind for kind in EdgeKind if kind in DECAYING])
-    unheld = may & (columns.kind[:n] == _CONCEPT) & _without_links(mind, edges, extra)
-    named = (
-        _end_counts(
-            edges.source[
-                (edges.kind == _MENTIONS) & (columns.kind[edges.target] == _CONCEPT)
-            ],
-            n,
-        )
-        > 0
-    )
-    plain = may & np.isin(columns.kind[:n], _TEXTS) & ~named
-    plain &= columns.importance[:n] < params.promotion.importance
-    texts = np.flatnonzero(plain)
-    ages = mind.time.row_ages(texts, mind.exchange_ages(None, extra, texts), extra)
-    texts = texts[ages >= _turns_until_forgotten(mind, params)]
-    least = texts[np.argsort(columns.importance[texts], kind="stable")]
-    return [mind.id_at(int(row)) for row in (*least, *np.flatnonzero(unheld))]
-
-
-def _turns_until_forgotten(mind: Mind, params: ForgettingParams) -> float:
-    """Turns of the soul's clock that an unused text lasts."""
-    faded = (
-        params.legible
-        * log(1.0 / params.activation.floor)
-        / mind.soul.settings.forgetting
-    )
-    return max(params.unused, faded)
-
-
-def _without_links(mind: Mind, edges: EdgeArrays, extra: int) -> NDArray[np.bool_]:
-    """Rows that had links that fade, and have none left above zero.
-
-    A text's mention of a concept does not count for the concept.
-    """
-    n = mind.size
-    holds = remaining_strengths(mind, edges, extra) > 0.0
-    own = (edges.kind == _MENTIONS) & (mind.columns.kind[edges.target] == _CONCEPT)
-    by_text = own & ~mind.edges.drawn_by_hand(edges.slot)
-    had = _end_counts(edges.source, n) + _end_counts(edges.target, n)
-    strong_links = _end_counts(edges.source[holds], n) + _end_counts(
-        edges.target[holds & ~by_text], n
-    )
-    return np.asarray((had > 0) & (strong_links == 0), np.bool_)
+def _joined(mind: Mind, memories: Iterable[Memory]) -> list[Memory]:
+    """The tellings that these memories stand for: they are forgotten with them."""
+    keys = (key for memory in memories for key in mind.tellings.merged(memory.id))
+    return mind.memories.many(keys)
 
 
 @compute_only
-def forgotten(
-    mind: Mind, suspected: Sequence[MemoryId], extra: int, params: ForgettingParams
-) -> list[Memory]:
-    """Those of the suspected memories that are forgotten by now.
-
-    Concepts are forgotten when they are inactive; texts when they were not recalled for
-    long, name no one, contain no anchor and were never promoted to long-term memory.
-    """
-    concepts: list[Memory] = []
-    texts: list[Memory] = []
-    for key in suspected:
-        memory = mind.memories.get(key)
-        if memory is None:
-            continue
-        if memory.kind is MemoryKind.CONCEPT:
-            concepts.append(memory)
-        elif not memory.names and not anchors_of(mind, memory):
-            texts.append(memory)
-    return [
-        *_forgotten_concepts(mind, concepts, extra, params),
-        *_forgotten_texts(mind, texts, extra, params),
-    ]
+def _unlinked(mind: Mind, memories: Iterable[Memory]) -> list[MemoryId]:
+    """Those of these memories that are messages and have no edges."""
+    episodes = (m.id for m in memories if m.kind is MemoryKind.EPISODE)
+    return [key for key in episodes if not mind.edges_of(key)]
 
 
-def _forgotten_concepts(
-    mind: Mind, concepts: Sequence[Memory], extra: int, params: ForgettingParams
-) -> list[Memory]:
-    """Concepts with a base activation below the floor that were not used for long."""
-    ids = [memory.id for memory in concepts]
-    activations = concept_activations(mind, ids, extra, params.activation)
-    floor = params.activation.floor
-    return [
-        memory
-        for memory in concepts
-        if activations[memory.id].activation < floor
-        and activations[memory.id].idle >= params.unused
-    ]
-
-
-def _forgotten_texts(
-    mind: Mind, texts: Sequence[Memory], extra: int, params: ForgettingParams
-) -> list[Memory]:
-    """Texts that were not recalled for long and never promoted to long-term memory."""
-    unused = turns_since_recall(mind, [memory.id for memory in texts], extra)
-    created = mind.columns.created
-    out = []
-    for memory in texts:
-        if unused.get(memory.id, inf) < _turns_until_forgotten(mind, params):
-            continue
-        siblings = int(np.count_nonzero(created == created[mind.row_of(memory)]))
-        usage = mind.recalls.usage(memory.id)
-        activations = mind.recalls.activations(memory.id)
-        if not is_promoted(memory, usage, siblings, params.promotion, activations):
-            out.append(memory)
-    return out
-
-
-def _end_counts(rows: NDArray[np.uint32], n: int) -> Ints:
-    return np.bincount(rows, minlength=n).astype(np.int64)
+def _forgotten(memory: Memory) -> Memory:
+    revision = memory.revision + 1
+    return replace(memory, state=MemoryState.FORGOTTEN, revision=revision)

@@ -109,8 +109,9 @@ def _unread(mind: Mind, start: int, stop: int) -> list[Memory]:
     """
     kinds = mind.columns.kind[start : min(stop, mind.size)]
     unread = []
+    frame = mind.frame()
     for row in start + np.flatnonzero(np.isin(kinds, _KINDS)):
-        key = mind.frame().rows.id(int(row))
+        key = frame.rows.id(int(row))
         memory = mind.memories.get(key) if key is not None else None
         if memory is None or memory.kind not in TEXTS or memory.origin is Origin.MODEL:
             continue

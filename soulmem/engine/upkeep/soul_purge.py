@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from soulmem.domain.audit import Action, Actor
+from soulmem.domain.audit import Action, Actor, AuditQuery
 from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm_usage import SoulLlmUsage
@@ -75,6 +75,9 @@ class SoulPurge:
                 await self._store.commit(purge)
             records = (await self._store.recalls(world.owner, soul.id)).records
             derived = await self._store.derivations(world.owner, soul.id)
+            # Entries of lessons hold what was asked as a vector.
+            asked = AuditQuery(soul.id, action=Action.LEARN)
+            lessons = await self._auditor.every(world.owner, asked)
             chats = [
                 await self._emptied(world, head)
                 for head in _exclusive_chats(world, soul.id)
@@ -90,11 +93,12 @@ class SoulPurge:
                     chats=chats,
                     drop_recalls=[record.trace for record in records],
                     drop_derivations=[derivation.id for derivation in derived],
-                    purge_audit=[soul.id],
+                    purge_audit=[soul.id, *(entry.target for entry in lessons)],
                     audit=[entry],
                     by=Actor.USER,
                 )
             )
+            await self._store.drop_events(world.owner, soul.id)
             await self._store.put_llm_usage(world.owner, SoulLlmUsage(soul.id))
             await self._auditor.traces.drop(world.owner, soul.id)
             world.souls[soul.id] = bare

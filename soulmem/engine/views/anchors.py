@@ -1,25 +1,19 @@
-"""Anchors: words of a drafted episode that its draft marks as words not to fade."""
+"""Anchors: words of a memory that outlast what stands around them."""
 
 from __future__ import annotations
 
-from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.mind import Mind
-
-
-def drafted_episode_id(derivation: str, number: int) -> MemoryId:
-    """The memory id of the `number`-th episode of a derivation."""
-    return MemoryId(derived_id("d", derivation, "episode", str(number)))
+from soulmem.engine.views.drafted_anchors import drafted_anchors
+from soulmem.engine.views.drafted_anchors import (
+    drafted_episode_id as drafted_episode_id,
+)
+from soulmem.engine.views.faded_texts import record_of
 
 
 def anchors_of(mind: Mind, memory: Memory) -> tuple[str, ...]:
-    """The anchors of the memory that still occur in its text, each once."""
-    out: dict[str, None] = {}
-    for derivation in mind.derivations.of(memory.id):
-        for number, draft in enumerate(derivation.drafts.episodes):
-            if not draft.anchors:
-                continue
-            if drafted_episode_id(derivation.id, number) == memory.id:
-                words = (word for word in draft.anchors if word in memory.text)
-                out.update(dict.fromkeys(words))
-    return tuple(out)
+    """The words of the memory that are anchored, by hand or by its drafts, each once."""
+    record = record_of(mind, memory)
+    if record is not None and record.own_anchors:
+        return tuple(dict.fromkeys(anchor.text for anchor in record.anchors))
+    return drafted_anchors(mind, memory)

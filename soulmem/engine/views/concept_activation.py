@@ -28,6 +28,7 @@ from soulmem.domain.usage import Usage
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.telling_ages import ages_of_last_telling
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.mentions import LATEST
 from soulmem.language.name_tokens import Tokens, fold
@@ -38,7 +39,7 @@ Ints = NDArray[np.int64]
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 STABILITY = 600.0  # turns; S0 of a memory, design 6
 # 0..1, salience of a mention whose text does not say how much it is about the concept.
-_SALIENCE = 0.5
+MENTION_SALIENCE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ def raised_by_activation(
     mention_turns = mind.time.turns_at_touch(touched / 1e6, at_turn)
     turns = np.concatenate([mention_turns, recall_turns])
     counts = [target.size, recall_turns.size]
-    gain = np.repeat([p.mention * _SALIENCE, p.recall], counts)
+    gain = np.repeat([p.mention * MENTION_SALIENCE, p.recall], counts)
     current_turn = mind.time.current_turn(extra)
     pace = mind.soul.settings.forgetting
     active = base_activations(concept, turns, gain, current_turn, pace, p)
@@ -123,7 +124,8 @@ def memory_strengths(
     mind: Mind, rows: Ints, extra: int, chat: ChatId | None = None
 ) -> Floats:
     """Strength of each of these memories after forgetting, 0..1; of concepts at least their activation."""
-    age = mind.time.row_ages(rows, mind.exchange_ages(chat, extra, rows), extra)
+    exchanges = ages_of_last_telling(mind, chat, extra, rows)
+    age = mind.time.row_ages(rows, exchanges, extra)
     decayed = np.exp(-age * mind.soul.settings.forgetting / STABILITY)
     return raised_by_activation(mind, rows, decayed, extra)
 
@@ -228,4 +230,4 @@ def _salience(mind: Mind, concept: MemoryId, edge: Edge) -> float:
     words = set(map(fold, names)).union(*(Tokens.of(name).folded for name in names))
     terms = mind.memories[edge.source].terms
     saliences = [term.salience for term in terms if fold(term.key) in words]
-    return max(saliences, default=_SALIENCE)
+    return max(saliences, default=MENTION_SALIENCE)

@@ -49,6 +49,7 @@ class FactValidities:
         self._mind = mind
         self._accessible = accessible
         self._chat = chat
+        self._joins_names = joins_names(mind)
         self._claims: dict[str, FactClaim | None] = {}
         self._canonical: dict[MemoryId, MemoryId] = {}
         self._names: dict[MemoryId, list[MemoryId]] = {}
@@ -115,9 +116,9 @@ class FactValidities:
     def canonical_concept(self, memory: MemoryId) -> MemoryId:
         """The smallest id among the concepts of all accessible names of a thing.
 
-        Names are joined only in souls with drafts; elsewhere it is the memory itself.
+        The memory itself in a soul that joins no names.
         """
-        if not self._mind.derivations:
+        if not self._joins_names:
             return memory
         if memory not in self._canonical:
             names = dict.fromkeys([memory])
@@ -277,6 +278,13 @@ class FactValidities:
         chats = self._mind.branches.holders(key)
         is_at_end = any(self._moment(row, chat) == end.moment for chat in chats)
         return span.story if is_at_end else None
+
+
+@compute_only
+def joins_names(mind: Mind) -> bool:
+    """Whether the soul may have two names of one thing: by a draft, or by a relation that says so."""
+    verbs = mind.edges.verbs
+    return bool(mind.derivations) or any(relation_of(v).is_alias for v in verbs)
 
 
 @compute_only

@@ -2,31 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain, islice, starmap
 from itertools import product as product_of
-from itertools import starmap
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.ids import ChatId, MemoryId
-from soulmem.domain.memories import Memory, MemoryState, Place
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Place
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.doubted import is_in_doubt
 from soulmem.language.name_tokens import fold
 
 _SHOWN = 4  # messages for each concept that names a topic
 _NAMES = 3  # concepts of a topic
+_MOST_OF_DIGEST = 500  # messages: a year has thousands
 
 
 @compute_only
 def source_places(
-    mind: Mind, memory: Memory, first: ChatId | None = None
+    mind: Mind,
+    memory: Memory,
+    first: ChatId | None = None,
+    reached: NDArray[np.bool_] | None = None,
 ) -> tuple[Place, ...]:
     """The messages that the memory comes from, those in the chat `first` before others.
 
     Of a learned name the messages with the name, of a found topic those with its first
-    concepts, of a draft its evidence, of an episode its own message.
+    concepts, of a draft its evidence, of a digest the messages that it tells and then the others
+    that it was made from (500 at most), of an episode its own message, and of tellings that are
+    joined those of all; of those a chat may know only some, `reached` (bool[rows]).
     """
+    places = _places_of(mind, memory, first)
+    joined = mind.tellings.merged(memory.id)
+    if reached is not None:  # a merged telling may stand in for the others
+        joined = mind.tellings.merged(mind.tellings.centre(memory.id) or memory.id)
+    for key in joined:
+        row = mind.row(key)
+        if row is not None and (reached is None or reached[row]):
+            places += _places_of(mind, mind.memories[key], first)
+    return tuple(dict.fromkeys(places)) if joined else places
+
+
+def _places_of(mind: Mind, memory: Memory, first: ChatId | None) -> tuple[Place, ...]:
     if memory.is_learned_name:
         return _places_of_texts(mind, _texts_with_name(mind, memory), first)
     if memory.is_found_topic:
@@ -35,6 +55,8 @@ def source_places(
             texts.update(dict.fromkeys(texts_with_term(mind, name)[-_SHOWN:]))
         return _places_of_texts(mind, list(texts), first)
     cited = mind.derivations.cited(memory.id)
+    if cited and memory.kind is MemoryKind.DIGEST:
+        return _places_of_texts(mind, _texts_of_digest(mind, memory, cited), first)
     if cited:
         return _places_of_evidence(mind, memory.id, cited, first)
     return _own_places(mind, memory, first)
@@ -68,6 +90,16 @@ def concepts_named(mind: Mind, name: str) -> list[MemoryId]:
 def rows_in_use(mind: Mind) -> NDArray[np.bool_]:
     """The rows in use in any chat, bool[rows]."""
     return np.asarray(mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size])
+
+
+def _texts_of_digest(
+    mind: Mind, digest: Memory, cited: Iterable[MemoryId]
+) -> list[MemoryId]:
+    """The episodes that a digest goes with, those that it tells first; none that the user called wrong."""
+    read = chain.from_iterable(d.read for d in mind.derivations.of(digest.id))
+    texts = dict.fromkeys((*cited, *islice(read, _MOST_OF_DIGEST)))
+    good = [k for k in texts if k in mind.memories and not is_in_doubt(mind, k)]
+    return good[:_MOST_OF_DIGEST]
 
 
 def _texts_with_name(mind: Mind, name: Memory) -> list[MemoryId]:

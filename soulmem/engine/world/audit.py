@@ -6,7 +6,7 @@ Every change that does not follow from a chat is stored in one commit with its e
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
@@ -14,11 +14,11 @@ from typing import Any, Protocol
 from soulmem.domain.audit import Action, Actor, AuditEntry, AuditQuery
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId, Owner, SoulId
-from soulmem.domain.memories import BINNED, Memory, MemoryState
+from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
 from soulmem.domain.opinions import Opinion
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.linker import Steps
+from soulmem.engine.propagation.linker import Linker, Steps
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.worker import Worker
@@ -26,13 +26,15 @@ from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.world.world import World
 from soulmem.governance.audit_values import (
+    MEMORY_FIELDS,
     edge_difference,
     edge_values,
+    fading_values,
     memory_difference,
     memory_values,
     opinion_values,
 )
-from soulmem.governance.undoing import EDGES, OPINION, undone_by
+from soulmem.governance.undoing import EDGES, FADING, OPINION, undone_by
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 
@@ -48,6 +50,7 @@ class ChangeAuthor:
 
 
 BY_USER = ChangeAuthor(Actor.USER)
+_OF_DIGESTS = ("kind", "state", "origin", "timelines")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,47 +105,68 @@ class Auditor:
 
         Raises Protected when the author may not change a memory.
         """
-        entries = await self.entries(world.owner, mind, change, author)
-        purged = {
-            key: mind.memories[key].text
-            for key in change.drop_memories
-            if key in change.purge_audit
-        }
-        steps = await world.linker.steps(token, mind, change)
+        prepared = await self._compute.run(_prepare, world.linker, mind, change)
+        return await self._store_prepared(token, world, mind, prepared, author)
+
+    async def carry_out_made(
+        self,
+        token: WriteToken,
+        world: World,
+        mind: Mind,
+        make: Callable[[Mind], MindChange | None],
+        author: ChangeAuthor,
+    ) -> MindChange | None:
+        """As `carry_out`, with the change that `make` makes on the compute thread; returns that.
+
+        None if it makes nothing.
+        """
+        prepared = await self._compute.run(_make_and_prepare, world.linker, mind, make)
+        if prepared is None:
+            return None
+        await self._store_prepared(token, world, mind, prepared, author)
+        return prepared.change
+
+    async def _store_prepared(
+        self,
+        token: WriteToken,
+        world: World,
+        mind: Mind,
+        prepared: _Prepared,
+        author: ChangeAuthor,
+    ) -> tuple[AuditEntry, ...]:
+        """Store and apply the change with its audit entries, and publish it; returns the entries."""
+        owner, soul = world.owner, mind.soul.id
+        entries = await self._entries(owner, soul, prepared.values, author)
+        steps = prepared.steps
+        if steps is None:
+            steps = await world.linker.steps(token, mind, prepared.change)
         await world.carry_out(token, mind, with_author(steps, author.actor, entries))
-        if purged:
-            await self.traces.forget(world.owner, mind.soul.id, purged)
+        if prepared.purged:
+            await self.traces.forget(owner, soul, prepared.purged)
         touched = list(dict.fromkeys(entry.target for entry in entries))
         if touched:
             self.events.publish(
-                "memory",
-                world.owner,
-                soul=mind.soul.id,
-                memories=touched,
-                actor=author.actor.value,
+                "memory", owner, soul=soul, memories=touched, actor=author.actor.value
             )
         return entries
 
-    async def entries(
-        self, owner: Owner, mind: Mind, change: MindChange, author: ChangeAuthor
+    async def _entries(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        values: Iterable[_EntryValues],
+        author: ChangeAuthor,
     ) -> tuple[AuditEntry, ...]:
-        """The audit entries of a change that is not applied yet: one per memory or edge source."""
-        changes = await self._compute.run(_entry_values, mind, change)
-        made = []
-        for changed in changes:
+        """The audit entries with these values, one per memory or edge source."""
+        entries: list[AuditEntry] = []
+        for changed in values:
             action = author.action or changed.action
-            made.append(
-                await self.entry(
-                    owner,
-                    mind.soul.id,
-                    author,
-                    action,
-                    changed.target,
-                    changed.before,
-                    changed.after,
-                )
-            )
-        return tuple(made)
+            where = owner, soul, author, action, changed.target
+            entry = await self.entry(*where, changed.before, changed.after)
+            # One change has one moment; the store keeps entries that say the same together.
+            moment = entries[0].moment if entries else entry.moment
+            entries.append(replace(entry, moment=moment))
+        return tuple(entries)
 
     async def entry(
         self,
@@ -236,16 +260,47 @@ class _EntryValues:
     after: dict[str, Any] | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A change with all that is computed before it is stored."""
+
+    change: MindChange
+    values: Sequence[_EntryValues]  # of its audit entries
+    purged: Mapping[MemoryId, str]  # texts of the memories that it purges
+    steps: Steps | None  # None: to be prepared in pieces between which recalls run
+
+
+def _make_and_prepare(
+    linker: Linker, mind: Mind, make: Callable[[Mind], MindChange | None]
+) -> _Prepared | None:
+    """What `make` makes of the mind, prepared; None if it makes nothing."""
+    change = make(mind)
+    if change is None or change == MindChange():
+        return None
+    return _prepare(linker, mind, change)
+
+
 @compute_only
+def _prepare(linker: Linker, mind: Mind, change: MindChange) -> _Prepared:
+    """The change with its audit values and, unless it is large, all that follows from it."""
+    purged = {
+        key: mind.memories[key].text
+        for key in change.drop_memories
+        if key in change.purge_audit
+    }
+    steps = linker.steps_at_once(mind, change)
+    return _Prepared(change, _entry_values(mind, change), purged, steps)
+
+
 def _entry_values(mind: Mind, change: MindChange) -> list[_EntryValues]:
     """The values of all audit entries of a change that is not applied yet."""
-    edges = _edges_by_memory(mind, change)
+    fields = _further_fields(mind, change)
     opinions = {changed.memory: changed for changed in change.put_opinions}
     out = []
     for memory in change.put_memories:
         old, (before, after) = (
             mind.memories.get(memory.id),
-            edges.pop(memory.id, ({}, {})),
+            fields.pop(memory.id, ({}, {})),
         )
         out += _memory_entries(old, memory, before, after)
         opinion = opinions.get(memory.id)
@@ -259,24 +314,28 @@ def _entry_values(mind: Mind, change: MindChange) -> list[_EntryValues]:
                 None if key in change.purge_audit else memory_values(mind.memories[key])
             )
             out.append(_EntryValues(key, Action.PURGE, was, None))
-    for target, (before, after) in edges.items():
-        out.append(_EntryValues(target, Action.CHANGE, {EDGES: before}, {EDGES: after}))
+    for target, (before, after) in fields.items():
+        out.append(_EntryValues(target, Action.CHANGE, before, after))
     return out
 
 
 def _memory_entries(
     old: Memory | None,
     new: Memory,
-    edges_before: dict[str, Any],
-    edges_after: dict[str, Any],
+    before: dict[str, Any],
+    after: dict[str, Any],
 ) -> list[_EntryValues]:
-    """The entry of one stored memory; empty when nothing but its revision changes."""
+    """The entry of one stored memory, with its further fields before and after.
+
+    Empty when nothing but its revision changes.
+    """
     if old is None:
-        after = memory_values(new) | ({EDGES: edges_after} if edges_after else {})
-        return [_EntryValues(new.id, Action.CREATE, None, after)]
+        # A digest is undone by dropping it, and says what the messages say: its words need not be kept twice.
+        names = _OF_DIGESTS if new.kind is MemoryKind.DIGEST else MEMORY_FIELDS
+        values = memory_values(new, names) | after
+        return [_EntryValues(new.id, Action.CREATE, None, values)]
     was, values_after = memory_difference(old, new)
-    if edges_before or edges_after:
-        was[EDGES], values_after[EDGES] = edges_before, edges_after
+    was, values_after = was | before, values_after | after
     if not was:
         return []
     action = Action.CHANGE
@@ -295,6 +354,23 @@ def _opinion_entry(old: Opinion, new: Opinion) -> _EntryValues:
         {OPINION: opinion_values(old)},
         {OPINION: opinion_values(new)},
     )
+
+
+def _further_fields(
+    mind: Mind, change: MindChange
+) -> dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]]:
+    """Edges and fading records before and after, as fields of entries, by memory."""
+    out: dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]] = {}
+    for key, (before, after) in _edges_by_memory(mind, change).items():
+        out[key] = ({EDGES: before}, {EDGES: after})
+    for record in change.put_fading:
+        old = fading_values(mind.fading.of(record.memory))
+        new = fading_values(record)
+        if old != new:
+            fields_before, fields_after = out.setdefault(record.memory, ({}, {}))
+            fields_before[FADING] = {record.memory: old}
+            fields_after[FADING] = {record.memory: new}
+    return out
 
 
 def _edges_by_memory(

@@ -12,16 +12,18 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import Edge, EdgeKind, edge_id
-from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.conversation.fading_after_edit import fading_after_edit
+from soulmem.domain.edges import EdgeKind, edge_id
+from soulmem.domain.fading import FadingRecord
+from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.sequences import common_ends
 from soulmem.engine.mind.changes import MindChange, episodes_with_new_ids
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.propagation.sequence import joins_forgotten, next_edge
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.branches import Branch
 from soulmem.graph.edge_arrays import pair_of
-from soulmem.graph.pairs import Pair
 
 Draft = Callable[[MemoryId], Memory]  # creates the memory of an episode of the branch
 
@@ -40,7 +42,7 @@ def compare(
 
     `changed` are episodes whose message changed in anything but its text. With
     `retract` memories that only this chat supports are retracted and can come back;
-    without, they are dropped.
+    without, they are dropped, and the audit loses what it holds of their texts.
     """
     change = mind.branches.compare(branch)
     came = {key: draft(key) for key in change.came if _is_missing(mind, key)}
@@ -56,11 +58,29 @@ def compare(
         put_memories=tuple(put),
         drop_memories=tuple(drop),
         put_edges=tuple(
-            _next_edge(mind.soul.id, pair, current_time) for pair in change.paired
+            next_edge(mind.soul.id, pair, current_time)
+            for pair in change.paired
+            if not joins_forgotten(mind, pair)
         ),
         drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
         branch=branch,
+        put_fading=_kept_fading(mind, former, came),
+        purge_audit=tuple(drop),  # anchors and rewordings have words of the messages
     )
+
+
+def _kept_fading(
+    mind: Mind, former: Mapping[MemoryId, Memory], came: Mapping[MemoryId, Memory]
+) -> tuple[FadingRecord, ...]:
+    """What the user anchored, or marked as units, in episodes that continue under other ids."""
+    records = []
+    for key, old in former.items():
+        record = mind.fading.of(old.id)
+        if record is not None and key in came and record.fits(old.text):
+            moved = fading_after_edit(record, old.text, came[key].text, key)
+            if not moved.is_empty:
+                records.append(moved)
+    return tuple(records)
 
 
 def _new_situations(mind: Mind, keys: Iterable[MemoryId], draft: Draft) -> list[Memory]:
@@ -110,7 +130,11 @@ def missing_parts(
     existing = mind.edges.arrays([EdgeKind.NEXT]).pair
     alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), existing))
     pairs = ((branch.order[index], branch.order[index + 1]) for index in alone)
-    edges = tuple(_next_edge(mind.soul.id, pair, current_time) for pair in pairs)
+    edges = tuple(
+        next_edge(mind.soul.id, pair, current_time)
+        for pair in pairs
+        if not joins_forgotten(mind, pair)
+    )
     older = tuple(memory.id for memory in former.values())
     return MindChange(put_memories=tuple(put), drop_memories=older, put_edges=edges)
 
@@ -158,10 +182,13 @@ def _added_episode(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:
     if existing is not None:
         return replace(existing, state=MemoryState.ACTIVE, situation=fresh.situation)
     kept = former or fresh
-    return replace(fresh, tags=kept.tags, importance=kept.importance, state=kept.state)
-
-
-def _next_edge(soul: SoulId, pair: Pair, current_time: datetime) -> Edge:
-    return Edge(
-        soul, pair[0], pair[1], EdgeKind.NEXT, Origin.CHAT, current_time, strength=1.0
+    # Whether the new version tells the same as others is compared anew.
+    is_merged = kept.state is MemoryState.MERGED
+    return replace(
+        fresh,
+        tags=kept.tags,
+        importance=kept.importance,
+        state=MemoryState.ACTIVE if is_merged else kept.state,
+        kept_apart=kept.kept_apart,
+        brought_back=kept.brought_back,
     )

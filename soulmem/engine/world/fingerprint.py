@@ -23,6 +23,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.name_counts import NameCounts
 from soulmem.engine.propagation.learned_names import learned_name_changes
 from soulmem.engine.propagation.renaming import all_folded_names
+from soulmem.engine.propagation.sequence import joins_forgotten
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.world.world import World
 
@@ -55,11 +56,16 @@ def fingerprint(world: World, mind: Mind) -> str:
         if digest.origin is Origin.CHAT and digest.state is not MemoryState.BIN:
             line = ["memory", _content(digest), sorted(places), digest.terms]
             lines.append(json.dumps(line, ensure_ascii=False))
+    # Forgotten messages have no edges, which does not change what the chats say.
+    joined = {pair for pair in paired if joins_forgotten(mind, pair)}
     for edge in mind.edges.every():
         places = paired.get((edge.source, edge.target), [])
         if edge.kind is EdgeKind.NEXT and edge.origin is Origin.CHAT and places:
-            ends = [_content(mind.memories[m]) for m in (edge.source, edge.target)]
-            lines.append(json.dumps(["next", ends, sorted(places)], ensure_ascii=False))
+            joined.add((edge.source, edge.target))
+    for pair in joined:
+        ends = [_content(mind.memories[m]) for m in pair]
+        line = ["next", ends, sorted(paired[pair])]
+        lines.append(json.dumps(line, ensure_ascii=False))
     return _hash(sorted([*lines, *_names(mind, digest_lines)]))
 
 
@@ -104,7 +110,10 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[ChatPosition]]) -> Iterator
         spotted, expected = set(mind.names.spot(words)), set(alone.spot(words))
         direct, linked = _linked_concepts(mind, key)
         names = [
-            name for name in expected if _is_linked(standing[name], spotted, linked)
+            name
+            for name in expected
+            if memory.state is MemoryState.FORGOTTEN
+            or _is_linked(standing[name], spotted, linked)
         ]
         for name in direct - spotted - expected:  # stale
             if mind.memories[name].origin is not Origin.USER:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from soulmem.conversation.chat_digest import ChatDigest
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.ids import MemoryId, SlotId
+
+_NEWEST = 16  # messages that are looked at one by one: in play only they are new
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,7 @@ class ChatLog:
     messages: tuple[Message, ...] = ()
     ranks: tuple[int, ...] = ()  # sort keys of the messages
     index: dict[SlotId, int] = field(default_factory=dict)  # slot to position
+    digests: ChatDigest = field(default_factory=ChatDigest, compare=False, repr=False)
 
     @staticmethod
     def of(head: Chat, messages: Sequence[Message], ranks: Sequence[int]) -> ChatLog:
@@ -51,6 +55,10 @@ class EpisodeMessages:
     def message(self, key: MemoryId) -> Message:
         """The message of the episode. Raises KeyError."""
         if self._message_by_episode is None:
+            last = len(self._keys) - 1
+            for position in range(last, max(-1, last - _NEWEST), -1):
+                if self._keys[position] == key:
+                    return self._messages[position]
             messages = zip(self._keys, self._messages, strict=True)
             self._message_by_episode = {
                 message: m for message, m in messages if message is not None

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from numpy.typing import NDArray
 
 import soulmem
@@ -35,6 +36,7 @@ from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
 
+_FORGOTTEN_PER_MEMORY = 4  # forgotten memories that take as long to open as one in use
 _LEMMATISER = "simplemma"  # lemmatiser: another version may give other words
 
 
@@ -42,9 +44,7 @@ _LEMMATISER = "simplemma"  # lemmatiser: another version may give other words
 class SnapshotParams:
     """Which minds get snapshots, and how often."""
 
-    least: int = (
-        20_000  # memories and edges; a smaller soul opens within half a second anyway
-    )
+    least: int = 20_000  # memories in use and edges; a smaller soul opens within half a second anyway
     pause: float = (
         900.0  # seconds between two snapshots of a mind in use: each may take 150 MB
     )
@@ -139,13 +139,13 @@ class SnapshotKeeper:
             return None
         return mind
 
-    def _is_worth_it(self, world: World, mind: Mind) -> bool:
+    async def _is_worth_it(self, world: World, mind: Mind) -> bool:
         if not mind.residency.whole or mind.soul.id in world.pending_writes:
             return False
-        return len(mind.memories) + len(mind.edges) >= self._params.least
+        return await self._compute.run(_size, mind) >= self._params.least
 
     async def _update(self, world: World, mind: Mind, last: bool) -> None:
-        if self._images is None or not self._is_worth_it(world, mind):
+        if self._images is None or not await self._is_worth_it(world, mind):
             return
         basis = await _basis(world, mind.soul)
         state = await self._compute.run(
@@ -210,6 +210,14 @@ def _next_piece(
     if (mind.revision, mind.vector_queue.model) != (state.revision, state.model):
         raise _Changed
     return next(source, None)
+
+
+@compute_only
+def _size(mind: Mind) -> int:
+    """How many memories and edges are to be opened. What is forgotten has neither vector nor words nor links."""
+    used = int(np.count_nonzero(mind.columns.in_use[: mind.size]))
+    forgotten = max(len(mind.memories) - used, 0)
+    return used + len(mind.edges) + forgotten // _FORGOTTEN_PER_MEMORY
 
 
 @compute_only

@@ -243,7 +243,7 @@ class World:
                 for key, m in keyed_messages
                 if key is not None and m.slot in hold.vanished
             )
-        order = tuple(key for key in keys[:count] if key is not None)
+        order = tuple(filter(None, keys[:count]))
         return Branch(log.head.id, family, order, held_ids), EpisodeMessages(
             keys, log.messages
         )

@@ -30,6 +30,7 @@ from soulmem.engine.api.requests import MemoryPatch, NewEdge
 from tests.engine.stage import ME, Stage, as_told, line, lines
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
+NOT_BY_HAND = (MemoryKind.SUMMARY, MemoryKind.DIGEST)
 FULL = Situation(
     time_span=TimeSpan(NOON, NOON, "that winter"),
     location="the old bridge",
@@ -42,7 +43,7 @@ CONCEPT = ConceptDetail(ConceptType.TOPIC, ("钥匙",), "opens the tower")
 
 
 @pytest.mark.parametrize(
-    "kind", [kind for kind in MemoryKind if kind is not MemoryKind.SUMMARY]
+    "kind", [kind for kind in MemoryKind if kind not in NOT_BY_HAND]
 )
 async def test_every_kind_can_be_made_and_reads_back(
     either_stage: Stage, kind: MemoryKind

@@ -32,7 +32,8 @@ LEGAL = {
     EdgeKind.KNOWS_HABIT: {("concept", "action"), ("topic", "action")},
 }
 # What may be made by hand: a summary is of a chat.
-ENDS = (*(kind.value for kind in MemoryKind if kind is not MemoryKind.SUMMARY), "topic")
+NOT_BY_HAND = (MemoryKind.SUMMARY, MemoryKind.DIGEST)
+ENDS = (*(kind.value for kind in MemoryKind if kind not in NOT_BY_HAND), "topic")
 
 
 async def make(

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
+import pytest
+
 from soulmem.domain.audit import Actor
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.engine.api.requests import MemoryPatch
+from soulmem.domain.memories import MemoryKind, MemoryState
+from soulmem.engine.api.requests import MemoryPatch, NewEdge, NewMemory
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.governance.undoing import is_undoable
 from tests.engine.stage import ME, Stage
@@ -64,3 +69,56 @@ async def test_what_is_named_is_what_is_taken_back(stage: Stage) -> None:
     assert await undo_counts(stage) == (0, by_job | by_time)
     assert {m.text for m in await stage.listed()} == {f"note {n}" for n in range(3)}
     assert await undo(stage, start) == set()
+
+
+async def test_undoing_a_creation_bins_it_once_and_leaves_what_the_user_binned(
+    stage: Stage,
+) -> None:
+    await stage.soul()
+    author = ChangeAuthor(Actor.ARCHIVIST, source="j" + "1" * 22)
+    keys = []
+    for text in ("The key is lost.", "Ben is tall."):
+        new = NewMemory(SOUL, MemoryKind.NOTE, text)
+        made = await stage.engine.memories.create(ME, new, author)
+        keys.append(made.memory.id)
+    await stage.engine.memories.delete(ME, keys[0], None)
+    before = {m.id: m for m in await stage.listed(MemoryState.BIN)}
+    result = await stage.engine.history.undo(
+        ME, SOUL, since=None, change=None, job=author.source
+    )
+    assert result.memories == (keys[1],)
+    after = {m.id: m for m in await stage.listed(MemoryState.BIN)}
+    assert after.keys() == set(keys)
+    assert after[keys[0]].revision == before[keys[0]].revision
+
+
+async def test_an_unknown_change_and_a_change_of_the_user_are_refused(
+    stage: Stage,
+) -> None:
+    await stage.soul()
+    key = (await stage.note("The key is lost.")).memory.id
+    page = await stage.engine.history.audit(ME, SOUL, None, 10, None)
+    own = page.entries[0].id
+    with pytest.raises(NotFound, match="no change 'c9'"):
+        await undo(stage, None, change="c9")
+    with pytest.raises(NotFound, match="no job 'j9'"):
+        await undo(stage, None, job="j9")
+    with pytest.raises(Unprocessable, match="the user's own doing"):
+        await undo(stage, None, change=own)
+    assert (await stage.engine.memories.get(ME, key)).memory.text == "The key is lost."
+
+
+async def test_an_edge_that_a_job_changed_or_made_is_as_before(stage: Stage) -> None:
+    await stage.soul()
+    second = (await stage.note("the clock")).memory.id
+    author = ChangeAuthor(Actor.ARCHIVIST, source="j" + "2" * 22)
+    tie = NewEdge(EdgeKind.ASSOCIATES, to=second, strength=0.4)
+    new = NewMemory(SOUL, MemoryKind.NOTE, "the key", edges=(tie,))
+    await stage.engine.memories.create(ME, new, author)
+    mind = await stage.mind()
+    (made,) = list(mind.edges)
+    result = await stage.engine.history.undo(
+        ME, SOUL, since=None, change=None, job=author.source
+    )
+    assert result.edges == 1
+    assert mind.edges.get(made) is None

@@ -315,3 +315,29 @@ async def test_what_is_no_such_file_is_refused_in_words(
     assert view.state is JobState.FAILED
     assert words in str(view.error)
     assert await made(stage) == before
+
+
+STORE = b"<memory>\n- Ida sank the ferry.\n- Bo hums at night.\n</memory>"
+
+
+async def test_a_store_of_another_extension_is_taken_in_once_and_taken_back_by_its_job(
+    stage: Stage,
+) -> None:
+    """The same file again changes nothing; undo of the job moves what it made out of sight."""
+    kind = ImportFormat.MEMORY_STORE
+    expected = await imported(stage, STORE, kind, name="Mira.md", dry_run=True)
+    assert (counts(expected), await made(stage)) == ([2, 0, 0, 0], {})
+    request = ImportRequest(SoulId("s1"), kind, STORE, name="Mira.md")
+    job = await stage.engine.imports.start(ME, request)
+    assert (await ended(stage, job)).state is JobState.DONE
+    memories = await made(stage)
+    assert set(memories) == {"Ida sank the ferry.", "Bo hums at night."}
+    assert memories["Bo hums at night."].tags == ("store: Mira", "CharMemory")
+    assert counts(await imported(stage, STORE, kind, name="Mira.md")) == [0, 0, 0, 0]
+    answer = await stage.recall("Who sank the ferry?")
+    assert "Ida sank the ferry." in [memory.text for memory in answer.memories]
+    undone = await stage.engine.history.undo(
+        ME, SoulId("s1"), since=None, change=None, job=job
+    )
+    assert len(undone.memories) == 2
+    assert await made(stage) == {}

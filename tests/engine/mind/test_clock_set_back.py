@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from soulmem.domain.dialogue import Role
@@ -14,12 +16,14 @@ DAY = 86_400.0
 async def play(stage: Stage, moved: float) -> None:
     """Chats, recalls that teach, and rest; half way the clock moves by so many seconds."""
     await stage.sync("c1", lines(12))
-    await stage.recall("text of m3", "c1", slot="m13", swipe=0)
+    # A busy machine cuts neither recall short.
+    unhurried: dict[str, Any] = {"swipe": 0, "time_budget_ms": 20_000}
+    await stage.recall("text of m3", "c1", slot="m13", **unhurried)
     await stage.engine.idle.run()
     stage.clock.advance(moved)
     reply = line("m13", role=Role.CHARACTER)
     await stage.sync("c1", [*lines(12), reply, line("m14")])
-    await stage.recall("text of m5", "c1", slot="m15", swipe=0)
+    await stage.recall("text of m5", "c1", slot="m15", **unhurried)
     await stage.sync("c1", [*lines(12), reply, *lines(4, 14)])
     await stage.note("by hand")
     await stage.engine.idle.run()

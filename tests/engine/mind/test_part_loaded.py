@@ -84,7 +84,11 @@ async def written() -> CountingStore:
     await stage.start()
     await stage.soul()
     await stage.engine.souls.put(
-        ME, S1, "Mira", (KnownName("Ada"), KnownName("Boris")), SoulSettings()
+        ME,
+        S1,
+        "Mira",
+        (KnownName("Ada"), KnownName("Boris")),
+        SoulSettings(restraint=0.0),
     )
     concepts = [await stage.note(name, kind=MemoryKind.CONCEPT) for name in NAMES[2:]]
     first, second = (view.memory.id for view in concepts[:2])

@@ -10,6 +10,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
 from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
+from soulmem.ports.embedder import TextInContext
 
 
 def queue_of(count: int) -> VectorQueue:
@@ -19,10 +20,10 @@ def queue_of(count: int) -> VectorQueue:
     pairs = Pairs(rows)
     pairs.add((MemoryId("m0"), MemoryId("m1")))
 
-    def said(key: TextKey) -> str:
-        return str(key)
+    def content_of(key: TextKey) -> TextInContext:
+        return TextInContext(str(key))
 
-    out = VectorQueue(rows, pairs, said, lambda _: True)
+    out = VectorQueue(rows, pairs, content_of, lambda _: True)
     out.use_model(2, "small")
     return out
 
@@ -45,3 +46,27 @@ def test_a_large_list_is_let_go_when_its_last_text_goes() -> None:
         assert queue.pending_keys()
         queue.drop(key, None)
     assert (queue.pending_keys(), sys.getsizeof(queue._pending) < 1000) == ([], True)
+
+
+def test_a_batch_is_the_newest_text_with_others_of_its_length() -> None:
+    rows: Rows[MemoryId] = Rows()
+    names = [MemoryId(f"m{number}") for number in range(64)]
+    for name in names:
+        rows.add(name)
+
+    def content_of(key: TextKey) -> TextInContext:
+        number = names.index(MemoryId(str(key)))
+        return TextInContext("word " * (1 if number % 2 else 40))
+
+    queue = VectorQueue(rows, Pairs(rows), content_of, lambda _: True)
+    queue.use_model(2, "small")
+    batches = []
+    while wanted := queue.next_texts(16):
+        batches.append({len(pending.text) for pending in wanted})
+        assert wanted[0].key == queue.pending_keys()[-1]
+        for pending in wanted:
+            queue.drop(pending.key, None)
+    assert batches == [{5}, {200}, {5}, {200}]
+    queue.enqueue(names[0])
+    queue.enqueue(names[1])
+    assert [pending.key for pending in queue.next_texts(1)] == [names[1]]

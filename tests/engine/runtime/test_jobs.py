@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import pytest
@@ -31,6 +31,15 @@ class StepwiseJobs:
         self.jobs.register(JobKind("once", self._count, arguments=("to",)))
         self.jobs.register(JobKind("inner", self._count, arguments=None))
         self.jobs.register(JobKind("breaks", self._break))
+        self.jobs.register(
+            JobKind(
+                "look",
+                self._look,
+                arguments=("at",),
+                only_reads=True,
+                check=self._check_look,
+            )
+        )
 
     async def _check(self, owner: Owner, soul: SoulId) -> None:
         if soul not in (MIRA, BELA):
@@ -43,6 +52,18 @@ class StepwiseJobs:
             await self.go.acquire()
             self.log.append((run.record.job, piece))
         return {"counted": to, "payload": (await run.payload()).decode()}
+
+    @staticmethod
+    def _check_look(arguments: Mapping[str, Any]) -> None:
+        if not arguments.get("at"):
+            raise Unprocessable("look at what?", field="arguments.at")
+
+    async def _look(self, run: JobRun) -> str:
+        run.result_so_far = "a part"
+        run.report(0, 0, "")
+        await self.go.acquire()
+        run.report(0, 0, "")
+        return f"all of {run.arguments['at']}"
 
     async def _break(self, run: JobRun) -> None:
         raise ValueError(" ".join(["secret", "words"]))
@@ -175,7 +196,9 @@ async def test_a_failure_is_told_without_the_words_of_a_chat(
 async def test_what_cannot_be_started_is_refused_and_leaves_nothing(
     bench: StepwiseJobs,
 ) -> None:
-    with pytest.raises(Unprocessable, match=r"'dream'.*known are breaks, count, once"):
+    with pytest.raises(
+        Unprocessable, match=r"'dream'.*known are breaks, count, look, once"
+    ):
         await bench.jobs.ask(ME, "dream", MIRA, {})
     with pytest.raises(Unprocessable, match="'inner'"):
         await bench.jobs.ask(ME, "inner", MIRA, {})
@@ -209,3 +232,46 @@ async def test_long_ended_jobs_are_forgotten(
     with pytest.raises(NotFound):
         bench.jobs.get(ME, jobs[0])
     assert set(bench.spool.kept) == {*jobs[2:], last}
+
+
+async def test_work_that_only_reads_runs_beside_others_and_leaves_nothing_on_disk(
+    bench: StepwiseJobs,
+) -> None:
+    count = await bench.jobs.start(ME, "count", MIRA, {"to": 1})
+    await bench.until(count, JobState.RUNNING)
+    look = await bench.jobs.ask(ME, "look", MIRA, {"at": "it"})
+    view = await bench.until(look, JobState.RUNNING)
+    assert view.result == "a part"
+    bench.step(2)
+    assert (await bench.until(look)).result == "all of it"
+    assert (await bench.until(count)).state is JobState.DONE
+    assert list(bench.spool.kept) == [count]
+
+
+async def test_a_cancelled_job_shows_what_it_had(bench: StepwiseJobs) -> None:
+    look = await bench.jobs.ask(ME, "look", MIRA, {"at": "it"})
+    await bench.until(look, JobState.RUNNING)
+    await bench.jobs.cancel(ME, look)
+    bench.step()
+    view = await bench.until(look)
+    assert (view.state, view.result) == (JobState.CANCELLED, "a part")
+
+
+async def test_reading_that_a_stop_cut_off_is_gone_after_the_next_start(
+    bench: StepwiseJobs,
+) -> None:
+    look = await bench.jobs.ask(ME, "look", MIRA, {"at": "it"})
+    await bench.until(look, JobState.RUNNING)
+    again = StepwiseJobs(bench.spool)
+    await again.jobs.resume()
+    assert again.jobs.get(ME, look).state is JobState.FAILED
+    assert bench.spool.kept == {}
+
+
+async def test_arguments_are_checked_before_a_job_is_started(
+    bench: StepwiseJobs,
+) -> None:
+    with pytest.raises(Unprocessable) as refused:
+        await bench.jobs.ask(ME, "look", MIRA, {})
+    assert refused.value.field == "arguments.at"
+    assert bench.jobs.of(ME, MIRA) == []

@@ -19,11 +19,18 @@ from hypothesis.stateful import (
 )
 
 from soulmem.domain.dialogue import Role, SentMessage
+from soulmem.domain.edges import TEXTS as FADING_KINDS
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, Origin, Timelines
+from soulmem.domain.micro_units import AnchorKind
 from soulmem.domain.soul import KnownName
-from soulmem.engine.api.requests import RecallRequest
+from soulmem.engine.api.requests import (
+    MemoryPatch,
+    NewAnchor,
+    NewUnit,
+    RecallRequest,
+)
 from soulmem.engine.params import EngineParams
 from soulmem.engine.runtime import worker
 from soulmem.engine.world.snapshots import SnapshotParams
@@ -281,6 +288,26 @@ class Player(Sovereign, Reteller):
         async def work() -> None:
             view = await self.stage.note(text, soul, timelines=timelines, chat=chat.id)
             self.made[view.memory.id] = view.memory
+
+        self.run(work)
+
+    @rule(pick=PICK, soul=st.sampled_from(SOULS), kind=st.sampled_from(AnchorKind))
+    def anchor(self, pick: int, soul: str, kind: AnchorKind) -> None:
+        """The first words of a text are marked by hand, and the whole is one unit."""
+
+        async def work() -> None:
+            mind = await self.stage.mind(soul)
+            texts = [m for m in mind.memories.values() if m.kind in FADING_KINDS]
+            if texts:
+                memory = sorted(texts, key=lambda m: m.id)[pick % len(texts)]
+                patch = MemoryPatch(
+                    anchors=(NewAnchor(memory.text[:5], kind),),
+                    units=(NewUnit(memory.text),) if pick % 2 else (),
+                )
+                await self.stage.engine.memories.patch(ME, memory.id, patch)
+                self.drafted.discard(memory.id)  # undo leaves what the user changed
+                if memory.id in self.made:
+                    self.made[memory.id] = mind.memories[memory.id]
 
         self.run(work)
 

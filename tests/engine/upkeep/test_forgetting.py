@@ -21,10 +21,10 @@ from soulmem.engine.api.requests import NewEdge, NewMemory
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobState
-from soulmem.engine.upkeep.forgetting import ForgettingParams, suspects
+from soulmem.engine.upkeep.prunable import ForgettingParams, due_texts
 from soulmem.engine.views.concept_activation import raised_by_activation
 from soulmem.graph.association import MEMORY_KINDS
-from tests.engine.stage import ME, Stage, line, lines
+from tests.engine.stage import ME, Stage, ended, line, lines
 
 SOUL = SoulId("s1")
 DAY = 86_400.0
@@ -247,8 +247,8 @@ async def test_what_is_forgotten_first_says_least(stage: Stage) -> None:
     ]
     for upto in range(1, 4):
         await stage.sync("c1", [*messages[:upto], *lines(1, start=9)])
-    stage.clock.advance(0.0, 1900)
-    suspected = suspects(mind, stage.clock.extra_turns, ForgettingParams())
+    stage.clock.advance(0.0, 4000)
+    suspected = due_texts(mind, stage.clock.extra_turns, ForgettingParams())
     weight = [mind.memories[key].importance for key in suspected]
     assert len(weight) == 3
     assert weight == sorted(weight)
@@ -347,7 +347,26 @@ async def test_forgetting_can_be_asked_for_as_a_job(stage: Stage) -> None:
     assert view.result == {"forgotten": 2}
     page = await stage.engine.history.audit(ME, SOUL, None, 100, None)
     origins = {entry.target: (entry.actor, entry.source) for entry in page.entries}
-    assert origins["a"] == origins["b"] == (Actor.ENGINE, "forget")
+    assert origins["a"] == origins["b"] == (Actor.ENGINE, job)
+
+
+async def test_a_job_that_forgot_is_undone_for_good(stage: Stage) -> None:
+    """What was undone is not forgotten again in the next quiet moment."""
+    text = await talk(stage)
+    await concepts(stage, ["a", "b"], text)
+    stage.clock.advance(0.0, 700)
+    before = await stage.fingerprint()
+    job = await stage.engine.jobs.ask(ME, "forget", SOUL, {})
+    assert (await ended(stage, job)).result == {"forgotten": 2}
+    undo = stage.engine.history.undo
+    result = await undo(ME, SOUL, since=None, change=None, job=job)
+    assert set(result.memories) == {"a", "b"}
+    assert await stage.fingerprint() == before
+    await stage.engine.idle.run()
+    await stage.restart()
+    await stage.engine.idle.run()
+    for key in ("a", "b"):
+        assert await state(stage, MemoryId(key)) is MemoryState.ACTIVE
 
 
 async def test_a_concept_that_is_spoken_of_weighs_as_if_it_were_young(

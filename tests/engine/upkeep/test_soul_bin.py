@@ -5,12 +5,16 @@ from __future__ import annotations
 import pytest
 
 from soulmem.adapters.surreal import SurrealStore
-from soulmem.domain.audit import Action
+from soulmem.domain.audit import Action, AuditQuery
+from soulmem.domain.dialogue import Role
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import ConfirmationRequired
-from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.soul import SoulState
+from soulmem.engine.api.requests import NewEdge, RecallMode
 from soulmem.ports.store import Store
 from tests.engine.stage import ME, Stage, line, lines
+from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.store import FakeStore
 
 DAY = 86_400.0
@@ -83,4 +87,43 @@ async def test_after_the_week_nothing_is_left_of_it_and_others_keep_theirs(
     assert not any("heron" in m.text for m in await stage.listed())
     assert await stage.fingerprint("s2") == other
     assert "an otter dived" in " ".join(m.text for m in await stage.listed(soul="s2"))
+    await stage.stop()
+
+
+async def test_what_was_asked_is_purged_with_the_soul() -> None:
+    """Memory vectors, and in the audit the queries that taught them."""
+    stage = Stage(model=FakeEmbedder().source())
+    await stage.start()
+    await stage.soul(forgetting=0.0)
+    heron = (await stage.note("Herons.")).memory.id
+    tie = NewEdge(EdgeKind.ASSOCIATES, to=heron, strength=0.6)
+    await stage.note("A letter from Ada.", edges=(tie,))
+    for number in range(25):
+        await stage.note(f"Herons by the lake, day {number}.")
+    await stage.engine.embedding.wait_pending()
+    shown = lines(3)
+    await stage.sync("c1", shown)
+    for number in range(2):
+        slot = SlotId(f"r{number}")
+        await stage.recall(
+            "Herons!",
+            "c1",
+            slot=slot,
+            swipe=0,
+            max_items=40,
+            mode=RecallMode.WALK,
+        )
+        shown += [line(slot, "Yes.", Role.CHARACTER), line(f"n{number}", "Well.")]
+        await stage.sync("c1", shown)
+        await stage.engine.learner.drain()
+    taught = AuditQuery(SoulId("s1"), action=Action.LEARN)
+    entries = await stage.store.audit(ME, taught)
+    assert any("memory_vectors" in (entry.after or {}) for entry in entries)
+    assert await stage.store.edge_vectors(ME, SoulId("s1"))
+    await bin_soul(stage)
+    await idle_after_days(stage, 7.1)
+    assert await stage.store.edge_vectors(ME, SoulId("s1")) == []
+    entries = await stage.store.audit(ME, taught)
+    assert entries
+    assert all(entry.after is None for entry in entries)
     await stage.stop()

@@ -40,7 +40,9 @@ def embedder(
 async def test_either_language_is_asked_for_in_the_other(embedder: Embedder) -> None:
     stage = Stage(model=ModelSource(embedder.name, lambda: True, lambda: embedder))
     await stage.start()
-    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", NAMES, SoulSettings())
+    await stage.engine.souls.put(
+        ME, SoulId("s1"), "Mira", NAMES, SoulSettings(restraint=0.0)
+    )
     await stage.sync("c1", chat())
     await stage.engine.idle.run()
     missed = [

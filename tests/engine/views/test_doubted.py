@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from soulmem.domain.audit import Actor
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import Conflict
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.opinions import Verdict
 from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewEdge, RecallMode
-from tests.engine.stage import ME, Stage, ended, line, lines
+from tests.engine.stage import ME, Stage, line, lines
 
 CUE = "Where is the brass key?"
 
@@ -175,13 +176,12 @@ async def test_no_digest_quotes_it(stage: Stage) -> None:
     key = await stage.find("Al: The brass key is in the well.")
 
     async def quoted() -> list[str]:
-        asked = await stage.engine.jobs.ask(
-            ME, "digest", SoulId("s1"), {"period": "day"}
-        )
-        job = await ended(stage, asked)
+        tools, period = stage.engine.tools, {"period": "day"}
+        made = await tools.call(ME, "archive_memories", "s1", Actor.ARCHIVIST, period)
+        mind = await stage.mind()
         keys: list[str] = []
-        for digest in job.result["digests"]:
-            keys += digest["memories"]
+        for digest in made["digests"]:
+            keys += mind.derivations.cited(digest)
         return keys
 
     assert key in await quoted()

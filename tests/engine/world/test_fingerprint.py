@@ -126,9 +126,9 @@ async def test_neither_time_nor_the_users_hand_counts(stage: Stage) -> None:
     note = await stage.note("by hand")
     await stage.engine.memories.delete(ME, note.memory.id, None)
     assert await stage.fingerprint() == before
-    await stage.engine.memories.delete(
-        ME, (await stage.listed(MemoryState.ACTIVE))[0].id, None
-    )
+    listed = await stage.listed(MemoryState.ACTIVE)
+    episode = next(m for m in listed if m.kind is MemoryKind.EPISODE)
+    await stage.engine.memories.delete(ME, episode.id, None)
     assert await stage.fingerprint() != before
 
 

@@ -14,7 +14,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.situation import Situation, TimeSpan
 from soulmem.engine.api.requests import MemoryFilter, NewEdge, TagMatch
-from tests.engine.stage import ME, Stage, as_told, lines
+from tests.engine.stage import ME, Stage, as_told, line, lines
 
 DAY = timedelta(days=1)
 START = datetime(2026, 5, 1, tzinfo=timezone.utc)
@@ -100,6 +100,14 @@ async def test_search_climbs_down_the_ladder(stage: Stage) -> None:
         expected[0],
         expected[2],
     ]
+
+
+async def test_a_longer_tag_does_not_hide_a_text_that_has_the_words(
+    stage: Stage,
+) -> None:
+    await stage.note("powdered willow bark cures", tags=("powdered willow bark",))
+    found = await listed_texts(stage, q="willow bark", match=TagMatch.EXACT)
+    assert found == ["powdered willow bark cures"]
 
 
 async def test_tags_filter(stage: Stage) -> None:
@@ -265,3 +273,34 @@ async def test_a_chat_is_a_chain(stage: Stage) -> None:
     )
     texts = [f"{m.speaker}: {m.text}" for m in (talk[0], talk[1], talk[3])]
     assert chain == sorted(itertools.pairwise(texts))
+
+
+async def test_a_message_carries_its_names_and_its_topic_as_tags(stage: Stage) -> None:
+    await stage.soul()
+    said = "My telescope broke when Katharina dropped the telescope."
+    messages = [line("m1", said), line("m2", "Oh no."), line("m3")]
+    await stage.sync("c1", messages)
+    for tag in ("telescope", "katharina"):
+        assert await listed_texts(stage, tag=tag, match=TagMatch.EXACT) == [
+            f"Al: {said}"
+        ]
+    assert await listed_texts(stage, tag="oh", match=TagMatch.EXACT) == []
+
+    await stage.sync("c1", [line("m1", "It rains."), *messages[1:]])
+    assert await listed_texts(stage, tag="telescope", match=TagMatch.EXACT) == []
+
+
+async def test_a_graph_holds_what_is_asked_for_as_well(stage: Stage) -> None:
+    far, other = await stage.note("far"), await stage.note("other")
+    center = await stage.note("center")
+    for n in range(5):
+        edges = (NewEdge(EdgeKind.ASSOCIATES, to=center.memory.id, strength=0.9),)
+        await stage.note(f"near {n}", edges=edges)
+    await stage.engine.memories.delete(ME, other.memory.id, None)
+    also = [far.memory.id, other.memory.id, MemoryId("nobody")]
+    for around in (center.memory.id, None):
+        view = await stage.engine.memories.graph(ME, SoulId("s1"), around, 2, 4, also)
+        texts = [each.memory.text for each in view.memories]
+        assert len(texts) == 4
+        assert "far" in texts
+        assert "other" not in texts

@@ -1,0 +1,206 @@
+"""The job `deep`: a recall that takes its time. It plans, explores, reflects and goes back.
+
+With a language model, a plan splits the question, and after each exploration the model
+says whether that is enough, leads on, or led nowhere. Without one, the parts of the
+question and the names that turn up on the way are explored by walks. Nothing is learned
+from it, and no normal recall waits for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.ids import ChatId
+from soulmem.engine.api.results import Recalled, Trace
+from soulmem.engine.deep.advisor import Advisor
+from soulmem.engine.deep.exploration import MOST_ITEMS, AnswerRoom, DeepQuestion
+from soulmem.engine.deep.guided_search import GuidedSearch
+from soulmem.engine.deep.progress import DeepProgress, Ending
+from soulmem.engine.deep.search import DeepSearch, OutOfTime
+from soulmem.engine.deep.union import answer_fields, unite
+from soulmem.engine.llm.calls import LlmCalls, LlmTask
+from soulmem.engine.llm.usage import DEEP
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.context import RecallParams
+from soulmem.engine.recall.recaller import Recaller
+from soulmem.engine.runtime.jobs import JobKind, JobRun
+from soulmem.engine.world.services import Services
+
+_LONGEST = 2000  # characters of a question
+
+
+@dataclass(frozen=True, slots=True)
+class DeepParams:
+    """Limits of one job."""
+
+    calls: int = 6  # of the model; design 4.3
+    seconds: float = 60.0  # design 4.3
+    explorations: int = 10
+    # Recalls whose room an exploration and the answer may take: the question's own
+    # memories, and as many from the way. An answer takes one when the model has
+    # pointed at what it finds enough.
+    room: int = 2
+
+
+class DeepRecall:
+    """Registers the job `deep`. Its result has `answer` (as a recall), `steps`, `calls` and `ended`."""
+
+    def __init__(
+        self,
+        services: Services,
+        *,
+        recaller: Recaller,
+        llm_calls: LlmCalls,
+        recall: RecallParams,
+        params: DeepParams | None = None,
+    ) -> None:
+        self._world_of = services.world_of
+        self._compute = services.compute
+        self._clock = services.clock
+        self._recaller = recaller
+        self._llm_calls = llm_calls
+        self._recall = recall
+        self._params = params or DeepParams()
+
+    def job_kinds(self) -> tuple[JobKind, ...]:
+        """The jobs that this service runs."""
+        return (
+            JobKind(
+                "deep",
+                self._work,
+                arguments=("query", "chat"),
+                only_reads=True,
+                check=_checked_query,
+            ),
+        )
+
+    async def _work(self, run: JobRun) -> dict[str, Any]:
+        world = await self._world_of(run.owner)
+        chat = run.arguments.get("chat")
+        question = DeepQuestion(
+            owner=run.owner,
+            soul=run.soul,
+            text=_checked_query(run.arguments),
+            chat=None if chat is None else ChatId(chat),
+        )
+        progress = DeepProgress(run, explorations=self._params.explorations)
+        progress.report()
+        mind = await world.mind(run.soul)
+        room = self._room(mind, self._params.room)
+        deadline = asyncio.get_running_loop().time() + self._params.seconds
+        search = DeepSearch(
+            recaller=self._recaller,
+            compute=self._compute,
+            mind=mind,
+            question=question,
+            room=room,
+            progress=progress,
+            deadline=deadline,
+        )
+        advisor = Advisor(
+            llm_calls=self._llm_calls,
+            task=LlmTask(
+                run.owner,
+                run.soul,
+                DEEP,
+                lambda _done, _total, _unit: progress.report(),
+            ),
+            calls=self._params.calls,
+            deadline=deadline,
+            is_wanted=progress.report,
+        )
+        ending = await _searched(search, advisor)
+        if ending is Ending.ENOUGH and progress.useful:
+            room = self._room(mind, 1)
+        answer = await self._answer(search, room, ending)
+        return {
+            "answer": answer_fields(answer),
+            "steps": progress.step_fields(),
+            "calls": advisor.calls,
+            "ended": ending.value,
+            "failure": advisor.failure,
+        }
+
+    def _room(self, mind: Mind, times: int) -> AnswerRoom:
+        """The room of so many recalls."""
+        settings = mind.soul.settings
+        memories = settings.max_items or self._recall.max_items
+        tokens = settings.budget_tokens or self._recall.budget_tokens
+        return AnswerRoom(min(MOST_ITEMS, times * memories), times * tokens)
+
+    async def _answer(
+        self, search: DeepSearch, room: AnswerRoom, ending: Ending
+    ) -> Recalled:
+        """The answer, its trace kept."""
+        progress, question = search.progress, search.question
+        answer, considered = await self._compute.run(
+            unite,
+            search.mind,
+            progress.explorations,
+            progress.useful,
+            progress.dropped,
+            room,
+        )
+        first = progress.explorations[0].trace
+        share = 1 / len(progress.explorations)
+        steps = progress.step_fields()
+        trace = Trace(
+            id=answer.trace,
+            at=self._clock.now(),
+            soul=question.soul,
+            chat=question.chat,
+            query=tuple((ask, share) for ask in progress.asked),
+            type=first.type,
+            grade="deep",
+            grade_why=_grade_why(progress, ending),
+            seeds=first.seeds,
+            guidance={**first.guidance, "mode": "deep", "steps": steps},
+            considered=considered,
+            answer=answer,
+            notes=first.notes,
+            grades=first.grades,
+        )
+        self._recaller.traces.keep(question.owner, trace)
+        return answer
+
+
+async def _searched(search: DeepSearch, advisor: Advisor) -> Ending:
+    """Explore until there is an end: guided by the model as long as there is one."""
+    await search.explore(search.question.text)
+    ending = None
+    try:
+        if advisor.may_ask:
+            ending = await GuidedSearch(search, advisor).run()
+        return ending or await search.by_walks()
+    except OutOfTime:
+        return Ending.TIME
+
+
+def _checked_query(arguments: Mapping[str, Any]) -> str:
+    """The question of the job. Raises Unprocessable for arguments that are no texts of the right length."""
+    query, chat = arguments.get("query"), arguments.get("chat")
+    text = query.strip() if isinstance(query, str) else ""
+    if not 0 < len(text) <= _LONGEST:
+        raise Unprocessable(
+            f"a deep recall needs a question of 1 to {_LONGEST:,} characters",
+            field="arguments.query",
+        )
+    if chat is not None and not isinstance(chat, str):
+        raise Unprocessable("a chat is named by its id", field="arguments.chat")
+    return text
+
+
+def _grade_why(progress: DeepProgress, ending: Ending) -> str:
+    """What was done, as a sentence of the trace."""
+    why = {
+        Ending.ENOUGH: "that was enough",
+        Ending.EXHAUSTED: "there was nothing more to ask",
+        Ending.CALLS: "then no further step was allowed",
+        Ending.TIME: "then time was over",
+    }[ending]
+    explored = len(progress.explorations)
+    return f"{explored} questions explored, {progress.calls} calls of a language model; {why}"

@@ -1,0 +1,206 @@
+"""Overviews of a soul that change nothing: the people it knows, what fades next, and the places of a graph."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
+
+from soulmem.domain.digests import Period
+from soulmem.domain.edges import Edge
+from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.engine.api.requests import MemoryFilter
+from soulmem.engine.api.results import GraphView, Page, Person
+from soulmem.engine.editing import memory_views as listing
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.upkeep.prunable import ForgettingParams, due_texts, still_due
+from soulmem.engine.views.fading_ahead import (
+    MOST,
+    FadingMemory,
+    FadingPage,
+    Horizon,
+    fading_memories,
+    may_fade,
+)
+from soulmem.engine.views.listed_rows import Density, listed_density
+from soulmem.engine.views.overview import Overview, overview_of
+from soulmem.engine.views.people import named_concepts, people_among
+from soulmem.engine.world.services import Services
+from soulmem.graph.layout import Point, layout_of
+
+# At a time on the compute thread: some 20 ms.
+_TEXTS = 20
+_CONCEPTS = 10
+_DIGITS = 9  # of a loss of visibility, in the order and in cursors
+_CURSOR = re.compile(r"([01]\.\d{9})_([A-Za-z0-9_-]{1,64})\Z")
+
+# By how much a memory fades, negative, and its id: its place in the order
+_Place = tuple[float, MemoryId]
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What fades within a horizon, in order, as of one state of a mind."""
+
+    state: tuple[object, ...]
+    places: Sequence[_Place]
+    leaving: frozenset[MemoryId]
+
+
+class Overviews:
+    """Answers what a page shows of a whole soul."""
+
+    def __init__(self, services: Services) -> None:
+        self._world_of = services.world_of
+        self._compute = services.compute
+        self._clock = services.clock
+        self._loader = services.loader
+        self._forgetting = ForgettingParams()
+        self._orders: WeakKeyDictionary[Mind, _Order] = WeakKeyDictionary()
+
+    async def overview(self, owner: Owner, soul: SoulId) -> Overview:
+        """How much the soul remembers, and what it felt last. Raises NotFound."""
+        mind = await self._mind(owner, soul)
+        moment = self._clock.now().timestamp()
+        return await self._compute.run(overview_of, mind, moment)
+
+    async def density(
+        self, owner: Owner, wanted: MemoryFilter, bins: int, period: Period | None
+    ) -> Density:
+        """How what a filter selects lies along time, in equal shares and by periods. Raises NotFound."""
+        mind = await self._mind(owner, wanted.soul)
+        if wanted.part.about is not None:
+            await self._loader.complete(owner, mind, [wanted.part.about])
+        return await self._compute.run(listed_density, mind, wanted, bins, period)
+
+    async def people(self, owner: Owner, soul: SoulId) -> list[Person]:
+        """The people that the soul knows, whom it met most often first. Raises NotFound."""
+        mind = await self._mind(owner, soul)
+        extra = self._clock.extra_turns
+        concepts = await self._compute.run(named_concepts, mind)
+        await self._loader.complete(owner, mind, concepts)
+        people: dict[MemoryId, Person] = {}
+        for start in range(0, len(concepts), _CONCEPTS):
+            some = concepts[start : start + _CONCEPTS]
+            for person in await self._compute.run(people_among, mind, some, extra):
+                people[person.concept] = person
+        return sorted(
+            people.values(), key=lambda person: (-person.episodes, person.name)
+        )
+
+    async def laid_out(self, view: GraphView) -> GraphView:
+        """The graph with a place for each memory, the same for the same graph."""
+        ids = [memory_view.memory.id for memory_view in view.memories]
+        # On a thread of its own: a recall need not wait for a picture.
+        places = await asyncio.to_thread(_places, ids, view.edges)
+        return replace(view, places=places)
+
+    async def as_read(self, owner: Owner, soul: SoulId, page: Page) -> Page:
+        """The page with what each memory reads now. Raises NotFound."""
+        mind, extra = await self._mind(owner, soul), self._clock.extra_turns
+        views = []
+        for start in range(0, len(page.memories), _TEXTS):
+            some = page.memories[start : start + _TEXTS]
+            views += await self._compute.run(listing.as_read, mind, some, extra)
+        return Page(views, page.cursor)
+
+    async def fading_of(
+        self, owner: Owner, soul: SoulId, memory: MemoryId, horizon: Horizon
+    ) -> FadingPage:
+        """One memory now and then, whether it changes or not. Raises NotFound."""
+        mind = await self._mind(owner, soul)
+        if memory not in mind.memories:
+            raise NotFound(f"no memory {memory!r} in this soul", field="memory")
+        leaving = await self._leaving(mind, horizon, memory)
+        return FadingPage(await self._read(mind, [memory], leaving, horizon))
+
+    async def fading(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        horizon: Horizon,
+        limit: int,
+        cursor: str | None,
+    ) -> FadingPage:
+        """What changes within the horizon, what loses most first. Raises NotFound, Unprocessable (cursor)."""
+        after = None if cursor is None else _place_of(cursor)
+        mind = await self._mind(owner, soul)
+        order = await self._order(mind, horizon)
+        rest = [place for place in order.places if after is None or place > after]
+        keys = [key for _, key in rest[:limit]]
+        memories = await self._read(mind, keys, order.leaving, horizon)
+        end = None
+        if len(rest) > limit:
+            loss, key = rest[limit - 1]
+            end = f"{-loss:.{_DIGITS}f}_{key}"
+        return FadingPage(memories, end)
+
+    async def _order(self, mind: Mind, horizon: Horizon) -> _Order:
+        """What changes within the horizon; kept for the next page."""
+        extra = self._clock.extra_turns
+        state = (mind.revision, mind.soul, mind.fading.revision, extra, horizon)
+        order = self._orders.get(mind)
+        if order is None or order.state != state:
+            leaving = await self._leaving(mind, horizon)
+            keys = await self._compute.run(may_fade, mind, extra, horizon)
+            keys = list(dict.fromkeys((*keys, *leaving)))
+            places = [
+                (-round(fading.loss, _DIGITS), fading.memory.id)
+                for fading in await self._read(mind, keys, leaving, horizon)
+                if fading.changes
+            ]
+            order = self._orders[mind] = _Order(state, sorted(places), leaving)
+        return order
+
+    async def _read(
+        self,
+        mind: Mind,
+        keys: Sequence[MemoryId],
+        leaving: frozenset[MemoryId],
+        horizon: Horizon,
+    ) -> list[FadingMemory]:
+        extra = self._clock.extra_turns
+        out: list[FadingMemory] = []
+        for start in range(0, len(keys), _TEXTS):
+            some = keys[start : start + _TEXTS]
+            out += await self._compute.run(
+                fading_memories, mind, some, leaving, extra, horizon
+            )
+        return out
+
+    async def _leaving(
+        self, mind: Mind, horizon: Horizon, memory: MemoryId | None = None
+    ) -> frozenset[MemoryId]:
+        """The texts that will be forgotten by then, as Idle forgets them: at most MOST, or `memory` alone."""
+        dial = mind.soul.settings.forgetting if horizon.dial is None else horizon.dial
+        if dial <= 0.0 or not mind.residency.whole:
+            return frozenset()
+        extra, params = self._clock.extra_turns, self._forgetting
+        run = self._compute.run
+        due = await run(due_texts, mind, extra, params, horizon.turns)
+        some = due[:MOST] if memory is None else [key for key in due if key == memory]
+        leaving = await run(still_due, mind, some, extra, params)
+        return frozenset(memory.id for memory in leaving)
+
+    async def _mind(self, owner: Owner, soul: SoulId) -> Mind:
+        world = await self._world_of(owner)
+        return await world.mind(world.soul(soul).id)
+
+
+def _place_of(cursor: str) -> _Place:
+    """Where the page before ended. Raises Unprocessable."""
+    match = _CURSOR.match(cursor)
+    if match is None:
+        raise Unprocessable(
+            f"{cursor[:80]!r} is no cursor: pass on the one of the page before",
+            field="cursor",
+        )
+    return -float(match[1]), MemoryId(match[2])
+
+
+def _places(ids: Sequence[MemoryId], edges: Sequence[Edge]) -> dict[MemoryId, Point]:
+    links = ((edge.source, edge.target) for edge in edges)
+    return {MemoryId(key): place for key, place in layout_of(ids, links).items()}

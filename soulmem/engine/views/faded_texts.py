@@ -1,0 +1,220 @@
+"""Faded texts: the micro-units and anchors of memories with how clear they are by now.
+
+Computed at each look; only what was touched or given by hand is stored. Compute thread only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from soulmem.domain.fading import FadingRecord
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.micro_units import (
+    Anchor,
+    AnchorKind,
+    MicroUnit,
+    Retention,
+    UnitSpan,
+    anchor_stability,
+    unit_stability,
+)
+from soulmem.domain.retention import retained
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.computed_units import computed_spans
+from soulmem.engine.views.drafted_anchors import drafted_anchors
+from soulmem.engine.views.text_ages import TextAge, text_ages
+
+IMPORTANT = 0.6  # details of such a memory stay (design 6)
+
+
+@dataclass(frozen=True, slots=True)
+class FadedText:
+    """A text with the state of its parts; `retention.visibility` is as of now, the rest of the last touch."""
+
+    text: str  # the memory's own, or its rewording
+    units: tuple[MicroUnit, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
+
+    @property
+    def visibility(self) -> float:
+        """Mean visibility, 0..1, of the outer units, weighted by their length; 1 of a text without units."""
+        outer = outer_units(self.units)
+        total = sum(unit.span.end - unit.span.start for unit in outer)
+        if not total:
+            return 1.0
+        lengths = ((unit, unit.span.end - unit.span.start) for unit in outer)
+        clear = sum(unit.retention.visibility * n for unit, n in lengths)
+        return clear / total
+
+
+@compute_only
+def fading_of(
+    mind: Mind, memory: Memory, turn: float, *, ahead: float = 0.0, slowing: float = 1.0
+) -> FadedText:
+    """The text of a memory as it has faded when `turn` exchanges are lived (`Mind.lived_turns`).
+
+    ahead    turns of the soul's clock from then on, whatever clock it has
+    slowing  >= 1; ages count for a part only, 1 / slowing of themselves
+    """
+    (faded,) = fadings_of(
+        mind, [memory], turn, ahead=ahead, slowing={memory.id: slowing}
+    )
+    return faded
+
+
+@compute_only
+def fadings_of(
+    mind: Mind,
+    memories: Sequence[Memory],
+    turn: float,
+    *,
+    ahead: float = 0.0,
+    slowing: Mapping[MemoryId, float] | None = None,
+    dial: float | None = None,
+) -> list[FadedText]:
+    """As `fading_of`, for many memories; `slowing` by memory, 1 for others.
+
+    dial  0..2, in place of the soul's own setting of forgetting
+    """
+    ages = text_ages(mind, memories, turn)
+    slow = slowing or {}
+    pace = mind.soul.settings.forgetting if dial is None else dial
+    return [
+        _faded(
+            _Look(
+                mind,
+                memory,
+                age,
+                turn,
+                ahead,
+                slowing=slow.get(memory.id, 1.0),
+                pace=pace,
+                happened=memory.happened,
+            )
+        )
+        for memory, age in zip(memories, ages, strict=True)
+    ]
+
+
+def blurs(mind: Mind, memory: Memory, dial: float | None = None) -> bool:
+    """Whether anything of the memory may fade: it is not permanent or locked, and the soul forgets."""
+    settings = mind.soul.settings
+    pace = settings.forgetting if dial is None else dial
+    forgets = settings.fades and pace > 0.0
+    return forgets and not memory.permanent and not memory.locked
+
+
+def stays(memory: Memory, span: UnitSpan) -> bool:
+    """Whether a unit never fades: details of what is important."""
+    return span.is_detail and memory.importance >= IMPORTANT
+
+
+def record_of(mind: Mind, memory: Memory) -> FadingRecord | None:
+    """The record of the memory, if it is of its present text, and the reply that reworded it is still there."""
+    record = mind.fading.of(memory.id)
+    if record is None or not record.fits(memory.text):
+        return None
+    return record if _stands(mind, record.reply) else None
+
+
+def _stands(mind: Mind, reply: MemoryId | None) -> bool:
+    """Whether a reply was not taken back since."""
+    if reply is None:
+        return True
+    memory = mind.memories.get(reply)
+    return memory is not None and memory.state is not MemoryState.RETRACTED
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at one memory: how old things are on the soul's clock."""
+
+    mind: Mind
+    memory: Memory
+    age: TextAge  # of the memory
+    turn: float
+    ahead: float
+    slowing: float
+    pace: float  # 0..2, of forgetting
+    happened: datetime  # `memory.happened`, which many units ask for
+
+    def at_present(
+        self, stored: Retention | None, first: float, *, fades: bool
+    ) -> Retention:
+        """The state by now of what was stored, or was never touched (None); its S began at `first`."""
+        fresh = Retention(1.0, first * self.age.growth, self.happened)
+        state, age = stored or fresh, self.age.last
+        if stored is not None:
+            age = self.mind.time.age_since(stored.touched, stored.at_turn, self.turn)
+            if self.age.is_retold and self.age.last < age:
+                # Told again since it was touched: as clear as when it was told.
+                stability = max(stored.stability, fresh.stability)
+                state, age = replace(fresh, stability=stability), self.age.last
+        if not fades:
+            return state
+        share = retained(
+            (age + self.ahead) * self.pace / self.slowing,
+            state.stability,
+            state.stability / first,
+            self.mind.soul.settings.decay,
+        )
+        # In place of `replace`, which takes ten times as long: a text has some dozen units.
+        visibility = state.visibility * share
+        return Retention(visibility, state.stability, state.touched, state.at_turn)
+
+
+def _faded(look: _Look) -> FadedText:
+    mind, memory = look.mind, look.memory
+    record = record_of(mind, memory)
+    reworded = record.reworded if record is not None else None
+    text = memory.text if reworded is None else reworded
+    fades, emotion = blurs(mind, memory, look.pace), memory.strongest_emotion
+    units = []
+    for span, state in _unit_states(mind, memory, record).items():
+        first = unit_stability(span, emotion)
+        now = look.at_present(state, first, fades=fades and not stays(memory, span))
+        units.append(MicroUnit(span, now))
+    anchors = []
+    for (words, kind), state in _anchor_states(mind, memory, record).items():
+        if words in text:
+            first = anchor_stability(kind, emotion)
+            now = look.at_present(state, first, fades=fades)
+            anchors.append(Anchor(words, kind, now))
+    return FadedText(text, tuple(units), tuple(anchors))
+
+
+def _unit_states(
+    mind: Mind, memory: Memory, record: FadingRecord | None
+) -> dict[UnitSpan, Retention | None]:
+    """The units of a memory with their stored states; None of what was never touched."""
+    if record is not None and (record.own_units or record.reworded is not None):
+        return {unit.span: unit.retention for unit in record.units}
+    touched = record.units if record is not None else ()
+    states = {(u.span.start, u.span.end): u.retention for u in touched}
+    spans = computed_spans(mind, memory)
+    return {span: states.get((span.start, span.end)) for span in spans}
+
+
+def _anchor_states(
+    mind: Mind, memory: Memory, record: FadingRecord | None
+) -> dict[tuple[str, AnchorKind], Retention | None]:
+    """The anchors of a memory by words and kind, with their stored states; None of untouched ones."""
+    touched = record.anchors if record is not None else ()
+    states = {(anchor.text, anchor.kind): anchor.retention for anchor in touched}
+    if record is not None and record.own_anchors:
+        return dict(states)
+    drafted = [(w, AnchorKind.SPONTANEOUS) for w in drafted_anchors(mind, memory)]
+    return {key: states.get(key) for key in drafted}
+
+
+def outer_units(units: Iterable[MicroUnit]) -> list[MicroUnit]:
+    """The units that lie in no other one, in the order of the text."""
+    out: list[MicroUnit] = []
+    for unit in sorted(units, key=lambda unit: (unit.span.start, -unit.span.end)):
+        if not out or unit.span.end > out[-1].span.end:
+            out.append(unit)
+    return out

@@ -1,0 +1,235 @@
+"""People: whom a soul knows, with their facts, when they were last met, and how it feels about them.
+
+Compute thread only.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timezone
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.situation import ConceptType, Emotion, ParticipantKind
+from soulmem.engine.api.results import Person
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.fact_validity import FactValidities
+from soulmem.engine.views.faded_edges import unfaded_edges
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.language.name_tokens import fold
+from soulmem.language.places import after_place_words
+from soulmem.language.relations import relation_of
+
+Ints = NDArray[np.int64]
+
+_CONCEPT, _EPISODE, _ABSTRACT = map(
+    MEMORY_KINDS.index,
+    (MemoryKind.CONCEPT, MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE),
+)
+# Texts that show what a name stands for, and episodes that show how the soul feels: the latest.
+_LATEST = 8
+# Concepts that are looked at: half a second. A soul of 100,000 memories may have forty times as many.
+_MOST = 1000
+_SEVERAL = 2  # places where a name stands
+# Whose name a person goes by who has several.
+_NAMED_BY = (Origin.CARD, Origin.USER, Origin.CHAT, Origin.MODEL)
+_NOBODY = (ParticipantKind.SELF, ParticipantKind.OBJECT)
+
+
+@compute_only
+def named_concepts(mind: Mind) -> list[MemoryId]:
+    """The concepts in use that may be people: names of single things, not topics; of very many the most named."""
+    columns, n = mind.columns, mind.size
+    rows = np.flatnonzero(
+        columns.in_use[:n] & columns.live[:n] & (columns.kind[:n] == _CONCEPT)
+    )
+    if rows.size > _MOST:
+        rows = rows[np.argsort(-_mentions(mind, rows), kind="stable")[:_MOST]]
+    return [
+        memory.id
+        for memory in mind.memories.many(mind.ids_at(rows.tolist()))
+        if _is_entity(memory) and fold(memory.text) != fold(mind.soul.name)
+    ]
+
+
+@compute_only
+def people_among(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> list[Person]:
+    """The people among these concepts, which may be names of one person.
+
+    Somebody is known who is named in an episode, or of whom there is a fact.
+    """
+    accessible = mind.accessible_rows(None, None, lambda _, __: False)
+    validities = FactValidities(mind, accessible, None)
+    groups = {
+        tuple(sorted(validities.alias_concepts(concept))): None for concept in concepts
+    }
+    episodes = _episodes_by_concept(mind, list(dict.fromkeys(_flat(groups))))
+    out = []
+    for group in groups:
+        rows = np.unique(np.concatenate([episodes[concept] for concept in group]))
+        person = _person(mind, group, rows, extra)
+        if person is not None:
+            out.append(person)
+    return out
+
+
+def _flat(groups: Iterable[tuple[MemoryId, ...]]) -> Iterator[MemoryId]:
+    for group in groups:
+        yield from group
+
+
+def _mentions(mind: Mind, rows: Ints) -> Ints:
+    """How many memories name each of these concepts, as far as their links are loaded."""
+    counts = np.zeros(mind.size, np.int64)
+    targets = mind.edges.arrays([EdgeKind.MENTIONS], rows).target
+    np.add.at(counts, targets.astype(np.int64), 1)
+    return np.asarray(counts[rows])
+
+
+def _is_entity(memory: Memory) -> bool:
+    detail = memory.concept
+    return detail is None or detail.concept_type is ConceptType.ENTITY
+
+
+def _person(
+    mind: Mind, concepts: Sequence[MemoryId], rows: Ints, extra: int
+) -> Person | None:
+    """The person of these names, met in the episodes at `rows`; None for no person."""
+    memories = sorted(
+        mind.memories.many(concepts), key=lambda m: (_NAMED_BY.index(m.origin), m.id)
+    )
+    names = list(dict.fromkeys(_flat_names(memories)))
+    latest = rows[np.argsort(mind.columns.ended[rows], kind="stable")[::-1]]
+    is_named_by_card = memories[0].origin is Origin.CARD
+    if not (is_named_by_card or _takes_part(mind, names, latest[:_LATEST])):
+        return None
+    facts = [edge.id for edge in _facts(mind, concepts, extra)]
+    if not (rows.size or facts):
+        return None
+    return Person(
+        concept=memories[0].id,
+        name=names[0],
+        aliases=tuple(names[1:]),
+        facts=tuple(facts),
+        episodes=int(rows.size),
+        last=_time(mind, latest[0]) if rows.size else None,
+        feeling=_feeling(mind, latest),
+    )
+
+
+def _flat_names(memories: Iterable[Memory]) -> Iterator[str]:
+    for memory in memories:
+        yield memory.text
+        yield from memory.concept.aliases if memory.concept else ()
+
+
+def _takes_part(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
+    """Whether texts tell more often of somebody of that name than of a place or an object."""
+    folded = set(map(fold, names))
+    people = things = 0
+    if _names_a_place(mind, names, rows):
+        return False
+    for row in rows.tolist():
+        situation = mind.memory_at(row).situation
+        kinds = [p.kind for p in situation.participants if fold(p.name) in folded]
+        if any(kind not in _NOBODY for kind in kinds):
+            people += 1
+        elif kinds or fold(situation.location or "") in folded:
+            things += 1
+    return people > things
+
+
+def _names_a_place(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
+    """Whether all of several texts have the name only where a place stands: in, at, to or from it."""
+    texts = [mind.text_of(mind.id_at(row)) for row in rows.tolist()]
+    total = places = 0
+    for text, name in product(texts, names):
+        count, after = after_place_words(text, name)
+        total, places = total + count, places + after
+    return places == total >= _SEVERAL
+
+
+def _facts(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> list[Edge]:
+    """The relations of the person that have not faded, strongest first; other names are no facts."""
+    edges: dict[str, Edge] = {}
+    for concept in concepts:
+        for edge in unfaded_edges(mind, concept, extra):
+            if edge.kind is EdgeKind.RELATES and not relation_of(edge.verb).is_alias:
+                edges[edge.id] = edge
+    return sorted(edges.values(), key=lambda edge: (-edge.strength, edge.id))
+
+
+def _feeling(mind: Mind, latest: Ints) -> Emotion | None:
+    """What the soul felt most in the latest episodes with the person in which it felt anything."""
+    felt = latest[mind.columns.feeling[latest] > 0][:_LATEST]
+    intensities: defaultdict[str, list[float]] = defaultdict(list)
+    for row in felt.tolist():
+        for emotion in mind.memory_at(row).situation.emotions:
+            intensities[emotion.label].append(emotion.intensity)
+    if not intensities:
+        return None
+    label = min(intensities, key=lambda key: (-sum(intensities[key]), key))
+    values = intensities[label]
+    return Emotion(label, sum(values) / len(values))
+
+
+def _time(mind: Mind, row: int) -> datetime:
+    return datetime.fromtimestamp(float(mind.columns.ended[row]), timezone.utc)
+
+
+def _episodes_by_concept(
+    mind: Mind, concepts: Sequence[MemoryId]
+) -> dict[MemoryId, Ints]:
+    """The rows of the episodes in use that mention each concept, also those whose abstract episode does."""
+    known = [c for c in concepts if mind.row(c) is not None]
+    rows = np.asarray([mind.row(c) for c in known], np.int64)
+    edges = mind.edges.arrays([EdgeKind.MENTIONS], np.unique(rows))
+    columns, n = mind.columns, mind.size
+    usable = columns.in_use[:n] & columns.live[:n]
+    kind = columns.kind[:n]
+    source, target = edges.source.astype(np.int64), edges.target.astype(np.int64)
+    kept = usable[source]
+    source, target = source[kept], target[kept]
+    out: dict[MemoryId, Ints] = {c: np.zeros(0, np.int64) for c in concepts}
+    instances = _instances(mind, np.unique(source[kind[source] == _ABSTRACT]))
+    named: dict[int, frozenset[MemoryId]] = {}
+    order = np.argsort(target, kind="stable")
+    source, target = source[order], target[order]
+    begins, ends = (np.searchsorted(target, rows, side) for side in ("left", "right"))
+    for concept, begin, end in zip(known, begins, ends, strict=True):
+        texts = source[begin:end]
+        direct = texts[kind[texts] == _EPISODE]
+        covered = [
+            episode
+            for abstract in texts[kind[texts] == _ABSTRACT].tolist()
+            for episode in instances.get(abstract, ())
+            if usable[episode] and concept in _named_in(mind, episode, named)
+        ]
+        out[concept] = np.union1d(direct, np.asarray(covered, np.int64))
+    return out
+
+
+def _instances(mind: Mind, abstract: Ints) -> dict[int, list[int]]:
+    """The rows of the episodes of each of these abstract episodes."""
+    out: defaultdict[int, list[int]] = defaultdict(list)
+    if abstract.size:
+        edges = mind.edges.arrays([EdgeKind.INSTANCE_OF], abstract)
+        for source, target in zip(edges.source, edges.target, strict=True):
+            out[int(target)].append(int(source))
+    return out
+
+
+def _named_in(
+    mind: Mind, row: int, named: dict[int, frozenset[MemoryId]]
+) -> frozenset[MemoryId]:
+    """The concepts that the text at a row names; `named` holds what was found out so far."""
+    if row not in named:
+        named[row] = frozenset(mind.names.spot(mind.text_of(mind.id_at(row))))
+    return named[row]

@@ -1,0 +1,196 @@
+"""Reads the memories that other SillyTavern extensions keep: MemoryBooks, CharMemory and qvink's MessageSummarize.
+
+MemoryBooks marks its entries in a world. CharMemory keeps a text file of bullets in `<memory>` blocks.
+MessageSummarize writes a summary on each message of a chat file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.texts import well_formed
+from soulmem.transfer.book import read_entries
+from soulmem.transfer.files import check_text, json_object
+from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, store_source
+from soulmem.transfer.name_finder import names_in, united
+from soulmem.transfer.statements import plain
+
+_BOM = b"\xef\xbb\xbf"
+_KEPT = 0.7  # importance of what the user kept for good in MessageSummarize
+
+# The number that MemoryBooks puts before a title: "[003] - The mill", "003 The mill".
+_NUMBER = re.compile(r"\A(?:[\[({#]\s*)?\d+\s*(?:[\])}]\s*)?(?:[-–—:.]\s*)?(?=\S)")
+_OPENING = re.compile(r"<memory\b[^<>]*>", re.IGNORECASE)
+_CLOSING = re.compile("</memory>", re.IGNORECASE)
+_HEADING = re.compile(r"^## Memory \d+[ \t]*$", re.MULTILINE)
+_BULLET = re.compile(r"(?:\[[^\]]*\]\s*)?[-*]\s+(.+)\Z")
+_DASH = re.compile(" [—–-] ")
+
+
+def read_store(data: bytes, title: str, cast: Cast) -> Lore:
+    """The memories of a store, by its content. Raises Unprocessable for a file that is none of the three."""
+    check_text(data)
+    source = store_source(title)
+    text = data.removeprefix(_BOM).decode(errors="replace")
+    if _is_chat(text):
+        return _read_summaries(text, title, cast, source)
+    if text.lstrip().startswith("{"):
+        return _read_marked_entries(json_object(data), title, cast, source)
+    if _blocks(text) or _HEADING.search(text):
+        return _read_bullets(well_formed(text), title, cast, source)
+    raise Unprocessable(
+        "the file holds no memories of MemoryBooks (a world), CharMemory (a text of <memory> blocks) or"
+        " MessageSummarize (a chat): choose such a file",
+        field="text",
+    )
+
+
+def _is_chat(text: str) -> bool:
+    """Whether the first lines are those of a chat file."""
+    first = next((line for line in text.split("\n", 8) if line.strip()), "")
+    row = _row(first)
+    return row is not None and any(key in row for key in ("chat_metadata", "mes"))
+
+
+def _row(line: str) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
+def _read_marked_entries(
+    world: dict[str, Any], title: str, cast: Cast, source: str
+) -> Lore:
+    """The entries of a world that MemoryBooks made."""
+    entries = world.get("entries")
+    if not isinstance(entries, dict | list):
+        raise Unprocessable(
+            "the file has no `entries`, so it is no world of MemoryBooks: export the world from SillyTavern",
+            field="text",
+        )
+    each = entries.values() if isinstance(entries, dict) else entries
+    marked = [_untitled(entry) for entry in each if _is_marked(entry)]
+    return read_entries(marked, title, "MemoryBooks", cast, source)
+
+
+def _is_marked(entry: Any) -> bool:
+    """Whether MemoryBooks made the entry; books inside a card keep its marks in `extensions`."""
+    if not isinstance(entry, dict):
+        return False
+    inner = entry.get("extensions")
+    places = [entry, inner if isinstance(inner, dict) else {}]
+    return any(
+        place.get("stmemorybooks") is True or "STMB_start" in place for place in places
+    )
+
+
+def _untitled(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry without the running number of its title."""
+    title = entry.get("comment")
+    if not isinstance(title, str):
+        return entry
+    return {**entry, "comment": _NUMBER.sub("", title.lstrip(), count=1)}
+
+
+def _read_summaries(text: str, title: str, cast: Cast, source: str) -> Lore:
+    """The summaries that MessageSummarize wrote on messages; those that the user excluded are left out."""
+    statements: list[Statement] = []
+    broken: list[BrokenPart] = []
+    excluded = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        row = _row(line)
+        if row is None:
+            broken.append(BrokenPart(str(number), "not_an_object"))
+            continue
+        extra = row.get("extra")
+        note = extra.get("qvink_memory") if isinstance(extra, dict) else None
+        summary = note.get("memory") if isinstance(note, dict) else None
+        if not isinstance(note, dict) or not isinstance(summary, str):
+            continue
+        if note.get("exclude") is True:
+            excluded += 1
+            continue
+        prefill = note.get("prefill")
+        whole = f"{prefill}{summary}" if isinstance(prefill, str) else summary
+        importance = _KEPT if note.get("remember") is True else None
+        statements += _statements([whole], "MessageSummarize", cast, importance)
+    return _lore(title, statements, cast, source, broken, excluded)
+
+
+def _read_bullets(text: str, title: str, cast: Cast, source: str) -> Lore:
+    """The bullets of a file of CharMemory, each with the topic that it stands under."""
+    blocks = _blocks(text) or _HEADING.split(text)[1:]
+    bullets = [bullet for block in blocks for bullet in _bullets_of(block)]
+    statements = _statements(bullets, "CharMemory", cast, None)
+    return _lore(title, statements, cast, source, [], 0)
+
+
+def _blocks(text: str) -> list[str]:
+    """What stands between each pair of memory tags."""
+    parts = [_CLOSING.split(part, 1) for part in _OPENING.split(text)[1:]]
+    return [part[0] for part in parts if len(part) > 1]
+
+
+def _bullets_of(block: str) -> Iterator[str]:
+    """What each bullet of a block says; a line without a bullet goes on with the one before."""
+    topic = ""
+    for bullet in _whole_bullets(block):
+        heading = _DASH.split(bullet[1:-1])
+        is_heading = bullet.startswith("[") and bullet.endswith("]")
+        if is_heading and len(heading) > 1:
+            topic = heading[-1].strip()
+        elif not topic or topic in bullet:
+            yield bullet
+        else:
+            yield f"{topic}: {bullet}"
+
+
+def _whole_bullets(block: str) -> list[str]:
+    """The bullets of a block without their marks."""
+    bullets: list[str] = []
+    for line in map(str.strip, block.split("\n")):
+        match = _BULLET.match(line)
+        if match is not None:
+            bullets.append(match[1].strip())
+        elif bullets and line.strip("-*"):
+            bullets[-1] = f"{bullets[-1]} {line}"
+    return bullets
+
+
+def _statements(
+    texts: Iterable[str], part: str, cast: Cast, importance: float | None
+) -> list[Statement]:
+    whole = (plain(well_formed(text), cast).strip() for text in texts)
+    return [
+        Statement(text, part, importance=importance)
+        for text in whole
+        if any(map(str.isalnum, text))
+    ]
+
+
+def _lore(
+    title: str,
+    statements: list[Statement],
+    cast: Cast,
+    source: str,
+    broken: list[BrokenPart],
+    disabled: int,
+) -> Lore:
+    """The statements, each text once, with the names in them."""
+    once = list({statement.text: statement for statement in statements}.values())
+    names = [name for statement in once for name in names_in(statement.text)]
+    return Lore(
+        title,
+        tuple(once),
+        united(names, [cast.character], cast.user, source),
+        tuple(broken),
+        disabled,
+    )
