@@ -16,37 +16,52 @@ from soulmem.adapters.client_llm import ClientDesk, ClientParams
 from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.folder_traces import FolderTraces
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
+from soulmem.adapters.model_choice import JsonModelChoice
 from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.adapters.system_clock import MovableClock, SystemClock
+from soulmem.adapters.token_files import TokenFolder
 from soulmem.config.settings import (
+    ConsolidationSettings,
     EmbedderSettings,
+    LlmEndpoint,
     LlmSettings,
     Settings,
+    SpreadingSettings,
 )
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.errors import ModelUnavailable
+from soulmem.domain.llm import ModelChoice, ModelUse
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
+from soulmem.engine.consolidation.digests import DigestWork
 from soulmem.engine.engine import Engine
+from soulmem.engine.llm.model_choice import ChoosableModels
 from soulmem.engine.llm.retry import RetryParams
 from soulmem.engine.llm.sources import LlmSources
 from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.context import RecallParams
+from soulmem.engine.recall.ranking import RankingParams
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.edge_loader import LoadingParams
 from soulmem.governance.retention import BinParams
+from soulmem.kernels.spread import SpreadParams
 from soulmem.kernels.warm import installed_cache, warm
 from soulmem.ports.embedder import Embedder
+from soulmem.retrieval.association import AssociationParams
 from soulmem.server.app import create_app
 
 STORE_FOLDER = "store"  # inside the data folder
 JOBS_FOLDER = "jobs"  # data of unfinished jobs
 TRACES_FOLDER = "traces"  # traces of the latest recalls
 IMAGES_FOLDER = "images"  # snapshots of large souls; may be deleted at any time
+TOKENS_FOLDER = (
+    "tokens"  # token states of texts; may be deleted while SoulMem is stopped
+)
 BACKUPS_FOLDER = "backups"  # copies of the store
+MODEL_FILE = "model.json"  # the user's choice of the model for memory work
 # Compiled kernels, if the installation has none; may be deleted at any time.
 KERNELS_FOLDER = "kernels"
 
@@ -65,11 +80,19 @@ def build(
 def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     """An engine over the settings' store and model that is not started yet."""
     model, fallback = _models(settings.embedder)
+    timeout = settings.llm.timeout_seconds
+    desk = ClientDesk(replace(ClientParams(), answer=timeout, lease=timeout / 2))
+    models = _choosable(settings, desk)
+    choice = models.file.read()
     params = EngineParams(
-        soul=settings.soul.as_settings(),
+        soul=settings.soul.as_settings(settings.prompt),
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
-        consolidation=_consolidation(settings),
+        consolidation=_consolidation(settings, _chosen(settings.llm, choice)),
+        digests=DigestWork(
+            hours=settings.digest.hours,
+            highlight_minutes=settings.digest.highlight_minutes,
+        ),
         bin=BinParams(days=settings.bin.days, review=settings.bin.review),
         rest_by_itself=not test_mode,
         daily_backups=settings.backup.daily + settings.backup.weekly > 0,
@@ -81,6 +104,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             fires_from=settings.recall.fires_from,
             window_turns=settings.consolidation.window_turns,
         ),
+        ranking=_ranking(settings.spreading),
         loading=replace(
             LoadingParams(),
             resident_edges=settings.graph.resident_edges,
@@ -107,9 +131,27 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             traces=FolderTraces(settings.data / TRACES_FOLDER),
             backups=kept,
             images=SnapshotFolder(settings.data / IMAGES_FOLDER),
-            llm=_llms(settings.llm),
+            tokens=TokenFolder(settings.data / TOKENS_FOLDER),
+            llm=models.sources(choice),
+            models=models,
         )
     )
+
+
+def _ranking(settings: SpreadingSettings) -> RankingParams:
+    """The parameters of ranking with these of spreading activation."""
+    spreading = replace(
+        AssociationParams(base=settings.base),
+        spread=SpreadParams(
+            start=settings.start,
+            threshold=settings.threshold,
+            transmission=settings.transmission,
+            rounds=settings.rounds,
+            delta=settings.delta,
+        ),
+    )
+    ranking = RankingParams()
+    return replace(ranking, expansion=replace(ranking.expansion, spreading=spreading))
 
 
 def _kernel_cache(data: Path) -> Path:
@@ -118,17 +160,26 @@ def _kernel_cache(data: Path) -> Path:
     return installed if installed.is_dir() else data / KERNELS_FOLDER
 
 
-def _consolidation(every: Settings) -> ConsolidationParams:
-    settings, archivist = every.consolidation, every.llm.archivist
+def _consolidation(
+    every: Settings, archivist: LlmEndpoint | None
+) -> ConsolidationParams:
+    settings = every.consolidation
+    marks = MarkParams(turns=settings.window_turns, least=settings.messages)
+    limits = _limits(settings, archivist)
+    return ConsolidationParams(marks, limits, RetryParams(more=settings.messages))
+
+
+def _limits(
+    settings: ConsolidationSettings, archivist: LlmEndpoint | None
+) -> UsageLimits:
+    """How much of this model idle work may use in an hour."""
     is_client = archivist is not None and archivist.model == CLIENT
-    hour = UsageLimits(
+    return UsageLimits(
         calls=settings.client_calls_per_hour if is_client else settings.calls_per_hour,
         tokens=settings.tokens_per_hour,
         nodes=settings.memories_per_hour,
         minutes=settings.minutes_per_hour,
     )
-    marks = MarkParams(turns=settings.window_turns, least=settings.messages)
-    return ConsolidationParams(marks, hour, RetryParams(more=settings.messages))
 
 
 def backups_of(settings: Settings) -> BackupFolder:
@@ -143,11 +194,24 @@ def backups_of(settings: Settings) -> BackupFolder:
     )
 
 
-def _llms(settings: LlmSettings) -> LlmSources:
+def _chosen(settings: LlmSettings, choice: ModelChoice) -> LlmEndpoint | None:
+    """The model for memory work by the user's choice; None where there is none."""
+    if choice.use is ModelUse.SETTINGS:
+        return settings.archivist
+    if choice.use is ModelUse.NONE:
+        return None
+    if choice.use is ModelUse.CLIENT:
+        return LlmEndpoint("", CLIENT, "")
+    return LlmEndpoint(
+        choice.base_url.rstrip("/"), choice.model.strip(), choice.api_key
+    )
+
+
+def _llms(
+    settings: LlmSettings, desk: ClientDesk, wanted: LlmEndpoint | None
+) -> LlmSources:
     """The archivist's language model: an endpoint, or the client's connection."""
     timeout = settings.timeout_seconds
-    desk = ClientDesk(replace(ClientParams(), answer=timeout, lease=timeout / 2))
-    wanted = settings.archivist
     if wanted is None or wanted.model == CLIENT:
         archivist = None if wanted is None else desk.llm
         return LlmSources(
@@ -159,6 +223,16 @@ def _llms(settings: LlmSettings) -> LlmSources:
         desk=desk,
         context_tokens=settings.context_tokens,
         stop=(endpoint.stop,),
+    )
+
+
+def _choosable(settings: Settings, desk: ClientDesk) -> ChoosableModels:
+    """The models that the user can choose while SoulMem runs."""
+    llm, spending = settings.llm, settings.consolidation
+    return ChoosableModels(
+        file=JsonModelChoice(settings.data / MODEL_FILE),
+        sources=lambda choice: _llms(llm, desk, _chosen(llm, choice)),
+        limits=lambda choice: _limits(spending, _chosen(llm, choice)),
     )
 
 

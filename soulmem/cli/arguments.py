@@ -9,18 +9,27 @@ from soulmem import __version__
 from soulmem.cli.language import LANGUAGES
 from soulmem.cli.words import Words
 
-COMMANDS = {
+_OF_THE_SIDECAR = {
     "serve": "soulmem.cli.serve",
     "demo": "soulmem.cli.demo",
+    "mcp": "soulmem.cli.mcp",
+    "doctor": "soulmem.cli.doctor",
+}
+_OF_FILES = {
     "import": "soulmem.cli.import_files",
-    "recall": "soulmem.cli.recall",
     "export": "soulmem.cli.export",
     "restore": "soulmem.cli.restore",
+}
+_OF_MEMORIES = {
+    "recall": "soulmem.cli.recall",
     "bin": "soulmem.cli.bin",
     "permanent": "soulmem.cli.permanent",
     "undo": "soulmem.cli.undo",
-    "doctor": "soulmem.cli.doctor",
+    "digest": "soulmem.cli.digest",
+    "ask": "soulmem.cli.ask",
 }
+# The module of each command
+COMMANDS = {**_OF_THE_SIDECAR, **_OF_FILES, **_OF_MEMORIES}
 
 
 def build_parser(words: Words) -> argparse.ArgumentParser:
@@ -87,6 +96,25 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
     what.add_argument("--change", metavar="ID", help=words("help_change"))
     what.add_argument("--job", metavar="ID", help=words("help_job"))
 
+    _add_digest(made["digest"], words)
+
+    _add_place(made["ask"], words)
+    made["ask"].add_argument("instruction", help=words("help_instruction"))
+    made["ask"].add_argument(
+        "--soul", required=True, metavar="NAME", help=words("help_soul")
+    )
+
+    _add_place(made["mcp"], words)
+    made["mcp"].add_argument(
+        "--soul", required=True, metavar="NAME", help=words("help_soul")
+    )
+    made["mcp"].add_argument(
+        "--actor",
+        choices=("lead", "archivist", "both"),
+        default="both",
+        help=words("help_actor"),
+    )
+
     _add_place(made["doctor"], words)
     for command in made.values():
         command.add_argument("--json", action="store_true", help=words("help_json"))
@@ -122,6 +150,23 @@ def _add_permanent(parser: argparse.ArgumentParser, words: Words) -> None:
     parser.add_argument("what", nargs="?", metavar="TEXT|ID", help=words("help_what"))
     parser.add_argument("--soul", metavar="NAME", help=words("help_soul"))
     parser.add_argument("--yes", action="store_true", help=words("help_yes"))
+
+
+def _add_digest(parser: argparse.ArgumentParser, words: Words) -> None:
+    _add_place(parser, words)
+    periods = ("hour", "day", "week", "month", "year", "chat")
+    parser.add_argument(
+        "--soul", required=True, metavar="NAME", help=words("help_soul")
+    )
+    parser.add_argument(
+        "--period", choices=periods, default="day", help=words("help_period")
+    )
+    parser.add_argument(
+        "--from", dest="start", metavar="TIME", help=words("help_digest_from")
+    )
+    parser.add_argument(
+        "--to", dest="end", metavar="TIME", help=words("help_digest_to")
+    )
 
 
 def _add_place(parser: argparse.ArgumentParser, words: Words) -> None:

@@ -20,6 +20,7 @@ from soulmem.config import load
 from soulmem.domain.dialogue import text_hash
 
 CHATS = ("lantern_en", "inn_zh")
+_CONFIG = {"restraint": 0.0}  # the demo shows all that comes to mind
 WINDOW = 8  # messages that still stand in the prompt
 ITEMS = 3  # memories shown at a moment
 _BUDGET = 500  # tokens
@@ -124,7 +125,9 @@ def play(
     screen.progress(words("demo_playing", title=chat.title))
     soul = chat.soul
     client.ask(
-        "PUT", f"/souls/{soul['id']}", {"name": soul["name"], "names": soul["names"]}
+        "PUT",
+        f"/souls/{soul['id']}",
+        {"name": soul["name"], "names": soul["names"], "config": _CONFIG},
     )
     for moment in chat.moments:
         number = moment.line_number

@@ -106,6 +106,7 @@ def examine(args: argparse.Namespace, words: Words) -> Iterator[Finding]:
         yield _store(settings, words)
     yield _model(settings, health, words)
     yield Finding("llm", *look_at(settings.llm.archivist, health, words))
+    yield _mcp(words)
     yield _sillytavern(settings, health, words)
 
 
@@ -264,6 +265,13 @@ def _has_model_library() -> bool:
         importlib.util.find_spec(name) is not None
         for name in ("sentence_transformers", "torch")
     )
+
+
+def _mcp(words: Words) -> Finding:
+    """Check the optional library of `soulmem mcp`."""
+    if importlib.util.find_spec("mcp") is None:
+        return Finding("mcp", "ok", words("mcp_absent"), words("mcp_remedy"))
+    return Finding("mcp", "ok", words("mcp_installed"))
 
 
 def _sillytavern(

@@ -32,9 +32,11 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 def show_recall(
     answer: dict[str, Any], words: Words, screen: Screen, indent: str = ""
 ) -> None:
-    """Print the blocks as they would be in the prompt, then the reason for each memory."""
+    """Print the blocks as they would be in the prompt, the reason for each memory, and how many were withheld."""
+    withheld = answer.get("withheld", 0)  # an older sidecar withholds nothing
     if not answer["memories"]:
-        screen.line(words("nothing_recalled"), "dim", indent=indent)
+        key = "nothing_called_for" if withheld else "nothing_recalled"
+        screen.line(words(key, count=withheld), "dim", indent=indent)
         return
     for block in answer["blocks"]:
         where = (
@@ -57,6 +59,8 @@ def show_recall(
             indent=f"{indent}  ",
             first=f"{indent}• ",
         )
+    if withheld:
+        screen.line(words("withheld", count=withheld), "dim", indent=indent)
 
 
 def _label(text: str) -> str:

@@ -57,8 +57,12 @@ def client_for(settings: Settings) -> Client:
 
 
 @contextmanager
-def sidecar(args: argparse.Namespace, settings: Settings) -> Iterator[Client]:
+def sidecar(
+    args: argparse.Namespace, settings: Settings, *, shared: bool = False
+) -> Iterator[Client]:
     """The sidecar at the settings' port if it runs, else a temporary one.
+
+    A `shared` one listens at the settings' port, so that others can use it meanwhile.
 
     With a data folder but no port on the command line, always a temporary one: the running sidecar may use
     another folder. Raises StoreUnusable.
@@ -72,7 +76,9 @@ def sidecar(args: argparse.Namespace, settings: Settings) -> Iterator[Client]:
         else:
             yield running
             return
-    with Momentary(settings) as client:
+    own_folder = args.data is not None and args.port is None
+    port = settings.server.port if shared and not own_folder else 0
+    with Momentary(settings, port) as client:
         await_store(client)
         yield client
 
@@ -110,10 +116,14 @@ def wait_until(
 
 
 class Momentary:
-    """A temporary sidecar in this process on a free loopback port, for as long as the `with` lasts."""
+    """A temporary sidecar in this process on loopback, for as long as the `with` lasts.
 
-    def __init__(self, settings: Settings) -> None:
-        server = replace(settings.server, host="127.0.0.1", port=0)
+    It listens at `port`, or at any free one where that is 0 or taken.
+    """
+
+    def __init__(self, settings: Settings, port: int = 0) -> None:
+        server = replace(settings.server, host="127.0.0.1", port=port)
+        self._wanted_port = port
         self._settings = replace(settings, server=server)
         self._thread = threading.Thread(target=self._run, name="soulmem-sidecar")
         self._up = threading.Event()
@@ -165,7 +175,10 @@ class Momentary:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
         await runner.setup()
         try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            try:
+                await web.TCPSite(runner, "127.0.0.1", self._wanted_port).start()
+            except OSError:  # another program has that port
+                await web.TCPSite(runner, "127.0.0.1", 0).start()
             self._port = runner.addresses[0][1]
             self._up.set()
             await self._stop.wait()

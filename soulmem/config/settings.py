@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from soulmem.config.errors import ConfigError
-from soulmem.domain.soul import Scope, SoulClock, SoulSettings
+from soulmem.domain.retention import Decay
+from soulmem.domain.soul import (
+    FEWEST_KEPT,
+    MOST_KEPT,
+    SECTION_NAMES,
+    Push,
+    Scope,
+    SoulClock,
+    SoulSettings,
+)
 
 
 def _limited(default: Any, low: float, high: float) -> Any:
@@ -181,6 +190,25 @@ class RecallSettings(Section):
 
 
 @dataclass(frozen=True, slots=True)
+class SpreadingSettings(Section):
+    """How activation spreads from the words of a message to words that occur with them."""
+
+    name = "spreading"
+
+    # Energy of a word of the message.
+    start: float = _limited(1.0, 0.01, 1.0)
+    # Energy from which a word passes energy on; higher: fewer associations.
+    threshold: float = _limited(0.05, 0.0, 1.0)
+    # Share of its energy that it passes on; higher: further associations.
+    transmission: float = _limited(0.5, 0.0, 1.0)
+    rounds: int = _limited(10, 3, 10)  # at most
+    # Energy in a round below which the spreading ends.
+    delta: float = _limited(0.001, 0.000001, 1.0)
+    # How much more comes to a word that was met or recalled often and lately.
+    base: float = _limited(0.25, 0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class GraphSettings(Section):
     """How much of a large memory is kept loaded."""
 
@@ -201,16 +229,71 @@ class SoulDefaults(Section):
     scope: str = _one_of("character", *(s.value for s in Scope))
     clock: str = _one_of("turns", *(c.value for c in SoulClock))
     forgetting: float = _limited(1.0, 0.0, 2.0)  # 0: never forgets, 2: forgets fastest
+    # 0: fills the token limit with memories, 2: recalls only what is sure
+    decay: str = _one_of("exponential", *(d.value for d in Decay))
+    restraint: float = _limited(1.0, 0.0, 2.0)
     remember_hidden: bool = True
+    # Episodes of messages that stay searchable; beyond, the least weight is forgotten.
+    keep: int = _limited(50_000, FEWEST_KEPT, MOST_KEPT)
+    fades: bool = True  # texts blur with time
+    knows_it_forgets: bool = False  # the prompt says so where a text has blurred
+    # How often a memory comes to mind by itself
+    push: str = _one_of("off", *(p.value for p in Push))
+    rewords: bool = True  # a language model words blurred texts anew
 
-    def as_settings(self) -> SoulSettings:
-        """The defaults as the domain's type."""
+    def as_settings(self, prompt: PromptSettings | None = None) -> SoulSettings:
+        """The defaults as the domain's type, with those of the prompt."""
+        prompt = prompt or PromptSettings()
         return SoulSettings(
             scope=Scope(self.scope),
             clock=SoulClock(self.clock),
             forgetting=self.forgetting,
+            decay=Decay(self.decay),
+            restraint=self.restraint,
             remember_hidden=self.remember_hidden,
+            keep=self.keep,
+            fades=self.fades,
+            knows_it_forgets=self.knows_it_forgets,
+            push=Push(self.push),
+            rewords=self.rewords,
+            headers=prompt.headers,
+            sections_off=prompt.sections_off,
         )
+
+
+_BUILT_IN = "built-in"
+
+
+@dataclass(frozen=True, slots=True)
+class PromptSettings(Section):
+    """What stands above each section of the prompt, and which sections stay out of it."""
+
+    name = "prompt"
+
+    # Text above a section; `built-in`: in the language of the chat, empty: nothing.
+    header_permanent: str = _BUILT_IN
+    header_self: str = _BUILT_IN
+    header_summary: str = _BUILT_IN
+    header_episodes: str = _BUILT_IN
+    header_facts: str = _BUILT_IN
+    header_impulses: str = _BUILT_IN
+    sections_off: tuple[str, ...] = ()  # names of sections: all but `permanent`
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        for name in self.sections_off:
+            if name not in SECTION_NAMES[1:]:
+                allowed = ", ".join(SECTION_NAMES[1:])
+                raise ConfigError(
+                    f"prompt.sections_off contains {name!r}: use one of {allowed}",
+                    field="prompt.sections_off",
+                )
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The user's own headers by section."""
+        texts = {name: getattr(self, f"header_{name}") for name in SECTION_NAMES}
+        return {name: text for name, text in texts.items() if text != _BUILT_IN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +305,17 @@ class IdleSettings(Section):
     after_seconds: float = _limited(60.0, 1.0, 86_400.0)  # without a request
     # Until the last message of a chat counts as final.
     settle_seconds: float = _limited(600.0, 1.0, 604_800.0)
+
+
+@dataclass(frozen=True, slots=True)
+class DigestSettings(Section):
+    """What is summed up in quiet times, beside days, weeks, months, years and chats."""
+
+    name = "digest"
+
+    hours: bool = False
+    # Of a stream that one highlight tells.
+    highlight_minutes: int = _limited(15, 1, 720)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,9 +377,12 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     llm: LlmSettings = field(default_factory=LlmSettings)
     recall: RecallSettings = field(default_factory=RecallSettings)
+    spreading: SpreadingSettings = field(default_factory=SpreadingSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     soul: SoulDefaults = field(default_factory=SoulDefaults)
+    prompt: PromptSettings = field(default_factory=PromptSettings)
     idle: IdleSettings = field(default_factory=IdleSettings)
+    digest: DigestSettings = field(default_factory=DigestSettings)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     bin: BinSettings = field(default_factory=BinSettings)
     backup: BackupSettings = field(default_factory=BackupSettings)
@@ -300,9 +397,12 @@ SECTIONS: dict[str, type[Any]] = {
         EmbedderSettings,
         LlmSettings,
         RecallSettings,
+        SpreadingSettings,
         GraphSettings,
         SoulDefaults,
+        PromptSettings,
         IdleSettings,
+        DigestSettings,
         ConsolidationSettings,
         BinSettings,
         BackupSettings,

@@ -18,9 +18,11 @@ from soulmem.server import (
     ledger,
     llm,
     memories,
+    model,
     openapi,
     recall,
     souls,
+    stream_events,
     tools,
     views,
 )
@@ -42,10 +44,12 @@ PUBLIC_ROUTES = (
     *jobs.ROUTES,
     *ledger.ROUTES,
     *llm.ROUTES,
+    *model.ROUTES,
     *audit.ROUTES,
     *tools.ROUTES,
     *export.ROUTES,
     *events.ROUTES,
+    *stream_events.ROUTES,
 )
 
 

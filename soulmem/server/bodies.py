@@ -19,6 +19,7 @@ from soulmem.server.schemas.common import Body, Query
 BODY_LIMIT = 32 << 20  # bytes
 _INLINE_BYTES = 64 << 10  # a larger body is decoded in a thread
 _INTEGER = re.compile(r"-?[0-9]{1,18}\Z")
+_NUMBER = re.compile(r"-?\d{1,9}(\.\d{1,9})?\Z")
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89aAbB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB]..)\\u[dD][c-fC-F]"
 )
@@ -103,7 +104,7 @@ def decode(raw: bytes, shape: type[B]) -> B:
 
 
 def parse_query(request: web.Request, shape: type[Q]) -> Q:
-    """The query parameters as `shape`. Numbers are plain integers, booleans `true` or `false`."""
+    """The query parameters as `shape`. Numbers are plain, booleans `true` or `false`."""
     sent: dict[str, Any] = {}
     types = _types(shape)
     for name, text in request.query.items():
@@ -137,6 +138,8 @@ def _types(shape: type[Query]) -> dict[str, tuple[type[inspect.Type], ...]]:
 def _value(text: str, types: tuple[type[inspect.Type], ...]) -> Any:
     if inspect.IntType in types and _INTEGER.match(text):
         return int(text)
+    if inspect.FloatType in types and _NUMBER.match(text):
+        return float(text)
     if inspect.BoolType in types:
         return _BOOLS.get(text, text)
     return text

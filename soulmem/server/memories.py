@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from soulmem.domain.ids import MemoryId
+from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.engine.api.results import MemoryView
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.common import Done
@@ -42,6 +42,10 @@ async def create_memory(call: Call[NoQuery, NewMemoryBody]) -> Reply[MemoryRespo
 async def list_memories(call: Call[MemoriesQuery, NoBody]) -> Reply[MemoriesResponse]:
     """A soul's memories by filter and search text, page by page."""
     page = await call.engine.memories.list(call.owner, memory_filter(call.query))
+    if call.query.reads:
+        page = await call.engine.overviews.as_read(
+            call.owner, SoulId(call.query.soul), page
+        )
     return Reply(lambda: memories_response(page), rows=len(page.memories))
 
 
@@ -96,7 +100,8 @@ async def restore_memory(call: Call[NoQuery, NoBody]) -> Reply[MemoryResponse]:
 
 
 def _full_reply(view: MemoryView, status: int = 200) -> Reply[MemoryResponse]:
-    rows = len(view.edges) + len(view.sources) + len(view.memory.evidence)
+    parts = len(view.units) + len(view.anchors)
+    rows = parts + len(view.edges) + len(view.sources) + len(view.memory.evidence)
     return Reply(lambda: memory_response(view), rows=rows, status=status)
 
 

@@ -40,6 +40,7 @@ async def call_tool(call: Call[NoQuery, ToolBody]) -> Reply[ToolResultResponse]:
         SoulId(body.soul),
         Actor(body.actor),
         body.arguments,
+        for_reply=body.for_reply,
     )
     return Reply(lambda: ToolResultResponse(result=result), rows=len(result))
 

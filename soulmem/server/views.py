@@ -1,19 +1,36 @@
-"""Routes of the views: graph and timeline."""
+"""Routes of the views: fading, graph, people and timeline."""
 
 from __future__ import annotations
 
+from soulmem.domain.digests import Period
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.engine.views.fading_ahead import Horizon
 from soulmem.server.json_response import Reply
+from soulmem.server.responses.fading import FadingResponse, fading_response
 from soulmem.server.responses.memories import (
     GraphResponse,
     TimelineResponse,
     graph_response,
     timeline_response,
 )
+from soulmem.server.responses.overview import (
+    DensityResponse,
+    OverviewResponse,
+    density_response,
+    overview_response,
+)
+from soulmem.server.responses.people import PeopleResponse, people_response
 from soulmem.server.routes import Call, route
 from soulmem.server.schemas.common import NoBody, utc
-from soulmem.server.schemas.views import GraphQuery, TimelineQuery
+from soulmem.server.schemas.memories import DensityQuery, density_filter
+from soulmem.server.schemas.views import (
+    FadingQuery,
+    GraphQuery,
+    OverviewQuery,
+    PeopleQuery,
+    TimelineQuery,
+)
 
 
 @route("GET", "/v1/graph", query=GraphQuery, body=None, response=GraphResponse)
@@ -21,12 +38,56 @@ async def read_graph(call: Call[GraphQuery, NoBody]) -> Reply[GraphResponse]:
     """A soul's graph, or the part around one memory."""
     query = call.query
     center = MemoryId(query.center) if query.center else None
+    also = [MemoryId(key) for key in query.also.split(",") if key]
     view = await call.engine.memories.graph(
-        call.owner, SoulId(query.soul), center, query.hops, query.limit
+        call.owner, SoulId(query.soul), center, query.hops, query.limit, also
     )
+    if query.layout:
+        view = await call.engine.overviews.laid_out(view)
     return Reply(
         lambda: graph_response(view), rows=len(view.memories) + len(view.edges)
     )
+
+
+@route("GET", "/v1/fading", query=FadingQuery, body=None, response=FadingResponse)
+async def list_fading(call: Call[FadingQuery, NoBody]) -> Reply[FadingResponse]:
+    """What will read otherwise some turns from now, what loses most first; it changes nothing."""
+    query, soul = call.query, SoulId(call.query.soul)
+    horizon = Horizon(query.turns, query.forgetting)
+    if query.memory is not None:
+        memory = MemoryId(query.memory)
+        page = await call.engine.overviews.fading_of(call.owner, soul, memory, horizon)
+    else:
+        page = await call.engine.overviews.fading(
+            call.owner, soul, horizon, query.limit, query.cursor
+        )
+    return Reply(lambda: fading_response(page), rows=len(page.memories))
+
+
+@route("GET", "/v1/overview", query=OverviewQuery, body=None, response=OverviewResponse)
+async def read_overview(call: Call[OverviewQuery, NoBody]) -> Reply[OverviewResponse]:
+    """How much a soul remembers, and what it felt last."""
+    seen = await call.engine.overviews.overview(call.owner, SoulId(call.query.soul))
+    return Reply(lambda: overview_response(seen))
+
+
+@route("GET", "/v1/density", query=DensityQuery, body=None, response=DensityResponse)
+async def read_density(call: Call[DensityQuery, NoBody]) -> Reply[DensityResponse]:
+    """How many of a soul's memories lie in each part of its time."""
+    query, wanted = call.query, density_filter(call.query)
+    period = None if query.by is None else Period(query.by)
+    density = await call.engine.overviews.density(
+        call.owner, wanted, query.bins, period
+    )
+    rows = len(density.counts) + len(density.periods)
+    return Reply(lambda: density_response(density), rows=rows)
+
+
+@route("GET", "/v1/people", query=PeopleQuery, body=None, response=PeopleResponse)
+async def list_people(call: Call[PeopleQuery, NoBody]) -> Reply[PeopleResponse]:
+    """The people that a soul knows, whom it met most often first."""
+    people = await call.engine.overviews.people(call.owner, SoulId(call.query.soul))
+    return Reply(lambda: people_response(people), rows=len(people))
 
 
 @route("GET", "/v1/timeline", query=TimelineQuery, body=None, response=TimelineResponse)
@@ -45,4 +106,11 @@ async def read_timeline(call: Call[TimelineQuery, NoBody]) -> Reply[TimelineResp
     return Reply(lambda: timeline_response(page), rows=len(page.memories))
 
 
-ROUTES = (read_graph, read_timeline)
+ROUTES = (
+    list_fading,
+    read_density,
+    read_graph,
+    read_overview,
+    list_people,
+    read_timeline,
+)

@@ -114,6 +114,19 @@ def test_a_missing_package_is_named(
     assert "store" not in checks
 
 
+def test_the_optional_library_of_mcp_may_be_missing(
+    look: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert found(look())["mcp"]["remedy"] is None
+    plain = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == "mcp" else plain(name)
+    )
+    check = found(look())["mcp"]
+    assert check["state"] == "ok"
+    assert "install --mcp" in check["remedy"]
+
+
 def test_every_dependency_is_looked_for() -> None:
     text = (REPOSITORY / "pyproject.toml").read_text("utf-8")
     block = text.partition("\ndependencies = [")[2].partition("]\n")[0]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from soulmem.cli.client import Client
+from soulmem.cli.recall import show_recall
+from soulmem.cli.screen import Screen
+from soulmem.cli.words import Words
 from soulmem.domain.dialogue import text_hash
 from tests.cli.chat_files import said, talk, write
 from tests.cli.conftest import Command
@@ -94,3 +99,37 @@ def test_souls_of_one_name_have_to_be_told_apart(ask: Command, running: Client) 
     assert "same1, same2" in ended.err
     ended = ask("recall", "--soul", "same2", "x")
     assert (ended.code, ended.out) == (0, "Nothing comes to mind.\n")
+
+
+_LAMP: dict[str, Any] = {"text": "The lamp is broken.", "why": "by its words"}
+
+
+@pytest.mark.parametrize(
+    ("language", "memories", "withheld", "sentence"),
+    [
+        ("en", [], 0, "Nothing comes to mind."),
+        (
+            "en",
+            [],
+            3,
+            "This text calls for no memory. Came to mind, but withheld: 3.",
+        ),
+        ("zh", [], 3, "这段话没有唤起需要的记忆。有 3 条浮现在脑海，但收住了没说。"),
+        ("en", [_LAMP], 2, "More came to mind, but were withheld: 2."),
+        ("zh", [_LAMP], 2, "另有 2 条浮现在脑海，但收住了没说。"),
+    ],
+)
+def test_what_was_withheld_is_counted_last(
+    language: str, memories: list[dict[str, Any]], withheld: int, sentence: str
+) -> None:
+    out = StringIO()
+    answer = {"memories": memories, "blocks": [], "withheld": withheld}
+    show_recall(answer, Words(language), Screen(out, StringIO()))
+    assert out.getvalue().splitlines()[-1] == sentence
+
+
+def test_where_nothing_was_withheld_nothing_is_said_of_it() -> None:
+    out = StringIO()
+    answer = {"memories": [_LAMP], "blocks": [], "withheld": 0}
+    show_recall(answer, Words("en"), Screen(out, StringIO()))
+    assert "withheld" not in out.getvalue()

@@ -11,7 +11,13 @@ import pytest
 from soulmem.config import load
 from soulmem.config.errors import ConfigError
 from soulmem.config.load import variable
-from soulmem.config.settings import SECTIONS, ServerSettings, SoulDefaults, is_loopback
+from soulmem.config.settings import (
+    SECTIONS,
+    PromptSettings,
+    ServerSettings,
+    SoulDefaults,
+    is_loopback,
+)
 from soulmem.domain.soul import SoulSettings
 
 Home = dict[str, str]
@@ -89,6 +95,19 @@ CHOSEN = {
     "soul.clock": ("wall", "wall"),
     "log.level": ("debug", "debug"),
     "recall.fires_from": ("0.35", 0.35),
+    "spreading.start": ("0.5", 0.5),
+    "spreading.threshold": ("0.2", 0.2),
+    "spreading.transmission": ("0.25", 0.25),
+    "spreading.rounds": ("4", 4),
+    "spreading.delta": ("0.01", 0.01),
+    "spreading.base": ("0.5", 0.5),
+    "soul.decay": ("hybrid", "hybrid"),
+    "soul.keep": ("2000", 2000),
+    "soul.push": ("rare", "rare"),
+    "soul.fades": ("false", False),
+    "soul.knows_it_forgets": ("true", True),
+    "soul.rewords": ("false", False),
+    "prompt.sections_off": ("summary, facts", ("summary", "facts")),
     "llm.base_url": ("http://a:1/v1", "http://a:1/v1"),
     "llm.archivist_base_url": ("https://a/v1", "https://a/v1"),
     "llm.context_tokens": ("8192", 8192),
@@ -166,8 +185,15 @@ def test_other_variables_are_left_alone(home: Home) -> None:
             "[soul]\nscope = 'world'",
             ["my.toml", "soul.scope", "'world'", "character, chat"],
         ),
+        (
+            "[prompt]\nsections_off = ['permanent']",
+            ["my.toml", "prompt.sections_off", "'permanent'", "summary"],
+        ),
         ("[soul]\nforgetting = 2.5", ["my.toml", "soul.forgetting", "2.5", "0.0..2.0"]),
+        ("[soul]\ndecay = 'linear'", ["my.toml", "soul.decay", "linear", "hybrid"]),
         ("[soul]\nforgetting = nan", ["my.toml", "soul.forgetting", "nan"]),
+        ("[soul]\nrestraint = -1", ["my.toml", "soul.restraint", "-1", "0.0..2.0"]),
+        ("[soul]\nkeep = 99", ["my.toml", "soul.keep", "99", "100..1000000"]),
         ("[log]\nlevel = 'loud'", ["my.toml", "log.level", "'loud'", "debug"]),
         ("[recall\n", ["my.toml", "TOML"]),
     ],
@@ -250,3 +276,12 @@ def test_loopback(host: str, loopback: bool) -> None:
 
 def test_the_defaults_of_a_soul_are_those_of_the_domain() -> None:
     assert SoulDefaults().as_settings() == SoulSettings()
+
+
+def test_headers_and_sections_of_the_prompt_become_defaults_of_souls() -> None:
+    prompt = PromptSettings(
+        header_facts="[Known:]", header_summary="", sections_off=("self",)
+    )
+    defaults = SoulDefaults().as_settings(prompt)
+    assert defaults.headers == {"facts": "[Known:]", "summary": ""}
+    assert defaults.sections_off == ("self",)

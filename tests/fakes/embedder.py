@@ -6,19 +6,22 @@ import hashlib
 import re
 import threading
 import time
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.engine.vectors.embedder import ModelSource
-from soulmem.ports.embedder import EmbedderError
+from soulmem.ports.embedder import EmbedderError, TextInContext, TokenStates
 
 _WORD = re.compile(r"[a-z0-9]+|[^\W\d_a-z]")
 
 
 class FakeEmbedder:
     """Deterministic unit vectors; texts that share words are alike, others nearly always at right angles.
+
+    The state of a token is the hash of its word, turned a little towards the context.
 
     `delay` seconds pass before each answer, `fails` makes every call raise, `asked` collects the texts.
     """
@@ -35,8 +38,18 @@ class FakeEmbedder:
 
     prompt = ""
     lacks_prompt = False
+    token_width = 32
+
+    def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
+        pooled = self.embed([text.whole for text in texts])
+        return [
+            self._tokens(text, vector)
+            for text, vector in zip(texts, pooled, strict=True)
+        ]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not texts:
+            return np.zeros((0, self.dim), np.float32)
         self.answers.wait(5)
         if self.delay:
             time.sleep(self.delay)
@@ -48,6 +61,22 @@ class FakeEmbedder:
     def source(self, *, at_hand: bool = True) -> ModelSource:
         """Where the engine gets it."""
         return ModelSource(self.name, lambda: at_hand, lambda: self)
+
+    def _tokens(self, text: TextInContext, pooled: NDArray[np.float32]) -> TokenStates:
+        own = _WORD.findall(text.text.lower())
+        before = _WORD.findall(text.context.lower())
+        words = own if len(own) >= 2 else ["<s>", "</s>", *before, *own][-2:]
+        states = np.stack([self._state(word) for word in words])
+        for word in before:
+            states += 0.1 * self._state(word) / len(before)
+        states /= np.linalg.norm(states, axis=1, keepdims=True)
+        pieces = [zlib.crc32(word.encode()) % 5000 for word in words]
+        return TokenStates(pooled, states, np.array(pieces, np.int32))
+
+    def _state(self, word: str) -> NDArray[np.float32]:
+        seed = zlib.crc32(f"{self.name}:{word}".encode())
+        state = np.random.default_rng(seed).normal(size=self.token_width)
+        return np.asarray(state / np.linalg.norm(state), np.float32)
 
     def _vector(self, text: str) -> NDArray[np.float32]:
         out = np.zeros(self.dim, np.float32)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
 
-Reply = str | LlmFailed | Callable[[Prompt], str]
+Reply = str | Completion | LlmFailed | Callable[[Prompt], str]
 
 
 class FakeLlm:
@@ -18,9 +18,14 @@ class FakeLlm:
     """
 
     def __init__(
-        self, *replies: Reply, name: str = "fake", seconds: float = 0.0
+        self,
+        *replies: Reply,
+        name: str = "fake",
+        seconds: float = 0.0,
+        takes_tools: bool = False,
     ) -> None:
         self.name = name
+        self.takes_tools = takes_tools
         self.seconds = seconds  # until an answer comes
         self.asked: list[Prompt] = []
         self.answers = asyncio.Event()
@@ -44,6 +49,8 @@ class FakeLlm:
             self.waiting -= 1
         if isinstance(reply, LlmFailed):
             raise reply
+        if isinstance(reply, Completion):
+            return reply
         text = reply if isinstance(reply, str) else reply(prompt)
         if not text.strip():
             raise Unreadable(f"{self.name} gave an empty answer")

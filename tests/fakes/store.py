@@ -11,13 +11,16 @@ from soulmem.domain.audit import Actor, AuditEntry, AuditQuery
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
+from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.errors import Protected, StoreError
-from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.fading import FadingRecord
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId, StreamId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import BINNED, Memory, MemoryState
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
+from soulmem.domain.streams import StreamEvent
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.ports.store import (
     Change,
@@ -48,6 +51,11 @@ class _World:
     opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
     derivations: dict[str, Derivation] = field(default_factory=dict)
     books: dict[SoulId, SoulLlmUsage] = field(default_factory=dict)
+    edge_vectors: dict[str, EdgeVector] = field(default_factory=dict)
+    fading: dict[MemoryId, FadingRecord] = field(default_factory=dict)
+    events: dict[SoulId, dict[tuple[StreamId, str], StreamEvent]] = field(
+        default_factory=dict
+    )
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
@@ -66,6 +74,9 @@ class _World:
             dict(self.opinions),
             dict(self.derivations),
             dict(self.books),
+            dict(self.edge_vectors),
+            dict(self.fading),
+            {soul: dict(events) for soul, events in self.events.items()},
         )
 
 
@@ -155,6 +166,11 @@ class FakeStore:
         for start in range(0, len(found), _PAGE):
             yield page_of(found[start : start + _PAGE])
 
+    async def shelve(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
+    ) -> None:
+        """Here nothing takes less room."""
+
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         self._check_open()
         return sum(
@@ -203,6 +219,11 @@ class FakeStore:
             sorted(records, key=lambda record: (record.stamp.moment, record.trace)),
         )
 
+    async def edge_vectors(self, owner: Owner, soul: SoulId) -> list[EdgeVector]:
+        self._check_open()
+        every = sorted(self._world(owner).edge_vectors.items())
+        return [vector for _, vector in every if vector.soul == soul]
+
     async def audit(self, owner: Owner, wanted: AuditQuery) -> list[AuditEntry]:
         self._check_open()
         found = [
@@ -229,6 +250,10 @@ class FakeStore:
         self._check_open()
         return [one for one in self._world(owner).opinions.values() if one.soul == soul]
 
+    async def fading(self, owner: Owner, soul: SoulId) -> list[FadingRecord]:
+        self._check_open()
+        return [one for one in self._world(owner).fading.values() if one.soul == soul]
+
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         self._check_open()
         found = [
@@ -248,6 +273,40 @@ class FakeStore:
         kept[books.soul] = books
         if not books:
             del kept[books.soul]
+
+    async def put_events(
+        self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]
+    ) -> None:
+        self._check_open()
+        world = self._worlds.setdefault(owner, _World())
+        known = world.events.setdefault(soul, {})
+        known.update(((event.stream, event.id), event) for event in events)
+
+    async def event_keys(
+        self, owner: Owner, soul: SoulId
+    ) -> list[tuple[StreamId, datetime, str]]:
+        self._check_open()
+        known = self._world(owner).events.get(soul, {}).values()
+        return sorted((event.stream, event.moment, event.id) for event in known)
+
+    async def events(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        stream: StreamId,
+        start: tuple[datetime, str],
+        end: datetime,
+        limit: int | None = None,
+    ) -> list[StreamEvent]:
+        self._check_open()
+        known = self._world(owner).events.get(soul, {}).values()
+        found = [e for e in known if e.stream == stream and e.position > start]
+        inside = [event for event in found if event.moment < end]
+        return sorted(inside, key=lambda event: event.position)[:limit]
+
+    async def drop_events(self, owner: Owner, soul: SoulId) -> None:
+        self._check_open()
+        self._world(owner).events.pop(soul, None)
 
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         self._check_open()
@@ -282,6 +341,9 @@ class FakeStore:
             self._vectors.pop(pair, None)
 
     async def maintain(self) -> None:
+        self._check_open()
+
+    async def compact(self) -> None:
         self._check_open()
 
     def _check_open(self) -> None:
@@ -334,6 +396,14 @@ def _apply(world: _World, change: Change) -> None:
                 )
         world.edges[edge.id] = edge
 
+    gone_vectors = {*change.drop_edge_vectors, *change.drop_edges}
+    gone_ends = set(change.drop_memories)
+    world.edge_vectors = {
+        key: one
+        for key, one in world.edge_vectors.items()
+        if key not in gone_vectors and gone_ends.isdisjoint((one.source, one.target))
+    }
+    world.edge_vectors.update((one.edge, one) for one in change.put_edge_vectors)
     _govern(world, change)
 
 
@@ -350,6 +420,12 @@ def _govern(world: _World, change: Change) -> None:
             raise Protected("an entry of the audit is protected")
         world.audit[entry.id] = entry
     world.opinions.update((one.memory, one) for one in change.put_opinions)
+    for memory in change.drop_memories:
+        world.fading.pop(memory, None)
+    for record in change.put_fading:
+        world.fading[record.memory] = record
+        if record.is_empty:
+            del world.fading[record.memory]
     for key in change.drop_derivations:
         world.derivations.pop(key, None)
     world.derivations.update((one.id, one) for one in change.put_derivations)
@@ -370,10 +446,21 @@ def _check_protected(world: _World, change: Change) -> None:
             raise Protected(
                 f"memory {key} is protected: only the user may change or delete it"
             )
+    if change.by is not Actor.IMPORT:
+        for record in change.put_fading:
+            _check_fading(world, change, record)
+
+
+def _check_fading(world: _World, change: Change, record: FadingRecord) -> None:
+    put = {memory.id: memory for memory in change.put_memories}
+    memory = put.get(record.memory) or world.memories.get(record.memory)
+    is_same = record.is_empty or record == world.fading.get(record.memory)
+    if memory and (memory.permanent or memory.locked) and not is_same:
+        raise Protected(f"memory {memory.id} is protected: it does not fade")
 
 
 def _guarded(memory: Memory) -> tuple[object, ...]:
-    is_binned = memory.state in BINNED
+    is_binned = memory.state in (*BINNED, MemoryState.MERGED)
     told = (
         memory.soul,
         memory.kind,

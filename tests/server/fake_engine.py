@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any, TypeVar
 
@@ -18,7 +18,6 @@ from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, S
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.api.requests import (
     Activity,
-    ImportRequest,
     MemoryFilter,
     MemoryPatch,
     NewMemory,
@@ -27,74 +26,28 @@ from soulmem.engine.api.requests import (
     SyncRequest,
 )
 from soulmem.engine.api.results import (
-    Block,
-    BlockItem,
     Considered,
     EmbedderHealth,
+    Grade,
     GraphView,
     Health,
     MemoryView,
     Page,
-    PathStep,
     Recalled,
-    RecalledMemory,
-    Timings,
     Trace,
 )
+from soulmem.engine.llm.model_choice import ModelChooser
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
+from soulmem.engine.llm.usage import UsageLedger
+from soulmem.engine.recall.roulette import Draws
 from soulmem.engine.runtime.events import Events
-from soulmem.engine.runtime.jobs import JobState, JobView, Progress
+from tests.fakes.model_choice import FakeModels
 from tests.server.fake_governor import FakeGovernor, FakeTools
+from tests.server.fake_jobs import NOW, FakeExports, FakeJobs
+from tests.server.fake_overviews import FakeOverviews
+from tests.server.fake_replies import a_recalled, fake_replies
 
 T = TypeVar("T")
-NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
-
-
-class FakeJobs:
-    """Jobs that are begun and never go on; `j1` counts pages."""
-
-    def __init__(self, engine: FakeEngine) -> None:
-        self._engine = engine
-
-    async def ask(
-        self, owner: Owner, kind: str, soul: SoulId, arguments: dict[str, Any]
-    ) -> str:
-        self._engine._called("ask_job", (owner, kind, soul, arguments))
-        return "j1"
-
-    async def start(self, owner: Owner, request: ImportRequest) -> str:
-        self._engine._called("import_file", (owner, request))
-        return "j2"
-
-    def get(self, owner: Owner, job: str) -> JobView:
-        self._engine._called("get_job", (owner, job))
-        return JobView(
-            job, "count", SoulId("s1"), JobState.RUNNING, NOW, Progress(3, 9, "pages")
-        )
-
-    def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
-        self._engine._called("list_jobs", (owner, soul))
-        return [JobView("j1", "count", soul, JobState.DONE, NOW, result={"pages": 9})]
-
-    async def cancel(self, owner: Owner, job: str) -> JobView:
-        self._engine._called("cancel_job", (owner, job))
-        return JobView(job, "count", SoulId("s1"), JobState.CANCELLED, NOW)
-
-
-class FakeExports:
-    """Writes souls of two lines."""
-
-    def __init__(self, engine: FakeEngine) -> None:
-        self._engine = engine
-
-    async def bundle(self, owner: Owner, soul: SoulId) -> AsyncIterator[bytes]:
-        self._engine._called("export", (owner, soul))
-
-        async def pieces() -> AsyncIterator[bytes]:
-            yield b'{"type":"bundle"}\n'
-            yield b'{"type":"end","lines":1}\n'
-
-        return pieces()
 
 
 class FakeEngine:
@@ -131,7 +84,9 @@ class FakeEngine:
             delete=self.delete_chat,
             activity=self.activity,
         )
+        self.roulette = SimpleNamespace(draws=self.draws)
         self.recaller = SimpleNamespace(recall=self.recall, trace=self.trace)
+        self.replies = fake_replies(self.sync_chat, self.recall)
         self.memories = SimpleNamespace(
             create=self.create_memory,
             list=self.list_memories,
@@ -142,10 +97,17 @@ class FakeEngine:
             graph=self.graph,
             timeline=self.timeline,
         )
+        self.overviews = FakeOverviews(self._called)
         self.desk = ClientDesk()
         self.is_busy = False
         sources = LlmSources(archivist=self.desk.llm, desk=self.desk)
         self.llms = LlmAccess(sources, lambda: self.is_busy, self.events)
+        self.model_choice = ModelChooser(
+            llms=LlmAccess(None, lambda: False),
+            usage=UsageLedger(),
+            models=FakeModels().choosable,
+            on_changed=lambda: None,
+        )
 
     async def start(self) -> None:
         self.running = True
@@ -303,6 +265,7 @@ class FakeEngine:
             ),
             answer=a_recalled(),
             notes=("lexical only",),
+            grades=(Grade("baseline", True, "small talk", 0.5),),
         )
 
     async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
@@ -401,9 +364,15 @@ class FakeEngine:
         return MemoryView(back, ())
 
     async def graph(
-        self, owner: Owner, soul: SoulId, center: MemoryId | None, hops: int, limit: int
+        self,
+        owner: Owner,
+        soul: SoulId,
+        center: MemoryId | None,
+        hops: int,
+        limit: int,
+        also: Sequence[MemoryId] = (),
     ) -> GraphView:
-        self._called("graph", (soul, center, hops, limit))
+        self._called("graph", (soul, center, hops, limit, *also))
         views = [
             MemoryView(m, ())
             for (whose, _), m in self.stored_memories.items()
@@ -434,6 +403,11 @@ class FakeEngine:
         self._called("advance_clock", (seconds, turns))
         self.clock = (self.clock[0] + seconds, self.clock[1] + turns)
 
+    async def draws(self, owner: Owner, soul: SoulId, count: int, seed: int) -> Draws:
+        self._called("draws", (owner, soul, count, seed))
+        first, second = MemoryId("m1"), MemoryId("m2")
+        return Draws({first: count}, {first: 0.5, second: 0.0})
+
     async def run_idle(self) -> None:
         self._called("run_idle", None)
 
@@ -446,36 +420,6 @@ class FakeEngine:
         if self.failure is not None:
             failure, self.failure = self.failure, None
             raise failure
-
-
-def a_recalled() -> Recalled:
-    """One memory in one block."""
-    memory = RecalledMemory(
-        id=MemoryId("m1"),
-        kind="episode",
-        text="It rained.",
-        score=1.5,
-        hops=0,
-        permanent=False,
-        fired=None,
-        why="rain -> that day",
-        path=(PathStep(MemoryId("m1"), "that day", None),),
-        sources=(Place(ChatId("c1"), SlotId("k1")),),
-        age_turns=3,
-        visibility=1.0,
-    )
-    block = Block(
-        "episodes",
-        "in_chat",
-        4,
-        "system",
-        "Memories:\nIt rained.",
-        5,
-        (BlockItem(memory.id, "It rained.", 3),),
-    )
-    return Recalled(
-        "t1", (memory,), (block,), 5, False, Timings(1.0, 0.5, 0.25, 0.0, 0.25)
-    )
 
 
 def _found(things: dict[tuple[Owner, str], T], owner: Owner, name: str) -> T:

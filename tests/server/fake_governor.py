@@ -93,8 +93,12 @@ class FakeTools:
         soul: str,
         actor: Actor,
         arguments: dict[str, Any],
+        *,
+        for_reply: bool = False,
     ) -> dict[str, Any]:
         self._called("call_tool", (owner, name, soul, actor, arguments))
+        if for_reply:
+            self._called("for_reply", name)
         return {"said": arguments}
 
     async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:

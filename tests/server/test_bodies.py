@@ -207,3 +207,13 @@ async def test_the_limit_itself_is_read(client: Client, largest: bytes) -> None:
 async def test_expect_100_continue(client: Client) -> None:
     answer = await client.post("/v1/recall", data=GOOD, headers=JSON, expect100=True)
     assert answer.status == 200
+
+
+async def test_a_query_parameter_is_sent_once_and_named_in_short(
+    client: Client,
+) -> None:
+    twice = await client.get("/v1/memories?soul=s1&soul=s1")
+    assert "'soul' is sent twice" in await refused(twice, 400, "soul")
+    name = "x" * 90
+    twice = await client.get(f"/v1/memories?{name}=1&{name}=1")
+    assert f"'{name[:80]}'" in await refused(twice, 400, name[:80])

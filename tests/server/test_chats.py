@@ -17,10 +17,10 @@ from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
 
-def a_message(slot: str, text: str = "hi", **more: Any) -> dict[str, Any]:
+def a_message(slot: str, text: str | None = "hi", **more: Any) -> dict[str, Any]:
     return {
         "slot": slot,
-        "hash": hashlib.sha256(text.encode()).hexdigest()[:16],
+        "hash": hashlib.sha256((text or "").encode()).hexdigest()[:16],
         "role": "user",
         "speaker": "Alice",
         "sent_at": "2024-03-01T00:00:00Z",

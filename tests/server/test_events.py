@@ -15,7 +15,7 @@ from soulmem.config.settings import ServerSettings
 from soulmem.domain.errors import Busy
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.engine.runtime.events import _LISTENERS, _WAITING, MISSED, Event, Events
-from soulmem.server.app import create_app
+from soulmem.server.app import PUBLIC_ROUTES, create_app
 from soulmem.server.routes import ENGINE
 from tests.engine.stage import Stage
 from tests.server.conftest import TOKEN, Client
@@ -146,3 +146,22 @@ async def test_a_page_that_goes_away_is_no_failure_and_makes_room(
             break
     assert not events._listeners
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_only_what_a_page_asks_by_itself_does_not_postpone_idle_work() -> None:
+    """Whatever a user or a reply asks for is use, and a new route is, too."""
+    unnoticed = {
+        f"{route.method} {route.path}" for route in PUBLIC_ROUTES if not route.is_use
+    }
+    assert unnoticed == {
+        "GET /v1/health",
+        "GET /v1/events",
+        "GET /v1/jobs",
+        "GET /v1/jobs/{job}",
+        "GET /v1/ledger",
+        "GET /v1/model",
+        "GET /v1/llm/next",
+        "POST /v1/llm/next",
+        "POST /v1/llm/{request}",
+        "DELETE /v1/llm/{request}",
+    }

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import MemoryKind, MemoryState, Timelines
 from soulmem.domain.situation import (
     ConceptDetail,
@@ -19,15 +20,18 @@ from soulmem.domain.situation import (
     TimeSpan,
 )
 from soulmem.engine.api.requests import (
+    ListOrder,
     MemoryFilter,
     MemoryPatch,
     NewEdge,
     NewMemory,
+    Part,
     TagMatch,
 )
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
+FIRST = datetime(2024, 3, 1, tzinfo=timezone.utc)
 NOTE: dict[str, Any] = {"soul": "s1", "kind": "note", "text": "t"}
 EPISODE_FIELDS = {
     "time_span": {
@@ -67,6 +71,12 @@ async def test_the_least_a_memory_needs(client: Client, engine: FakeEngine) -> N
         "tags": [],
         "feedback": 0.5,
         "in_doubt": False,
+        "confidence": 1.0,
+        "told": 1,
+        "merged_into": None,
+        "happened": "2024-03-01T12:00:00Z",
+        "ended": "2024-03-01T12:00:00Z",
+        "period": None,
         "importance": 0.5,
         "permanent": False,
         "locked": False,
@@ -88,6 +98,9 @@ async def test_the_least_a_memory_needs(client: Client, engine: FakeEngine) -> N
         "recall_frequency": 0.0,
         "recalls": [],
         "base_activation": None,
+        "gone_in": None,
+        "fades": False,
+        "reworded": None,
         "units": [],
         "anchors": [],
     }
@@ -360,8 +373,11 @@ async def test_a_stale_revision_is_a_conflict(client: Client) -> None:
         ({"text": None}, "text"),
         ({"revision": 0}, "revision"),
         ({"revision": "1"}, "revision"),
-        ({"units": []}, "units"),
-        ({"anchors": []}, "anchors"),
+        ({"units": [{"gist": "a thing"}]}, "units[0].text"),
+        ({"units": [{"text": "old", "start": -1, "end": 3}]}, "units[0].start"),
+        ({"units": [{"text": "old", "visibility": 1.5}]}, "units[0].visibility"),
+        ({"anchors": [{"text": ""}]}, "anchors[0].text"),
+        ({"anchors": [{"text": "old", "kind": "iron"}]}, "anchors[0].kind"),
         ({"state": "bin"}, "state"),
         ({"slot": "k1"}, "slot"),
         ({"fields": {**EPISODE_FIELDS, **CONCEPT_FIELDS}}, "fields"),
@@ -421,6 +437,12 @@ async def test_every_filter(client: Client, engine: FakeEngine) -> None:
         "state": "bin",
         "limit": "1000",
         "cursor": "5",
+        "chat": "c1",
+        "about": "m4",
+        "from": "2024-03-01T00:00:00Z",
+        "to": "2024-03-02T00:00:00Z",
+        "texts": "true",
+        "sort": "strength",
     }
     assert (await client.get("/v1/memories", params=params)).status == 200
     assert engine.asked("list_memories") == MemoryFilter(
@@ -431,9 +453,13 @@ async def test_every_filter(client: Client, engine: FakeEngine) -> None:
         match=TagMatch.EXACT,
         permanent=True,
         state=MemoryState.BIN,
+        part=Part(ChatId("c1"), MemoryId("m4"), FIRST, FIRST.replace(day=2), True),
+        order=ListOrder.STRENGTH,
         limit=1000,
         cursor="5",
     )
+    upside_down = params | {"to": params["from"], "from": params["to"]}
+    await refused(await client.get("/v1/memories", params=upside_down), 422, "to")
 
 
 @pytest.mark.parametrize(

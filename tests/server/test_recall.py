@@ -11,7 +11,9 @@ from soulmem.domain.situation import Emotion
 from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType, TimeRange
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
+from tests.server.test_chats import a_chat, a_message
 
+UPSIDE_DOWN = {"from": "2024-03-02T00:00:00Z", "to": "2024-03-01T00:00:00Z"}
 ANSWER = {
     "trace": "t1",
     "memories": [
@@ -28,6 +30,7 @@ ANSWER = {
             "sources": [{"chat": "c1", "slot": "k1"}],
             "age_turns": 3,
             "visibility": 1.0,
+            "pushed": False,
         }
     ],
     "blocks": [
@@ -50,6 +53,7 @@ ANSWER = {
         "walk": 0.0,
         "assemble": 0.25,
     },
+    "withheld": 3,
 }
 
 
@@ -184,6 +188,71 @@ async def test_messages_name_value_and_remedy(client: Client) -> None:
         assert all(word in message for word in words), message
 
 
+async def test_a_sync_and_the_recall_behind_it_are_one_call(
+    client: Client, engine: FakeEngine
+) -> None:
+    body = {
+        "sync": a_chat(a_message("m1"), a_message("m2")),
+        "recall": {"soul": "s1", "slot": "m3", "swipe": 0, "time_budget_ms": 900},
+    }
+    answer = await client.post("/v1/chats/c1/recall", json=body)
+    assert answer.status == 200
+    assert await answer.json() == {
+        "sync": {
+            "needs_text": [],
+            "applied": True,
+            "added": 2,
+            "changed": 0,
+            "removed": 0,
+            "held": None,
+        },
+        "recall": ANSWER,
+    }
+    asked = [name for name, _ in engine.calls]
+    assert asked == ["put_soul", "sync_chat", "recall"]
+    request = engine.asked("recall")
+    assert (request.chat, request.slot) == ("c1", "m3")
+    assert 0 < request.time_budget_ms <= 900, "the sync is part of it"
+
+
+async def test_nothing_is_recalled_for_a_chat_that_lacks_texts(
+    client: Client, engine: FakeEngine
+) -> None:
+    body = {"sync": a_chat(a_message("m1", text=None)), "recall": {"soul": "s1"}}
+    answer = await (await client.post("/v1/chats/c1/recall", json=body)).json()
+    assert answer["sync"]["needs_text"] == ["m1"]
+    assert answer["recall"] is None
+    assert [name for name, _ in engine.calls] == ["put_soul", "sync_chat"]
+
+
+@pytest.mark.parametrize(
+    ("recall", "expected"),
+    [
+        ({"soul": "s1", "chat": "c2"}, "recall.chat"),
+        ({"soul": "a b"}, "recall.soul"),
+        ({"soul": "s1", "time_range": UPSIDE_DOWN}, "recall.time_range.to"),
+        (None, "recall"),
+    ],
+)
+async def test_a_bad_recall_is_refused_before_the_sync(
+    client: Client, engine: FakeEngine, recall: Any, expected: str
+) -> None:
+    body = {"sync": a_chat(a_message("m1")), "recall": recall}
+    await refused(await client.post("/v1/chats/c1/recall", json=body), 422, expected)
+    assert [name for name, _ in engine.calls] == ["put_soul"]
+
+
+async def test_a_slot_that_is_sent_twice_is_named_as_a_part_of_the_sync(
+    client: Client,
+) -> None:
+    body = {
+        "sync": a_chat(a_message("m1"), a_message("m1")),
+        "recall": {"soul": "s1"},
+    }
+    answer = await client.post("/v1/chats/c1/recall", json=body)
+    await refused(answer, 422, "sync.messages[1].slot")
+
+
 async def test_an_open_range_is_no_range(client: Client, engine: FakeEngine) -> None:
     await client.post("/v1/recall", json={"soul": "s1", "time_range": {}})
     assert engine.asked("recall").time_range is None
@@ -204,4 +273,7 @@ async def test_a_trace_tells_what_was_considered(client: Client) -> None:
         "small talk",
         {"depth": "casual"},
     )
+    assert got["grades"] == [
+        {"name": "baseline", "enough": True, "why": "small talk", "ms": 0.5}
+    ]
     await refused(await client.get("/v1/traces/t2"), 404)

@@ -15,19 +15,37 @@ DEFAULTS = {
     "scope": "character",
     "clock": "turns",
     "forgetting": 1.0,
+    "decay": "exponential",
+    "restraint": 1.0,
     "budget_tokens": None,
     "max_items": None,
     "remember_hidden": True,
     "weights": {},
+    "keep": 50_000,
+    "fades": True,
+    "knows_it_forgets": False,
+    "push": "off",
+    "rewords": True,
+    "headers": {},
+    "sections_off": [],
 }
 FULL: dict[str, Any] = {
     "scope": "chat",
     "clock": "story",
     "forgetting": 0,
+    "decay": "hybrid",
+    "restraint": 1.5,
     "budget_tokens": 800,
     "max_items": 5,
     "remember_hidden": False,
     "weights": {"recency": 1.0},
+    "keep": 2000,
+    "fades": False,
+    "knows_it_forgets": True,
+    "push": "rare",
+    "rewords": False,
+    "headers": {"facts": "[She knows:]", "summary": ""},
+    "sections_off": ["impulses"],
 }
 
 
@@ -84,6 +102,7 @@ async def test_what_is_not_sent_of_a_config_stays_and_null_is_the_default(
         "name": "Mira",
         "config": {
             "forgetting": None,
+            "restraint": None,
             "scope": None,
             "max_items": None,
             "weights": None,
@@ -91,7 +110,7 @@ async def test_what_is_not_sent_of_a_config_stays_and_null_is_the_default(
     }
     await client.put("/v1/souls/s1", json=body)
     got = await (await client.get("/v1/souls/s1")).json()
-    back = dict.fromkeys(("forgetting", "scope", "max_items", "weights"))
+    back = dict.fromkeys(("forgetting", "restraint", "scope", "max_items", "weights"))
     assert got["config"] == {**FULL, **{name: DEFAULTS[name] for name in back}}
     assert [
         name for name, origin in got["config_from"].items() if origin == "default"
@@ -125,6 +144,24 @@ async def test_weights_of_nothing_known_are_refused(
 
 
 @pytest.mark.parametrize(
+    ("config", "field"),
+    [
+        ({"headers": {"footer": "x"}}, "config.headers"),
+        ({"headers": {"facts": "x" * 501}}, "config.headers"),
+        ({"sections_off": ["footer"]}, "config.sections_off"),
+        ({"sections_off": ["permanent"]}, "config.sections_off"),
+    ],
+)
+async def test_headers_and_sections_that_are_not_known_are_refused(
+    client: Client, config: dict[str, Any], field: str
+) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira", "config": FULL})
+    answer = await client.put("/v1/souls/s1", json={"name": "Mira", "config": config})
+    await refused(answer, 422, field)
+    assert (await (await client.get("/v1/souls/s1")).json())["config"] == FULL
+
+
+@pytest.mark.parametrize(
     ("body", "field"),
     [
         ({}, "name"),
@@ -140,13 +177,22 @@ async def test_weights_of_nothing_known_are_refused(
         ({"name": "Mira", "config": {"forgetting": -0.1}}, "config.forgetting"),
         ({"name": "Mira", "config": {"forgetting": "1"}}, "config.forgetting"),
         ({"name": "Mira", "config": {"forgetting": True}}, "config.forgetting"),
+        ({"name": "Mira", "config": {"decay": "linear"}}, "config.decay"),
+        ({"name": "Mira", "config": {"restraint": 2.1}}, "config.restraint"),
+        ({"name": "Mira", "config": {"restraint": -0.1}}, "config.restraint"),
+        ({"name": "Mira", "config": {"restraint": "1"}}, "config.restraint"),
+        ({"name": "Mira", "config": {"restraint": True}}, "config.restraint"),
+        ({"name": "Mira", "config": {"keep": 99}}, "config.keep"),
+        ({"name": "Mira", "config": {"push": "always"}}, "config.push"),
+        ({"name": "Mira", "config": {"keep": 1_000_001}}, "config.keep"),
+        ({"name": "Mira", "config": {"keep": 2000.5}}, "config.keep"),
         ({"name": "Mira", "config": {"scope": "world"}}, "config.scope"),
         ({"name": "Mira", "config": {"clock": ""}}, "config.clock"),
         ({"name": "Mira", "config": {"budget_tokens": 0}}, "config.budget_tokens"),
         ({"name": "Mira", "config": {"max_items": 51}}, "config.max_items"),
         ({"name": "Mira", "config": {"max_items": 7.5}}, "config.max_items"),
         ({"name": "Mira", "config": {"remember_hidden": 1}}, "config.remember_hidden"),
-        ({"name": "Mira", "config": {"weights": {"recency": 2}}}, "config.weights"),
+        ({"name": "Mira", "config": {"weights": {"recency": -1}}}, "config.weights"),
         ({"name": "Mira", "config": {"forgeting": 1}}, "config.forgeting"),
     ],
 )

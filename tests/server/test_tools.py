@@ -19,6 +19,7 @@ NAMES = {
         "create_daily_summary",
     ),
     *("archive_memories", "update_memory_node", "delete_memory"),
+    *("remember", "rate_memories"),
 }
 CALL = {"soul": "s1", "actor": "lead", "arguments": {"query": "rain"}}
 DELETION = {
@@ -38,7 +39,7 @@ async def test_all_tools_are_told_with_their_schemas(client: Client) -> None:
     tools = (await (await client.get("/v1/tools")).json())["tools"]
 
     assert {tool["name"] for tool in tools} == NAMES
-    assert len(tools) == 8  # both models search, each in its own way
+    assert len(tools) == 10  # both models search, each in its own way
     for tool in tools:
         assert tool["description"]
         assert tool["parameters"]["type"] == "object"
@@ -56,8 +57,8 @@ async def test_each_actor_searches_with_its_own_parameters(client: Client) -> No
         if t["name"] == "search_memories"
     }
     assert search == {
-        "lead": {"query", "limit"},
-        "archivist": {"query", "limit", "time_range"},
+        "lead": {"query", "limit", "tags"},
+        "archivist": {"query", "limit", "tags", "time_range"},
     }
 
 
@@ -75,6 +76,14 @@ async def test_a_tool_is_called(client: Client, engine: FakeEngine) -> None:
         Actor.LEAD,
         {"query": "rain"},
     )
+
+
+async def test_a_tool_may_be_called_on_behalf_of_a_reply(
+    client: Client, engine: FakeEngine
+) -> None:
+    call = CALL | {"arguments": {"instruction": "tidy"}, "for_reply": True}
+    assert (await client.post("/v1/tools/call_assistant", json=call)).status == 200
+    assert engine.asked("for_reply") == "call_assistant"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Graph, timeline and the test routes."""
+"""Fading, graph, people, timeline and the test routes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from datetime import datetime, timezone
 
 import pytest
 
+from soulmem.domain.digests import Period
+from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, SoulId
+from soulmem.domain.memories import MemoryKind
+from soulmem.engine.api.requests import MemoryFilter, Part
+from soulmem.engine.views.fading_ahead import Horizon
 from tests.server.conftest import Client, Opener, refused
 from tests.server.fake_engine import FakeEngine
 
@@ -20,6 +25,102 @@ async def test_graph(client: Client, engine: FakeEngine) -> None:
     assert engine.asked("graph") == ("s1", None, 2, 1000)
     await client.get("/v1/graph?soul=s1&center=m1&hops=0&limit=5")
     assert engine.asked("graph") == ("s1", "m1", 0, 5)
+    await client.get("/v1/graph?soul=s1&limit=5&also=m1,m2")
+    assert engine.asked("graph") == ("s1", None, 2, 5, "m1", "m2")
+
+
+async def test_a_graph_has_places_where_they_are_asked_for(client: Client) -> None:
+    await client.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": "t"})
+    got = await (await client.get("/v1/graph?soul=s1")).json()
+    assert not {"x", "y"} & got["memories"][0].keys()
+    got = await (await client.get("/v1/graph?soul=s1&layout=true")).json()
+    assert [(m["x"], m["y"]) for m in got["memories"]] == [(0.25, 1.0)]
+
+
+async def test_fading(client: Client, engine: FakeEngine) -> None:
+    got = await (await client.get("/v1/fading?soul=s1")).json()
+    row = {
+        "id": "m1",
+        "kind": "episode",
+        "text": "It rained.",
+        "text_then": "xxx",
+        "visibility": 0.75,
+        "visibility_then": 0.5,
+        "leaves": True,
+    }
+    assert got == {"memories": [row], "cursor": "0.250000000_m1"}
+    assert engine.asked("fading") == ("s1", Horizon(500, None), 100, None)
+    path = "/v1/fading?soul=s1&turns=30&forgetting=1.5&limit=2&cursor=c"
+    await client.get(path)
+    assert engine.asked("fading") == ("s1", Horizon(30, 1.5), 2, "c")
+    got = await (await client.get("/v1/fading?soul=s1&memory=m1&turns=9")).json()
+    assert got == {"memories": [row], "cursor": None}
+    assert engine.asked("fading_of") == ("s1", "m1", Horizon(9, None))
+
+
+async def test_a_list_shows_how_memories_read_now_where_that_is_asked_for(
+    client: Client,
+) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira"})
+    await client.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": "t"})
+    (plain,) = (await (await client.get("/v1/memories?soul=s1")).json())["memories"]
+    assert not {"reads_now", "visibility"} & plain.keys()
+    got = await (await client.get("/v1/memories?soul=s1&reads=true")).json()
+    (read,) = got["memories"]
+    assert (read["text"], read["reads_now"], read["visibility"]) == ("t", "t xxx", 0.5)
+
+
+async def test_people(client: Client, engine: FakeEngine) -> None:
+    got = await (await client.get("/v1/people?soul=s1")).json()
+    assert got["people"] == [
+        {
+            "concept": "c1",
+            "name": "Jo",
+            "aliases": ["Joni"],
+            "facts": ["f1"],
+            "episodes": 2,
+            "last": "2024-03-01T00:00:00Z",
+            "feeling": {"label": "joy", "intensity": 0.5},
+        },
+        {
+            "concept": "c2",
+            "name": "Rad",
+            "aliases": [],
+            "facts": ["f2"],
+            "episodes": 0,
+            "last": None,
+            "feeling": None,
+        },
+    ]
+    assert engine.asked("people") == ("s1",)
+
+
+async def test_overview(client: Client, engine: FakeEngine) -> None:
+    got = await (await client.get("/v1/overview?soul=s1")).json()
+    assert got == {
+        "memories": 12,
+        "permanent": 3,
+        "today": 2,
+        "habits": 1,
+        "felt": {"label": "joy", "intensity": 0.5, "memory": "m9", "text": "Yes!"},
+    }
+    assert engine.asked("overview") == ("s1",)
+
+
+async def test_density(client: Client, engine: FakeEngine) -> None:
+    query = "soul=s1&kind=episode&chat=c1&about=m4&texts=true&bins=2&by=day"
+    got = await (await client.get(f"/v1/density?{query}")).json()
+    assert got == {
+        "from": "2024-03-01T00:00:00Z",
+        "to": "2024-03-02T00:00:00Z",
+        "counts": [3, 0],
+        "periods": [SPAN | {"count": 3}],
+    }
+    part = Part(ChatId("c1"), MemoryId("m4"), only_texts=True)
+    wanted = MemoryFilter(SoulId("s1"), MemoryKind.EPISODE, part=part)
+    assert engine.asked("density") == (wanted, 2, Period.DAY)
+    got = await (await client.get("/v1/density?soul=empty&bins=1")).json()
+    assert got == {"from": None, "to": None, "counts": [0], "periods": []}
 
 
 async def test_timeline(client: Client, engine: FakeEngine) -> None:
@@ -67,6 +168,14 @@ async def test_timeline(client: Client, engine: FakeEngine) -> None:
         ("/v1/graph?soul=s1&hops=-1", "hops"),
         ("/v1/graph?soul=s1&hops=11", "hops"),
         ("/v1/graph?soul=s1&center=a/b", "center"),
+        ("/v1/graph?soul=s1&layout=yes", "layout"),
+        ("/v1/people", "soul"),
+        ("/v1/fading", "soul"),
+        ("/v1/fading?soul=s1&turns=0", "turns"),
+        ("/v1/fading?soul=s1&turns=1000001", "turns"),
+        ("/v1/fading?soul=s1&forgetting=2.1", "forgetting"),
+        ("/v1/fading?soul=s1&forgetting=nan", "forgetting"),
+        ("/v1/fading?soul=s1&memory=a/b", "memory"),
         ("/v1/timeline", "soul"),
         ("/v1/timeline?soul=s1&from=now", "from"),
         ("/v1/timeline?soul=s1&from=1700000000", "from"),
@@ -100,6 +209,16 @@ async def test_the_clock_moves(client: Client, engine: FakeEngine) -> None:
         422,
         "advance_seconds",
     )
+
+
+async def test_the_roulette_draws(client: Client, engine: FakeEngine) -> None:
+    body = {"soul": "s1", "count": 3, "seed": 7}
+    got = await (await client.post("/v1/test/draws", json=body)).json()
+    assert got == {"counts": {"m1": 3}, "weights": {"m1": 0.5, "m2": 0.0}}
+    assert engine.asked("draws") == (DEFAULT_OWNER, "s1", 3, 7)
+    for wrong in ({"count": 0}, {"count": 1.5}, {"seed": -1}):
+        answer = await client.post("/v1/test/draws", json=body | wrong)
+        await refused(answer, 422, next(iter(wrong)))
 
 
 async def test_idle_runs(client: Client, engine: FakeEngine) -> None:

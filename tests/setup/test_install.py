@@ -219,3 +219,11 @@ def test_a_python_without_venv_names_the_package(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(Trouble, match=r"apt install python3\.\d+-venv"):
         installer.make_venv()
+
+
+def test_the_library_of_mcp_is_an_option_that_is_remembered() -> None:
+    wish = installer.wish_of(["--mcp"], None, explicit=True)
+    assert wish.extras == ("mcp",)
+    before = Installed("key", ("mcp", "test"))
+    assert installer.wish_of([], before, explicit=False).extras == ("mcp", "test")
+    assert installer.wish_of(["--mcp"], before, explicit=True).extras == ("mcp", "test")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,9 @@ from msgspec import UNSET, UnsetType, field
 from soulmem.consolidation.validity import FactValidity
 from soulmem.domain.dialogue import Version
 from soulmem.domain.edges import Edge
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import MemoryState
+from soulmem.domain.micro_units import Anchor, MicroUnit
 from soulmem.domain.usage import Usage
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.server.responses.common import (
@@ -18,11 +21,17 @@ from soulmem.server.responses.common import (
     SourceResponse,
     sources_response,
 )
-from soulmem.server.schemas.fields import FieldsBody, fields_of
+from soulmem.server.schemas.fields import ShownFields, fields_of
 
 
-class ListedMemory(ResponseBody, frozen=True):
-    """A memory in a list."""
+class MemoryFields(ResponseBody, frozen=True):
+    """What every response of a memory has.
+
+    It unites `told` tellings of one event; `merged_into` is the memory that unites this one. `confidence`
+    (0..1) is how far the lines of a draft carry it; below .3 it is `waiting` and recalled by nothing. It
+    `happened` when its time span begins, else when it was made, and `ended` with that. A digest sums up a
+    `period`.
+    """
 
     id: str
     kind: str
@@ -37,6 +46,24 @@ class ListedMemory(ResponseBody, frozen=True):
     sources: list[SourceResponse]
     feedback: float
     in_doubt: bool
+    confidence: float
+    told: int
+    merged_into: str | None
+    happened: datetime
+    ended: datetime
+    period: str | None
+    strength: float
+    last_used: datetime | None
+
+
+class ListedMemory(MemoryFields, frozen=True):
+    """A memory in a list.
+
+    `reads_now`, with masks for what has blurred, and `visibility`, 0..1, are sent where they were asked for.
+    """
+
+    reads_now: str | UnsetType = UNSET
+    visibility: float | UnsetType = UNSET
 
 
 class EdgeResponse(ResponseBody, frozen=True):
@@ -73,17 +100,34 @@ class StampResponse(ResponseBody, frozen=True):
     turn: int
 
 
+class UnitResponse(ResponseBody, frozen=True):
+    """A part of a memory's text that fades as one; `visibility` 0..1 as of now, `stability` in turns.
+
+    Characters `start` to `end` of the text, or of `reworded` where the memory has one.
+    """
+
+    text: str
+    gist: str
+    visibility: float
+    start: int
+    end: int
+    stability: float
+
+
 class AnchorResponse(ResponseBody, frozen=True):
-    """Words of a memory that do not fade; `visibility` 0..1."""
+    """Words of a memory that outlast what stands around them; `visibility` 0..1 as of now."""
 
     text: str
     kind: str
     visibility: float
+    stability: float
 
 
-class MemoryResponse(ListedMemory, frozen=True):
+class MemoryResponse(MemoryFields, frozen=True):
     """A memory with everything that belongs to it. Each set of `evidence` supports it alone.
 
+    `fades`: whether any part of it does; `gone_in`: turns until nothing of it is told any more, null when that
+    never comes.
     `uses` counts recalls whose reply was kept; `recalls` are the last of them. `recall_frequency` is per turn.
     `base_activation` (0..1, concepts only) is the activation that does not depend on the query.
     """
@@ -91,18 +135,20 @@ class MemoryResponse(ListedMemory, frozen=True):
     soul: str
     origin: str
     created: datetime
-    fields: FieldsBody
+    fields: ShownFields
     edges: list[EdgeResponse]
     evidence: list[list[VersionResponse]]
-    strength: float
     visibility: float
     uses: int
     first_used: datetime | None
-    last_used: datetime | None
     recall_frequency: float
     recalls: list[StampResponse]
     base_activation: float | None = None
-    units: list[dict[str, Any]] = field(default_factory=list)
+    reads_now: str | UnsetType = UNSET
+    gone_in: float | None = None
+    fades: bool = False
+    reworded: str | None = None
+    units: list[UnitResponse] = field(default_factory=list)
     anchors: list[AnchorResponse] = field(default_factory=list)
 
 
@@ -131,16 +177,26 @@ class TimelineResponse(ResponseBody, frozen=True):
     cursor: str | None
 
 
+class GraphNode(ListedMemory, frozen=True):
+    """A memory in a graph; `x` and `y`, 0..1, are only sent with a layout."""
+
+    x: float | UnsetType = UNSET
+    y: float | UnsetType = UNSET
+
+
 class GraphResponse(ResponseBody, frozen=True):
     """A part of a soul's graph."""
 
-    memories: list[ListedMemory]
+    memories: list[GraphNode]
     edges: list[EdgeResponse]
 
 
 def listed_memory(view: MemoryView) -> ListedMemory:
     """A memory in a list."""
-    return ListedMemory(**_listed(view))
+    read = _read(view)
+    if read:
+        read["visibility"] = view.visibility
+    return ListedMemory(**_listed(view), **read)
 
 
 def memory_response(view: MemoryView) -> MemoryResponse:
@@ -148,6 +204,7 @@ def memory_response(view: MemoryView) -> MemoryResponse:
     memory = view.memory
     return MemoryResponse(
         **_listed(view),
+        **_read(view),
         **_usage(view.usage),
         soul=memory.soul,
         origin=memory.origin.value,
@@ -155,10 +212,13 @@ def memory_response(view: MemoryView) -> MemoryResponse:
         fields=fields_of(memory.kind, memory.situation, memory.concept),
         edges=[_edge(edge, view.standing.get(edge.id)) for edge in view.edges],
         evidence=[_versions(group) for group in memory.evidence],
-        strength=view.strength,
         visibility=view.visibility,
+        gone_in=view.gone_in,
+        fades=view.fades,
         base_activation=view.base_activation,
-        anchors=[AnchorResponse(text, "spontaneous", 1.0) for text in view.anchors],
+        reworded=view.reads if view.reads not in ("", memory.text) else None,
+        units=[_unit(view.reads, unit) for unit in view.units],
+        anchors=list(map(_anchor, view.anchors)),
     )
 
 
@@ -179,28 +239,70 @@ def timeline_response(page: Page) -> TimelineResponse:
 def graph_response(view: GraphView) -> GraphResponse:
     """A part of a graph."""
     return GraphResponse(
-        memories=[listed_memory(v) for v in view.memories],
+        memories=[_node(v, view.places) for v in view.memories],
         edges=[_edge(e, view.standing.get(e.id)) for e in view.edges],
     )
+
+
+def _node(
+    view: MemoryView, places: Mapping[MemoryId, tuple[float, float]]
+) -> GraphNode:
+    x, y = places.get(view.memory.id, (UNSET, UNSET))
+    return GraphNode(**_listed(view), x=x, y=y)
 
 
 def _listed(view: MemoryView) -> dict[str, Any]:
     memory = view.memory
     return {
         "id": memory.id,
-        "kind": memory.kind.value,
+        "kind": "fact" if view.is_fact else memory.kind.value,
         "text": memory.text,
         "tags": list(memory.tags),
         "importance": memory.importance,
         "permanent": memory.permanent,
         "locked": memory.locked,
         "timelines": memory.timelines.value,
-        "state": memory.state.value,
+        "state": (MemoryState.WAITING if view.is_waiting else memory.state).value,
         "revision": memory.revision,
         "sources": sources_response(view.sources),
         "feedback": view.feedback,
         "in_doubt": view.in_doubt,
+        "confidence": view.confidence,
+        "told": view.told,
+        "merged_into": memory.merged_into,
+        "happened": memory.happened,
+        "ended": memory.ended,
+        "period": memory.situation.period,
+        "strength": view.strength,
+        "last_used": None if view.usage is None else view.usage.last.moment,
     }
+
+
+def _unit(text: str, unit: MicroUnit) -> UnitResponse:
+    span, state = unit.span, unit.retention
+    return UnitResponse(
+        text=text[span.start : span.end],
+        gist=span.gist,
+        visibility=state.visibility,
+        start=span.start,
+        end=span.end,
+        stability=state.stability,
+    )
+
+
+def _anchor(anchor: Anchor) -> AnchorResponse:
+    state = anchor.retention
+    return AnchorResponse(
+        text=anchor.text,
+        kind=anchor.kind.value,
+        visibility=state.visibility,
+        stability=state.stability,
+    )
+
+
+def _read(view: MemoryView) -> dict[str, Any]:
+    """The field of `ListedMemory` about how it reads, where it is known."""
+    return {} if view.reads_now is None else {"reads_now": view.reads_now}
 
 
 def _versions(versions: Iterable[Version]) -> list[VersionResponse]:
@@ -213,14 +315,12 @@ def _usage(usage: Usage | None) -> dict[str, Any]:
         return {
             "uses": 0,
             "first_used": None,
-            "last_used": None,
             "recall_frequency": 0.0,
             "recalls": [],
         }
     return {
         "uses": usage.count,
         "first_used": usage.first.moment,
-        "last_used": usage.last.moment,
         "recall_frequency": usage.frequency(),
         "recalls": [
             StampResponse(recalled_at=stamp.moment, turn=stamp.turn)

@@ -7,7 +7,9 @@ from typing import Any
 
 from msgspec import field
 
+from soulmem.engine.api.requests import SyncAnswer
 from soulmem.engine.api.results import Block, Recalled, RecalledMemory, Trace
+from soulmem.server.responses.chats import SyncResponse, sync_response
 from soulmem.server.responses.common import (
     ResponseBody,
     SourceResponse,
@@ -38,6 +40,7 @@ class RecalledMemoryResponse(ResponseBody, frozen=True):
     sources: list[SourceResponse]
     age_turns: int
     visibility: float
+    pushed: bool
 
 
 class ItemResponse(ResponseBody, frozen=True):
@@ -71,7 +74,10 @@ class TimingsResponse(ResponseBody, frozen=True):
 
 
 class RecallResponse(ResponseBody, frozen=True):
-    """`memories` are best first and the same as in the blocks."""
+    """`memories` are best first and the same as in the blocks.
+
+    `withheld` is how many more would have fitted, but were not called for.
+    """
 
     trace: str
     memories: list[RecalledMemoryResponse]
@@ -79,6 +85,14 @@ class RecallResponse(ResponseBody, frozen=True):
     tokens: int
     timed_out: bool
     took_ms: TimingsResponse
+    withheld: int
+
+
+class ReplyResponse(ResponseBody, frozen=True):
+    """What the sync did, and the recall behind it; `recall` is null if the sync was not applied."""
+
+    sync: SyncResponse
+    recall: RecallResponse | None
 
 
 class QueryPartResponse(ResponseBody, frozen=True):
@@ -107,6 +121,15 @@ class ConsideredResponse(ResponseBody, frozen=True):
     cut: str | None
 
 
+class GradeResponse(ResponseBody, frozen=True):
+    """A step of a recall: whether it was enough, why, and the milliseconds that it took."""
+
+    name: str
+    enough: bool
+    why: str
+    ms: float
+
+
 class TraceResponse(ResponseBody, frozen=True):
     """How a recall was computed."""
 
@@ -123,6 +146,7 @@ class TraceResponse(ResponseBody, frozen=True):
     considered: list[ConsideredResponse]
     answer: RecallResponse
     notes: list[str]
+    grades: list[GradeResponse]
 
 
 def recall_response(recalled: Recalled) -> RecallResponse:
@@ -141,6 +165,15 @@ def recall_response(recalled: Recalled) -> RecallResponse:
             walk=took.walk,
             assemble=took.assemble,
         ),
+        withheld=recalled.withheld,
+    )
+
+
+def reply_response(synced: SyncAnswer, recalled: Recalled | None) -> ReplyResponse:
+    """The results of a sync and of the recall behind it."""
+    return ReplyResponse(
+        sync=sync_response(synced),
+        recall=None if recalled is None else recall_response(recalled),
     )
 
 
@@ -173,6 +206,10 @@ def trace_response(trace: Trace) -> TraceResponse:
         ],
         answer=recall_response(trace.answer),
         notes=list(trace.notes),
+        grades=[
+            GradeResponse(name=g.name, enough=g.enough, why=g.why, ms=g.ms)
+            for g in trace.grades
+        ],
     )
 
 
@@ -190,6 +227,7 @@ def _memory(m: RecalledMemory) -> RecalledMemoryResponse:
         sources=sources_response(m.sources),
         age_turns=m.age_turns,
         visibility=m.visibility,
+        pushed=m.pushed,
     )
 
 

@@ -21,10 +21,19 @@ class SoulConfigResponse(ResponseBody, frozen=True):
     scope: str
     clock: str
     forgetting: float
+    decay: str
+    restraint: float
     budget_tokens: int | None
     max_items: int | None
     remember_hidden: bool
     weights: dict[str, float]
+    keep: int
+    fades: bool
+    knows_it_forgets: bool
+    push: str
+    rewords: bool
+    headers: dict[str, str]  # the user's own text above a section of the prompt
+    sections_off: list[str]  # sections that stay out of the prompt
 
 
 class SoulResponse(ResponseBody, frozen=True):
@@ -61,10 +70,19 @@ def soul_response(soul: Soul) -> SoulResponse:
             scope=settings.scope.value,
             clock=settings.clock.value,
             forgetting=settings.forgetting,
+            decay=settings.decay.value,
+            restraint=settings.restraint,
             budget_tokens=settings.budget_tokens,
             max_items=settings.max_items,
             remember_hidden=settings.remember_hidden,
             weights=dict(settings.weights),
+            keep=settings.keep,
+            fades=settings.fades,
+            knows_it_forgets=settings.knows_it_forgets,
+            push=settings.push.value,
+            rewords=settings.rewords,
+            headers=dict(settings.headers),
+            sections_off=list(settings.sections_off),
         ),
         config_from={
             name: "card" if name in settings.own else "default" for name in SETTINGS

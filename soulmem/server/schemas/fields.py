@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from soulmem.domain.digests import Period, first_instant_after
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.situation import (
@@ -92,6 +93,15 @@ class FieldsBody(Body, frozen=True):
         return not self.sent.isdisjoint(_CONCEPT_FIELDS)
 
 
+class ShownFields(FieldsBody, frozen=True):
+    """Fields of a memory that is shown: those of an episode or a concept, or what a digest sums up."""
+
+    period: Period | UnsetType = UNSET
+    start: Time | UnsetType = field(name="from", default=UNSET)  # inclusive
+    end: Time | UnsetType = field(name="to", default=UNSET)  # exclusive
+    speakers: list[Words] | UnsetType = UNSET
+
+
 def refuse_foreign_fields(fields: FieldsBody | None, kind: MemoryKind) -> None:
     """Raises Unprocessable if a field was sent that a memory of `kind` does not have."""
     if fields is None:
@@ -151,19 +161,26 @@ def concept_of(fields: FieldsBody) -> ConceptDetail:
 
 def fields_of(
     kind: MemoryKind, situation: Situation, concept: ConceptDetail | None
-) -> FieldsBody:
+) -> ShownFields:
     """The fields of a memory of this kind, for a response."""
     if kind is MemoryKind.CONCEPT:
         detail = concept or ConceptDetail()
-        return FieldsBody(
+        return ShownFields(
             concept_type=detail.concept_type,
             aliases=list(detail.aliases),
             description=detail.description,
         )
-    if kind is not MemoryKind.EPISODE:
-        return FieldsBody()
     span = situation.time_span
-    return FieldsBody(
+    if kind is MemoryKind.DIGEST and span and span.start and span.end:
+        return ShownFields(
+            period=Period(situation.period),
+            start=span.start,
+            end=first_instant_after(span.end),
+            speakers=[p.name for p in situation.participants],
+        )
+    if kind is not MemoryKind.EPISODE:
+        return ShownFields()
+    return ShownFields(
         time_span=TimeSpanBody(start=span.start, end=span.end, story=span.story)
         if span
         else None,

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from soulmem.domain.digests import Period
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState, Timelines
+from soulmem.domain.micro_units import AnchorKind
 from soulmem.engine.api.requests import (
+    ListOrder,
     MemoryFilter,
     MemoryPatch,
+    NewAnchor,
     NewEdge,
     NewMemory,
+    NewUnit,
+    Part,
     TagMatch,
 )
 from soulmem.server.schemas.common import (
     Body,
+    Count,
     Cursor,
     Id,
     PageLimit,
@@ -27,7 +34,9 @@ from soulmem.server.schemas.common import (
     Query,
     Share,
     Tags,
+    Time,
     Words,
+    utc,
 )
 from soulmem.server.schemas.fields import (
     FieldsBody,
@@ -52,6 +61,26 @@ class EdgeBody(Body, frozen=True):
     probability: Share | None = None
 
 
+class UnitBody(Body, frozen=True):
+    """A part of the text that fades as one. Without `start` and `end` it is where `text` stands first."""
+
+    text: Prose = ""
+    gist: Words = ""
+    visibility: Share | None = None
+    start: Count | None = None
+    end: Count | None = None
+
+
+class AnchorBody(Body, frozen=True):
+    """Words of the text that outlast what stands around them."""
+
+    text: Annotated[str, Meta(min_length=1, max_length=2_000)]
+    kind: AnchorKind = AnchorKind.SPONTANEOUS
+    visibility: Share | None = None
+
+
+Units = Annotated[list[UnitBody], Meta(max_length=1_000)]
+Anchors = Annotated[list[AnchorBody], Meta(max_length=1_000)]
 Edges = Annotated[list[EdgeBody], Meta(max_length=1_000)]
 
 
@@ -70,11 +99,14 @@ class NewMemoryBody(Body, frozen=True):
     slot: Id | None = None
     fields: FieldsBody | None = None
     edges: Edges = field(default_factory=list)
+    units: Units | None = None
+    anchors: Anchors | None = None
 
 
 class PatchBody(Body, frozen=True):
     """What to change. Fields that are left out stay, also within `fields`. `edges` are added, or replace those
-    with the same ends, kind and verb.
+    with the same ends, kind and verb. `units` and `anchors` replace all others; without any unit the computed
+    ones come back.
     """
 
     text: Prose | UnsetType = UNSET
@@ -88,6 +120,8 @@ class PatchBody(Body, frozen=True):
     fields: FieldsBody | UnsetType = UNSET
     edges: Edges | UnsetType = UNSET
     in_doubt: bool | UnsetType = UNSET
+    units: Units | UnsetType = UNSET
+    anchors: Anchors | UnsetType = UNSET
     revision: Annotated[int, Meta(ge=1, le=1_000_000_000)] | None = None
 
 
@@ -96,13 +130,34 @@ class MemoriesQuery(Query, frozen=True):
 
     soul: Id
     kind: MemoryKind | None = None
+    period: Annotated[Period | None, Meta(description="of digests")] = None
     q: Words | None = None
     tag: Words | None = None
     match: TagMatch = TagMatch.LADDER
     permanent: bool | None = None
     state: MemoryState = MemoryState.ACTIVE
+    chat: Annotated[Id | None, Meta(description="what it tells")] = None
+    about: Annotated[Id | None, Meta(description="the concept of a person")] = None
+    start: Time | None = field(name="from", default=None)
+    end: Time | None = field(name="to", default=None)
+    texts: bool = False  # without concepts and habits
+    sort: ListOrder = ListOrder.NEWEST
     limit: PageLimit = 100
     cursor: Cursor | None = None
+    reads: bool = False  # each also as it reads now
+
+
+class DensityQuery(Query, frozen=True):
+    """Selects memories as a list does, and into how many equal shares and which periods their time is cut."""
+
+    soul: Id
+    kind: MemoryKind | None = None
+    permanent: bool | None = None
+    chat: Id | None = None
+    about: Id | None = None
+    texts: bool = False
+    bins: Annotated[int, Meta(ge=1, le=500)] = 60
+    by: Literal["day", "week", "month"] | None = None
 
 
 def new_memory(body: NewMemoryBody) -> NewMemory:
@@ -125,6 +180,8 @@ def new_memory(body: NewMemoryBody) -> NewMemory:
         situation=situation_of(fields),
         concept=concept_of(fields) if body.kind is MemoryKind.CONCEPT else None,
         edges=_edges(body.edges),
+        units=_units(body.units) if body.units is not None else None,
+        anchors=_anchors(body.anchors) if body.anchors is not None else None,
     )
 
 
@@ -154,6 +211,8 @@ def memory_patch(body: PatchBody) -> MemoryPatch:
         fields=fields.sent or None,
         edges=_converted(body.edges, _edges),
         in_doubt=_sent(body.in_doubt),
+        units=_converted(body.units, _units),
+        anchors=_converted(body.anchors, _anchors),
         revision=body.revision,
     )
 
@@ -173,14 +232,44 @@ def memory_filter(query: MemoriesQuery) -> MemoryFilter:
     return MemoryFilter(
         soul=SoulId(query.soul),
         kind=query.kind,
+        period=query.period,
         q=query.q or None,
         tag=query.tag or None,
         match=query.match,
         permanent=query.permanent,
         state=query.state,
+        part=_part(query),
+        order=query.sort,
         limit=query.limit,
         cursor=query.cursor,
     )
+
+
+def density_filter(query: DensityQuery) -> MemoryFilter:
+    """The engine's request."""
+    part = Part(_chat(query.chat), _concept(query.about), only_texts=query.texts)
+    return MemoryFilter(
+        SoulId(query.soul), query.kind, permanent=query.permanent, part=part
+    )
+
+
+def _part(query: MemoriesQuery) -> Part:
+    start, end = utc(query.start, "from"), utc(query.end, "to")
+    if start and end and end <= start:
+        raise Unprocessable(
+            f"the span ends at {end.isoformat()}, not after {start.isoformat()}: swap them",
+            field="to",
+        )
+    chat, about = _chat(query.chat), _concept(query.about)
+    return Part(chat, about, start, end, query.texts)
+
+
+def _chat(key: str | None) -> ChatId | None:
+    return None if key is None else ChatId(key)
+
+
+def _concept(key: str | None) -> MemoryId | None:
+    return None if key is None else MemoryId(key)
 
 
 def _check_place(timelines: Timelines, chat: str | None, slot: str | None) -> None:
@@ -192,6 +281,20 @@ def _check_place(timelines: Timelines, chat: str | None, slot: str | None) -> No
         raise Unprocessable(
             f"slot {slot!r} needs its chat: send `chat`, too", field="slot"
         )
+
+
+def _units(units: list[UnitBody]) -> tuple[NewUnit, ...]:
+    for index, unit in enumerate(units):
+        if not unit.text and (unit.start is None or unit.end is None):
+            raise Unprocessable(
+                "a unit needs its text, or its start and end: send the words that fade as one",
+                field=f"units[{index}].text",
+            )
+    return tuple(NewUnit(u.text, u.start, u.end, u.gist, u.visibility) for u in units)
+
+
+def _anchors(anchors: list[AnchorBody]) -> tuple[NewAnchor, ...]:
+    return tuple(NewAnchor(a.text, a.kind, a.visibility) for a in anchors)
 
 
 def _edges(edges: list[EdgeBody]) -> tuple[NewEdge, ...]:

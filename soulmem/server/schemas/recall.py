@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.situation import Emotion
-from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType, TimeRange
+from soulmem.engine.api.requests import (
+    RecallMode,
+    RecallRequest,
+    RecallType,
+    SyncRequest,
+    TimeRange,
+)
+from soulmem.server.schemas.chats import SyncBody, sync_request
 from soulmem.server.schemas.common import Body, Count, Id, Share, Tags, Time, Words, utc
 from soulmem.server.schemas.souls import Items, Tokens
 
@@ -22,6 +32,11 @@ ContextTexts = Annotated[
         max_length=_MAX_TEXTS,
         description="other texts of the prompt: card fields, greeting, active lore",
     ),
+]
+
+ReasonLanguage = Annotated[
+    Literal["en", "zh"],
+    Meta(description="of the reasons; that of the scene when it is left out"),
 ]
 
 
@@ -59,6 +74,14 @@ class RecallBody(Body, frozen=True):
     mood: MoodBody | None = None
     tags: Tags = field(default_factory=list)
     reserve_window: bool = False
+    language: ReasonLanguage | None = None
+
+
+class ReplyBody(Body, frozen=True):
+    """A sync of the chat in the path and the recall for its next reply; `recall.chat` may be left out."""
+
+    sync: SyncBody
+    recall: RecallBody
 
 
 def time_range(start: TimeRangeBody | None) -> TimeRange | None:
@@ -107,4 +130,32 @@ def recall_request(body: RecallBody) -> RecallRequest:
         mood=Emotion(body.mood.label, body.mood.intensity) if body.mood else None,
         tags=tuple(body.tags),
         reserve_window=body.reserve_window,
+        language=body.language,
     )
+
+
+def reply_request(chat: ChatId, body: ReplyBody) -> RecallRequest:
+    """The engine's request. Raises Unprocessable if it is about another chat than the sync."""
+    if body.recall.chat not in (None, chat):
+        raise Unprocessable(
+            f"the recall is about chat {body.recall.chat!r}, the sync about {chat!r}: name the same chat",
+            field="recall.chat",
+        )
+    with _field("recall"):
+        return replace(recall_request(body.recall), chat=chat)
+
+
+def reply_sync(chat: ChatId, body: ReplyBody) -> SyncRequest:
+    """The engine's request of the sync. Raises Unprocessable."""
+    with _field("sync"):
+        return sync_request(chat, body.sync)
+
+
+@contextmanager
+def _field(name: str) -> Iterator[None]:
+    """Errors of a part of the body name their field from the top of the body."""
+    try:
+        yield
+    except Unprocessable as error:
+        error.field = f"{name}.{error.field}"
+        raise

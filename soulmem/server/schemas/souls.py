@@ -6,21 +6,53 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
+    FEWEST_KEPT,
+    LONGEST_HEADER,
+    MOST_KEPT,
+    SECTION_NAMES,
     SETTINGS,
     KnownName,
+    Push,
     Scope,
     SettingsChange,
     SoulClock,
     SoulState,
 )
-from soulmem.server.schemas.common import Body, Query, Share, Words
+from soulmem.server.schemas.common import Body, Query, Words
 
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
+# Ratios: they are scaled to a sum of 1.
+Ratio = Annotated[float, Meta(ge=0.0, le=1_000_000.0)]
 Weights = Annotated[
-    dict[Annotated[str, Meta(max_length=64)], Share], Meta(max_length=50)
+    dict[Annotated[str, Meta(max_length=64)], Ratio], Meta(max_length=50)
 ]
 Items = Annotated[int, Meta(ge=1, le=50)]
+Kept = Annotated[
+    int,
+    Meta(
+        ge=FEWEST_KEPT,
+        le=MOST_KEPT,
+        description="messages that stay searchable; beyond, the least weight leaves",
+    ),
+]
+
+
+Headers = Annotated[
+    dict[str, Annotated[str, Meta(max_length=LONGEST_HEADER)]],
+    Meta(
+        max_length=len(SECTION_NAMES),
+        description="own text above a section of the prompt, empty for none",
+    ),
+]
+SectionNames = Annotated[
+    list[str],
+    Meta(
+        max_length=len(SECTION_NAMES),
+        description="sections that stay out of the prompt",
+    ),
+]
 
 
 class SoulsQuery(Query, frozen=True):
@@ -48,10 +80,32 @@ class SoulConfigBody(Body, frozen=True):
         | UnsetType
         | None
     ) = UNSET
+    decay: Decay | UnsetType | None = UNSET
+    restraint: (
+        Annotated[
+            float,
+            Meta(
+                ge=0.0, le=2.0, description="0 fills the budget .. 2 only what is sure"
+            ),
+        ]
+        | UnsetType
+        | None
+    ) = UNSET
     budget_tokens: Tokens | UnsetType | None = UNSET
     max_items: Items | UnsetType | None = UNSET
     remember_hidden: bool | UnsetType | None = UNSET
     weights: Weights | UnsetType | None = UNSET
+    keep: Kept | UnsetType | None = UNSET
+    fades: bool | UnsetType | None = UNSET
+    knows_it_forgets: bool | UnsetType | None = UNSET
+    push: (
+        Annotated[Push, Meta(description="how often a memory comes to mind by itself")]
+        | UnsetType
+        | None
+    ) = UNSET
+    rewords: bool | UnsetType | None = UNSET
+    headers: Headers | UnsetType | None = UNSET
+    sections_off: SectionNames | UnsetType | None = UNSET
 
 
 class SoulBody(Body, frozen=True):
@@ -74,6 +128,7 @@ def settings_change(config: SoulConfigBody | None) -> SettingsChange | None:
     if config is None:
         return None
     sent = {name: getattr(config, name) for name in SETTINGS}
-    return SettingsChange(
-        {name: value for name, value in sent.items() if value is not UNSET}
-    )
+    values = {name: value for name, value in sent.items() if value is not UNSET}
+    if values.get("sections_off") is not None:
+        values["sections_off"] = tuple(dict.fromkeys(values["sections_off"]))
+    return SettingsChange(values)

@@ -17,6 +17,10 @@ class ToolBody(Body, frozen=True):
     soul: Id
     actor: ToolActor
     arguments: Annotated[dict[str, Any], Meta(max_length=100)]
+    for_reply: Annotated[
+        bool,
+        Meta(description="A reply that is being written waits for the result."),
+    ] = False
 
 
 class DecisionBody(Body, frozen=True):

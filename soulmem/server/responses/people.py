@@ -1,0 +1,62 @@
+"""Responses of the people that a soul knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from soulmem.domain.situation import Emotion
+from soulmem.engine.api.results import Person
+from soulmem.server.responses.common import ResponseBody
+
+
+class FeelingResponse(ResponseBody, frozen=True):
+    """A feeling of the soul; `intensity` 0..1."""
+
+    label: str
+    intensity: float
+
+
+class PersonResponse(ResponseBody, frozen=True):
+    """Somebody whom the soul knows.
+
+    `facts` are ids of relations, strongest first. `episodes` name the person; `last` is when the last of these
+    was. `feeling` is what the soul felt most in the last of them, null where it felt nothing.
+    """
+
+    concept: str
+    name: str
+    aliases: list[str]
+    facts: list[str]
+    episodes: int
+    last: datetime | None
+    feeling: FeelingResponse | None
+
+
+class PeopleResponse(ResponseBody, frozen=True):
+    """The people that a soul knows, whom it met most often first."""
+
+    people: list[PersonResponse]
+
+
+def people_response(people: Iterable[Person]) -> PeopleResponse:
+    """The people that a soul knows."""
+    return PeopleResponse(people=[_person(person) for person in people])
+
+
+def _person(person: Person) -> PersonResponse:
+    return PersonResponse(
+        concept=person.concept,
+        name=person.name,
+        aliases=list(person.aliases),
+        facts=list(person.facts),
+        episodes=person.episodes,
+        last=person.last,
+        feeling=_feeling(person.feeling),
+    )
+
+
+def _feeling(feeling: Emotion | None) -> FeelingResponse | None:
+    if feeling is None:
+        return None
+    return FeelingResponse(label=feeling.label, intensity=feeling.intensity)

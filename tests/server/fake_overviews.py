@@ -1,0 +1,92 @@
+"""Overviews that answer what was asked for with two people, one fading memory and one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime, timezone
+
+from soulmem.domain.digests import Period
+from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.micro_units import MicroUnit, Retention, UnitSpan
+from soulmem.domain.situation import Emotion
+from soulmem.engine.api.requests import MemoryFilter
+from soulmem.engine.api.results import GraphView, Page, Person
+from soulmem.engine.views.faded_texts import FadedText
+from soulmem.engine.views.fading_ahead import FadingMemory, FadingPage, Horizon
+from soulmem.engine.views.listed_rows import Density, Share
+from soulmem.engine.views.overview import Overview
+from soulmem.engine.views.read_texts import ReadText
+
+MET = datetime(2024, 3, 1, tzinfo=timezone.utc)
+_MEMORY = Memory(
+    MemoryId("m1"), SoulId("s1"), MemoryKind.EPISODE, "It rained.", Origin.CHAT, MET
+)
+
+
+def _seen(text: str, visibility: float) -> ReadText:
+    """The memory's only unit is as visible as that."""
+    state = Retention(visibility, 600.0, MET)
+    unit = MicroUnit(UnitSpan(0, len(_MEMORY.text)), state)
+    return ReadText(text, FadedText(_MEMORY.text, (unit,)))
+
+
+FELT = replace(_MEMORY, id=MemoryId("m9"), text="Yes!")
+FADING = FadingMemory(_MEMORY, _seen("It rained.", 0.75), _seen("xxx", 0.5), True)
+
+
+class FakeOverviews:
+    """Reports each call to `called`."""
+
+    def __init__(self, called: Callable[[str, object], object]) -> None:
+        self._called = called
+
+    async def overview(self, owner: Owner, soul: SoulId) -> Overview:
+        self._called("overview", (soul,))
+        return Overview(12, 3, 2, 1, FELT, Emotion("joy", 0.5))
+
+    async def density(
+        self, owner: Owner, wanted: MemoryFilter, bins: int, period: Period | None
+    ) -> Density:
+        self._called("density", (wanted, bins, period))
+        if wanted.soul == "empty":
+            return Density(None, None, (0,) * bins)
+        day = Share(MET, MET.replace(day=2), 3)
+        return Density(MET, MET.replace(day=2), (3, *(0,) * (bins - 1)), (day,))
+
+    async def people(self, owner: Owner, soul: SoulId) -> list[Person]:
+        self._called("people", (soul,))
+        feeling = Emotion("joy", 0.5)
+        return [
+            Person(MemoryId("c1"), "Jo", ("Joni",), ("f1",), 2, MET, feeling),
+            Person(MemoryId("c2"), "Rad", (), ("f2",), 0, None, None),
+        ]
+
+    async def fading(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        horizon: Horizon,
+        limit: int,
+        cursor: str | None,
+    ) -> FadingPage:
+        self._called("fading", (soul, horizon, limit, cursor))
+        return FadingPage([FADING], "0.250000000_m1")
+
+    async def fading_of(
+        self, owner: Owner, soul: SoulId, memory: MemoryId, horizon: Horizon
+    ) -> FadingPage:
+        self._called("fading_of", (soul, memory, horizon))
+        return FadingPage([FADING])
+
+    async def as_read(self, owner: Owner, soul: SoulId, page: Page) -> Page:
+        views = [
+            replace(view, reads_now=f"{view.memory.text} xxx", visibility=0.5)
+            for view in page.memories
+        ]
+        return Page(views, page.cursor)
+
+    async def laid_out(self, view: GraphView) -> GraphView:
+        places = {v.memory.id: (0.25, 1.0) for v in view.memories}
+        return replace(view, places=places)
