@@ -1,30 +1,32 @@
-// The extension's entry: SillyTavern loads it as an ES module and calls the interceptor by its global name.
+// The extension's entry. SillyTavern waits for this file before it goes on, so the others are sent for once
+// SillyTavern is ready.
 
-import { createApp } from './src/app.js';
-import { registerCommands } from './src/commands.js';
-import { mountHealthDot } from './src/drawer/health_dot.js';
-import { offerToForget } from './src/drawer/delete_chat_dialog.js';
-import { createHost } from './src/tavern/host.js';
-import { mountSettingsPanel } from './src/drawer/settings_panel.js';
-import { mountRecallIcons } from './src/pages/recalled_view.js';
-import { createSay } from './src/base/strings.js';
-
-const host = createHost(() => globalThis.SillyTavern.getContext());
-const app = createApp(host);
-
-Object.assign(globalThis, { soulmemInterceptor: app.recaller.intercept, soulmem: app.handle });
-
-host.on('APP_READY', () => {
-    const say = createSay(host.translate);
-    registerCommands(app, say);
-    offerToForget(app, say);
-    mountHealthDot(app, say);
-    const browser = mountSettingsPanel(app, say).catch(error => {
-        console.error('[SoulMem] the settings drawer could not be built', error);
+const started = new Promise(ready => {
+    const { eventSource, eventTypes } = globalThis.SillyTavern.getContext();
+    eventSource.on(eventTypes.APP_READY, () => ready(null));
+})
+    .then(() => import('./src/start.js'))
+    .catch(error => {
+        console.error('[SoulMem] could not be loaded', error);
         return null;
     });
-    mountRecallIcons(app, say, async (memory, soul) =>
-        (await browser)?.open('memories', memory, soul),
-    );
-    void app.start();
-});
+
+/** By this name SillyTavern calls it before each reply. @param {[any, any, any, any]} args */
+async function soulmemInterceptor(...args) {
+    const extension = await started;
+    await extension?.intercept(...args);
+}
+
+Object.assign(globalThis, { soulmemInterceptor });
+
+/** @param {keyof import('./src/hooks.js').Hooks} hook */
+const call = async hook => (await started)?.hooks[hook]();
+
+/** What SillyTavern's extension manager calls by these names; for the first it would wait, so it gets no promise. */
+export const onActivate = () => void call('activate');
+export const onInstall = () => call('install');
+export const onUpdate = () => call('update');
+export const onEnable = () => call('enable');
+export const onDisable = () => call('disable');
+export const onDelete = () => call('delete');
+export const onClean = () => call('clean');

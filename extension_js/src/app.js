@@ -75,7 +75,8 @@ export function createApp(host) {
     const address = () => ({ mode: settings().route, url: settings().url, token: token.get() });
     const link = createLink(api, address, circumstances, linkChanged);
     const { ask } = link;
-    const people = createPeople(host, settings, ask);
+    const minor = () => link.state().health?.api.minor ?? 0;
+    const people = createPeople(host, settings, ask, minor);
     const chatSync = createChatSync({
         host,
         people,
@@ -91,25 +92,36 @@ export function createApp(host) {
         settings,
         ready: link.ready,
         report: link.report,
-        minor: () => link.state().health?.api.minor ?? 0,
-        recalled: record => promptCheck.expect(record.sent.length ? recaller.text() : ''),
+        minor,
+        recalled: record => promptCheck.expect(record.sent.length ? recaller.texts() : {}),
     });
     const llmCalls = createLlmCalls(link.state, ask, host, () => settings().enabled);
     const isActive = () => settings().enabled && Boolean(link.state().via);
 
-    /** Tells the sidecar what happens in the open chat, so that its background work gives way.
+    let isGenerating = false; // SillyTavern makes a reply in this page
+
+    /** Tells the sidecar what happens in the open chat, so that its background work gives way. The request is sent
+     * to its end although the page is closed meanwhile.
      * @param {'generating' | 'typing' | 'idle' | 'closed'} state */
     function reportActivity(state) {
         const { chat } = chatSync.state;
+        isGenerating = state === 'generating';
         // "closed" stores the last message for good, which read-only must not
         if (state === 'closed' && settings().read_only) return;
         if (!chatSync.isStored() || !isActive()) return;
-        ask('POST', '/activity', { chat, state }, { timeout: 5000 }).catch(() => undefined);
+        const options = { timeout: 5000, keepalive: true };
+        ask('POST', '/activity', { chat, state }, options).catch(() => undefined);
+    }
+
+    /** The page is closed: no reply comes to it any more, and it answers no call of the sidecar. */
+    function pageClosed() {
+        llmCalls.giveBack();
+        if (isGenerating) reportActivity('idle');
     }
 
     /** @param {string} prompt as it is sent to the model */
     function checkPrompt(prompt) {
-        const isChecked = promptCheck.check(prompt, recaller.placedNowhere);
+        const isChecked = promptCheck.check(prompt, recaller.notPlaced);
         if (isChecked) link.update();
     }
 
@@ -121,7 +133,7 @@ export function createApp(host) {
         notify,
         subscribe,
         start() {
-            listen({ ...parts, isActive, reportActivity, checkPrompt, notify });
+            listen({ ...parts, isActive, reportActivity, pageClosed, checkPrompt, notify });
             llmCalls.start();
             return link.check();
         },
@@ -151,6 +163,7 @@ export function createApp(host) {
  * @typedef {object} Receivers
  * @property {() => boolean} isActive memory is switched on and the sidecar can be reached
  * @property {(state: 'generating' | 'typing' | 'idle' | 'closed') => void} reportActivity
+ * @property {() => void} pageClosed
  * @property {(prompt: string) => void} checkPrompt
  * @property {() => void} notify
  */
@@ -193,7 +206,7 @@ function listen(app) {
     host.on('CHARACTER_DELETED', ({ character }) => people.avatarDeleted(character?.avatar));
     listenToGeneration(app, sync);
     // Fired also when the page enters the back/forward cache, where nothing runs
-    window.addEventListener('pagehide', app.llmCalls.giveBack);
+    window.addEventListener('pagehide', app.pageClosed);
     setInterval(() => {
         if (!document.hidden && !chatSync.state.error) sync();
     }, SYNC_EVERY);
@@ -201,8 +214,10 @@ function listen(app) {
 
 /** @param {Pick<App, 'host' | 'recaller'> & Receivers} app @param {() => void} sync */
 function listenToGeneration({ host, recaller, reportActivity, checkPrompt }, sync) {
-    host.on('GENERATION_STARTED', (_type, _options, dryRun) => {
-        if (!dryRun) reportActivity('generating');
+    host.on('GENERATION_STARTED', (type, _options, dryRun) => {
+        if (dryRun) return;
+        recaller.generationStarted(type);
+        reportActivity('generating');
     });
     host.on('GENERATION_STOPPED', recaller.stop);
     host.on('WORLD_INFO_ACTIVATED', recaller.loreActivated);

@@ -53,6 +53,8 @@ export function fakeTavern({
         narratorsCount: () => true,
         cardTexts: () => tavern.card,
         resolved: (/** @type {string} */ text) => text.replaceAll('{{user}}', 'Alice'),
+        locale: () => 'en-GB',
+        portrait: (/** @type {string} */ avatar) => `/thumbnail?file=${avatar}`,
         avatars: () => new Set(Object.keys(tavern.characters)),
         cardField: async (/** @type {string} */ avatar) => tavern.characters[avatar].field,
         writeCard: async (/** @type {string} */ avatar, /** @type {any} */ field) => {

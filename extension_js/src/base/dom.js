@@ -26,6 +26,7 @@ export function onPress(element, run) {
     element.addEventListener('keydown', event => {
         if (event.key !== 'Enter' && event.key !== ' ') return;
         event.preventDefault();
+        event.stopPropagation(); // SillyTavern would press it a second time
         run();
     });
 }

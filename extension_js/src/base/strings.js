@@ -1,10 +1,22 @@
 // All texts for the user in English, by key. i18n/zh-cn.json has the same keys.
 
 import { BROWSER_EN } from './strings_browser.js';
+import { CONTROLS_EN } from './strings_controls.js';
+import { DEEP_EN } from './strings_deep.js';
+import { STORY_EN } from './strings_story.js';
+import { LOOKS_EN } from './strings_looks.js';
+import { PAGES_EN } from './strings_pages.js';
+import { TOOLS_EN } from './strings_tools.js';
 import { WORK_EN } from './strings_work.js';
 
 export const EN = {
     ...BROWSER_EN,
+    ...CONTROLS_EN,
+    ...DEEP_EN,
+    ...STORY_EN,
+    ...LOOKS_EN,
+    ...PAGES_EN,
+    ...TOOLS_EN,
     ...WORK_EN,
 
     // health, in the dot's tooltip and the drawer's first line
@@ -14,6 +26,7 @@ export const EN = {
     state_down: 'Not connected to SoulMem. Chats work as usual',
     state_off: 'Memory is switched off',
     recalled_last: '{n} recalled for the last reply ({tokens} tokens, {ms} ms)',
+    recalled_last_silent: 'The last message called for no memory ({n} withheld, {ms} ms)',
 
     // next steps: exactly what to do
     url_refused:
@@ -53,6 +66,7 @@ export const EN = {
         'Read-only: characters recall, but nothing new is remembered. Untick "Read-only" to end this. What was said meanwhile is read then.',
     step_chat_off:
         'This chat was forgotten and is not remembered. "Remember it again" restores it.',
+    step_connecting: 'Looking for SoulMem on this computer.',
     step_turned_off: 'Switched off. Tick "Remember and recall" to switch memory on.',
 
     // checklist
@@ -99,13 +113,19 @@ export const EN = {
     this_character: 'This character',
     card_enabled: 'Remembers',
     card_forgetting: 'Forgetting',
-    card_general: 'as below',
+    card_restraint: 'Recalling',
+    restraint_hint:
+        'Silent: only what a message clearly calls for is recalled. Talkative: the token budget is always filled.',
+    card_general: 'as for all characters',
     card_scope: 'Memories are used in',
     scope_character: 'all chats of the character',
     scope_chat: 'only the chat they come from',
     dial_elephant: 'elephant',
     dial_human: 'human',
     dial_goldfish: 'goldfish',
+    dial_silent: 'silent',
+    dial_natural: 'natural',
+    dial_talkative: 'talkative',
     card_hint: 'Saved in the character card. Memories themselves are not.',
     prompt: 'In the prompt',
     budget: 'Token budget (at most 12 % of the context)',
@@ -144,6 +164,21 @@ export const EN = {
     recalled_nowhere:
         '{all} {all|memory|memories} recalled, but not in the prompt: the position is "Nowhere", and the prompt does not have the macro {macro}.',
     recalled_none: 'Nothing was recalled for this message.',
+    recalled_silent:
+        'The last messages called for no memory, so none went into the prompt. {n} came to mind and {n|was|were} withheld.',
+    recalled_withheld: '{n} more came to mind and {n|was|were} withheld.',
+    withheld_hint:
+        'They fit into the prompt, but the last messages do not clearly call for them. "Recalling" in the settings of the character changes how many come.',
+    search_title: 'How it was searched',
+    search_step: '{name}: {verdict} ({ms} ms)',
+    search_enough: 'enough',
+    search_not_enough: 'not enough',
+    grade_baseline: 'Words and meaning',
+    grade_expand: 'What earlier recalls have learned',
+    grade_walk: 'Links between memories',
+    grade_spread: 'Words that occur together',
+    grade_steady: 'Links, until they settle',
+    grade_none: 'No search',
     recalled_gone:
         'The details are not available: SoulMem is not running, or it has deleted this trace.',
     recalled_failed: 'No memories for the last reply: {error}',
@@ -152,12 +187,12 @@ export const EN = {
     item_trimmed: 'did not fit',
     item_nowhere: 'not placed',
     item_doubt: 'in doubt',
+    item_retold: 'told {n} {n|time|times}',
     item_left_out: 'no room in the last prompt',
     item_tokens: '{n} {n|token|tokens}',
     age_now: 'just now',
     age_turns: '{n} {n|turn|turns} ago',
     item_permanent: 'permanent',
-    item_fading: 'fading',
     item_path: 'How it was recalled',
     kind_episode: 'scene',
     kind_abstract_episode: 'pattern',
@@ -190,7 +225,7 @@ export const EN = {
 
     // macro and command
     macro_help:
-        'What the character recalls for this reply (SoulMem). Set the position to "Nowhere" if you use this macro.',
+        'What the character recalls for this reply (SoulMem), all of it or one section. Set the position to "Nowhere" if you use this macro.',
     command_help:
         'Recalls from the memory of the character of this chat and returns the texts. Changes nothing.',
     command_argument: 'what to recall; empty for the last messages',

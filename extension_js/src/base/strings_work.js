@@ -6,12 +6,16 @@ export const WORK_EN = {
     // the model
     model_none: 'No model for memory work',
     model_off:
-        'A model is not needed: scenes, names, dates and links are remembered without one. With a model, SoulMem also writes summaries, facts and habits in quiet moments. To use the connection you chat with, set model = "client" under [llm] in SoulMem\'s config.toml and start SoulMem again.',
+        'A model is not needed: scenes, names, dates and links are remembered without one. With a model, SoulMem also writes summaries, facts and habits in quiet moments. Choose one under "Model for memory work" below.',
     model_profile: 'Model for memory work: connection profile "{name}"',
     model_down: 'The model could not be reached at the last call: {reason}',
     test_model: 'Test the model',
     test_going: 'The model is asked to sum up two lines…',
     test_ok: 'The model answers well, in {seconds} s:',
+    test_ok_of:
+        'The model can do the work: {right} of {asked} questions about a small text right, in {seconds} s. Its summary of it:',
+    test_weak:
+        'The model answers in {seconds} s, but got only {right} of {asked} questions about a small text right. Only what it copies from the chat is trusted; what it words freely waits for you. A larger model works better.',
     test_unreadable:
         'The model answers in {seconds} s, but the answer cannot be used: {reason} A larger model, or one that follows instructions, works better.',
     test_failed: 'The model gives no answer: {reason} Check the connection, then test again.',

@@ -22,6 +22,8 @@
  * @property {string[]} [present] souls that witnessed it, when not all of the founding cast did
  * @property {string} [trace] the recall behind a reply
  * @property {number} [n] how many memories that recall sent
+ * @property {true} [off] the user had the message forgotten: nobody witnessed it
+ * @property {Record<string, string>} [notes] soul to the note that the user had made of the message
  */
 
 /** What the extension writes into the metadata of a chat.
@@ -33,6 +35,7 @@
  * @property {string[]} [souls] of everybody who was ever in the chat
  * @property {string[]} [cast] souls of the founding members
  * @property {boolean} [off] the user had the chat forgotten; it is not stored
+ * @property {string} [intent] what the character means to do, as the user wrote it
  */
 
 /** @typedef {{chat: string, fork_slot: string}} Fork */
@@ -47,8 +50,9 @@
  * @property {string | null} error of the last sync
  */
 
-/** Sends a request to the sidecar. `timeout` in ms; a request with `keepalive` outlives the page.
- * @typedef {{signal?: AbortSignal, timeout?: number, keepalive?: boolean}} AskOptions */
+/** Sends a request to the sidecar. `timeout` in ms; a request with `keepalive` outlives the page; the answer to one
+ * with `raw` is text.
+ * @typedef {{signal?: AbortSignal, timeout?: number, keepalive?: boolean, raw?: boolean}} AskOptions */
 /** @typedef {(method: string, path: string, body?: unknown, options?: AskOptions) => Promise<any>} Ask */
 
 /** One message of a chat as `PUT /v1/chats` takes it, with its text.
@@ -91,6 +95,7 @@
  * @property {Source[]} sources
  * @property {number} age_turns
  * @property {number} visibility
+ * @property {boolean} [pushed] it came by itself
  */
 
 /** A message that a memory rests on. @typedef {{chat: string, slot: string}} Source */
@@ -108,6 +113,29 @@
  * @property {string} state
  * @property {number} revision
  * @property {Source[]} sources
+ * @property {string} [happened] when it took place; an older sidecar sends none
+ * @property {number} [strength] 0..1; an older sidecar sends none
+ * @property {string | null} [last_used] when it was recalled last
+ * @property {string} [reads_now] with masks for what has blurred; an older sidecar sends none
+ * @property {number} [visibility] 0..1
+ */
+
+/** How clear a memory is. `fades`: whether any part of it does; `gone_in`: turns until nothing of it is told, null
+ * when that never comes.
+ * @typedef {{visibility: number, fades?: boolean, gone_in?: number | null, permanent?: boolean, locked?: boolean}} Clarity */
+/** A part of a text that fades as one; `start` and `end` in code points.
+ * @typedef {{text: string, gist: string, visibility: number, start: number, end: number}} Unit */
+/** Words of a text that outlast what stands around them.
+ * @typedef {{text: string, kind: 'spontaneous' | 'forced', visibility: number}} Anchor */
+/** A memory now and some turns later. `leaves`: by then it is in the bin.
+ * @typedef {object} FadingMemory
+ * @property {string} id
+ * @property {string} [kind]
+ * @property {string} text
+ * @property {string} text_then
+ * @property {number} visibility
+ * @property {number} visibility_then
+ * @property {boolean} leaves
  */
 
 /** A memory with what belongs to it, as far as it is shown.
@@ -118,6 +146,11 @@
  * @property {number} strength
  * @property {number} uses
  * @property {string | null} last_used
+ * @property {boolean} [fades] whether any part of it does
+ * @property {number | null} [gone_in] turns until nothing of it is told; null when that never comes
+ * @property {string | null} [reworded] what a model made of it; its own text is kept
+ * @property {Unit[]} [units] of the rewording where there is one
+ * @property {Anchor[]} [anchors]
  */
 /** @typedef {ListedMemory & MemoryDetail} WholeMemory */
 
@@ -190,6 +223,7 @@
  * @property {number} tokens
  * @property {boolean} timed_out
  * @property {Record<string, number>} took_ms
+ * @property {number} [withheld] more memories that would have fitted, but were not called for
  */
 
 /** A text to hand to SillyTavern. `position`: -1 nowhere (macro only), 0 in the prompt, 1 in the chat, 2 before the prompt.
@@ -217,6 +251,7 @@
  * @property {number | null} budget null when it is not known any more
  * @property {boolean} timed_out
  * @property {Record<string, number>} took_ms
+ * @property {number} [withheld] more memories that would have fitted, but were not called for
  * @property {string | null} error
  */
 

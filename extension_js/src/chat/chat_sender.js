@@ -11,13 +11,19 @@ import { createWithheldMessages } from './withheld_messages.js';
 /** @typedef {import('./people.js').People} People */
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {import('../base/types.js').ChatState} ChatState */
+/** @typedef {import('../base/types.js').SyncAnswer} SyncAnswer */
+/** @typedef {import('./chat_upload.js').SyncBody} SyncBody */
 /** @typedef {import('./chat_upload.js').UploadResult} UploadResult */
+
+/** Sends one request for the open chat: its body, to which more may be added.
+ * @typedef {(open: OpenChat, chat: string, body: SyncBody, signal?: AbortSignal) => Promise<SyncAnswer>} Carry */
 
 /** @typedef {object} SendOptions
  * @property {boolean} [urgent] a reply waits: only what its recall needs
  * @property {number} [leaveOut] messages at the end that are about to be replaced
  * @property {boolean} [confirm] the user confirmed the removal of quarantined messages
  * @property {AbortSignal} [signal]
+ * @property {Carry} [carry] sends the requests of this call
  */
 
 /** @param {object} parts
@@ -82,7 +88,7 @@ export function createChatSender(parts) {
     /** Sends what changed in the open chat.
      * @param {SendOptions} options
      * @returns {Promise<{open: OpenChat, result: UploadResult} | null>} null when nothing may be sent */
-    async function send({ urgent = false, leaveOut = 0, confirm = false, signal }) {
+    async function send({ urgent = false, leaveOut = 0, confirm = false, signal, carry }) {
         const open = await identifier.identify();
         if (!open || !mayStore()) return null;
         await people.loadForgotten(signal);
@@ -94,6 +100,7 @@ export function createChatSender(parts) {
             confirm,
             signal,
             pause: () => replyWaits() || host.chatName() !== open.name,
+            ...(carry && { put: (chat, body, by) => carry(open, chat, body, by) }),
             progress(done, total) {
                 state.reading = done < total ? { done, total } : null;
                 changed();

@@ -9,6 +9,7 @@ import { createReplyStamp } from './reply_stamp.js';
 
 /** @typedef {import('../tavern/host.js').Host} Host */
 /** @typedef {import('./chat_sender.js').ChatSender} ChatSender */
+/** @typedef {import('./chat_sender.js').Carry} Carry */
 /** @typedef {import('./people.js').People} People */
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {import('./chat_upload.js').UploadResult} UploadResult */
@@ -91,11 +92,11 @@ export function createChatSync({ host, people, ask, chatNames, changed, readOnly
     }
 
     /** Before a reply: sends only what the recall needs, ahead of any reading.
-     * @param {{leaveOut: number, signal: AbortSignal}} options */
-    async function syncForReply({ leaveOut, signal }) {
+     * @param {{leaveOut: number, signal: AbortSignal, carry?: Carry}} options */
+    async function syncForReply({ leaveOut, signal, carry }) {
         waitingReplies++;
         try {
-            return await inTurn(() => sender.send({ urgent: true, leaveOut, signal }));
+            return await inTurn(() => sender.send({ urgent: true, leaveOut, signal, carry }));
         } catch (error) {
             if (!signal.aborted) noteError(error);
             throw error;

@@ -9,7 +9,8 @@ import { createAcknowledged } from './acknowledged.js';
 /** @typedef {Pick<SyncAnswer, 'applied' | 'added' | 'changed' | 'removed' | 'held'>} Changes */
 /** `complete` is false when messages are left for a later send.
  * @typedef {Changes & {complete: boolean}} UploadResult */
-/** @typedef {(chat: string, body: object, signal?: AbortSignal) => Promise<SyncAnswer>} Put */
+/** @typedef {{messages: {slot: string}[]}} SyncBody the body of a request, as far as others read it */
+/** @typedef {(chat: string, body: SyncBody, signal?: AbortSignal) => Promise<SyncAnswer>} Put */
 /** @typedef {{code: string, status: number, field?: string}} Refusal */
 /** What one request lists. `withText`: entries sent with their text; `remaining`: entries left for later.
  * @typedef {{listed: Entry[], withText: Set<Entry>, remaining: number}} Round */
@@ -20,6 +21,7 @@ import { createAcknowledged } from './acknowledged.js';
  * @property {AbortSignal} [signal]
  * @property {(done: number, total: number) => void} [progress] messages stored, of all
  * @property {() => boolean} [pause] whether to stop after the current batch
+ * @property {Put} [put] sends the requests of this call
  */
 
 const BATCH_MESSAGES = 100;
@@ -118,10 +120,10 @@ export function createChatUpload(put) {
     }
 
     /** Sends one round until it is neither refused nor short of texts.
-     * @param {Target} target @param {string} header @param {boolean} urgent @param {boolean} confirm
-     * @param {AbortSignal} [signal]
+     * @param {Target} target @param {string} header @param {UploadOptions} options
      * @returns {Promise<{round: Round, answer: SyncAnswer | null}>} no answer when there was nothing to send */
-    async function sendRound(target, header, urgent, confirm, signal) {
+    async function sendRound(target, header, options) {
+        const { urgent = false, confirm = false, signal, put: send = put } = options;
         for (let refusals = 0; ; refusals++) {
             signal?.throwIfAborted();
             const round = nextRound(target.entries, urgent);
@@ -129,7 +131,7 @@ export function createChatUpload(put) {
                 return { round, answer: null };
             let answer;
             try {
-                answer = await put(target.chat, bodyOf(target, round, confirm), signal);
+                answer = await send(target.chat, bodyOf(target, round, confirm), signal);
             } catch (error) {
                 if (refusals < MAX_REFUSALS && adapt(/** @type {Refusal} */ (error))) continue;
                 throw error;
@@ -145,12 +147,14 @@ export function createChatUpload(put) {
 
     /** Brings the sidecar up to date.
      * @param {Target} target @param {UploadOptions} [options] @returns {Promise<UploadResult>} */
-    async function send(target, { urgent = false, confirm = false, signal, progress, pause } = {}) {
+    async function send(target, options = {}) {
+        const { urgent = false, progress, pause } = options;
+        let { confirm = false } = options;
         const total = noChanges();
         const { souls, title, persona, parent, entries } = target;
         const header = JSON.stringify([souls, title, persona, parent]);
         for (;;) {
-            const { round, answer } = await sendRound(target, header, urgent, confirm, signal);
+            const { round, answer } = await sendRound(target, header, { ...options, confirm });
             const complete = round.remaining === 0;
             if (!answer) return { ...total, complete };
             if (answer.held) return { ...total, held: answer.held, complete: false };

@@ -79,16 +79,11 @@ export function createIdentifier({ host, people, ask, chatNames, state, replySta
     async function importedChat(name, souls) {
         const id = derivedId('c', ['st_chat', ...[...souls].sort(), name]);
         const options = { timeout: IMPORTED_TIMEOUT };
-        const chats = await ask('GET', `/chats?soul=${souls[0]}`, undefined, options).then(
-            answer => answer?.chats ?? [],
-            error => {
-                if (error.code === 'not_found') return []; // the sidecar does not have this soul yet
-                throw error; // an id minted now would stay beside the imported chat for ever
-            },
-        );
-        const isImported = (/** @type {ImportedChat} */ chat) =>
-            chat.id === id && chat.title === name;
-        return chats.find(isImported) ?? null;
+        // Of all souls: the sidecar may not have this one yet, and a refusal is a red line on the console.
+        // A failure goes on: an id minted now would stay beside the imported chat for ever.
+        const answer = await ask('GET', '/chats', undefined, options);
+        const chats = /** @type {ImportedChat[]} */ (answer?.chats ?? []);
+        return chats.find(chat => chat.id === id && chat.title === name) ?? null;
     }
 
     /** Whether SillyTavern still has a chat of this name. True when in doubt: a fork loses nothing.

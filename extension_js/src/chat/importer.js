@@ -1,5 +1,7 @@
 // Imports a character's past chats, card and worlds: each file is a job of the sidecar that can be cancelled.
 
+import { createImportJob } from './import_job.js';
+
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {import('../tavern/tavern_files.js').TavernFiles} TavernFiles */
 /** @typedef {'card' | 'world_info' | 'st_chat'} Format */
@@ -10,43 +12,20 @@
 /** Progress: within the file `done` of `total`. @typedef {{file: number, files: number, name: string, done: number, total: number}} Step */
 /** For whom to import. `leaveOut`: the open chat, which is read as it is played.
  * @typedef {{soul: string, avatar: string, persona: string, leaveOut: string | null}} ImportFor */
-/** @typedef {{state: string, progress: {done: number, total: number}, result: any, error: string | null}} ImportJob */
-
-const POLL = 300; // ms between two looks at a job
-const SEND_TIMEOUT = 300_000; // ms that a large file may take to arrive
-const ENDED = ['done', 'failed', 'cancelled'];
+/** @typedef {import('./import_job.js').ImportJob} ImportJob */
 
 /** @param {ImportJob} job */
 const isImported = job => job.state === 'done' && !job.result.held;
 
-/** @param {number} ms */
-const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
-
 /** @param {TavernFiles} files @param {Ask} ask the sidecar @param {(ms: number) => Promise<unknown>} [wait] */
-export function createImporter(files, ask, wait = sleep) {
+export function createImporter(files, ask, wait) {
+    const runJob = createImportJob(ask, wait);
+
     /** @param {Source} source @param {ImportFor} target @param {AbortSignal} signal @returns {Promise<string>} */
     function read({ format, name }, { avatar }, signal) {
         if (format === 'card') return files.card(avatar, signal);
         if (format === 'world_info') return files.world(name, signal);
         return files.chat(avatar, name, signal);
-    }
-
-    /** Sends a file and waits until its job has ended. An abort cancels the job; what is imported stays.
-     * @param {object} body of the request @param {(job: ImportJob) => void} seen called at each look
-     * @param {AbortSignal} signal @returns {Promise<ImportJob>} */
-    async function runJob(body, seen, signal) {
-        signal.throwIfAborted();
-        const { job: id } = await ask('POST', '/import', body, { timeout: SEND_TIMEOUT });
-        for (;;) {
-            if (signal.aborted) await ask('DELETE', `/jobs/${id}`);
-            const job = /** @type {ImportJob} */ (await ask('GET', `/jobs/${id}`));
-            seen(job);
-            if (ENDED.includes(job.state)) {
-                if (job.state === 'cancelled') signal.throwIfAborted();
-                return job;
-            }
-            await wait(POLL);
-        }
     }
 
     /** @param {Source} source @param {string} text @param {ImportFor} target @param {boolean} dryRun */

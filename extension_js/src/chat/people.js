@@ -10,11 +10,22 @@ import { createSoulCards } from './soul_cards.js';
 /** @typedef {Member & {soul: string, config: CardConfig}} Person */
 /** @typedef {{id: string, name: string}} Soul */
 
+/** What the user wants around the memories in the prompt; null for the sidecar's default.
+ * @param {Settings} settings */
+function promptOf({ headers, sections_off: off }) {
+    return {
+        headers: Object.keys(headers).length ? headers : null,
+        sections_off: off.length ? off : null,
+    };
+}
+
 /** @param {Pick<Host, 'members' | 'cardField' | 'writeCard' | 'avatars' | 'saveSettings' | 'persona'>} host
  * @param {() => Settings} settings
- * @param {Ask} ask the sidecar */
-export function createPeople(host, settings, ask) {
+ * @param {Ask} ask the sidecar
+ * @param {() => number} [minor] minor version of the sidecar's contract */
+export function createPeople(host, settings, ask, minor = () => 0) {
     const cards = createSoulCards(host, settings);
+    let configured = 0;
     const pushed = /** @type {Map<string, string>} */ (new Map()); // soul to the JSON that was sent last
     /** Souls in the sidecar's bin, with their names. Null until they are asked for. */
     let forgotten = /** @type {Map<string, string> | null} */ (null);
@@ -37,12 +48,23 @@ export function createPeople(host, settings, ask) {
 
     /** What the sidecar has to know of a soul. @param {Person} person @param {readonly string[]} names of everybody */
     function bodyOf(person, names) {
-        const { forgetting, scope } = person.config;
+        const { forgetting, restraint, scope, ...config } = person.config;
         return {
             name: person.name || person.avatar,
             names: names.map(name => ({ name, aliases: [] })),
             config: {
                 forgetting: forgetting ?? settings().forgetting,
+                // An older sidecar refuses what it does not know
+                ...(minor() >= 1 && {
+                    restraint: restraint ?? settings().restraint,
+                    fades: config.fades ?? null, // the sidecar's default
+                    knows_it_forgets: config.knows_it_forgets ?? null,
+                    decay: config.decay ?? null,
+                    push: config.push ?? null,
+                    weights: config.weights ?? null,
+                    rewords: config.rewords ?? null,
+                    ...promptOf(settings()),
+                }),
                 scope: scope ?? settings().scope,
             },
         };
@@ -72,7 +94,13 @@ export function createPeople(host, settings, ask) {
         loadForgotten,
         /** Everybody in the open chat, with souls made where they were missing. @returns {Promise<Person[]>} */
         inChat: () => Promise.all(host.members().map(personOf)),
-        configure: cards.configure,
+        /** Saves a card's own settings. @param {Person} person @param {CardConfig} config */
+        async configure(person, config) {
+            await cards.configure(person, config);
+            configured += 1;
+        },
+        /** @returns {number} how often settings of cards were saved */
+        timesConfigured: () => configured,
         avatarRenamed: cards.renamed,
         avatarDeleted: cards.deleted,
         /** @param {string} soul @returns {boolean} false also when it was not asked yet */

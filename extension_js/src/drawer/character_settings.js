@@ -1,20 +1,49 @@
 // The settings of one character, kept in its card.
 
 import { byId, el } from '../base/dom.js';
-import { bounded } from '../base/settings.js';
+import { bounded, mirrored } from '../base/settings.js';
 import { errorTextOf } from '../widgets/error_text.js';
+import { bindWeights } from './weights.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../chat/people.js').Person} Person */
 
+/** A dial with its box "as below". @param {'forgetting' | 'restraint'} key */
+function bindDial(key) {
+    const general = /** @type {HTMLInputElement} */ (byId(`soulmem_card_general_${key}`));
+    const dial = /** @type {HTMLInputElement} */ (byId(`soulmem_card_${key}`));
+    const isMirrored = dial.dataset.mirrored !== undefined; // the largest value is on the left
+
+    return {
+        inputs: [general, dial],
+        /** @param {number | undefined} own the card's value @param {number} below for all characters */
+        show(own, below) {
+            const value = own ?? below;
+            general.checked = own === undefined;
+            dial.disabled = general.checked;
+            dial.value = String(isMirrored ? mirrored(key, value) : value);
+        },
+        /** @returns {number | undefined} the card's value; undefined follows the general setting */
+        value() {
+            if (general.checked) return undefined;
+            const number = bounded(key, dial.value);
+            return isMirrored ? mirrored(key, number) : number;
+        },
+    };
+}
+
 /** @param {App} app @param {Say} say */
 export function bindCharacter(app, say) {
     const select = /** @type {HTMLSelectElement} */ (byId('soulmem_member')); // in a group: whose settings
     const enabled = /** @type {HTMLInputElement} */ (byId('soulmem_card_enabled'));
-    const general = /** @type {HTMLInputElement} */ (byId('soulmem_card_general'));
-    const dial = /** @type {HTMLInputElement} */ (byId('soulmem_card_forgetting'));
+    const forgetting = bindDial('forgetting');
+    const restraint = bindDial('restraint');
     const scope = /** @type {HTMLSelectElement} */ (byId('soulmem_card_scope'));
+    const weights = bindWeights(say);
+    const push = /** @type {HTMLSelectElement} */ (byId('soulmem_card_push'));
+
+    let shownSettings = 0; // how often settings had been saved when they were shown last
 
     /** @returns {import('../tavern/host.js').Member | undefined} the member whose settings are shown */
     function chosen() {
@@ -26,17 +55,19 @@ export function bindCharacter(app, say) {
     const loadForgotten = () => app.people.loadForgotten().catch(() => undefined);
 
     async function show() {
+        shownSettings = app.people.timesConfigured();
         const member = chosen();
         await loadForgotten();
         const config = member ? ((await app.host.cardField(member.avatar))?.config ?? {}) : {};
-        const { souls, forgetting } = app.settings();
+        const { souls, ...general } = app.settings();
         const isForgotten = member !== undefined && app.people.isForgotten(souls[member.avatar]);
         enabled.checked = config.enabled !== false && !isForgotten;
         byId('soulmem_card_gone').textContent = isForgotten ? say('soul_is_gone') : '';
-        general.checked = config.forgetting === undefined;
-        dial.disabled = general.checked;
-        dial.value = String(config.forgetting ?? forgetting);
+        forgetting.show(config.forgetting, general.forgetting);
+        restraint.show(config.restraint, general.restraint);
         scope.value = config.scope ?? '';
+        push.value = config.push ?? '';
+        weights.show(config.weights);
     }
 
     /** Restores a forgotten character. @param {Person} person */
@@ -56,15 +87,19 @@ export function bindCharacter(app, say) {
         if (enabled.checked && app.people.isForgotten(person.soul)) await revive(person);
         const { value } = scope;
         await app.people.configure(person, {
+            ...person.config, // also what other pages set
             enabled: enabled.checked ? undefined : false,
-            forgetting: general.checked ? undefined : bounded('forgetting', dial.value),
+            forgetting: forgetting.value(),
+            restraint: restraint.value(),
+            weights: weights.value(),
+            push: push.value === 'rare' || push.value === 'often' ? push.value : undefined,
             scope: value === 'chat' || value === 'character' ? value : undefined,
         });
         app.chatSync.scheduleSync();
         await show();
     }
 
-    for (const input of [enabled, general, dial, scope]) {
+    for (const input of [enabled, ...forgetting.inputs, ...restraint.inputs, scope, push, ...weights.inputs]) {
         input.addEventListener('change', () => void save());
     }
     select.addEventListener('change', () => void show());
@@ -73,7 +108,8 @@ export function bindCharacter(app, say) {
     app.subscribe(() => {
         const wasConnected = isConnected;
         isConnected = app.link.state().via !== null;
-        if (isConnected && !wasConnected) void show();
+        const isChanged = app.people.timesConfigured() !== shownSettings;
+        if ((isConnected && !wasConnected) || isChanged) void show();
     });
 
     return {

@@ -8,6 +8,7 @@ import { stepFacts } from '../widgets/error_text.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 
 const SCROLL_DELAY = 300; // ms until SillyTavern has opened its panel
+const FLASH_TIME = 4000; // ms that the number of memories for a reply is shown
 
 /** @param {Element | null | undefined} element */
 const click = element => /** @type {HTMLElement | null | undefined} */ (element)?.click();
@@ -31,6 +32,8 @@ function lastRecallText(app, say) {
     if (!record) return '';
     if (record.error) return say('recalled_failed', { error: record.error });
     const ms = Math.round(record.took_ms.total ?? 0);
+    const n = record.withheld ?? 0;
+    if (record.memories.length === 0 && n > 0) return say('recalled_last_silent', { n, ms });
     return say('recalled_last', { n: record.sent.length, tokens: record.tokens, ms });
 }
 
@@ -59,6 +62,21 @@ export function mountHealthDot(app, say) {
         dot.title = lines.filter(Boolean).join('\n');
         dot.setAttribute('aria-label', dot.title);
     }
+
+    let flashed = /** @type {unknown} */ (null); // the recall that was shown last
+    /** Shows for a moment how many memories the reply got. */
+    function flash() {
+        const record = app.recaller.last();
+        if (!record || record === flashed || record.error || record.sent.length === 0) return;
+        flashed = record;
+        const text = say('reply_told', { n: record.sent.length });
+        const note = el('span', { id: 'soulmem_flash', role: 'status', text });
+        document.getElementById('soulmem_flash')?.remove();
+        dot.append(note);
+        setTimeout(() => note.remove(), FLASH_TIME);
+    }
+
     app.subscribe(draw);
+    app.host.on('MESSAGE_RECEIVED', flash);
     draw();
 }

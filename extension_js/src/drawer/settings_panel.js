@@ -1,16 +1,21 @@
 // The settings drawer: the health of memory, the buttons of the open chat, and all settings.
 
 import { byId, el, onPress } from '../base/dom.js';
-import { addressOf, BOUNDS, bounded } from '../base/settings.js';
+import { addressOf, BOUNDS, bounded, mirrored } from '../base/settings.js';
 import { checklist, stepText } from '../link/health_checks.js';
+import { bindQuickReplies } from '../controls/quick_replies.js';
 import { mountMemoryBrowser } from '../pages/memory_browser.js';
 import { confirmRemoval } from '../pages/quarantine_notice.js';
 import { watchDeletionRequests } from '../pages/waiting_requests.js';
 import { stepFacts } from '../widgets/error_text.js';
+import { bindCard } from './character_card.js';
 import { bindCharacter } from './character_settings.js';
 import { bindForgetting } from './forget_button.js';
 import { bindImport } from './import_button.js';
+import { bindPresets } from './presets.js';
+import { bindPromptSections } from './prompt_sections.js';
 import { bindReading } from './read_button.js';
+import { bindSoulFiles } from './soul_files.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -25,6 +30,8 @@ const ICONS = {
 };
 /** A change of these settings is followed by a check of the connection. */
 const CONNECTION_SETTINGS = ['enabled', 'route', 'url', 'read_only'];
+/** These are for the characters whose card has no setting of its own. */
+const CHARACTER_SETTINGS = ['forgetting', 'restraint', 'scope'];
 
 /** @param {App} app @param {Say} say
  * @returns {Promise<ReturnType<typeof mountMemoryBrowser> | null>} the memory window; null without a place for
@@ -33,12 +40,20 @@ export async function mountSettingsPanel(app, say) {
     const place = document.getElementById('extensions_settings2');
     if (!place) return null;
     place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
-    bindSettings(app, say);
+    const settings = bindSettings(app, say);
+    const sections = bindPromptSections(app, say);
+    bindPresets(app, say, () => {
+        settings.draw();
+        sections.draw();
+    });
+    bindQuickReplies(app, say);
     bindToken(app);
     const profiles = bindProfiles(app, say);
     const character = bindCharacter(app, say);
+    const card = bindCard(app, say, character.chosen);
     const reading = bindReading(app, say);
     const importing = bindImport(app, say, character.chosen);
+    const files = bindSoulFiles(app, say, character.chosen);
     const forgetting = bindForgetting(app, say);
     const browser = mountMemoryBrowser(app, say, character.chosen);
     watchDeletionRequests(app, say, () => browser.open('waiting'));
@@ -49,7 +64,7 @@ export async function mountSettingsPanel(app, say) {
 
     function draw() {
         drawHealth(app, say);
-        for (const part of [profiles, reading, importing, forgetting]) part.draw();
+        for (const part of [profiles, reading, importing, files, forgetting, card]) part.draw();
     }
 
     app.subscribe(draw);
@@ -85,13 +100,15 @@ function bindSettings(app, say) {
     const inputs = /** @type {NodeListOf<Input>} */ (
         document.querySelectorAll('#soulmem_drawer [data-setting]')
     );
-    for (const input of inputs) bindSetting(app, say, input);
+    const rows = [...inputs].map(input => bindSetting(app, say, input));
+    return { draw: () => rows.forEach(({ show }) => show()) };
 }
 
 /** @param {App} app @param {Say} say @param {Input} input whose `data-setting` names the setting */
 function bindSetting(app, say, input) {
     const key = /** @type {keyof Settings} */ (input.dataset.setting);
     const isBox = input instanceof HTMLInputElement && input.type === 'checkbox';
+    const isMirrored = input.dataset.mirrored !== undefined; // the largest value is on the left
     const numberKey = key in BOUNDS ? /** @type {keyof typeof BOUNDS} */ (key) : null;
     if (numberKey) {
         const [least, most] = BOUNDS[numberKey];
@@ -102,12 +119,15 @@ function bindSetting(app, say, input) {
     function show() {
         const value = app.settings()[key];
         if (isBox) input.checked = Boolean(value);
+        else if (isMirrored && numberKey) input.value = String(mirrored(numberKey, Number(value)));
         else input.value = String(value);
     }
 
     function valueOf() {
         if (isBox) return input.checked;
-        return numberKey ? bounded(numberKey, input.value) : input.value.trim();
+        if (!numberKey) return input.value.trim();
+        const number = bounded(numberKey, input.value);
+        return isMirrored ? mirrored(numberKey, number) : number;
     }
 
     function save() {
@@ -121,12 +141,14 @@ function bindSetting(app, say, input) {
         show(); // as it was corrected
         app.host.saveSettings();
         if (CONNECTION_SETTINGS.includes(key)) void app.link.check();
+        if (key === 'tools') app.notify();
         if (key === 'read_only') app.chatSync.scheduleSync(0); // what was said while it was on
-        if (key === 'forgetting' || key === 'scope') app.chatSync.scheduleSync();
+        if (CHARACTER_SETTINGS.includes(key)) app.chatSync.scheduleSync();
     }
 
     input.addEventListener('change', save);
     show();
+    return { show };
 }
 
 /** @param {App} app */

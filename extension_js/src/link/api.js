@@ -56,9 +56,9 @@ export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch
     /** Sends a request. Raises ApiError.
      * @param {Route} route @param {string} method @param {string} path below /v1 @param {unknown} [body]
      * @param {import('../base/types.js').AskOptions} [options]
-     * @returns {Promise<any>} the answer's JSON; null for an answer without content */
+     * @returns {Promise<any>} the answer's JSON, with `raw` its text; null for an answer without content */
     async function call(route, method, path, body, options = {}) {
-        const { signal, timeout = 60_000, keepalive = false } = options;
+        const { signal, timeout = 60_000, keepalive = false, raw = false } = options;
         const own = new AbortController();
         const timer = setTimeout(() => own.abort('timeout'), timeout);
         const stop = () => own.abort('aborted');
@@ -79,6 +79,7 @@ export function createApi(pluginHeaders, doFetch = (...args) => globalThis.fetch
                 },
             );
             if (response.status === 204) return null;
+            if (raw && response.ok) return await response.text();
             const answer = await json(response);
             if (answer === null) own.signal.throwIfAborted(); // in the middle of the answer
             if (response.ok && answer !== null) return answer;

@@ -9,7 +9,7 @@
  * @typedef {'' | 'plugin_disabled' | 'log_in' | 'sidecar_down' | 'sidecar_starting' | 'sidecar_slow'
  *   | 'sidecar_old' | 'sidecar_new' | 'origin_refused' | 'token_wrong' | 'blocked_by_browser'
  *   | 'fallback_model' | 'degraded' | 'held_removal' | 'vectors_on' | 'not_in_prompt' | 'turned_off'
- *   | 'store_read_only' | 'read_only' | 'chat_off'} Step */
+ *   | 'store_read_only' | 'read_only' | 'chat_off' | 'connecting'} Step */
 
 /** How one route answered: its health, or why not. `status` is 0 when nothing came back; `listens`: something
  * accepts connections there.

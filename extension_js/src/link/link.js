@@ -26,8 +26,8 @@ export function createLink(api, routeSettings, pageState, changed) {
     const probe = createProbe(api, routeSettings);
     let probed = /** @type {Probed} */ ({ plugin: null, direct: null });
     let state = /** @type {LinkState} */ ({
-        state: 'off',
-        step: 'turned_off',
+        state: 'starting', // until the first check
+        step: 'connecting',
         via: null,
         health: null,
         error: null,

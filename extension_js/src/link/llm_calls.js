@@ -3,8 +3,9 @@
 /** @typedef {{request: string, system: string, user: string, max_tokens: number}} LlmCall */
 
 const PAUSE = 5_000; // ms between looks while the sidecar uses our connection
-const SOON = 500; // ms until the next look when another call is likely
-const SOON_LOOKS = 6; // looks after a call or a request of the user that come that soon
+// ms between looks after a call or a request of the user, when another call is likely: a run asks for its
+// next call as soon as it has stored the answer.
+const SOON = [100, 200, 500, 500, 500, 500];
 const IDLE_PAUSE = 20_000; // ms between looks while the sidecar does not use our connection
 const TIMEOUT = 10_000; // ms
 const MAX_REASON = 200; // characters of an error that are sent
@@ -16,6 +17,7 @@ const MAX_REASON = 200; // characters of an error that are sent
 export function createLlmCalls(state, ask, host, enabled) {
     let looking = false;
     let soonLooks = 0; // left
+    let awaited = 0; // requests that the reply which is being written waits for
     let currentId = /** @type {string | null} */ (null); // of the call that runs here
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
@@ -36,7 +38,8 @@ export function createLlmCalls(state, ask, host, enabled) {
     /** Runs one call, when one waits and no reply is being generated.
      * @returns {Promise<boolean>} whether one was answered */
     async function runNext() {
-        if (!isWanted() || host.busy()) return false;
+        // While a reply is written, the sidecar gives out only calls that the reply waits for
+        if (!isWanted() || (host.busy() && !awaited)) return false;
         const call = await ask('GET', '/llm/next', undefined, { timeout: TIMEOUT });
         if (!call) return false;
         currentId = call.request;
@@ -48,7 +51,8 @@ export function createLlmCalls(state, ask, host, enabled) {
     }
 
     function nextPause() {
-        if (soonLooks) return SOON;
+        if (awaited) return SOON[0];
+        if (soonLooks) return SOON[SOON.length - soonLooks];
         return isWanted() ? PAUSE : IDLE_PAUSE;
     }
 
@@ -56,7 +60,7 @@ export function createLlmCalls(state, ask, host, enabled) {
         looking = true;
         soonLooks = Math.max(0, soonLooks - 1);
         try {
-            if (await runNext()) soonLooks = SOON_LOOKS;
+            if (await runNext()) soonLooks = SOON.length;
         } catch (error) {
             // the sidecar no longer waits for the answer, or is away
             console.debug('[SoulMem] no call could be taken or brought back:', error);
@@ -65,7 +69,26 @@ export function createLlmCalls(state, ask, host, enabled) {
         timer = setTimeout(look, nextPause());
     }
 
+    /** The user has just asked for work: looks soon. */
+    function soon() {
+        soonLooks = SOON.length;
+        if (looking || timer === undefined) return;
+        clearTimeout(timer);
+        timer = setTimeout(look, nextPause());
+    }
+
     return {
+        /** Runs calls also beside the reply that waits for this work.
+         * @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+        async forReply(work) {
+            awaited++;
+            soon();
+            try {
+                return await work();
+            } finally {
+                awaited--;
+            }
+        },
         start() {
             timer ??= setTimeout(look, PAUSE);
         },
@@ -76,12 +99,6 @@ export function createLlmCalls(state, ask, host, enabled) {
             ask('DELETE', `/llm/${currentId}`, undefined, options).catch(() => undefined);
             currentId = null;
         },
-        /** The user has just asked for work: looks soon. */
-        soon() {
-            soonLooks = SOON_LOOKS;
-            if (looking || timer === undefined) return;
-            clearTimeout(timer);
-            timer = setTimeout(look, SOON);
-        },
+        soon,
     };
 }

@@ -3,14 +3,18 @@
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 /** @typedef {import('../base/types.js').WholeMemory} WholeMemory */
+/** @typedef {import('../base/types.js').FadingMemory} FadingMemory */
 /** @typedef {import('../base/types.js').AuditEntry} AuditEntry */
 /** @typedef {import('../base/types.js').DeletionRequest} DeletionRequest */
 /** @typedef {import('../base/types.js').ChatHead} ChatHead */
 /** @typedef {import('../base/types.js').UndoResult} UndoResult */
 /** @typedef {import('../base/types.js').Job} Job */
 /** @typedef {import('../base/types.js').UsageLedger} UsageLedger */
-/** Which memories a list holds; an empty value is no condition.
- * @typedef {{kind?: string, q?: string, permanent?: boolean, state?: 'active' | 'bin' | 'stale'}} Filter */
+/** Which memories a list holds, and in which order; an empty value is no condition. `about`: a person; `texts`: no
+ * concepts and habits; `from` and `to`: when they took place.
+ * @typedef {{kind?: string, q?: string, tag?: string, period?: string, permanent?: boolean,
+ *   state?: 'active' | 'bin' | 'stale', chat?: string, about?: string, texts?: boolean, sort?: string,
+ *   from?: string, to?: string}} Filter */
 /** What to undo: all automatic changes since a time, one change, or all changes of a job.
  * @typedef {{since: string} | {change: string} | {job: string}} UndoScope */
 /** @typedef {{audit: AuditEntry[], cursor: string | null}} AuditPage the newest first */
@@ -31,8 +35,9 @@ export function queryOf(values) {
     return query ? `?${query}` : '';
 }
 
-/** @param {Ask} ask */
-export function createMemoryApi(ask) {
+/** @param {Ask} ask
+ * @param {() => number} [minor] minor version of the sidecar's contract */
+export function createMemoryApi(ask, minor = () => 0) {
     /** @param {string} method @param {string} path @param {unknown} [body] */
     const call = (method, path, body) => ask(method, path, body, { timeout: TIMEOUT });
 
@@ -41,20 +46,53 @@ export function createMemoryApi(ask) {
          * @returns {Promise<{memories: ListedMemory[], cursor: string | null}>} */
         list(soul, filter, cursor) {
             const match = filter.q ? 'meaning' : '';
-            return call(
-                'GET',
-                `/memories${queryOf({ soul, ...filter, match, limit: PAGE_SIZE, cursor })}`,
-            );
+            // An older sidecar refuses what it does not know
+            const reads = minor() >= 1 ? true : undefined;
+            const query = queryOf({ soul, ...filter, match, limit: PAGE_SIZE, cursor, reads });
+            return call('GET', `/memories${query}`);
         },
+        /** How what a filter selects lies along time. @param {string} soul @param {Filter} filter
+         * @param {'day' | 'week' | 'month'} by periods that are counted
+         * @returns {Promise<import('../pages/story_density.js').Density>} */
+        density(soul, { kind, permanent, chat, about, texts }, by) {
+            const query = queryOf({ soul, kind, permanent, chat, about, texts, by });
+            return call('GET', `/density${query}`);
+        },
+        /** The digests of a period that begin in a span.
+         * @param {string} soul @param {{from: string, to: string, period: string, chat?: string}} span
+         * @returns {Promise<{memories: ListedMemory[]}>} */
+        digests(soul, { from, to, period, chat }) {
+            const query = queryOf({ soul, kind: 'digest', period, from, to, chat, reads: true });
+            return call('GET', `/memories${query}`);
+        },
+        /** What fades within some turns, what changes most first. `forgetting`: as if the dial stood there;
+         * `memory`: this one alone, whether it fades or not.
+         * @param {string} soul
+         * @param {{turns: number, forgetting?: number, memory?: string, limit?: number}} options
+         * @param {string | null} cursor
+         * @returns {Promise<{memories: FadingMemory[], cursor: string | null}>} */
+        fading: (soul, options, cursor) =>
+            call('GET', `/fading${queryOf({ soul, limit: PAGE_SIZE, ...options, cursor })}`),
         /** @param {string} id @returns {Promise<WholeMemory>} */
         read: id => call('GET', `/memories/${id}`),
         /** @param {string} soul @param {string} text @returns {Promise<WholeMemory>} */
         addNote: (soul, text) => call('POST', '/memories', { soul, kind: 'note', text }),
+        /** @param {Record<string, unknown>} memory @returns {Promise<WholeMemory>} */
+        create: memory => call('POST', '/memories', memory),
+        /** @param {string} soul @returns {Promise<any>} how much it remembers, and what it felt last */
+        overview: soul => call('GET', `/overview${queryOf({ soul })}`),
+        /** @param {string} soul @returns {Promise<{people: any[]}>} who is known, last met first */
+        people: soul => call('GET', `/people${queryOf({ soul })}`),
         /** Fails with `conflict` when the memory changed since it was read.
          * @param {WholeMemory} memory as it was read @param {Record<string, unknown>} changes
          * @returns {Promise<WholeMemory>} */
         change: (memory, changes) =>
             call('PATCH', `/memories/${memory.id}`, { ...changes, revision: memory.revision }),
+        /** Puts a memory into every prompt from now on. @param {string} id @returns {Promise<WholeMemory>} */
+        async keepForEver(id) {
+            const { revision } = await this.read(id);
+            return call('PATCH', `/memories/${id}`, { permanent: true, revision });
+        },
         /** Moves a memory to the bin; a permanent one only after the user typed the word for it.
          * @param {Pick<ListedMemory, 'id' | 'permanent'>} memory @returns {Promise<unknown>} */
         moveToBin({ id, permanent }) {
@@ -91,7 +129,8 @@ export function createMemoryApi(ask) {
         /** What language model calls cost, and what the calls that are due would cost.
          * @param {string} soul @returns {Promise<UsageLedger>} */
         ledger: soul => call('GET', `/ledger${queryOf({ soul })}`),
-        /** @param {string} soul @returns {Promise<DeletionRequest[]>} that wait for the user */
+        /** @param {string} [soul] without one: those of all souls
+         * @returns {Promise<DeletionRequest[]>} that wait for the user */
         async deletionRequests(soul) {
             const { deletions } = await call('GET', `/deletions${queryOf({ soul })}`);
             return deletions.filter(
@@ -101,6 +140,12 @@ export function createMemoryApi(ask) {
         },
         /** @param {string} request @param {'confirm' | 'reject'} decision @returns {Promise<unknown>} */
         decide: (request, decision) => call('POST', `/deletions/${request}`, { decision }),
+        /** The user's choice of the model for memory work.
+         * @returns {Promise<{use: string, model: string, base_url: string, has_key: boolean}>} */
+        chosenModel: () => call('GET', '/model'),
+        /** @param {Record<string, unknown>} choice
+         * @returns {Promise<{use: string, model: string, base_url: string, has_key: boolean}>} as it is in force */
+        chooseModel: choice => call('PUT', '/model', choice),
         /** @param {string} soul @returns {Promise<ChatHead[]>} */
         chats: async soul => (await call('GET', `/chats${queryOf({ soul })}`)).chats,
         /** The messages of a chat as the sidecar has them.

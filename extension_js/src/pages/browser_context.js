@@ -10,7 +10,7 @@ import { localTime } from '../widgets/memory_badges.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/types.js').ChatHead} ChatHead */
 /** @typedef {import('../base/types.js').Source} Source */
-/** @typedef {'memories' | 'work' | 'bin' | 'changes' | 'waiting'} Page */
+/** @typedef {'her' | 'memories' | 'recall' | 'people' | 'habits' | 'graph' | 'check' | 'fading' | 'work' | 'bin' | 'changes' | 'waiting'} Page */
 /** @typedef {'permanent_question' | 'purge_question' | 'bin_empty_question' | 'soul_question'} WordQuestion */
 
 const STATUS_TIME = 5000; // ms that a message stays
@@ -21,11 +21,13 @@ const DEFAULT_BIN_DAYS = 7;
 function createMessages(app, say, content) {
     const notice = el('div', { class: 'soulmem_notice', role: 'alert' });
     const status = el('div', { role: 'status' });
+    let running = 0;
 
     /** Runs work. A failure is shown and can be tried again.
      * @param {() => Promise<unknown> | unknown} work @returns {Promise<boolean>} whether it succeeded */
     async function attempt(work) {
         notice.replaceChildren();
+        running++;
         content.classList.add('soulmem_working');
         try {
             await work();
@@ -39,7 +41,8 @@ function createMessages(app, say, content) {
             notice.scrollIntoView({ block: 'nearest' });
             return false;
         } finally {
-            content.classList.remove('soulmem_working');
+            running--;
+            if (running === 0) content.classList.remove('soulmem_working');
         }
     }
 
@@ -58,7 +61,7 @@ function createMessages(app, say, content) {
 /** @param {App} app @param {Say} say @param {HTMLElement} content the whole window
  * @param {string} soul whose memories are shown first @param {() => unknown} close the window */
 export function createBrowserContext(app, say, content, soul, close) {
-    const memoryApi = createMemoryApi(app.link.ask);
+    const memoryApi = createMemoryApi(app.link.ask, () => app.link.state().health?.api.minor ?? 0);
     const messages = createMessages(app, say, content);
     let cachedChats = /** @type {{soul: string, chats: Promise<ChatHead[]>} | null} */ (null);
 

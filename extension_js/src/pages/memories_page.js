@@ -1,114 +1,195 @@
-// The page of memories: a list with search and filters, one memory at a time, and new notes.
+// The page "Story": memories by day, or by what the user asks for, one of them beside the list, and new notes.
 
 import { button, el } from '../base/dom.js';
-import { KINDS, memoryRow } from '../widgets/memory_badges.js';
-import { paged } from '../widgets/paging.js';
+import { memoryRow } from '../widgets/memory_badges.js';
+import { memoryPages } from '../widgets/memory_pages.js';
+import { withArrowRows } from '../widgets/press_row.js';
+import { twoColumns } from '../widgets/two_columns.js';
+import { createSelection } from './memory_selection.js';
 import { memoryView } from './memory_view.js';
+import { dayTitle, storyDays } from './story_days.js';
+import { densityBar } from './story_density.js';
+import { createStoryFilters } from './story_filters.js';
+import { createStoryJumps } from './story_jumps.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
-/** @typedef {import('../base/strings.js').Key} Key */
-/** @typedef {import('../base/strings.js').Say} Say */
+/** @typedef {import('./story_density.js').Density} Density */
+/** @typedef {import('./story_density.js').Period} Period */
 /** @typedef {import('../link/memory_api.js').Filter} Filter */
+/** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 
 const TYPING_PAUSE = 300; // ms without a key before a search begins
+const PHONE = '(max-width: 600px)';
 
-/** The search field and the two filters. @param {Say} say */
-function createFilters(say) {
-    const search = /** @type {HTMLInputElement} */ (
-        el('input', {
-            id: 'soulmem_search',
-            class: 'text_pole margin0',
-            type: 'search',
-            maxlength: '200',
-            placeholder: say('search'),
-            'aria-label': say('search'),
-        })
-    );
-    /** @param {string} id @param {readonly [string, string][]} options value and text; the first is the label */
-    const select = (id, options) =>
-        /** @type {HTMLSelectElement} */ (
-            el(
-                'select',
-                { id, class: 'text_pole margin0', 'aria-label': options[0][1] },
-                options.map(([value, text]) => el('option', { value, text })),
-            )
-        );
-    const kind = select('soulmem_kind', [
-        ['', say('filter_kind')],
-        ...KINDS.map(
-            name =>
-                /** @type {[string, string]} */ ([name, say(/** @type {Key} */ (`kind_${name}`))]),
-        ),
-    ]);
-    const which = select('soulmem_which', [
-        ['', say('filter_all')],
-        ['permanent', say('filter_permanent')],
-        ['stale', say('filter_stale')],
-    ]);
-    return {
-        search,
-        selects: [kind, which],
-        /** @returns {Filter} */
-        value: () => ({
-            q: search.value.trim(),
-            kind: kind.value,
-            permanent: which.value === 'permanent' ? true : undefined,
-            state: which.value === 'stale' ? 'stale' : 'active',
-        }),
-        isEmpty: () => !search.value.trim() && !kind.value && !which.value,
+/** Heads of days above the first memory of each. @param {BrowserContext} context
+ * @returns {(memory: ListedMemory) => HTMLElement | null} */
+function dayHeads({ app }) {
+    let last = '';
+    return ({ happened }) => {
+        const date = happened ? new Date(happened) : null;
+        if (!date || Number.isNaN(date.getTime())) return null;
+        const day = dayTitle(date, app.host.locale());
+        if (day === last) return null;
+        last = day;
+        return el('li', { class: 'soulmem_day' }, [
+            el('h4', { class: 'margin0', text: day }),
+        ]);
     };
 }
 
 /** @param {BrowserContext} context @param {HTMLElement} page @param {string} [memory] to show at once */
 export async function memoriesPage(context, page, memory) {
     const { say, memoryApi } = context;
-    const filters = createFilters(say);
-    const place = el('div', {});
-    const detail = el('div', { hidden: '' });
+    const filters = createStoryFilters(context);
+    const jumps = createStoryJumps(context);
+    const columns = twoColumns(say('back'), {
+        mayClose: () => context.mayLeave(),
+        closed: () => {
+            context.mayLeave = async () => true;
+        },
+    });
+    columns.columns.classList.add('soulmem_story_columns');
+    const place = el('div', { class: 'soulmem_story_place' });
+    const density = el('div', { class: 'soulmem_density_place' });
     const note = button('fa-plus', say('note_new'), writeNote, { id: 'soulmem_note' });
-    const lists = el('div', {}, [
-        el('div', { class: 'soulmem_filters' }, [filters.search, ...filters.selects, note]),
-        place,
+    const chosen = createSelection(context, () => context.attempt(list));
+    const tools = el('span', { class: 'soulmem_row soulmem_story_tools' });
+    const isPhone = globalThis.matchMedia?.(PHONE).matches;
+    const more = el('details', { class: 'soulmem_more_filters', open: isPhone ? undefined : '' }, [
+        el('summary', { text: say('filters') }),
+        el('div', { class: 'soulmem_filters' }, [...filters.first, ...filters.others]),
     ]);
-    page.append(lists, detail);
+    columns.list.append(
+        density,
+        el('div', { class: 'soulmem_filters' }, [filters.search, note]),
+        more,
+        el('div', { class: 'soulmem_row soulmem_story_bar' }, [chosen.bar, tools]),
+        place,
+    );
+    withArrowRows(place);
+    page.append(columns.columns);
     let searches = 0;
+    let isOld = false; // the sidecar
+
+    /** @param {Filter} filter @param {Period} [span] */
+    const reader = (filter, span) => async (/** @type {string | null} */ cursor) => {
+        const within = span ? { ...filter, from: span.from, to: span.to } : filter;
+        const answer = await memoryApi.list(context.soul, within, cursor);
+        return { rows: answer.memories, cursor: answer.cursor };
+    };
+
+    /** @param {string} iso @returns {string} the time of day, as the head tells the day */
+    const clockTime = iso =>
+        new Date(iso).toLocaleTimeString(context.app.host.locale(), { timeStyle: 'short' });
+
+    /** The line beside a memory: the value by which the list is ordered. @param {ListedMemory} listed */
+    function factOf({ kind, importance, strength, last_used: used, happened }) {
+        if (kind === 'digest') return '';
+        if (filters.isByTime()) return happened ? clockTime(happened) : '';
+        const percent = (/** @type {number} */ share) => Math.round(100 * share);
+        if (filters.order() === 'importance') return say('fact_importance', { n: percent(importance) });
+        if (filters.order() === 'strength' && strength !== undefined)
+            return say('fact_strength', { n: percent(strength) });
+        if (filters.order() !== 'recalled') return '';
+        if (!used) return say('fact_never_used');
+        return say('story_recalled', { when: context.localTime(used) });
+    }
+
+    /** @param {ListedMemory} listed */
+    function rowOf(listed) {
+        const row = memoryRow(listed, say, {
+            facts: factOf(listed),
+            leftOut: context.leftOut(),
+            press: () => chosen.press(listed, row, () => open(listed.id, row)),
+        });
+        const jump = jumps.button(listed);
+        if (jump) row.append(jump);
+        return row;
+    }
+
+    /** @param {Filter} filter @returns {Promise<{days: Density, groups: Density} | null>} how they lie in time */
+    async function outline(filter) {
+        if (isOld || !filters.isByTime() || filter.state === 'stale') return null;
+        const by = filters.group();
+        try {
+            const [days, groups] = await Promise.all([
+                memoryApi.density(context.soul, filter, 'day'),
+                by === 'day' ? null : memoryApi.density(context.soul, filter, by),
+            ]);
+            return { days, groups: groups ?? days };
+        } catch (error) {
+            if (/** @type {{code?: string}} */ (error).code !== 'not_found') throw error;
+            isOld = true;
+            filters.hideNew();
+            return null;
+        }
+    }
+
+    /** @param {Filter} filter @param {{days: Density, groups: Density}} shape */
+    function story(filter, { days, groups }) {
+        const ordered = (/** @type {Period[]} */ periods) =>
+            filters.order() === 'oldest' ? periods : [...periods].reverse();
+        const sections = storyDays(context, {
+            days: ordered(days.periods),
+            periods: ordered(groups.periods),
+            group: filters.group(),
+            read: (span, cursor) => reader(filter, span)(cursor),
+            digests: async (span, period) =>
+                filter.kind || filter.about || filter.permanent
+                    ? []
+                    : (await memoryApi.digests(context.soul, { ...span, period, chat: filter.chat }))
+                          .memories,
+            row: rowOf,
+            seen: (from, to) => bar.light(from, to),
+        });
+        const bar = densityBar(context, days, sections.go);
+        density.replaceChildren(bar.element);
+        tools.replaceChildren(sections.fold);
+        return sections.element;
+    }
+
+    /** @param {Filter} filter */
+    function flat(filter) {
+        density.replaceChildren();
+        tools.replaceChildren();
+        const heads = filters.isByTime() ? dayHeads(context) : null;
+        return memoryPages({
+            fetch: reader(filter),
+            draw: listed => [heads?.(listed), rowOf(listed)].flatMap(part => part ?? []),
+            more: say('more'),
+            none: say(filters.isPlain() ? 'none_yet' : 'none_found'),
+            attempt: context.attempt,
+        });
+    }
 
     async function list() {
         const own = ++searches;
-        const filter = filters.value();
-        const none = say(filters.isEmpty() ? 'none_yet' : 'none_found');
-        const memories = await paged({
-            fetch: async cursor => {
-                const answer = await memoryApi.list(context.soul, filter, cursor);
-                return { rows: answer.memories, cursor: answer.cursor };
-            },
-            draw: listed =>
-                memoryRow(listed, say, {
-                    leftOut: context.leftOut(),
-                    press: () => context.attempt(() => open(listed.id)),
-                }),
-            more: say('more'),
-            none,
-            attempt: context.attempt,
-        });
-        if (own === searches) place.replaceChildren(memories); // a later search may have answered first
+        chosen.forget();
+        const shape = await outline(filters.value(isOld));
+        if (own !== searches) return; // a later search has begun
+        const filter = filters.value(isOld);
+        const isStory = shape !== null && shape.days.periods.length > 0;
+        const drawn = isStory ? story(filter, shape) : await flat(filter);
+        if (own === searches) place.replaceChildren(drawn); // a later search may have answered first
     }
 
-    /** @param {string} id */
-    async function open(id) {
-        const scroller = lists.parentElement?.parentElement;
-        const top = scroller?.scrollTop ?? 0;
+    /** Another list is seen from its beginning. */
+    async function listFromTop() {
+        await list();
+        columns.columns.scrollIntoView({ block: 'start' });
+    }
+
+    /** @param {string} id @param {HTMLElement | null} [row] that gets the focus back */
+    async function open(id, row = null) {
+        if (!(await context.mayLeave())) return;
         const view = await memoryView(context, id, changed => {
-            detail.hidden = true;
-            lists.hidden = false;
-            detail.replaceChildren();
+            columns.close();
             if (changed) void context.attempt(list);
-            else lists.parentElement?.parentElement?.scrollTo({ top });
         });
-        detail.replaceChildren(view);
-        lists.hidden = true;
-        detail.hidden = false;
-        detail.scrollIntoView({ block: 'nearest' });
+        const press = /** @type {HTMLElement | null} */ (row?.querySelector('.soulmem_press') ?? null);
+        for (const other of place.querySelectorAll('.soulmem_open')) other.classList.remove('soulmem_open');
+        row?.classList.add('soulmem_open');
+        columns.show(view, press);
     }
 
     async function writeNote() {
@@ -117,17 +198,19 @@ export async function memoriesPage(context, page, memory) {
         await context.attempt(async () => {
             const added = await memoryApi.addNote(context.soul, text);
             await open(added.id);
+            await list();
         });
     }
 
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     filters.search.addEventListener('input', () => {
         clearTimeout(timer);
-        timer = setTimeout(() => void context.attempt(list), TYPING_PAUSE);
+        timer = setTimeout(() => void context.attempt(listFromTop), TYPING_PAUSE);
     });
-    for (const select of filters.selects) {
-        select.addEventListener('change', () => void context.attempt(list));
+    for (const select of filters.all) {
+        select.addEventListener('change', () => void context.attempt(listFromTop));
     }
     if (memory) await open(memory);
     await list();
+    if (!isOld) void filters.offer().catch(() => undefined);
 }

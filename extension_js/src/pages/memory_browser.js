@@ -1,12 +1,8 @@
-// The memory window: five pages about what a soul remembers, and who is shown.
+// The memory window: its pages about what a soul remembers, and who is shown.
 
 import { byId, el, onPress } from '../base/dom.js';
-import { binPage, drawForgotten } from './bin_page.js';
 import { createBrowserContext } from './browser_context.js';
-import { changesPage } from './changes_page.js';
-import { memoriesPage } from './memories_page.js';
-import { waitingPage } from './waiting_page.js';
-import { workPage } from './work_page.js';
+import { windowFrame } from './window_frame.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -14,13 +10,69 @@ import { workPage } from './work_page.js';
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('./browser_context.js').Page} Page */
 
-const PAGES = /** @type {const} */ ({
-    memories: { icon: 'fa-brain', draw: memoriesPage },
-    work: { icon: 'fa-graduation-cap', draw: workPage },
-    bin: { icon: 'fa-trash-can', draw: binPage },
-    changes: { icon: 'fa-clock-rotate-left', draw: changesPage },
-    waiting: { icon: 'fa-bell', draw: waitingPage },
-});
+/** @typedef {(context: BrowserContext, page: HTMLElement, memory?: string) => Promise<unknown>} DrawPage */
+
+const QUIET = 5000; // ms
+
+// Pages at the head; those at the foot are about the work behind them.
+/** @type {Record<string, {icon: string, draw: DrawPage}>} */
+const HEAD_PAGES = {
+    her: {
+        icon: 'fa-heart',
+        draw: async (on, page) => (await import('./her_page.js')).herPage(on, page),
+    },
+    recall: {
+        icon: 'fa-wand-magic-sparkles',
+        draw: async (on, page, line) =>
+            (await import('./recall_page.js')).recallPage(on, page, line),
+    },
+    memories: {
+        icon: 'fa-brain',
+        draw: async (on, page, memory) =>
+            (await import('./memories_page.js')).memoriesPage(on, page, memory),
+    },
+    people: {
+        icon: 'fa-users',
+        draw: async (on, page) => (await import('./people_page.js')).peoplePage(on, page),
+    },
+    habits: {
+        icon: 'fa-masks-theater',
+        draw: async (on, page) => (await import('./habits_page.js')).habitsPage(on, page),
+    },
+    graph: {
+        icon: 'fa-diagram-project',
+        draw: async (on, page, memory) =>
+            (await import('./graph_page.js')).graphPage(on, page, memory),
+    },
+    check: {
+        icon: 'fa-list-check',
+        draw: async (on, page) => (await import('./check_page.js')).checkPage(on, page),
+    },
+};
+/** @type {Record<string, {icon: string, draw: DrawPage}>} */
+const FOOT_PAGES = {
+    fading: {
+        icon: 'fa-hourglass-half',
+        draw: async (on, page) => (await import('./fading_page.js')).fadingPage(on, page),
+    },
+    bin: {
+        icon: 'fa-trash-can',
+        draw: async (on, page) => (await import('./bin_page.js')).binPage(on, page),
+    },
+    changes: {
+        icon: 'fa-clock-rotate-left',
+        draw: async (on, page) => (await import('./changes_page.js')).changesPage(on, page),
+    },
+    waiting: {
+        icon: 'fa-bell',
+        draw: async (on, page) => (await import('./waiting_page.js')).waitingPage(on, page),
+    },
+    work: {
+        icon: 'fa-graduation-cap',
+        draw: async (on, page) => (await import('./work_page.js')).workPage(on, page),
+    },
+};
+const PAGES = { ...HEAD_PAGES, ...FOOT_PAGES };
 
 /** @param {App} app @param {Say} say
  * @param {() => {avatar: string} | undefined} chosen the member of the open chat whose memories are meant
@@ -46,16 +98,23 @@ export function mountMemoryBrowser(app, say, chosen) {
         const shownSoul = soul ?? person?.soul ?? '';
         const context = createBrowserContext(app, say, content, shownSoul, popup.close);
         mayClose = () => context.mayLeave();
-        await fillWindow(context, content, page, memory, open);
+        await fillWindow(context, content, { page, memory }, popup, open);
     }
 
-    onPress(byId('soulmem_browse'), () => open());
+    onPress(byId('soulmem_browse'), () => open('her'));
     onPress(byId('soulmem_waiting'), () => open('waiting'));
     addToWandMenu(say, open);
+    whenQuiet(() => void Promise.all([import('./her_page.js'), import('./memories_page.js')]));
     return { open };
 }
 
-/** @param {Say} say @param {() => unknown} open */
+/** Runs work once the page has nothing else to do, so that the window opens at once. @param {() => void} work */
+function whenQuiet(work) {
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(work, { timeout: QUIET });
+    else setTimeout(work, QUIET);
+}
+
+/** @param {Say} say @param {(page: Page) => unknown} open */
 function addToWandMenu(say, open) {
     const about = {
         id: 'soulmem_wand',
@@ -67,39 +126,41 @@ function addToWandMenu(say, open) {
         el('div', { class: 'fa-solid fa-brain extensionsMenuExtensionButton' }),
         el('span', { text: say('browse') }),
     ]);
-    onPress(item, () => open());
+    onPress(item, () => open('her'));
     document.getElementById('extensionsMenu')?.append(item);
 }
 
 /** Draws the window: head, tabs and the first page.
- * @param {BrowserContext} context @param {HTMLElement} content @param {Page} firstPage
- * @param {string | undefined} memory to show at once
+ * @param {BrowserContext} context @param {HTMLElement} content
+ * @param {{page: Page, memory: string | undefined}} first `memory`: to show at once
+ * @param {{closed: Promise<unknown>, close: () => unknown}} popup
  * @param {(page: Page, memory: undefined, soul: string) => Promise<void>} reopen */
-async function fillWindow(context, content, firstPage, memory, reopen) {
+async function fillWindow(context, content, { page: firstPage, memory }, popup, reopen) {
+    const { close, closed } = popup;
     const { say } = context;
-    const who = /** @type {HTMLSelectElement} */ (
-        el('select', {
-            id: 'soulmem_who',
-            class: 'text_pole margin0',
-            'aria-label': say('browse_who'),
-        })
-    );
-    const title = el('h3', { class: 'margin0', text: say('browse_title') });
-    const head = el('div', { class: 'soulmem_browser_head' }, [title, who]);
-    const tabs = el('div', { class: 'soulmem_tabs', role: 'tablist' });
-    const page = el('div', { class: 'soulmem_page' });
-    content.append(head, tabs, context.notice, context.status, page);
+    const frame = windowFrame(context, close);
+    const { tabs, footTabs: foot, who } = frame;
+    const page = el('div', { class: 'soulmem_page', role: 'tabpanel' });
+    const { notice, status } = context;
+    content.append(frame.head, frame.problem, notice, status, page, frame.foot);
+    const unwatch = frame.watch();
+    void closed.finally(unwatch);
     let shown = firstPage;
+    let isChosen = false; // by the user, who may be quicker than the list of souls
+    let soulIsKnown = () => {};
+    const soulKnown = /** @type {Promise<void>} */ (new Promise(done => (soulIsKnown = done)));
 
     /** @param {Page} name @param {string} [memoryId] to show at once */
     async function show(name, memoryId) {
+        await soulKnown;
         if (!(await context.mayLeave())) return;
         context.mayLeave = async () => true;
         shown = name;
         context.status.replaceChildren();
-        for (const tab of tabs.children) {
+        for (const tab of [...tabs.children, ...foot.children]) {
             tab.setAttribute('aria-selected', String(tab.id === `soulmem_tab_${name}`));
         }
+        page.setAttribute('aria-labelledby', `soulmem_tab_${name}`);
         const fresh = el('div', { data: { page: name } });
         page.replaceChildren(fresh);
         await context.attempt(() => PAGES[name].draw(context, fresh, memoryId));
@@ -107,32 +168,40 @@ async function fillWindow(context, content, firstPage, memory, reopen) {
     context.show = show;
     context.redraw = () => reopen(shown, undefined, context.soul);
     context.showWaitingCount = count => {
-        const badge = tabs.querySelector('#soulmem_tab_waiting .soulmem_count');
+        const badge = foot.querySelector('#soulmem_tab_waiting .soulmem_count');
         if (badge) badge.textContent = count ? String(count) : '';
     };
-    for (const name of /** @type {Page[]} */ (Object.keys(PAGES))) {
-        tabs.append(tabOf(name, say, () => void show(name)));
+    for (const [place, pages] of /** @type {const} */ ([
+        [tabs, HEAD_PAGES],
+        [foot, FOOT_PAGES],
+    ])) {
+        for (const name of /** @type {Page[]} */ (Object.keys(pages))) {
+            const press = () => {
+                isChosen = true;
+                void show(name);
+            };
+            place.append(tabOf(name, say, press));
+        }
     }
 
     await context.attempt(async () => {
         const souls = await context.memoryApi.souls();
-        who.replaceChildren(
-            ...souls.map(soul => el('option', { value: soul.id, text: soul.name })),
-        );
         const exists = souls.some(soul => soul.id === context.soul);
         if (!exists) context.soul = souls[0]?.id ?? '';
-        who.value = context.soul;
-        who.hidden = souls.length < 2;
+        frame.showSouls(souls, context.soul);
         if (context.soul) {
-            // the user may have chosen another page meanwhile
-            const shownMemory = shown === firstPage ? memory : undefined;
-            await Promise.all([show(shown, shownMemory), context.countWaiting()]);
+            soulIsKnown();
+            const first = isChosen ? null : show(firstPage, memory);
+            await Promise.all([first, context.countWaiting()]);
             return;
         }
         page.replaceChildren();
+        const { drawForgotten } = await import('./bin_page.js');
         const anyForgotten = await drawForgotten(context, page);
         if (!anyForgotten) page.append(el('p', { text: say('browse_nobody') }));
     });
+    // The window opens with the focus on what is shown
+    /** @type {HTMLElement | null} */ (content.querySelector(`#soulmem_tab_${firstPage}`))?.focus();
     who.addEventListener('change', async () => {
         if (!(await context.mayLeave())) {
             who.value = context.soul;
@@ -140,6 +209,7 @@ async function fillWindow(context, content, firstPage, memory, reopen) {
         }
         context.mayLeave = async () => true;
         context.soul = who.value;
+        frame.showPortrait(who.value);
         void show(shown);
         void context.countWaiting().catch(() => undefined);
     });

@@ -1,10 +1,12 @@
 // One memory: its text and what the user can do with it, its sources and its history.
 
 import { button, el } from '../base/dom.js';
+import { clarityBar, readingNodes } from '../widgets/faded_text.js';
 import { auditItem } from '../widgets/audit_entry.js';
 import { kindLabel, memoryBadges } from '../widgets/memory_badges.js';
 import { sourcesView } from '../widgets/memory_sources.js';
 import { paged } from '../widgets/paging.js';
+import { memoryParts } from './memory_parts.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').WholeMemory} WholeMemory */
@@ -22,13 +24,15 @@ function factsText({ say, localTime }, memory) {
     const { uses, last_used: lastUsed } = memory;
     return [
         say('fact_importance', { n: percent(memory.importance) }),
-        say('fact_strength', { n: percent(memory.strength) }),
+        memory.reads_now === undefined ? say('fact_strength', { n: percent(memory.strength) }) : '',
         uses && lastUsed
             ? say('fact_uses', { n: uses, when: localTime(lastUsed) })
             : say('fact_never_used'),
         say('fact_created', { when: localTime(memory.created) }),
         say(/** @type {Key} */ (`origin_${memory.origin}`)),
-    ].join(' · ');
+    ]
+        .filter(Boolean)
+        .join(' · ');
 }
 
 /** @param {WholeMemory} memory @param {Say} say @returns {string} who may change it */
@@ -52,7 +56,7 @@ export async function memoryView(context, id, leave) {
         const memory = await memoryApi.read(id);
         const [sources, history] = await Promise.all([
             sourcesView(context, memory),
-            historyView(context, id, redraw),
+            historyView(context, memory, redraw),
         ]);
         view.replaceChildren(
             el('div', { class: 'soulmem_row' }, [
@@ -91,14 +95,19 @@ export async function memoryView(context, id, leave) {
     return view;
 }
 
-/** @param {BrowserContext} context @param {string} id @param {(draft?: string) => unknown} redraw */
-const historyView = (context, id, redraw) =>
+/** @param {BrowserContext} context @param {WholeMemory} memory @param {(draft?: string) => unknown} redraw */
+const historyView = (context, memory, redraw) =>
     paged({
         fetch: async cursor => {
-            const answer = await context.memoryApi.history(id, cursor);
+            const answer = await context.memoryApi.history(memory.id, cursor);
             return { rows: answer.audit, cursor: answer.cursor };
         },
-        draw: entry => auditItem(context, entry, { undone: () => redraw(), reuse: redraw }),
+        draw: entry =>
+            auditItem(context, entry, {
+                undone: () => redraw(),
+                reuse: redraw,
+                original: memory.text,
+            }),
         more: context.say('more'),
         none: context.say('history_none'),
         attempt: context.attempt,
@@ -150,14 +159,52 @@ function createEditor(context, memory, draft, redraw, removed) {
     const bin = button('fa-trash-can', say('to_bin'), () => moveToBin(context, memory, removed), {
         id: 'soulmem_to_bin',
     });
+    const original = originalView(context, memory, text, draft !== null);
     const hints = [protectionText(memory, say)];
     if (memory.in_doubt) hints.unshift(say('hint_doubt'));
     const elements = [
-        text,
+        ...original.elements,
         el('div', { class: 'soulmem_row' }, [save, ...changeButtons(memory, change, say), bin]),
         ...hints.map(hint => el('small', { class: 'soulmem_hint', text: hint })),
+        ...memoryParts(context, memory, text, change, original.show),
     ];
     return { elements, isUnsaved };
+}
+
+/** The memory as it is told now, and the original wording, which is one press away where it reads otherwise.
+ * @param {BrowserContext} context @param {WholeMemory} memory @param {HTMLTextAreaElement} text with the original
+ * @param {boolean} isOpen whether the original is shown at once
+ * @returns {{elements: HTMLElement[], show: () => void}} `show` shows the original */
+function originalView({ say }, memory, text, isOpen) {
+    const show = () => text.focus();
+    if (memory.reads_now === undefined || memory.visibility === undefined) {
+        return { elements: [text], show };
+    }
+    const { visibility } = memory;
+    const bar = clarityBar({ ...memory, visibility }, say, memory.reads_now);
+    if (memory.reads_now === memory.text) return { elements: [text, bar], show };
+    const wording = memory.reworded ?? memory.text;
+    const nodes = readingNodes(memory.reads_now, say, wording, memory.units);
+    const reads = el('div', { id: 'soulmem_reads', class: 'soulmem_item_text' }, nodes);
+    const original = el('div', { class: 'soulmem_original' }, [
+        el('small', { class: 'soulmem_hint', text: say('original_hint') }),
+        text,
+    ]);
+    original.hidden = !isOpen;
+    const toggle = button('fa-clock-rotate-left', say('original_show'), () => set(original.hidden), {
+        id: 'soulmem_original',
+        'aria-expanded': isOpen,
+    });
+
+    /** @param {boolean} isShown */
+    function set(isShown) {
+        original.hidden = !isShown;
+        toggle.setAttribute('aria-expanded', String(isShown));
+    }
+
+    const head = el('small', { class: 'soulmem_hint', text: say(memory.reworded ? 'reworded_hint' : 'reads_hint') });
+    const elements = [head, reads, bar, el('div', { class: 'soulmem_row' }, [toggle]), original];
+    return { elements, show: () => set(true) };
 }
 
 /** Buttons for what can be changed beside the text.

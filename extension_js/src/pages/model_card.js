@@ -2,6 +2,7 @@
 
 import { button, el } from '../base/dom.js';
 import { isUnfinished } from '../widgets/job_list.js';
+import { modelChoice } from './model_choice.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').Job} Job */
@@ -57,7 +58,19 @@ export function testVerdict({ state, error, result }, say) {
     const values = { seconds: result.seconds ?? 0, reason: result.reason ?? '' };
     switch (result.state) {
         case 'ok':
-            return { sign: 'yes', text: say('test_ok', values), answer: result.answer };
+            return {
+                sign: 'yes',
+                text: say(result.asked ? 'test_ok_of' : 'test_ok', {
+                    ...values,
+                    right: result.right ?? 0,
+                    asked: result.asked ?? 0,
+                }),
+                answer: result.answer,
+            };
+        case 'weak': {
+            const { right = 0, asked = 0 } = result;
+            return { sign: 'warn', text: say('test_weak', { ...values, right, asked }) };
+        }
         case 'unreadable':
             return { sign: 'warn', text: say('test_unreadable', values) };
         case 'off':
@@ -84,6 +97,7 @@ export function modelCard(context, started) {
     const element = el('div', { class: 'soulmem_card', id: 'soulmem_model' }, [
         el('div', { class: 'soulmem_row' }, [light, name]),
         facts,
+        modelChoice(context, started),
         el('div', { class: 'soulmem_row' }, [run, test]),
         result,
     ]);

@@ -16,7 +16,9 @@ const ICONS = /** @type {const} */ ({
 });
 
 /** The buttons; after a press, what it means and a button that takes it back.
- * @param {App} app @param {Say} say @param {{trace: string, soul: string}} recall @param {string} memory id */
+ * @param {App} app @param {Say} say
+ * @param {{trace: string | (() => Promise<string>), soul: string}} recall `trace`: or how to get one, asked for with
+ *   the first verdict @param {string} memory id */
 export function verdictButtons(app, say, recall, memory) {
     const memoryApi = createMemoryApi(app.link.ask);
     const place = el('div', { class: 'soulmem_row soulmem_verdicts' });
@@ -31,7 +33,8 @@ export function verdictButtons(app, say, recall, memory) {
     function verdictButton(verdict, icon) {
         const label = say(/** @type {Key} */ (`verdict_${verdict}`));
         const judge = async () => {
-            const { change } = await memoryApi.judge(recall.trace, memory, verdict);
+            const trace = typeof recall.trace === 'string' ? recall.trace : await recall.trace();
+            const { change } = await memoryApi.judge(trace, memory, verdict);
             showVerdict(verdict, change);
         };
         const about = { class: `soulmem_verdict_${verdict}`, title: helpOf(verdict) };

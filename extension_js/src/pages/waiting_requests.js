@@ -19,11 +19,14 @@ export function watchDeletionRequests(app, say, open) {
     async function look() {
         const { souls } = app.settings();
         const present = app.host.members().map(member => souls[member.avatar]);
-        // An unknown soul has no requests; a sidecar that is away is shown by the health dot
-        const lists = await Promise.all(
-            present.filter(Boolean).map(soul => memoryApi.deletionRequests(soul).catch(() => [])),
-        );
-        const requests = lists.flat().map(request => request.request);
+        if (!present.some(Boolean)) return show([]);
+        // A sidecar that is away is shown by the health dot
+        const all = await memoryApi.deletionRequests().catch(() => []);
+        show(all.filter(({ soul }) => present.includes(soul)).map(({ request }) => request));
+    }
+
+    /** @param {string[]} requests that wait for the user */
+    function show(requests) {
         const fresh = requests.filter(id => !announced.has(id));
         waiting = requests.length;
         for (const id of fresh) announced.add(id);

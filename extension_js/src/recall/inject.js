@@ -1,5 +1,7 @@
 // What goes into the prompt: whole memories within a token budget, with no macro that SillyTavern would run.
 
+import { SECTION_NAMES } from '../base/settings.js';
+
 /** @typedef {import('../base/types.js').Block} Block */
 /** @typedef {import('../base/types.js').BlockItem} BlockItem */
 /** @typedef {import('../base/types.js').Memory} Memory */
@@ -14,13 +16,12 @@
 /** Share of the context that memories may take at most. */
 export const CONTEXT_SHARE = 0.12;
 const KEY = 'soulmem_';
-/** SillyTavern sorts prompts of one depth by key, so the number in the key keeps this order. */
-const SECTIONS = ['permanent', 'self', 'summary', 'episodes', 'facts', 'impulses'];
 const ROLES = ['system', 'user', 'assistant'];
 const POSITIONS = { in_chat: 1, in_prompt: 0, before_prompt: 2, macro: -1 }; // SillyTavern's numbers
 
-/** The keys of all prompts that the extension may have set. */
-export const PROMPT_KEYS = SECTIONS.map((section, index) => `${KEY}${index + 1}_${section}`);
+/** The keys of all prompts that the extension may have set. SillyTavern sorts prompts of one depth by key, so the number
+ * in the key keeps the order of the sections. */
+export const PROMPT_KEYS = SECTION_NAMES.map((section, index) => `${KEY}${index + 1}_${section}`);
 
 /** Breaks what SillyTavern would run inside a memory: `{{...}}`, also with backslashes between the braces, which
  * it removes in one pass and runs in the next; macros in angle brackets; and `<%...%>` of the template extension.
@@ -124,8 +125,8 @@ export function injections(blocks, texts, { position, depth }) {
     for (const [index, block] of blocks.entries()) {
         const text = texts[index];
         if (!text) continue;
-        const section = SECTIONS.includes(block.section) ? block.section : 'facts';
-        const key = PROMPT_KEYS[SECTIONS.indexOf(section)];
+        const section = SECTION_NAMES.includes(block.section) ? block.section : 'facts';
+        const key = PROMPT_KEYS[SECTION_NAMES.indexOf(section)];
         const earlier = byKey.get(key);
         if (earlier) {
             earlier.text += `\n${text}`;

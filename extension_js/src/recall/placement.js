@@ -12,6 +12,7 @@ import { repeating } from './repeated_texts.js';
 /** @typedef {import('./recall_records.js').RecallRecords} RecallRecords */
 /** @typedef {import('./recall_request.js').Generation} Generation */
 /** @typedef {import('../base/settings.js').Settings} Settings */
+/** @typedef {import('../base/types.js').Block} Block */
 /** @typedef {import('../base/types.js').RecallAnswer} RecallAnswer */
 /** @typedef {import('../base/types.js').RecallRecord} RecallRecord */
 
@@ -25,7 +26,7 @@ const NEWEST_SHARE = 0.5; // of the context: kept for the newest messages and me
  * @param {() => Settings} parts.settings */
 export function createPlacement({ host, chatSync, records, settings }) {
     let placed = /** @type {Placed | null} */ (null);
-    let text = ''; // value of the macro {{soulmem}}
+    let texts = /** @type {Record<string, string>} */ ({}); // by section: values of the macro {{soulmem}}
 
     /** Puts the memories into the prompt and notes what was sent.
      * @param {Generation} generation @param {OpenChat} open @param {Person} person
@@ -39,11 +40,13 @@ export function createPlacement({ host, chatSync, records, settings }) {
         const { position, depth: wantedDepth } = settings();
         const depth = safeDepth(messages, wantedDepth, contextSize * NEWEST_SHARE - budget);
         host.inject(injections(answer.blocks, fitted.texts, { position, depth }));
-        text = fitted.texts.filter(Boolean).join('\n');
+        texts = textsBySection(answer.blocks, fitted.texts);
         const trimmed = new Set(fitted.trimmed);
         const sent = answer.memories.map(memory => memory.id).filter(id => !trimmed.has(id));
         if (reply) {
-            const trace = sent.length || trimmed.size ? answer.trace : undefined;
+            // What was withheld is worth a look, too
+            const isTraced = sent.length || trimmed.size || answer.withheld;
+            const trace = isTraced ? answer.trace : undefined;
             chatSync.expectReply({ ...reply, trace, n: sent.length || undefined });
         }
         const record = {
@@ -57,6 +60,7 @@ export function createPlacement({ host, chatSync, records, settings }) {
             ...{ memories: answer.memories, blocks: answer.blocks, sent, trimmed: fitted.trimmed },
             ...{ item_tokens: fitted.itemTokens, tokens: fitted.tokens, budget },
             ...{ timed_out: answer.timed_out, took_ms: answer.took_ms, error: null },
+            withheld: answer.withheld ?? 0,
         };
         records.add(record);
         placed = { record, depth, reply };
@@ -79,11 +83,11 @@ export function createPlacement({ host, chatSync, records, settings }) {
     }
 
     /** Removes memories that repeat the lore of the prompt being made.
-     * @param {readonly string[]} texts of the lore */
-    function removeRepeated(texts) {
+     * @param {readonly string[]} lore its texts */
+    function removeRepeated(lore) {
         if (!placed || placed.cut) return;
         const { record, depth, reply } = placed;
-        const repeated = repeatedIn(record, texts);
+        const repeated = repeatedIn(record, lore);
         if (repeated.size === 0) return;
         const trimmed = new Set([...record.trimmed, ...repeated]);
         const blocks = record.blocks.map(block => {
@@ -92,10 +96,9 @@ export function createPlacement({ host, chatSync, records, settings }) {
         });
         host.clear(PROMPT_KEYS);
         host.inject(injections(record.blocks, blocks, { position: settings().position, depth }));
-        text = blocks.filter(Boolean).join('\n');
+        texts = textsBySection(record.blocks, blocks);
         const sent = record.sent.filter(id => !repeated.has(id));
-        const saved = [...repeated].reduce((sum, id) => sum + (record.item_tokens[id] ?? 0), 0);
-        const tokens = Math.max(0, record.tokens - saved);
+        const tokens = Math.max(0, record.tokens - tokensOf(record, repeated));
         if (reply) {
             chatSync.expectReply({ ...reply, trace: record.trace, n: sent.length || undefined });
         }
@@ -106,23 +109,53 @@ export function createPlacement({ host, chatSync, records, settings }) {
 
     return {
         place,
+        /** Counts the tokens of memories. @param {RecallAnswer} answer @param {number} budget tokens */
+        measure: ({ blocks, memories }, budget) =>
+            retrim(blocks, memories, budget, host.countTokens),
         removeRepeated,
         /** A prompt is being made: removes what was injected into the last one. */
         begin() {
             host.clear(PROMPT_KEYS);
             placed = null;
         },
+        /** What was injected, by section. */
+        texts: () => texts,
         /** @returns {string} what was injected, as the macro {{soulmem}} shows it */
-        text: () => text,
+        text: () => Object.values(texts).join('\n'),
         clearText() {
-            text = '';
+            texts = {};
         },
-        /** The user places memories by the macro, and the prompt that was made does not have it. */
-        placedNowhere() {
+        /** The user places memories by macros, and the prompt that was made lacks these sections.
+         * @param {readonly string[]} sections */
+        notPlaced(sections) {
             if (!placed) return;
             const { record, reply } = placed;
-            if (reply) chatSync.expectReply({ ...reply, trace: record.trace, n: undefined });
-            records.add({ ...record, sent: [], nowhere: true, tokens: 0 });
+            const blocks = record.blocks.filter(block => sections.includes(block.section));
+            const lost = blocks.flatMap(block => block.items);
+            const lostIds = new Set(lost.map(item => item.memory));
+            const sent = record.sent.filter(id => !lostIds.has(id));
+            const tokens = sent.length ? record.tokens - tokensOf(record, lostIds) : 0;
+            if (reply) {
+                const n = sent.length || undefined;
+                chatSync.expectReply({ ...reply, trace: record.trace, n });
+            }
+            const nowhere = sent.length === 0;
+            records.add({ ...record, sent, ...(nowhere && { nowhere }), tokens });
         },
     };
+}
+
+/** @param {RecallRecord} record @param {Iterable<string>} ids of memories @returns {number} tokens of their items */
+const tokensOf = (record, ids) =>
+    [...ids].reduce((sum, id) => sum + (record.item_tokens[id] ?? 0), 0);
+
+/** @param {readonly Block[]} blocks @param {readonly (string | null)[]} texts of the blocks
+ * @returns {Record<string, string>} by section, in the order of the blocks */
+function textsBySection(blocks, texts) {
+    const bySection = /** @type {Record<string, string>} */ ({});
+    for (const [index, { section }] of blocks.entries()) {
+        const parts = [bySection[section], texts[index]].filter(Boolean);
+        if (parts.length) bySection[section] = parts.join('\n');
+    }
+    return bySection;
 }

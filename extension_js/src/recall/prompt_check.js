@@ -2,26 +2,33 @@
 
 /** @typedef {import('../base/types.js').Position} Position */
 
+/** Texts of the sections that were injected, by section. @typedef {Record<string, string>} Texts */
+
+/** @param {string} text @returns {string} */
+const lastLine = text => text.split('\n').at(-1)?.trim() ?? '';
+
 /** @param {() => Position} position where the user wants memories */
 export function createPromptCheck(position) {
-    let expected = ''; // the last line that was injected; empty when none is to be looked for
+    let expected = /** @type {[string, string][]} */ ([]); // sections with the last line of each
     let missing = false;
 
     return {
         /** @returns {boolean} whether the last prompt lacked what was injected into it */
         isMissing: () => missing,
-        /** @param {string} text that was injected; empty when nothing was */
-        expect(text) {
-            expected = text.split('\n').at(-1)?.trim() ?? '';
+        /** @param {Texts} texts that were injected */
+        expect(texts) {
+            const lines = Object.entries(texts).map(([section, text]) => [section, lastLine(text)]);
+            expected = /** @type {[string, string][]} */ (lines.filter(([, line]) => line));
         },
-        /** @param {string} prompt @param {() => void} placedNowhere called when a macro was to place them and did not
+        /** @param {string} prompt @param {(sections: string[]) => void} notPlaced called with what macros were to
+         * place and did not
          * @returns {boolean} false when there was nothing to look for */
-        check(prompt, placedNowhere) {
-            if (!expected) return false;
-            const isLost = !prompt.includes(expected);
-            if (position() !== 'macro') missing = isLost;
-            else if (isLost) placedNowhere();
-            expected = '';
+        check(prompt, notPlaced) {
+            if (expected.length === 0) return false;
+            const lost = expected.filter(([, line]) => !prompt.includes(line));
+            if (position() !== 'macro') missing = lost.length > 0;
+            else if (lost.length > 0) notPlaced(lost.map(([section]) => section));
+            expected = [];
             return true;
         },
     };

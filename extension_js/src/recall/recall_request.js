@@ -18,11 +18,19 @@ import { budgetFor } from './inject.js';
 /** One recall while it runs. `deadline`: ms since the epoch; `storing`: the open chat may be stored.
  * @typedef {{type: string, contextSize: number, signal: AbortSignal, deadline: number, storing: boolean}} Generation */
 
+/** A question and whose reply it is for.
+ * @typedef {{open: OpenChat, person: Person, reply: PendingReply | null, question: Question}} Asked */
+/** The body of `POST /recall`.
+ * @typedef {{soul: string, chat: string, slot?: string, swipe?: number, query: string | null, type: string,
+ *   budget_tokens: number, max_items: number, context_from: string | null, context_texts?: string[],
+ *   time_budget_ms: number}} Question */
+
 const TRIM_TIME = 150; // ms kept back for counting tokens
 const QUERY_MESSAGES = 3;
 const QUERY_CHARACTERS = 4000;
+const QUESTION_CHARACTERS = 2000; // of a deep search
 
-/** The last messages as a query, for a sidecar that does not have them. @param {readonly StMessage[]} chat */
+/** The last messages as a query. @param {readonly StMessage[]} chat */
 export const lastWords = chat =>
     chat
         .filter(message => !message.is_system)
@@ -30,6 +38,15 @@ export const lastWords = chat =>
         .map(message => message.mes ?? '')
         .join('\n')
         .slice(-QUERY_CHARACTERS);
+
+/** The text of the last message: a question, and what is asked of a sidecar that does not have the chat. Among
+ * older messages in one text the newest line would be drowned. @param {readonly StMessage[]} chat @returns {string} */
+export const lastMessage = chat =>
+    chat.filter(message => !message.is_system).at(-1)?.mes?.slice(-QUESTION_CHARACTERS) ?? '';
+
+/** The language of reasons: that of the page, as far as there are reasons in it.
+ * @param {string} locale @returns {'en' | 'zh'} */
+export const reasonLanguage = locale => (locale.toLowerCase().startsWith('zh') ? 'zh' : 'en');
 
 /** @param {object} parts
  * @param {Host} parts.host @param {ChatSync} parts.chatSync @param {Ask} parts.ask the sidecar
@@ -66,28 +83,41 @@ export function createRecallRequest({ host, chatSync, ask, settings, prompts, mi
         return open.people.find(person => person.avatar === avatar) ?? open.people[0];
     }
 
-    /** The body of `POST /recall`.
-     * @param {Generation} generation @param {OpenChat} open @param {Person} person
-     * @param {PendingReply | null} reply @param {boolean} complete the sidecar has the chat as it is now */
-    function questionOf(generation, open, person, reply, complete) {
+    /** @param {Generation} generation @param {OpenChat} open @param {Person} person
+     * @param {PendingReply | null} reply @param {boolean} complete the sidecar has the chat as it is now
+     * @param {readonly string[]} [coming] slots that it gets with this question @returns {Question} */
+    function questionOf(generation, open, person, reply, complete, coming = []) {
         const { type, contextSize, deadline, storing } = generation;
         const chat = open.record.chat;
-        const border =
-            complete || !storing
-                ? prompts.contextFrom(chat, contextSize, chatSync.storedSlots())
-                : null;
+        const stored = new Set([...chatSync.storedSlots(), ...coming]);
+        const border = complete || !storing ? prompts.contextFrom(chat, contextSize, stored) : null;
         return {
             soul: person.soul,
             chat,
             ...(reply && storing && { slot: reply.slot, swipe: reply.swipe }),
-            query: complete ? null : lastWords(host.chat()),
+            query: complete ? null : lastMessage(host.chat()),
+            ...(open.record.intent && { intent: host.resolved(open.record.intent) }),
             type,
             budget_tokens: budgetFor(settings().budget, contextSize),
             max_items: settings().max_items,
             context_from: border,
-            ...(minor() >= 1 && { context_texts: prompts.contextTexts(chat, border) }),
+            ...(minor() >= 1 && {
+                context_texts: prompts.contextTexts(chat, border),
+                language: reasonLanguage(host.locale()),
+            }),
             time_budget_ms: Math.max(100, Math.round(deadline - Date.now() - TRIM_TIME)),
         };
+    }
+
+    /** What is asked for the next reply. Null where nobody remembers.
+     * @param {Generation} generation @param {OpenChat} open @param {boolean} complete @param {readonly string[]} [coming]
+     * @returns {Asked | null} */
+    function askedFor(generation, open, complete, coming) {
+        const person = speakerOf(open);
+        if (!person || person.config.enabled === false) return null;
+        const reply = nextReply(open, generation.type);
+        const question = questionOf(generation, open, person, reply, complete, coming);
+        return { open, person, reply, question };
     }
 
     /** Asks for memories. A chat that is not stored is registered first when the sidecar does not know it.
@@ -103,5 +133,7 @@ export function createRecallRequest({ host, chatSync, ask, settings, prompts, mi
         });
     }
 
-    return { nextReply, speakerOf, questionOf, askForMemories };
+    return { askedFor, askForMemories };
 }
+
+/** @typedef {ReturnType<typeof createRecallRequest>} RecallQuestions */

@@ -1,6 +1,8 @@
 // Memories for the coming reply: sync, recall and inject within a time budget. A failure costs only the memories.
 
 import { ApiError } from '../link/api.js';
+import { createEarlyRecall } from './early_recall.js';
+import { createExchange } from './exchange.js';
 import { createLastPrompts } from './last_prompts.js';
 import { createPlacement } from './placement.js';
 import { createRecallRecords } from './recall_records.js';
@@ -8,14 +10,12 @@ import { createRecallRequest } from './recall_request.js';
 
 /** @typedef {import('../tavern/host.js').Host} Host */
 /** @typedef {import('../chat/chat_sync.js').ChatSync} ChatSync */
-/** @typedef {import('../chat/identify.js').OpenChat} OpenChat */
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {import('../base/settings.js').Settings} Settings */
 /** @typedef {import('../base/types.js').RecallRecord} RecallRecord */
 
 /** @typedef {import('./recall_request.js').Generation} Generation */
-/** What a sync before the recall came to. `complete`: the sidecar has the chat as it is now.
- * @typedef {{open: OpenChat | null, complete: boolean, failure: unknown}} SyncOutcome */
+/** @typedef {import('./recall_request.js').Asked} Asked */
 
 const TYPES = new Set(['normal', 'swipe', 'regenerate', 'continue', 'impersonate', 'quiet']);
 
@@ -39,45 +39,41 @@ export function createRecaller(parts) {
     const prompts = createLastPrompts(host);
     const placement = createPlacement({ host, chatSync, records, settings });
     const request = createRecallRequest({ host, chatSync, ask, settings, prompts, minor });
+    const exchange = createExchange({ chatSync, ask, request, minor });
+    const early = createEarlyRecall({ host, begin: recallAhead });
     let current = /** @type {AbortController | null} */ (null);
-
-    /** Syncs what the recall needs. A sidecar that refuses the sync still recalls with what it has.
-     * @param {Generation} generation @returns {Promise<SyncOutcome>} */
-    async function syncFirst({ type, signal }) {
-        try {
-            const leaveOut = type === 'swipe' ? 1 : 0;
-            const synced = await chatSync.syncForReply({ leaveOut, signal });
-            const complete = Boolean(synced && !synced.result.held);
-            return { open: synced?.open ?? null, complete, failure: null };
-        } catch (error) {
-            if (!(error instanceof ApiError) || error.kind !== 'http') throw error;
-            return { open: null, complete: false, failure: error };
-        }
-    }
+    let lastContextSize = 0; // tokens
+    let isStopped = false; // the generation that began last was stopped before it asked for memories
 
     /** @param {Omit<Generation, 'storing'>} options */
     async function recall(options) {
-        const { type, signal } = options;
+        const { signal } = options;
         if (!(await ready())) {
             throw new ApiError('SoulMem is asleep', { kind: 'network', code: 'asleep' });
         }
         const generation = { ...options, storing: chatSync.mayStore() };
-        const synced =
-            type !== 'quiet' && generation.storing
-                ? await syncFirst(generation)
-                : { open: null, complete: false, failure: null };
-        const open = synced.open ?? (await chatSync.identify());
+        const ahead = await early.take(signal);
+        const expect = (/** @type {Asked} */ { reply }) => chatSync.expectReply(reply);
+        const exchanged = await exchange(generation, expect, ahead);
         signal.throwIfAborted();
-        const person = open ? request.speakerOf(open) : undefined;
-        if (!open || !person || person.config.enabled === false) return;
-        const reply = request.nextReply(open, type);
-        chatSync.expectReply(reply);
-        const question = request.questionOf(generation, open, person, reply, synced.complete);
-        const answer = await request.askForMemories(generation, question, open);
-        signal.throwIfAborted();
+        if (!exchanged) return;
+        const { open, person, reply, question, answer, failure } = exchanged;
         const budget = question.budget_tokens;
         const isPlaced = await placement.place(generation, open, person, reply, answer, budget);
-        if (isPlaced && synced.failure) throw synced.failure;
+        if (isPlaced && failure) throw failure;
+    }
+
+    /** Recalls before SillyTavern asks for it, with the context size of the last time.
+     * @param {AbortSignal} signal */
+    async function recallAhead(signal) {
+        const deadline = Date.now() + settings().time_budget;
+        const storing = chatSync.mayStore();
+        if (!storing || !(await ready())) return null;
+        const generation = { type: 'normal', contextSize: lastContextSize, signal, deadline };
+        const exchanged = await exchange({ ...generation, storing });
+        // SillyTavern remembers how many tokens a text has
+        if (exchanged) await placement.measure(exchanged.answer, exchanged.question.budget_tokens);
+        return exchanged;
     }
 
     /** SillyTavern calls and awaits this before each generation. Never throws, never aborts the generation.
@@ -88,8 +84,10 @@ export function createRecaller(parts) {
         placement.begin();
         chatSync.expectReply(null);
         const type = recallType(stType);
+        lastContextSize = contextSize;
+        if (type !== 'normal') early.drop();
         const { enabled, quiet, time_budget: timeBudget } = settings();
-        if (!enabled || (type === 'quiet' && !quiet)) return;
+        if (isStopped || !enabled || (type === 'quiet' && !quiet)) return;
         placement.clearText();
         const own = (current = new AbortController());
         const { signal } = own;
@@ -128,9 +126,26 @@ export function createRecaller(parts) {
         last: records.last,
         byTrace: records.byTrace,
         text: placement.text,
-        placedNowhere: placement.placedNowhere,
+        texts: placement.texts,
+        notPlaced: placement.notPlaced,
+        /** Takes what was injected out of the prompt. */
+        clear() {
+            placement.begin();
+            placement.clearText();
+        },
+        /** SillyTavern begins to make a reply; the message it answers may not be in the chat yet.
+         * @param {unknown} stType SillyTavern's word for why it generates */
+        generationStarted(stType) {
+            isStopped = false;
+            const isAnswer = settings().enabled && recallType(stType) === 'normal';
+            if (isAnswer && lastContextSize > 0 && !host.group()) early.watch();
+        },
         /** The user pressed Stop. */
-        stop: () => current?.abort(new ApiError('stopped', { kind: 'aborted' })),
+        stop() {
+            early.drop();
+            isStopped = current === null;
+            current?.abort(new ApiError('stopped', { kind: 'aborted' }));
+        },
         /** SillyTavern has chosen the lore of the prompt being made: memories that repeat it are removed.
          * @param {unknown} entries of worlds */
         loreActivated(entries) {
@@ -143,6 +158,7 @@ export function createRecaller(parts) {
         promptMade: () => prompts.end(chatSync.state.chat),
         /** Another chat was opened; SillyTavern has dropped what was injected. */
         chatClosed() {
+            early.drop();
             current?.abort(new ApiError('the chat was closed', { kind: 'aborted' }));
             placement.clearText();
         },

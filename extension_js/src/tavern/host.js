@@ -3,6 +3,7 @@
 import { createChatAccess } from './host_chat.js';
 import { createPromptAccess } from './host_prompt.js';
 import { createPageAccess } from './host_page.js';
+import { createScriptAccess } from './host_scripts.js';
 
 /** SillyTavern's names of the events used here. Not every version has all of them.
  * @typedef {'APP_READY' | 'CHAT_CHANGED' | 'CHAT_RENAMED' | 'CHAT_DELETED' | 'GROUP_CHAT_DELETED'
@@ -21,6 +22,7 @@ export function createHost(getContext) {
         ...createChatAccess(getContext),
         ...createPromptAccess(getContext),
         ...createPageAccess(getContext),
+        ...createScriptAccess(getContext),
 
         /** @param {EventName} name
          * @param {(...args: any[]) => unknown} handler must return at once: SillyTavern waits for it */
@@ -32,6 +34,10 @@ export function createHost(getContext) {
         stored() {
             getContext().extensionSettings.soulmem ??= {};
             return getContext().extensionSettings.soulmem;
+        },
+        /** Removes our settings; they come back with the next look at them. */
+        dropStored() {
+            delete getContext().extensionSettings.soulmem;
         },
         saveSettings: () => getContext().saveSettingsDebounced(),
         /** @returns {boolean} whether Vector Storage recalls chat messages as well */

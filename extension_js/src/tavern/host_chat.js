@@ -89,6 +89,10 @@ export function createChatAccess(getContext) {
         /** @returns {Set<string>} of all characters */
         avatars: () =>
             new Set(getContext().characters.map((/** @type {any} */ card) => card.avatar)),
+        /** @param {string} avatar @returns {string} address of its picture */
+        portrait: avatar =>
+            getContext().getThumbnailUrl?.('avatar', avatar) ??
+            `/thumbnail?type=avatar&file=${encodeURIComponent(avatar)}`,
         /** Our field of a card. @param {string} avatar @returns {Promise<CardField | undefined>} */
         cardField: async avatar => (await loadedCard(avatar))?.data?.extensions?.soulmem,
         /** @param {string} avatar @param {CardField} field */
@@ -103,6 +107,22 @@ export function createChatAccess(getContext) {
             const additional = await additionalWorlds(avatar.replace(/\.[^.]+$/, ''));
             const names = [...new Set([own, ...additional])];
             return names.filter(name => typeof name === 'string' && name);
+        },
+
+        /** Name of the world that is bound to the open chat; empty without one. @returns {string} */
+        lorebookOfChat: () => String(getContext().chatMetadata?.world_info ?? ''),
+        /** Files in the data bank of a character and of the open chat, on SillyTavern's server.
+         * @param {string} avatar @returns {{name: string, url: string}[]} */
+        dataBank(avatar) {
+            const { extensionSettings, chatMetadata } = getContext();
+            const lists = [
+                extensionSettings.character_attachments?.[avatar],
+                chatMetadata?.attachments,
+            ];
+            return lists
+                .flatMap(list => (Array.isArray(list) ? list : []))
+                .filter(file => typeof file?.url === 'string' && /^\/(?!\/)/.test(file.url))
+                .map(file => ({ name: String(file.name ?? file.url), url: file.url }));
         },
 
         /** Shows a message of the open chat, loading what is above the shown part. @param {number} index */

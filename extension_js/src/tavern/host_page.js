@@ -1,11 +1,13 @@
-// SillyTavern's page: popups, toasts, translations, templates, macros and slash commands.
+// SillyTavern's page: popups, toasts, translations, templates.
 
 const FOLDER = decodeURIComponent(
     new URL('../..', import.meta.url).pathname.split('/').slice(0, -2).at(-1) ?? 'SoulMem',
 );
 
+const DOWNLOAD_TIME = 60_000; // ms until the browser has surely taken a file
+
 /** @param {string} text @returns {string} HTML that shows it */
-const escaped = text => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
+export const escaped = text => text.replace(/[&<>"']/g, sign => `&#${sign.charCodeAt(0)};`);
 
 /** @param {() => any} getContext SillyTavern.getContext */
 export function createPageAccess(getContext) {
@@ -42,7 +44,8 @@ export function createPageAccess(getContext) {
             const { Popup, POPUP_TYPE } = getContext();
             const popup = new Popup(content, POPUP_TYPE.TEXT, '', {
                 okButton: closeLabel,
-                wide: true,
+                wide: !large,
+                wider: large,
                 large,
                 allowVerticalScrolling: true,
                 leftAlign: true,
@@ -71,6 +74,15 @@ export function createPageAccess(getContext) {
             const options = yes ? { okButton: yes } : {};
             return (await Popup.show.input('SoulMem', escaped(question), '', options)) ?? null;
         },
+        /** Saves a text as a file of the browser's downloads.
+         * @param {string} name of the file @param {Blob} content */
+        download(name, content) {
+            const address = URL.createObjectURL(content);
+            const link = document.createElement('a');
+            Object.assign(link, { href: address, download: name });
+            link.click();
+            setTimeout(() => URL.revokeObjectURL(address), DOWNLOAD_TIME);
+        },
         /** @param {'info' | 'success' | 'warning' | 'error'} kind @param {string} text
          * @param {{timeOut?: number, extendedTimeOut?: number, onclick?: () => unknown}} [options] of toastr */
         toast: (kind, text, options) =>
@@ -78,34 +90,5 @@ export function createPageAccess(getContext) {
                 escapeHtml: true,
                 ...options,
             }),
-
-        /** @param {string} name @param {() => string} handler @param {string} description */
-        registerMacro(name, handler, description) {
-            const { macros, registerMacro } = getContext();
-            if (macros?.register) macros.register(name, { handler, description });
-            else registerMacro?.(name, handler, description);
-        },
-        /** @param {string} name @param {(text: string) => Promise<string>} run
-         * @param {string} help @param {string} argument what the argument means */
-        registerCommand(name, run, help, argument) {
-            const { SlashCommandParser, SlashCommand, SlashCommandArgument, ARGUMENT_TYPE } =
-                getContext();
-            const argumentList = [
-                SlashCommandArgument.fromProps({
-                    description: argument,
-                    typeList: [ARGUMENT_TYPE.STRING],
-                    isRequired: false,
-                }),
-            ];
-            const command = SlashCommand.fromProps({
-                name,
-                callback: (/** @type {unknown} */ _named, /** @type {unknown} */ text) =>
-                    run(String(text ?? '')),
-                returns: 'text',
-                helpString: help,
-                unnamedArgumentList: argumentList,
-            });
-            SlashCommandParser.addCommandObject(command);
-        },
     };
 }

@@ -69,7 +69,10 @@ function peopleOf(record, souls) {
 /** Our field of a character card.
  * @typedef {{soul?: string, avatar?: string, config?: CardConfig}} CardField */
 /** The card's own settings; what is undefined follows the general setting.
- * @typedef {{enabled?: boolean, forgetting?: number, scope?: 'character' | 'chat'}} CardConfig */
+ * @typedef {{enabled?: boolean, forgetting?: number, restraint?: number, scope?: 'character' | 'chat',
+ *   fades?: boolean, rewords?: boolean, knows_it_forgets?: boolean, decay?: 'exponential' | 'hybrid',
+ *   push?: 'off' | 'rare' | 'often',
+ *   weights?: Record<string, number>}} CardConfig */
 
 /** The soul of a character.
  *

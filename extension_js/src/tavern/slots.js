@@ -39,12 +39,14 @@ function slotOfSwipes(message) {
     return null;
 }
 
-/** @param {StMessage} message @param {string} slot */
-function stampAllSwipes(message, slot) {
-    writeStamp(message, { id: slot });
+/** Writes a stamp on a message and on each of its swipes.
+ * @param {StMessage} message @param {Partial<Stamp>} stamp undefined values are removed */
+export function stampAllSwipes(message, stamp) {
+    writeStamp(message, stamp);
     for (const swipe of message.swipe_info ?? []) {
         if (swipe && typeof swipe === 'object') {
-            swipe.extra = { ...swipe.extra, soulmem: { ...swipe.extra?.soulmem, id: slot } };
+            const next = { ...swipe.extra?.soulmem, ...stamp };
+            swipe.extra = { ...swipe.extra, soulmem: JSON.parse(JSON.stringify(next)) };
         }
     }
 }
@@ -65,7 +67,7 @@ export function mintSlots(chat, more = () => ({})) {
             unassigned.push(message);
         } else {
             taken.add(slot);
-            if (slotOf(message) === null) stampAllSwipes(message, slot);
+            if (slotOf(message) === null) stampAllSwipes(message, { id: slot });
         }
     }
     for (const message of unassigned) {
@@ -77,7 +79,7 @@ export function mintSlots(chat, more = () => ({})) {
         while (taken.has(slot));
         taken.add(slot);
         const isDuplicate = slotOf(message) !== null;
-        stampAllSwipes(message, slot);
+        stampAllSwipes(message, { id: slot });
         writeStamp(message, isDuplicate ? { trace: undefined, n: undefined } : more(message));
     }
     return unassigned.length;

@@ -54,6 +54,7 @@ function versionOf(message) {
  * @param {StMessage} message @param {readonly string[]} souls @param {readonly string[]} cast the founding members
  * @returns {string[] | null} */
 export function presentAt(message, souls, cast) {
+    if (stampOf(message).off) return []; // the user had it forgotten
     const witnesses = new Set(stampOf(message).present ?? cast);
     const present = souls.filter(soul => witnesses.has(soul));
     return present.length === souls.length ? null : present;

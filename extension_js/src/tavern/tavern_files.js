@@ -49,6 +49,13 @@ export function createTavernFiles(host, doFetch = (...args) => globalThis.fetch(
         worlds: avatar => host.worldsOf(avatar),
         /** A world. @param {string} name @param {AbortSignal} [signal] @returns {Promise<string>} JSON */
         world: async (name, signal) => (await post('/api/worldinfo/get', { name }, signal)).text(),
+        /** A file of the data bank. @param {string} url of SillyTavern's own server @param {AbortSignal} [signal]
+         * @returns {Promise<string>} */
+        async attachment(url, signal) {
+            const response = await doFetch(url, { cache: 'no-cache', signal });
+            if (!response.ok) throw new Error(`SillyTavern: ${url} ${response.status}`);
+            return response.text();
+        },
     };
 }
 

@@ -1,7 +1,15 @@
 // An entry of the audit on the page, with its buttons.
 
 import { button, el } from '../base/dom.js';
-import { actionText, fieldTexts, isUndoable, jobOf, textDifference, textOf } from './audit_text.js';
+import {
+    actionText,
+    fieldTexts,
+    isUndoable,
+    jobOf,
+    rewordingOf,
+    textDifference,
+    textOf,
+} from './audit_text.js';
 
 /** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').AuditEntry} AuditEntry */
@@ -11,6 +19,7 @@ import { actionText, fieldTexts, isUndoable, jobOf, textDifference, textOf } fro
  * @property {() => unknown} undone called after an undo
  * @property {(text: string) => unknown} [reuse] takes an earlier wording over
  * @property {() => unknown} [open] shows the memory
+ * @property {string} [original] the memory's own wording, beside which a rewording is shown
  * @property {Set<string>} [jobs] jobs that have their button already; the entry adds its own
  */
 
@@ -32,7 +41,7 @@ export function auditItem(context, entry, options) {
                     text: facts.filter(Boolean).join(' · '),
                 }),
             ]),
-            textView(entry, Boolean(options.reuse)),
+            textView(entry, Boolean(options.reuse), options.original),
             ...fieldTexts(entry, say).map(text => el('div', { text })),
             reason ? el('div', { class: 'soulmem_hint', text: say('reason', { reason }) }) : null,
             actions.length ? el('div', { class: 'soulmem_row' }, actions) : null,
@@ -70,13 +79,20 @@ function actionsOf(context, entry, { undone, reuse, open, jobs }) {
 }
 
 /** The memory's text: as a difference when the entry changed it.
- * @param {AuditEntry} entry @param {boolean} onlyChanges show nothing when the text is the same */
-function textView(entry, onlyChanges) {
+ * @param {AuditEntry} entry @param {boolean} onlyChanges show nothing when the text is the same
+ * @param {string} [original] the memory's own wording */
+function textView(entry, onlyChanges, original) {
     const before = entry.before?.text;
     const after = entry.after?.text;
     if (before !== undefined && after !== undefined) {
         const about = { class: 'soulmem_item_text soulmem_wording' };
         return el('div', about, differenceView(before, after));
+    }
+    const rewording = rewordingOf(entry);
+    if (rewording) {
+        const about = { class: 'soulmem_item_text soulmem_wording' };
+        const [old, now] = [rewording.before ?? original, rewording.after ?? original];
+        return el('div', about, differenceView(old ?? '', now ?? ''));
     }
     const text = textOf(entry);
     if (text === null || onlyChanges) return null;

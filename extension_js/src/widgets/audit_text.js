@@ -63,13 +63,29 @@ export function fieldTexts({ before, after }, say) {
     });
 }
 
-/** @param {AuditEntry} entry @param {Say} say @returns {string} who did what */
-export function actionText({ before, after, actor, action }, say) {
+/** What a model made of the memory before and after; undefined where it is the same.
+ * @param {AuditEntry} entry @returns {{before: string | null, after: string | null} | undefined} */
+export function rewordingOf({ before, after, target }) {
+    const wordings = [before, after].map(fields => fields?.fading?.[target]?.reworded ?? null);
+    return wordings[0] === wordings[1] ? undefined : { before: wordings[0], after: wordings[1] };
+}
+
+/** @param {AuditEntry} entry @returns {string} what was done, as it is called in the texts */
+function deedOf(entry) {
+    const { before, after, action } = entry;
     const fields = Object.keys({ ...before, ...after });
+    if (action !== 'change') return action;
+    if (rewordingOf(entry)) return 'reword';
+    if (fields.every(name => name === 'edges')) return 'link';
+    return fields.every(name => name === 'fading' || name === 'edges') ? 'fade' : action;
+}
+
+/** @param {AuditEntry} entry @param {Say} say @returns {string} who did what */
+export function actionText(entry, say) {
+    const { before, after, actor } = entry;
     const links = Object.keys({ ...before?.edges, ...after?.edges }).length;
-    const onlyLinks = action === 'change' && fields.every(name => name === 'edges');
     const who = say(/** @type {Key} */ (`by_${actor}`));
-    return `${who}: ${say(/** @type {Key} */ (`did_${onlyLinks ? 'link' : action}`), { n: links })}`;
+    return `${who}: ${say(/** @type {Key} */ (`did_${deedOf(entry)}`), { n: links })}`;
 }
 
 /** @param {AuditEntry} entry @returns {string | null} the memory's text in the entry */

@@ -9,6 +9,9 @@ import { stepText } from '../link/health_checks.js';
 /** @typedef {import('../base/strings.js').Key} Key */
 /** @typedef {import('../link/api.js').ApiError} ApiError */
 
+/** Why something was not done, in words for the user as they are. */
+export class WordedError extends Error {}
+
 /** The contract's codes that have a text of their own. */
 const CODES = [
     'not_found',
@@ -22,6 +25,7 @@ const CODES = [
 
 /** @param {unknown} error @param {LinkState} link @param {StepFacts} facts @param {Say} say @returns {string} */
 export function errorText(error, link, facts, say) {
+    if (error instanceof WordedError) return error.message;
     const { kind, code, message } = /** @type {ApiError} */ (error);
     if (kind === 'timeout') return say('trouble_slow');
     if (kind === 'network' || code === 'sidecar_down') {

@@ -41,6 +41,10 @@ export const jobName = (job, say) =>
 export function outcomeText(job, say) {
     if (job.state === 'failed') return say('stand_failed', { reason: job.error ?? '' });
     if (job.state !== 'done') return say(/** @type {Key} */ (`stand_${job.state}`));
+    if (job.kind === 'deep') {
+        const { answer, calls } = job.result ?? {};
+        return say('deep_result', { n: answer?.memories.length ?? 0, calls: calls ?? 0 });
+    }
     const { calls, memories, written, parked } = job.result ?? {};
     if (typeof calls !== 'number') return say('stand_done');
     const learned = say('learned_result', { calls, memories: memories ?? written ?? 0 });

@@ -1,6 +1,7 @@
 // A memory in a list: its kind, its badges, its row.
 
 import { el, onPress } from '../base/dom.js';
+import { clarityOf, readingNodes } from './faded_text.js';
 
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
@@ -23,6 +24,7 @@ export const KINDS = /** @type {const} */ ([
     'episode',
     'abstract_episode',
     'summary',
+    'digest',
     'concept',
     'action',
     'trigger',
@@ -42,7 +44,7 @@ export function kindLabel(kind, say) {
 const badge = (icon, text) =>
     el('span', { class: 'soulmem_badge' }, [el('i', { class: `fa-solid ${icon}` }), text]);
 
-/** @param {Pick<ListedMemory, 'id' | 'permanent' | 'locked' | 'state'> & {in_doubt?: boolean}} memory
+/** @param {Pick<ListedMemory, 'id' | 'permanent' | 'locked' | 'state' | 'visibility' | 'reads_now'> & {in_doubt?: boolean, told?: number}} memory
  * @param {Say} say @param {ReadonlySet<string>} [leftOut] ids of permanent memories that the last prompt had no
  *   room for @returns {HTMLElement[]} */
 export function memoryBadges(memory, say, leftOut) {
@@ -52,6 +54,13 @@ export function memoryBadges(memory, say, leftOut) {
     if (memory.in_doubt) badges.push(badge('fa-circle-question', say('item_doubt')));
     if (memory.permanent) badges.push(badge('fa-thumbtack', say('item_permanent')));
     if (memory.locked) badges.push(badge('fa-lock', say('item_locked')));
+    const { visibility } = memory;
+    if (visibility !== undefined) {
+        const clarity = clarityOf({ visibility }, memory.reads_now);
+        if (clarity !== 'clear') badges.push(badge('fa-cloud', say(`clarity_${clarity}`)));
+    }
+    if (memory.told && memory.told > 1)
+        badges.push(badge('fa-comments', say('item_retold', { n: memory.told })));
     if (memory.state === 'stale') badges.push(badge('fa-hourglass-half', say('item_stale')));
     return badges;
 }
@@ -76,7 +85,7 @@ export function memoryRow(memory, say, { facts = '', press, actions = [], leftOu
             ]),
             facts ? el('small', { class: 'soulmem_recalled_facts', text: facts }) : null,
         ]),
-        el('div', { class: 'soulmem_item_text', text: memory.text }),
+        el('div', { class: 'soulmem_item_text' }, readingNodes(memory.reads_now ?? memory.text, say)),
     ]);
     if (press) onPress(body, press);
     const buttons = actions.length ? el('div', { class: 'soulmem_row' }, actions) : null;

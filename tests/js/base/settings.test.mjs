@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressOf, bounded, DEFAULTS, repair } from '../../../extension_js/src/base/settings.js';
+import {
+    addressOf,
+    bounded,
+    DEFAULTS,
+    mirrored,
+    repair,
+} from '../../../extension_js/src/base/settings.js';
 
 test('nothing stored means the defaults', () => assert.deepEqual(repair({}), DEFAULTS));
 
@@ -21,6 +27,7 @@ test('values that make no sense become defaults, out of bounds are clipped', () 
             url: 'javascript:1',
             souls: [1],
             forgetting: 1.26,
+            restraint: 2.5,
             max_items: '7',
         }),
     );
@@ -34,9 +41,10 @@ test('values that make no sense become defaults, out of bounds are clipped', () 
             settings.url,
             settings.souls,
             settings.forgetting,
+            settings.restraint,
             settings.max_items,
         ],
-        [8000, 0, 2000, 'auto', 'auto', DEFAULTS.url, {}, 1.26, 7],
+        [8000, 0, 2000, 'auto', 'auto', DEFAULTS.url, {}, 1.26, 2, 7],
     );
 });
 
@@ -47,6 +55,13 @@ test('the defaults are not shared between users of the module', () => {
 
 test('an emptied field is the default, not zero', () =>
     assert.equal(bounded('depth', ''), DEFAULTS.depth));
+
+test('a mirrored dial has silence on the left, and its value comes back from its place', () => {
+    assert.equal(mirrored('restraint', 2), 0);
+    assert.equal(mirrored('restraint', DEFAULTS.restraint), 1);
+    for (const value of [0, 0.1, 0.7, 1.3, 2])
+        assert.equal(mirrored('restraint', mirrored('restraint', value)), value);
+});
 
 test('an address is completed, and nonsense is none', () => {
     for (const [typed, meant] of /** @type {const} */ ([
@@ -69,4 +84,10 @@ test('an address is completed, and nonsense is none', () => {
         null,
     ])
         assert.equal(addressOf(typed), null);
+});
+
+test('a chosen profile stays, and one that is no text is none', () => {
+    assert.equal(repair({ llm_profile: 'p2' }).llm_profile, 'p2');
+    for (const wrong of [7, null, {}])
+        assert.equal(repair(/** @type {any} */ ({ llm_profile: wrong })).llm_profile, '');
 });

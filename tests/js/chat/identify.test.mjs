@@ -156,7 +156,7 @@ test('no id is minted while it is not known whether the chat was imported', asyn
     gate.listing = refusal('busy', 503);
     await assert.rejects(chatSync.identify(), /busy/);
     assert.equal(host.record(), undefined);
-    gate.listing = refusal('not_found', 404); // the sidecar does not know the soul yet
+    gate.listing = null;
     await chatSync.identify();
     assert.ok(host.record()?.chat);
 });

@@ -177,6 +177,20 @@ test('stopped, the running job is cancelled and nothing more is sent', async () 
     );
 });
 
+test('stopped within the last file, the import was stopped, and one cancelled elsewhere failed', async () => {
+    const last = scene({ chats: { a: header() } });
+    const stop = new AbortController();
+    const sources = /** @type {Source[]} */ ([{ format: 'st_chat', name: 'a', from: null }]);
+    const stopAtOnce = (/** @type {{done: number}} */ { done }) => done === 1 && stop.abort();
+    await assert.rejects(last.importer.run(sources, ABOUT, stopAtOnce, stop.signal), {
+        name: 'AbortError',
+    });
+    const other = scene({ chats: { a: header() } });
+    const cancel = (/** @type {{done: number}} */ { done }) => done === 1 && other.cancelled.push('j0');
+    const going = other.importer.run(sources, ABOUT, cancel, new AbortController().signal);
+    assert.deepEqual(await going, { messages: 0, memories: 0, failed: ['a'] });
+});
+
 test('a file that fails stops nothing', async () => {
     const { importer } = scene({
         chats: { a: `${header()}\n1`, b: `${header()}\n1` },

@@ -6,6 +6,7 @@ import { fakeTavern, settle } from '../tavern.mjs';
 /** @param {Parameters<typeof fakeTavern>[0]} [about] */
 function scene(about) {
     const { tavern, host } = fakeTavern(about);
+    const world = { minor: 0 };
     const asked = /** @type {[string, string, any][]} */ ([]);
     const bin = /** @type {{id: string, name: string}[]} */ ([]);
     const people = createPeople(
@@ -17,8 +18,9 @@ function scene(about) {
             if (method === 'DELETE')
                 bin.push({ id: path.slice(7, path.indexOf('?')), name: 'Mira' });
         },
+        () => world.minor,
     );
-    return { tavern, people, asked, bin };
+    return { tavern, people, asked, bin, world };
 }
 
 test('a character gets a soul once, kept in the card and in our settings', async () => {
@@ -92,6 +94,37 @@ test("the card's settings win over the general ones, and what is undefined is no
     assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });
     await people.push(await people.inChat());
     assert.deepEqual(asked[0][2].config, { forgetting: 0, scope: 'character' });
+});
+
+test('how readily a character recalls goes to a sidecar that knows of it', async () => {
+    const { tavern, people, asked, world } = scene();
+    tavern.settings.restraint = 0.5;
+    await people.push(await people.inChat());
+    assert.equal('restraint' in asked[0][2].config, false);
+    world.minor = 1;
+    const [mira] = await people.inChat();
+    await people.push([mira]);
+    assert.equal(asked[1][2].config.restraint, 0.5);
+    await people.configure(mira, { restraint: 2 });
+    await people.push(await people.inChat());
+    assert.equal(asked[2][2].config.restraint, 2);
+});
+
+test('how a character forgets goes to a sidecar that knows of it, and unset is its default', async () => {
+    const { people, asked, world } = scene();
+    world.minor = 1;
+    const [mira] = await people.inChat();
+    await people.push([mira]);
+    const { fades, knows_it_forgets: knows, decay, push, weights } = asked[0][2].config;
+    assert.deepEqual([fades, knows, decay, push, weights], [null, null, null, null, null]);
+    const times = people.timesConfigured();
+    const own = /** @type {const} */ ({ fades: false, knows_it_forgets: true, push: 'rare' });
+    await people.configure(mira, { ...own, decay: 'hybrid' });
+    assert.equal(people.timesConfigured(), times + 1);
+    await people.push(await people.inChat());
+    const { config } = asked[1][2];
+    assert.deepEqual([config.fades, config.knows_it_forgets, config.decay], [false, true, 'hybrid']);
+    assert.equal(config.push, 'rare');
 });
 
 test('a soul that could not be told is told the next time', async () => {

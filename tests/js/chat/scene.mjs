@@ -27,7 +27,7 @@ export function scene(about, { names = [], imported = [] } = {}) {
         /** @type {any} */ body,
         /** @type {any} */ options,
     ) => {
-        if (method === 'GET' && path.startsWith('/chats?soul=')) {
+        if (method === 'GET' && path === '/chats') {
             if (gate.listing) throw gate.listing;
             return { chats: imported };
         }

@@ -15,8 +15,10 @@ const FLOORS = [
     ['chat', 'widgets'],
     ['recall'],
     ['pages'],
+    ['controls'],
     ['drawer'],
-    ['app.js', 'commands.js'],
+    ['app.js', 'commands.js', 'hooks.js'],
+    ['start.js'],
 ];
 const STATEMENT = /^(?:import|export)\b[^;'"]*?['"](\.[^'"]+)['"]/gm;
 
@@ -69,8 +71,24 @@ test('no modules import each other in a circle', () => {
     for (const name of imports.keys()) walk(name, []);
 });
 
-test('only index.js imports from app.js and commands.js', () => {
+test('only start.js imports from app.js and commands.js', () => {
     for (const [name, imported] of imports) {
-        for (const other of imported) assert.ok(!FLOORS[6].includes(other), `${name} -> ${other}`);
+        if (name === 'start.js') continue;
+        for (const other of imported) assert.ok(!FLOORS[7].includes(other), `${name} -> ${other}`);
     }
+});
+
+test('SillyTavern waits for the entry alone, and the window is loaded when it is opened', () => {
+    const entry = fs.readFileSync(path.join(SOURCE, '../index.js'), 'utf8');
+    assert.deepEqual([...entry.matchAll(STATEMENT)], []);
+    const loaded = new Set();
+    /** @param {string} name */
+    function load(name) {
+        if (loaded.has(name)) return;
+        loaded.add(name);
+        for (const other of imports.get(name) ?? []) load(other);
+    }
+    load('start.js');
+    const pages = [...loaded].filter(name => /^pages\/\w+_page\.js$/.test(name));
+    assert.deepEqual(pages, []);
 });

@@ -121,6 +121,7 @@ test('nobody there is trouble with the network', async () => {
     assert.ok(error instanceof ApiError);
     assert.equal(error.kind, 'network');
     assert.equal(await api.listens('http://127.0.0.1:9', 500), false);
+    assert.equal(await api.listens(url, 5000), true);
 });
 
 test('addresses are taken as people paste them', () => {

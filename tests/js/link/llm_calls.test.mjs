@@ -56,7 +56,7 @@ function scene() {
         () => world.enabled,
     );
     llm.start();
-    return Object.assign(world, { soon: llm.soon, leave: llm.giveBack });
+    return Object.assign(world, { soon: llm.soon, leave: llm.giveBack, forReply: llm.forReply });
 }
 
 test('a call that waits is run and its answer brought back, and then the next', async () => {
@@ -68,6 +68,22 @@ test('a call that waits is run and its answer brought back, and then the next', 
         ['/llm/r1', { text: 'answer to Write {{this}}.' }],
         ['/llm/r2', { text: 'answer to Write {{this}}.' }],
     ]);
+});
+
+test('the next call of a run waits a tenth of a second, or three', async () => {
+    for (const pauses of [[100], [100, 200]]) {
+        const world = scene();
+        world.waiting = [CALL];
+        await pass(5_000);
+        for (const pause of pauses.slice(0, -1)) await pass(pause);
+        world.waiting = [{ ...CALL, request: 'r2' }];
+        await pass(pauses[pauses.length - 1] - 1);
+        assert.equal(world.answers.length, 1);
+        await pass(1);
+        assert.equal(world.answers.length, 2);
+        mock.timers.reset();
+        mock.timers.enable({ apis: ['setTimeout'] });
+    }
 });
 
 test('after a call the next is looked for soon, for a while; when work was asked for, too', async () => {
@@ -195,4 +211,45 @@ test('an answer without content is nothing, not an error', async () => {
         async () => new Response(null, { status: 204 }),
     );
     assert.equal(await api.call({ kind: 'plugin' }, 'GET', '/llm/next'), null);
+});
+
+test('asking for work looks soon, but not while a look is under way or before the start', async () => {
+    const world = scene();
+    world.slow = new Promise(() => {});
+    world.waiting.push(CALL);
+    await pass(5000);
+    assert.deepEqual(world.asked, ['GET /llm/next']);
+    world.soon();
+    await pass(5000);
+    assert.deepEqual(world.asked, ['GET /llm/next'], 'the call still runs');
+    const asked = /** @type {string[]} */ ([]);
+    const idle = createLlmCalls(
+        () => ({ via: 'plugin', health: { llm: { model: 'client' } } }),
+        async (method, path) => asked.push(`${method} ${path}`) && null,
+        { busy: () => false, complete: async () => '' },
+        () => true,
+    );
+    idle.soon();
+    await pass(5000);
+    assert.deepEqual(asked, [], 'it was not started');
+});
+
+test('while a reply is written only calls that it waits for are taken', async () => {
+    const world = scene();
+    world.busy = true;
+    world.waiting = [CALL];
+    await pass(20_000);
+    assert.deepEqual(world.asked, []);
+    let end = (/** @type {string} */ _) => {};
+    const work = world.forReply(() => new Promise(resolve => (end = resolve)));
+    await pass(100);
+    assert.deepEqual(world.answers.map(([path]) => path), ['/llm/r1']);
+    world.waiting = [{ ...CALL, request: 'r2' }];
+    await pass(500); // it looks again and again
+    assert.equal(world.answers.length, 2);
+    end('done');
+    assert.equal(await work, 'done');
+    world.waiting = [CALL];
+    await pass(20_000);
+    assert.equal(world.answers.length, 2);
 });

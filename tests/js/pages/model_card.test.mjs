@@ -74,6 +74,11 @@ test('a test of the model is told so that one knows what to do', () => {
     );
     for (const [result, sign, words] of /** @type {[object, string, RegExp][]} */ ([
         [
+            { state: 'weak', seconds: 3, right: 2, asked: 6 },
+            'warn',
+            /only 2 of 6 questions.*larger model/,
+        ],
+        [
             { state: 'unreadable', seconds: 3, reason: 'no lists.' },
             'warn',
             /no lists.*larger model/,
@@ -83,12 +88,14 @@ test('a test of the model is told so that one knows what to do', () => {
             'no',
             /nobody listens.*Check the connection/,
         ],
-        [{ state: 'off' }, 'no', /config\.toml/],
+        [{ state: 'off' }, 'no', /Model for memory work/],
     ])) {
         const verdict = testVerdict(job({ result }), say);
         assert.equal(verdict.sign, sign);
         assert.match(verdict.text, words);
     }
+    const passed = { state: 'ok', seconds: 2, answer: 'A tree.', right: 5, asked: 6 };
+    assert.match(testVerdict(job({ result: passed }), say).text, /5 of 6 questions/);
     assert.match(
         testVerdict(job({ state: 'failed', error: 'the store is closed', result: null }), say).text,
         /the store is closed/,

@@ -1,98 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../../extension_js/src/link/api.js';
-import { createChatSync } from '../../../extension_js/src/chat/chat_sync.js';
-import { createPeople } from '../../../extension_js/src/chat/people.js';
-import { createRecaller, recallType } from '../../../extension_js/src/recall/recaller.js';
+import { recallType } from '../../../extension_js/src/recall/recaller.js';
 import { slotOf } from '../../../extension_js/src/tavern/slots.js';
-import { fakeSidecar, newMessage, talk } from '../fakes.mjs';
-import { fakeTavern } from '../tavern.mjs';
+import { newMessage, talk } from '../fakes.mjs';
+import { answer, scene } from './scene.mjs';
 
-/** @typedef {import('../../../extension_js/src/base/types.js').RecallAnswer} RecallAnswer */
-
-/** @param {string[]} texts best first @returns {RecallAnswer} */
-function answer(texts) {
-    const items = texts.map((text, i) => ({ memory: `e${i}`, text: `- ${text}`, tokens: 5 }));
-    return {
-        trace: 't1',
-        tokens: 20,
-        timed_out: false,
-        took_ms: { total: 3 },
-        memories: texts.map((text, i) => ({
-            id: `e${i}`,
-            kind: 'episode',
-            text,
-            score: 1 / (i + 1),
-            hops: 0,
-            permanent: false,
-            why: 'because',
-            path: [],
-            sources: [],
-            age_turns: 9,
-            visibility: 1,
-        })),
-        blocks: texts.length
-            ? [
-                  {
-                      section: 'episodes',
-                      position: 'in_chat',
-                      depth: 4,
-                      role: 'system',
-                      tokens: 20,
-                      text: ['[Earlier]', ...items.map(item => item.text)].join('\n'),
-                      items,
-                  },
-              ]
-            : [],
-    };
-}
-
-/** @param {Parameters<typeof fakeTavern>[0]} [about] */
-function scene(about = { chat: talk(9) }) {
-    const { tavern, host } = fakeTavern(about);
-    const sidecar = fakeSidecar();
-    const world = {
-        ready: true,
-        minor: 0,
-        recall: async (/** @type {any} */ _body, /** @type {AbortSignal} */ _signal) =>
-            answer(['the key is under the step', 'the cake']),
-        put: sidecar.put,
-        asked: /** @type {any[]} */ ([]),
-        reports: /** @type {unknown[]} */ ([]),
-    };
-    const ask = async (
-        /** @type {string} */ _method,
-        /** @type {string} */ path,
-        /** @type {any} */ body,
-        /** @type {any} */ options,
-    ) => {
-        if (path.startsWith('/chats/')) return world.put(path.slice(7), body, options?.signal);
-        if (path === '/souls?state=bin') return { souls: [] };
-        if (path !== '/recall') return;
-        world.asked.push(body);
-        return world.recall(body, options.signal);
-    };
-    const chatSync = createChatSync({
-        host,
-        people: createPeople(host, () => tavern.settings, ask),
-        ask,
-        chatNames: async () => [],
-        changed: () => {},
-    });
-    const recaller = createRecaller({
-        host,
-        chatSync,
-        ask,
-        settings: () => tavern.settings,
-        ready: async () => world.ready,
-        report: error => world.reports.push(error),
-        minor: () => world.minor,
-    });
-    const generate = (/** @type {unknown} */ type = 'normal', size = 8000) =>
-        recaller.intercept([], size, () => assert.fail('never abort a generation'), type);
-    const injected = () => [...tavern.prompts.values()].map(prompt => prompt.text).join('\n');
-    return { tavern, host, sidecar, world, chatSync, recaller, generate, injected };
-}
 const never = () => /** @type {Promise<any>} */ (new Promise(() => {}));
 
 test('what the sidecar recalls goes into the prompt, whole and by its slot', async () => {
@@ -131,6 +44,27 @@ test('what the sidecar recalls goes into the prompt, whole and by its slot', asy
     );
     assert.equal(recaller.byTrace('t1')?.sent.length, 2);
     assert.deepEqual(world.reports, [null]);
+});
+
+test('a reply that called for no memory says how many were withheld', async () => {
+    const { tavern, world, generate, injected, recaller, chatSync } = scene();
+    world.recall = async () => ({ ...answer([]), withheld: 3 });
+    await generate();
+    assert.equal(injected(), '');
+    tavern.chat.push(newMessage('reply'));
+    chatSync.replyArrived(9, 'normal');
+    assert.equal(tavern.chat[9].extra?.soulmem?.trace, 't1');
+    assert.equal(tavern.chat[9].extra?.soulmem?.n, undefined);
+    assert.equal(recaller.byTrace('t1')?.withheld, 3);
+});
+
+test('where nothing came to mind at all, the reply has no recall to show', async () => {
+    const { tavern, world, generate, chatSync } = scene();
+    world.recall = async () => ({ ...answer([]), withheld: 0 });
+    await generate();
+    tavern.chat.push(newMessage('reply'));
+    chatSync.replyArrived(9, 'normal');
+    assert.equal(tavern.chat[9].extra?.soulmem?.trace, undefined);
 });
 
 test('the chat is in step before it is recalled from', async () => {
@@ -242,20 +176,14 @@ test("Stop ends the wait at once and is nobody's fault", async () => {
     assert.deepEqual(world.reports, []);
 });
 
-test('a refused sync still recalls, with the last words as question, and is reported', async () => {
+test('a refused sync still recalls, with the newest line as question, and is reported', async () => {
     const { tavern, world, generate, injected } = scene();
     world.put = async () => {
         throw new ApiError('bad', { kind: 'http', status: 422, code: 'bad_request' });
     };
     await generate();
     assert.match(injected(), /the key/);
-    assert.equal(
-        world.asked[0].query,
-        tavern.chat
-            .slice(-3)
-            .map(message => message.mes)
-            .join('\n'),
-    );
+    assert.equal(world.asked[0].query, tavern.chat[tavern.chat.length - 1].mes);
     assert.equal(world.asked[0].context_from, null, 'the sidecar may not know our slots');
     assert.equal(/** @type {ApiError} */ (world.reports[0]).status, 422);
 });
@@ -439,7 +367,7 @@ test('what the user places nowhere is not newMessage to be in the prompt', async
     world.recall = async () => answer(['the cake', 'He came.']);
     await generate();
     assert.deepEqual([recaller.last()?.sent.length, recaller.last()?.nowhere], [2, undefined]);
-    recaller.placedNowhere();
+    recaller.notPlaced(['episodes']);
     const record = recaller.last();
     assert.deepEqual([record?.sent, record?.nowhere, record?.tokens], [[], true, 0]);
     assert.equal(recaller.byTrace(record?.trace ?? ''), record);

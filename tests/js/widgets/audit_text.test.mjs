@@ -6,6 +6,7 @@ import {
     fieldTexts,
     isUndoable,
     jobOf,
+    rewordingOf,
     textDifference,
 } from '../../../extension_js/src/widgets/audit_text.js';
 
@@ -138,4 +139,17 @@ test('two wordings differ where they differ, whole words and signs', () => {
             if (before === after) assert.equal(removed + added, '');
         }
     }
+});
+
+test('what a model made of a memory is told apart from what is kept of it by hand', () => {
+    const record = (/** @type {string | null} */ reworded) => ({ fading: { m1: { reworded } } });
+    const worded = entry({ actor: 'archivist', before: { fading: { m1: null } }, after: record('c') });
+    assert.deepEqual(rewordingOf(worded), { before: null, after: 'c' });
+    assert.equal(actionText(worded, say), 'The archivist: put into words what had blurred');
+    const kept = entry({ actor: 'user', before: record(null), after: record(null) });
+    assert.equal(rewordingOf(kept), undefined);
+    assert.equal(actionText(kept, say), 'You: changed what is kept of it');
+    assert.equal(rewordingOf(entry()), undefined);
+    const both = entry({ before: { text: 'a', ...record(null) }, after: { text: 'b', ...record(null) } });
+    assert.match(actionText(both, say), /changed it$/);
 });

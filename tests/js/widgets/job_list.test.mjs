@@ -38,6 +38,12 @@ test('a job is told with what came of it', () => {
         outcomeText(job({ kind: 'replay', result: { calls: 2, written: 3, parked: [] } }), say),
         /calls 2, memories 3/,
     );
+    const deep = { answer: { memories: [{}, {}] }, calls: 3 };
+    assert.match(
+        outcomeText(job({ kind: 'deep', result: deep }), say),
+        /Memories: 2\. Calls to the model: 3/,
+    );
+    assert.match(outcomeText(job({ kind: 'deep' }), say), /Memories: 0/);
     assert.equal(outcomeText(job({ result: {} }), say), 'Done');
     assert.match(
         outcomeText(job({ state: 'failed', error: 'the disk is full' }), say),

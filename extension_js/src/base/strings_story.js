@@ -1,0 +1,27 @@
+// Texts of the story page of the memory window in English, by key. i18n/zh-cn.json has the same keys.
+
+export const STORY_EN = {
+    filter_scenes: 'Scenes and notes',
+    filter_any: 'All kinds',
+    filter_chat: 'All chats',
+    filter_person: 'About anybody',
+    filters: 'Filters',
+    sort_by: 'Order',
+    sort_newest: 'Newest first',
+    sort_oldest: 'Oldest first',
+    sort_strength: 'Strongest first',
+    sort_importance: 'Most important first',
+    sort_recalled: 'Last recalled first',
+    story_by: 'Group by',
+    group_day: 'By day',
+    group_week: 'By week',
+    group_month: 'By month',
+    story_week: 'Week of {day}',
+    story_density: 'Go to a time',
+    story_density_at: '{from} to {to}: {n} {n|memory|memories}',
+    story_fold: 'Fold all',
+    story_unfold: 'Unfold all',
+    story_folded: '{n} {n|memory|memories}',
+    graph_last_recall: 'The way of the last recall (gold)',
+    story_recalled: 'last recalled {when}',
+};

@@ -1,0 +1,35 @@
+// Texts of the function tools in English, by key. i18n/zh-cn.json has the same keys.
+
+export const TOOLS_EN = {
+    tools: "The model may use memory itself (function tools of SillyTavern's chat completion)",
+    tools_hint:
+        'The model can search, remember, keep something for good and ask the model for memory work. What it saves is shown at once and can be undone with a click.',
+    tool_running: 'SoulMem: {name}',
+    tool_saved: '{name} keeps this: “{text}” Click here to undo.',
+    tool_waits: 'The model wants to keep this for good: “{text}” It waits in the bin for you.',
+    tool_undone: 'Undone.',
+    tool_undone_before: 'That was undone before, or you have changed it since.',
+    tool_failed: 'Not done: {reason}',
+    item_pushed: 'came by itself',
+    command_tags: 'tags, separated by commas: memories with such a tag come first',
+    card_push: 'Comes to mind by itself',
+    push_off: 'never',
+    push_rare: 'rarely (at most once in 20 exchanges)',
+    push_often: 'often (at most once in 8 exchanges)',
+    weights: 'What counts',
+    weights_hint:
+        'How memories are ranked beside how well they fit, which come by themselves, and which are forgotten first. Only the relation of the six counts.',
+    weight_importance: 'Importance',
+    weight_importance_hint: 'how much it matters and how strongly it was felt',
+    weight_recency: 'Freshness',
+    weight_recency_hint: 'how little of it has faded',
+    weight_uses: 'Habit',
+    weight_uses_hint: 'how often it was recalled for a reply that you kept',
+    weight_refractory: 'Variety',
+    weight_refractory_hint: 'how long ago it was told last: what has just been told waits',
+    weight_content: 'Tags',
+    weight_content_hint: 'whether it has the tags that are asked for',
+    weight_feedback: 'Your verdicts',
+    weight_feedback_hint: 'your thumbs, and how useful the model for memory work found it',
+    job_assistant: 'Request to the model for memory work',
+};

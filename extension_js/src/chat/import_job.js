@@ -1,0 +1,32 @@
+// The import of one file: a job of the sidecar that is watched until it has ended.
+
+/** @typedef {import('../base/types.js').Ask} Ask */
+/** @typedef {{job: string, state: string, progress: {done: number, total: number}, result: any, error: string | null}} ImportJob */
+
+const POLL = 300; // ms between two looks at a job
+const SEND_TIMEOUT = 300_000; // ms that a large file may take to arrive
+const ENDED = ['done', 'failed', 'cancelled'];
+
+/** @param {number} ms */
+const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
+
+/** @param {Ask} ask the sidecar @param {(ms: number) => Promise<unknown>} [wait] */
+export function createImportJob(ask, wait = sleep) {
+    /** Sends a file and waits until its job has ended. An abort cancels the job; what is imported stays.
+     * @param {object} body of the request @param {(job: ImportJob) => void} seen called at each look
+     * @param {AbortSignal} [signal] @returns {Promise<ImportJob>} */
+    return async function runJob(body, seen, signal) {
+        signal?.throwIfAborted();
+        const { job: id } = await ask('POST', '/import', body, { timeout: SEND_TIMEOUT });
+        for (;;) {
+            if (signal?.aborted) await ask('DELETE', `/jobs/${id}`);
+            const job = /** @type {ImportJob} */ (await ask('GET', `/jobs/${id}`));
+            seen(job);
+            if (ENDED.includes(job.state)) {
+                if (job.state === 'cancelled') signal?.throwIfAborted();
+                return { ...job, job: id };
+            }
+            await wait(POLL);
+        }
+    };
+}

@@ -1,0 +1,201 @@
+// The buttons that save a character's whole memory as a file, take such a file in, and import what other memory
+// extensions keep.
+
+import { byId, el, onPress } from '../base/dom.js';
+import { fileNameOf } from '../base/file_name.js';
+import { createImportJob } from '../chat/import_job.js';
+import { createStoreFinder } from '../chat/store_finder.js';
+import { createMemoryApi } from '../link/memory_api.js';
+import { createTavernFiles } from '../tavern/tavern_files.js';
+import { errorTextOf, WordedError } from '../widgets/error_text.js';
+
+/** @typedef {import('../app.js').App} App */
+/** @typedef {import('../base/strings.js').Say} Say */
+/** @typedef {import('../chat/import_job.js').ImportJob} ImportJob */
+/** @typedef {import('../chat/people.js').Person} Person */
+/** @typedef {import('../chat/store_finder.js').Store} Store */
+/** A file that may be imported, with what a dry run of it came to.
+ * @typedef {{body: Record<string, unknown>, name: string, memories: number, messages: number}} Offer */
+
+const EXPORT_TIMEOUT = 300_000; // ms
+
+/** What a dry run of an import would add. @param {any} result of the job */
+const countsOf = ({ added = 0, changed = 0, memories = 0, messages = 0 }) => ({
+    memories: added + changed || memories,
+    messages,
+});
+
+/** @param {App} app @param {Say} say
+ * @param {() => {avatar: string, name: string} | undefined} chosen the character that is meant */
+export function bindSoulFiles(app, say, chosen) {
+    const { host } = app;
+    const memoryApi = createMemoryApi(app.link.ask);
+    const runJob = createImportJob(app.link.ask);
+    const find = createStoreFinder(host, createTavernFiles(host));
+    const place = byId('soulmem_files_text');
+    const bundleFile = /** @type {HTMLInputElement} */ (byId('soulmem_bundle_file'));
+    const storeFile = /** @type {HTMLInputElement} */ (byId('soulmem_store_file'));
+    const undo = byId('soulmem_files_undo');
+    let undoable = /** @type {{soul: string, jobs: string[]} | null} */ (null);
+    let running = /** @type {AbortController | null} */ (null);
+    let shownFor = ''; // avatar to which the text belongs
+
+    /** @param {string} text */
+    function show(text) {
+        place.textContent = text;
+        shownFor = chosen()?.avatar ?? '';
+    }
+
+    function draw() {
+        if (!running && (chosen()?.avatar ?? '') !== shownFor) {
+            place.textContent = '';
+            undoable = null;
+        }
+        undo.hidden = running !== null || undoable === null;
+        byId('soulmem_files_cancel').hidden = running === null;
+    }
+
+    /** @returns {Promise<Person>} the chosen character, which the sidecar knows then */
+    async function findPerson() {
+        const member = chosen();
+        if (member && !app.link.state().via) await app.link.check();
+        const people = member ? await app.people.inChat() : [];
+        const person = people.find(other => other.avatar === member?.avatar);
+        if (!person) throw new WordedError(say('no_chat'));
+        if (app.people.isForgotten(person.soul)) throw new WordedError(say('soul_is_gone'));
+        await app.people.push([person]);
+        return person;
+    }
+
+    /** Runs one piece of work at a time; its result, or its failure, is shown.
+     * @param {(person: Person, signal: AbortSignal) => Promise<string>} work */
+    async function run(work) {
+        if (running) return;
+        running = new AbortController();
+        const { signal } = running;
+        undoable = null;
+        draw();
+        try {
+            show(await work(await findPerson(), signal));
+        } catch (error) {
+            show(signal.aborted ? say('import_stopped') : errorTextOf(app, error, say));
+        } finally {
+            running = null;
+            bundleFile.value = storeFile.value = '';
+            draw();
+            void app.link.check();
+        }
+    }
+
+    /** @param {Person} person */
+    async function save({ soul, name }) {
+        show(say('export_going'));
+        const options = { raw: true, timeout: EXPORT_TIMEOUT };
+        const text = await app.link.ask('GET', `/export?soul=${soul}`, undefined, options);
+        const file = fileNameOf(name, 'jsonl');
+        host.download(file, new Blob([text], { type: 'application/jsonl' }));
+        return say('export_done', { file });
+    }
+
+    /** What each file would add; files that add nothing are left out.
+     * @param {Person} person @param {'bundle' | 'memory_store'} format @param {readonly Store[]} stores
+     * @param {AbortSignal} signal @returns {Promise<Offer[]>} */
+    async function offersOf({ soul }, format, stores, signal) {
+        const offers = /** @type {Offer[]} */ ([]);
+        for (const { name, text } of stores) {
+            show(say('files_look', { name }));
+            const body = { soul, format, name, text, persona: host.persona() };
+            const job = await runJob({ ...body, dry_run: true }, () => undefined, signal);
+            if (job.state !== 'done') throw new WordedError(say('files_unread', { name, reason: job.error ?? '' }));
+            const counts = countsOf(job.result);
+            if (counts.memories + counts.messages) offers.push({ body, name, ...counts });
+        }
+        return offers;
+    }
+
+    /** Asks the user, then imports. @param {Person} person @param {'bundle' | 'memory_store'} format
+     * @param {readonly Store[]} stores @param {AbortSignal} signal @returns {Promise<string>} the result in words */
+    async function importAll(person, format, stores, signal) {
+        const offers = await offersOf(person, format, stores, signal);
+        if (offers.length === 0) return say('files_nothing', { name: person.name });
+        const question = offerView(offers, person.name, say);
+        const isSure = await host.ask(question, say('import_go'), say('import_not_now'));
+        if (!isSure) return '';
+        const jobs = /** @type {string[]} */ ([]);
+        let memories = 0;
+        for (const { body, name } of offers) {
+            const seen = (/** @type {ImportJob} */ { progress }) =>
+                show(say('files_step', { name, done: progress.done, total: progress.total }));
+            const job = await runJob({ ...body, dry_run: false }, seen, signal);
+            if (job.state !== 'done') throw new WordedError(say('files_unread', { name, reason: job.error ?? '' }));
+            jobs.push(job.job);
+            undoable = { soul: person.soul, jobs }; // also when a later file fails or is stopped
+            memories += countsOf(job.result).memories;
+        }
+        return say('files_done', { name: person.name, n: memories });
+    }
+
+    /** @param {HTMLInputElement} input @param {'bundle' | 'memory_store'} format */
+    async function importFile(input, format) {
+        const file = input.files?.[0];
+        if (!file) return;
+        await run(async (person, signal) => {
+            const store = { name: file.name, text: await file.text() };
+            return importAll(person, format, [store], signal);
+        });
+    }
+
+    /** @param {Person} person @param {AbortSignal} signal */
+    async function importStores(person, signal) {
+        const stores = await find(person.avatar, signal, (done, total) =>
+            show(say('stores_look', { done, total })),
+        );
+        if (stores.length === 0) return say('stores_none', { name: person.name });
+        return importAll(person, 'memory_store', stores, signal);
+    }
+
+    async function takeBack() {
+        if (!undoable) return '';
+        const { soul, jobs } = undoable;
+        let n = 0;
+        for (const job of jobs) n += (await memoryApi.undo(soul, { job })).memories.length;
+        return say('files_undone', { n });
+    }
+
+    onPress(byId('soulmem_soul_export'), () => run(save));
+    onPress(byId('soulmem_soul_import'), () => bundleFile.click());
+    onPress(byId('soulmem_stores'), () => run(importStores));
+    onPress(byId('soulmem_store_choose'), () => storeFile.click());
+    onPress(byId('soulmem_files_cancel'), () => running?.abort());
+    onPress(undo, async () => {
+        try {
+            show(await takeBack());
+            undoable = null;
+        } catch (error) {
+            show(errorTextOf(app, error, say));
+        }
+        draw();
+    });
+    bundleFile.addEventListener('change', () => void importFile(bundleFile, 'bundle'));
+    storeFile.addEventListener('change', () => void importFile(storeFile, 'memory_store'));
+    return { draw };
+}
+
+/** What would be imported. @param {readonly Offer[]} offers @param {string} name @param {Say} say */
+function offerView(offers, name, say) {
+    const rows = offers.map(offer =>
+        say(offer.messages ? 'files_offer_chats' : 'files_offer', {
+            name: offer.name,
+            n: offer.memories,
+            messages: offer.messages,
+        }),
+    );
+    return el('div', { class: 'soulmem_quote', id: 'soulmem_files_quote' }, [
+        el('h3', { text: say('files_question', { name }) }),
+        el(
+            'ul',
+            {},
+            [...rows, say('files_safe')].map(text => el('li', { text })),
+        ),
+    ]);
+}

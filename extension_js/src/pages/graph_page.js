@@ -1,0 +1,274 @@
+// The page "Graph": what hangs together around the character or a memory, drawn as SVG, with a list that says the same.
+
+import { el, onPress } from '../base/dom.js';
+import { queryOf } from '../link/memory_api.js';
+import { kindLabel } from '../widgets/memory_badges.js';
+import { pressRow } from '../widgets/press_row.js';
+import { twoColumns } from '../widgets/two_columns.js';
+
+/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('../base/strings.js').Key} Key */
+/** @typedef {import('../base/types.js').ListedMemory & {x: number, y: number}} GraphNode */
+/** @typedef {{id: string, from: string, to: string, kind: string, strength: number, verb?: string}} GraphEdge */
+
+const SVG = 'http://www.w3.org/2000/svg';
+const WIDTH = 800;
+const NARROW = 400; // of a phone, so that dots and letters keep their size
+const HEIGHT = 520;
+const REACH = 20; // px around a dot that a finger hits
+const LAST_RECALL = 'last recall'; // no id: those have no spaces
+const MARGIN = 40;
+const MOST = 60; // memories that are drawn
+const MOST_OF_WAY = 40; // memories of the last recall's way
+const HOPS = 2;
+const LABEL = 18; // characters of a label
+
+/** An SVG element. @param {string} tag @param {Record<string, string | number | undefined>} [about]
+ * @param {readonly (Node | string)[]} [children] @returns {SVGElement} */
+function svg(tag, about = {}, children = []) {
+    const element = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
+    for (const [name, value] of Object.entries(about))
+        if (value !== undefined) element.setAttribute(name, String(value));
+    element.append(...children);
+    return element;
+}
+
+/** @param {string} text */
+const short = text => (text.length > LABEL ? `${text.slice(0, LABEL - 1)}…` : text);
+
+/** @param {string} from @param {string} to */
+const pairOf = (from, to) => [from, to].sort().join(' ');
+
+/** The memories by which the last recall of this page went, and the steps between them.
+ * @param {BrowserContext} context */
+function lastWay({ app, soul }) {
+    const memories = /** @type {Set<string>} */ (new Set());
+    const steps = /** @type {Set<string>} */ (new Set());
+    const record = app.recaller.last();
+    if (!record || record.soul !== soul) return { memories, steps };
+    for (const { id, path } of record.memories) {
+        if (!record.sent.includes(id)) continue;
+        const stops = [...new Set([...path.map(step => step.id), id])];
+        for (const [place, stop] of stops.entries()) {
+            memories.add(stop);
+            if (place) steps.add(pairOf(stops[place - 1], stop));
+        }
+    }
+    return { memories, steps };
+}
+
+const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** Arrow keys move the focus to the nearest dot in their direction. @param {Event} event */
+function moveFocus(event) {
+    const { key, target, currentTarget } = /** @type {KeyboardEvent} */ (event);
+    const direction = DIRECTIONS[/** @type {keyof typeof DIRECTIONS} */ (key)];
+    const here = /** @type {SVGElement} */ (target);
+    if (!direction || here.dataset?.x === undefined) return;
+    event.preventDefault();
+    const all = /** @type {Element} */ (currentTarget).querySelectorAll('.soulmem_graph_node');
+    let best = /** @type {SVGElement | null} */ (null);
+    let least = Infinity;
+    for (const other of /** @type {NodeListOf<SVGElement>} */ (all)) {
+        const across = [
+            Number(other.dataset.x) - Number(here.dataset.x),
+            Number(other.dataset.y) - Number(here.dataset.y),
+        ];
+        const ahead = across[0] * direction[0] + across[1] * direction[1];
+        const aside = Math.abs(across[0] * direction[1]) + Math.abs(across[1] * direction[0]);
+        const cost = ahead + 2 * aside;
+        if (other === here || ahead <= 0 || cost >= least) continue;
+        [best, least] = [other, cost];
+    }
+    if (!best) return;
+    here.setAttribute('tabindex', '-1');
+    best.setAttribute('tabindex', '0');
+    best.focus();
+}
+
+/** @param {BrowserContext} context @param {HTMLElement} page @param {string} [around] a memory */
+export async function graphPage(context, page, around) {
+    const { say, app } = context;
+    const { columns, list, show } = twoColumns(say('back'));
+    const center = /** @type {HTMLSelectElement} */ (
+        el('select', { id: 'soulmem_graph_center', class: 'text_pole margin0', 'aria-label': say('graph_center') })
+    );
+    const place = el('div', { class: 'soulmem_graph_place' });
+    const names = el('ul', { class: 'soulmem_list soulmem_graph_list' });
+    const toggle = el('details', { class: 'soulmem_graph_words' }, [
+        el('summary', { text: say('graph_as_list') }),
+        names,
+    ]);
+    list.append(
+        el('p', { class: 'soulmem_hint', text: say('graph_hint') }),
+        el('div', { class: 'soulmem_filters' }, [center]),
+        place,
+        toggle,
+    );
+    page.append(columns);
+    const { people } = await context.memoryApi.people(context.soul);
+    const way = lastWay(context);
+    center.append(
+        el('option', { value: '', text: say('graph_all') }),
+        ...(way.memories.size ? [el('option', { value: LAST_RECALL, text: say('graph_last_recall') })] : []),
+        ...people.map((/** @type {{concept: string, name: string}} */ { concept, name }) =>
+            el('option', { value: concept, text: name }),
+        ),
+    );
+    let width = WIDTH;
+    let focus = around ?? '';
+    center.value = people.some((/** @type {{concept: string}} */ p) => p.concept === focus) ? focus : '';
+    center.addEventListener('change', () => {
+        focus = center.value;
+        void context.attempt(draw);
+    });
+    await draw();
+
+    async function draw() {
+        const isLast = focus === LAST_RECALL;
+        const [start] = way.memories;
+        const middle = isLast ? start : focus;
+        const query = queryOf({
+            soul: context.soul,
+            limit: MOST,
+            layout: true,
+            center: middle,
+            hops: middle ? HOPS : '',
+            also: isLast ? [...way.memories].slice(0, MOST_OF_WAY).join(',') : '',
+        });
+        const graph = await app.link.ask('GET', `/graph${query}`);
+        const nodes = /** @type {GraphNode[]} */ (graph.memories);
+        const edges = /** @type {GraphEdge[]} */ (graph.edges);
+        if (nodes.length === 0) {
+            place.replaceChildren(el('p', { class: 'soulmem_hint', text: say('graph_none') }));
+            names.replaceChildren();
+            return;
+        }
+        place.replaceChildren(picture(nodes, edges));
+        names.replaceChildren(...nodes.map(node => inWords(node, nodes, edges)));
+    }
+
+    /** @param {GraphNode[]} nodes @param {GraphEdge[]} edges */
+    function picture(nodes, edges) {
+        width = place.clientWidth && place.clientWidth < NARROW * 1.5 ? NARROW : WIDTH;
+        const at = new Map(nodes.map(node => [node.id, pointOf(node)]));
+        const lines = edges.flatMap(edge => {
+            const from = at.get(edge.from);
+            const to = at.get(edge.to);
+            if (!from || !to) return [];
+            const title = svg('title', {}, [edgeText(edge)]);
+            const isWay = way.steps.has(pairOf(edge.from, edge.to));
+            const about = {
+                'data-way': isWay ? 'true' : undefined,
+                x1: from.x,
+                y1: from.y,
+                x2: to.x,
+                y2: to.y,
+                'stroke-width': (1 + 3 * Math.min(1, edge.strength)).toFixed(1),
+            };
+            return [svg('line', { class: 'soulmem_graph_edge', ...about }, [title])];
+        });
+        const drawn = svg(
+            'svg',
+            {
+                viewBox: `0 0 ${width} ${HEIGHT}`,
+                class: 'soulmem_graph',
+                role: 'group',
+                'aria-label': say('graph_label', { n: nodes.length }),
+            },
+            [svg('g', {}, lines), svg('g', {}, nodes.map((node, i) => dot(node, i === 0)))],
+        );
+        drawn.addEventListener('keydown', moveFocus);
+        return drawn;
+    }
+
+    /** @param {GraphNode} node */
+    function pointOf(node) {
+        return {
+            x: Math.round(MARGIN + node.x * (width - 2 * MARGIN)),
+            y: Math.round(MARGIN + node.y * (HEIGHT - 2 * MARGIN)),
+        };
+    }
+
+    /** A node: its shape and colour tell its kind. @param {GraphNode} node @param {boolean} isFirst */
+    function dot(node, isFirst) {
+        const { x, y } = pointOf(node);
+        const size = node.id === focus ? 12 : 8;
+        const shape =
+            node.kind === 'concept'
+                ? svg('circle', { cx: x, cy: y, r: size })
+                : node.kind === 'action' || node.kind === 'trigger'
+                  ? svg('path', {
+                        d: `M${x} ${y - size} L${x + size} ${y} L${x} ${y + size} L${x - size} ${y} Z`,
+                    })
+                  : svg('rect', { x: x - size, y: y - size, width: 2 * size, height: 2 * size, rx: 3 });
+        const reach = svg('circle', { class: 'soulmem_graph_reach', cx: x, cy: y, r: REACH });
+        const isRight = x > width / 2; // its label stands to the left, inside the picture
+        const side = isRight ? { x: x - size - 3, 'text-anchor': 'end' } : { x: x + size + 3 };
+        const label = svg('text', { ...side, y: y + 4 }, [short(node.text)]);
+        const group = svg(
+            'g',
+            {
+                class: 'soulmem_graph_node',
+                // One stop of the Tab key; arrow keys go on from there
+                tabindex: isFirst ? 0 : -1,
+                role: 'button',
+                'data-x': x,
+                'data-y': y,
+                'data-way': way.memories.has(node.id) ? 'true' : undefined,
+                'aria-label': node.text,
+                'data-kind': node.kind,
+                'data-memory': node.id,
+            },
+            [svg('title', {}, [node.text]), reach, shape, label],
+        );
+        const element = /** @type {HTMLElement} */ (/** @type {unknown} */ (group));
+        onPress(element, () => show(detail(node), element));
+        return group;
+    }
+
+    /** @param {GraphEdge} edge */
+    function edgeText(edge) {
+        return edge.verb ?? say(/** @type {Key} */ (`edge_${edge.kind}`));
+    }
+
+    /** @param {GraphNode} node @param {GraphNode[]} nodes @param {GraphEdge[]} edges */
+    function inWords(node, nodes, edges) {
+        const textOf = (/** @type {string} */ id) => nodes.find(n => n.id === id)?.text;
+        const links = edges
+            .filter(edge => edge.from === node.id && textOf(edge.to))
+            .map(edge => `${edgeText(edge)}: ${short(textOf(edge.to) ?? '')}`);
+        return pressRow(
+            { class: 'soulmem_item', data: { kind: node.kind } },
+            [
+                kindLabel(node.kind, say),
+                el('div', { class: 'soulmem_item_text', text: node.text }),
+                links.length ? el('small', { text: links.join(' · ') }) : null,
+            ],
+            item => show(detail(node), item),
+        );
+    }
+
+    /** @param {GraphNode} node */
+    function detail(node) {
+        const go = el('div', { class: 'soulmem_row' });
+        const press = (/** @type {string} */ text, /** @type {() => unknown} */ run) => {
+            const link = el('div', { class: 'menu_button margin0', tabindex: '0', role: 'button', text });
+            onPress(link, run);
+            return link;
+        };
+        go.append(
+            press(say('graph_here'), () => {
+                focus = node.id;
+                center.value = '';
+                void context.attempt(draw);
+            }),
+            press(say('try_open'), () => context.show('memories', node.id)),
+        );
+        return el('div', { class: 'soulmem_memory' }, [
+            kindLabel(node.kind, say),
+            el('div', { class: 'soulmem_recalled_text', text: node.text }),
+            go,
+        ]);
+    }
+}

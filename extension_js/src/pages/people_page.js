@@ -1,0 +1,300 @@
+// The page "People": who is known, what is known of them, how the character feels about them.
+
+import { button, el } from '../base/dom.js';
+import { feelingText } from '../widgets/feeling_text.js';
+import { pressRow } from '../widgets/press_row.js';
+import { twoColumns } from '../widgets/two_columns.js';
+
+/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {{concept: string, name: string, aliases: string[], facts: string[], episodes: number,
+ *   last: string | null, feeling: {label: string, intensity: number} | null}} Person */
+
+/** A relation of the person as the sidecar gives it.
+ * @typedef {{id: string, from: string, to: string, verb?: string, confidence?: number,
+ *   valid_from?: string, valid_to?: string}} FactEdge */
+
+const SURE = 0.5; // confidence below which a fact is asked about
+const BY_HAND = 0.8; // strength of a fact that the user states
+const FACTS = 40; // shown of one person
+const SCENES = 6;
+
+/** @param {BrowserContext} context @param {HTMLElement} page */
+export async function peoplePage(context, page) {
+    const { say, app } = context;
+    const { columns, list, show } = twoColumns(say('back'));
+    const search = /** @type {HTMLInputElement} */ (
+        el('input', {
+            id: 'soulmem_people_search',
+            class: 'text_pole margin0',
+            type: 'search',
+            placeholder: say('people_search'),
+            'aria-label': say('people_search'),
+        })
+    );
+    const rows = el('ul', { class: 'soulmem_list' });
+    list.append(el('div', { class: 'soulmem_filters' }, [search]), rows);
+    page.append(columns);
+    let people = /** @type {Person[]} */ ([]);
+    search.addEventListener('input', draw);
+    await load();
+
+    async function load() {
+        const answer = await context.memoryApi.people(context.soul);
+        people = answer.people;
+        draw();
+    }
+
+    function draw() {
+        const wanted = search.value.trim().toLowerCase();
+        const shown = people.filter(({ name, aliases }) =>
+            [name, ...aliases].some(spelling => spelling.toLowerCase().includes(wanted)),
+        );
+        rows.replaceChildren(
+            ...(people.length
+                ? shown.map(row)
+                : [el('p', { class: 'soulmem_hint', text: say('people_none') })]),
+        );
+    }
+
+    /** @param {Person} person */
+    function row(person) {
+        const counted = [
+            person.feeling ? feelingText(person.feeling, say) : '',
+            say('people_fact_count', { n: person.facts.length }),
+            say('people_episodes', { n: person.episodes }),
+        ];
+        const last = person.last ? say('people_last', { when: context.localTime(person.last) }) : '';
+        return pressRow(
+            { class: 'soulmem_item', data: { person: person.concept } },
+            [
+                el('div', { class: 'soulmem_recalled_head' }, [
+                    el('b', { text: person.name }),
+                    el('small', { class: 'soulmem_recalled_facts', text: last }),
+                ]),
+                el('div', {
+                    class: 'soulmem_person_facts',
+                    text: counted.filter(Boolean).join(' · '),
+                }),
+                person.aliases.length
+                    ? el('small', { text: say('people_also', { names: person.aliases.join(', ') }) })
+                    : null,
+                namesakes(person).length
+                    ? el('small', { class: 'soulmem_doubt', text: say('people_two') })
+                    : null,
+            ],
+            item => context.attempt(async () => show(await detail(person), item)),
+        );
+    }
+
+    /** @param {Person} person */
+    async function detail(person) {
+        const who = await soulName();
+        const [facts, scenes] = await Promise.all([factsOf(person), scenesOf(person)]);
+        return el('div', { class: 'soulmem_memory' }, [
+            el('h3', { class: 'margin0', text: person.name }),
+            person.feeling
+                ? el('p', {
+                      class: 'margin0',
+                      text: say('people_feels', { who, label: feelingText(person.feeling, say) }),
+                  })
+                : null,
+            person.last
+                ? el('small', { text: say('people_last', { when: context.localTime(person.last) }) })
+                : null,
+            ...namesakes(person).map(other => namesakeRow(person, other)),
+            el('h4', { text: say('people_facts') }),
+            facts.length
+                ? el('ul', { class: 'soulmem_facts' }, facts)
+                : el('p', { class: 'soulmem_hint', text: say('people_no_facts') }),
+            el('div', { class: 'soulmem_row' }, [
+                button('fa-plus', say('people_fact_new'), () => addFact(person), {
+                    id: 'soulmem_fact_new',
+                }),
+                button('fa-link', say('people_join'), () => join(person), {
+                    id: 'soulmem_people_join',
+                }),
+                button('fa-people-arrows', say('people_split'), () => split(person), {
+                    id: 'soulmem_people_split',
+                }),
+                button('fa-pen', say('try_open'), () => context.show('memories', person.concept)),
+            ]),
+            scenes.length ? el('h4', { text: say('people_scenes') }) : null,
+            scenes.length ? el('ul', { class: 'soulmem_facts' }, scenes) : null,
+        ]);
+    }
+
+    /** The facts as sentences, with since and until. @param {Person} person */
+    async function factsOf(person) {
+        const ids = person.facts.slice(0, FACTS);
+        const whole = await Promise.all(ids.map(id => context.memoryApi.read(id)));
+        return whole.map(fact => {
+            const { edges } = /** @type {{edges?: FactEdge[]}} */ (fact);
+            const edge = edges?.find(({ id }) => id === fact.id);
+            const { valid_from: since, valid_to: until, confidence = 1 } = edge ?? {};
+            const times = [
+                since ? say('people_since', { when: context.localTime(since) }) : '',
+                until ? say('people_until', { when: context.localTime(until) }) : '',
+            ].filter(Boolean);
+            const ended = until ? 'soulmem_fact_ended' : undefined;
+            return el('li', { class: ended, data: { fact: fact.id } }, [
+                el('span', { text: fact.text }),
+                times.length ? el('small', { text: ` (${times.join(', ')})` }) : null,
+                ...(edge && confidence < SURE ? doubt(person, edge) : []),
+                ...(edge ? namesakes(person).map(other => moveButton(person, other, edge)) : []),
+            ]);
+        });
+    }
+
+    /** The question whether a fact is true, with both answers. @param {Person} person @param {FactEdge} edge */
+    function doubt(person, edge) {
+        const answer = (/** @type {boolean} */ isTrue) => () =>
+            context.attempt(async () => {
+                await setFact(edge, edge.from, isTrue ? BY_HAND : 0, isTrue ? 1 : undefined);
+                await refresh(person);
+            });
+        return [
+            el('small', { class: 'soulmem_doubt', text: ` ${say('people_doubt')} ` }),
+            button('fa-check', say('people_true'), answer(true), { class: 'soulmem_fact_true' }),
+            button('fa-xmark', say('people_false'), answer(false), { class: 'soulmem_fact_false' }),
+        ];
+    }
+
+    /** A button that hands a fact over to the other person of the same name. @param {Person} person @param {Person} other
+     * @param {FactEdge} edge */
+    function moveButton(person, other, edge) {
+        const move = () =>
+            context.attempt(async () => {
+                await setFact(edge, other.concept, BY_HAND, 1);
+                await setFact(edge, edge.from, 0);
+                await refresh(person);
+            });
+        return button('fa-arrow-right', say('people_move', { name: other.name }), move, {
+            class: 'soulmem_fact_move',
+        });
+    }
+
+    /** Sets a fact as one of `subject`. Strength 0 ends it. @param {FactEdge} edge @param {string} subject
+     * @param {number} strength @param {number} [confidence] */
+    async function setFact({ to, verb }, subject, strength, confidence) {
+        const object = await context.memoryApi.read(to);
+        const fact = { from: subject, kind: 'relates', verb, strength, confidence };
+        await context.memoryApi.change(object, { edges: [fact] });
+    }
+
+    /** Others who go by one of the person's names. @param {Person} person @returns {Person[]} */
+    function namesakes(person) {
+        const own = new Set([person.name, ...person.aliases].map(name => name.toLowerCase()));
+        return people.filter(
+            other =>
+                other.concept !== person.concept &&
+                [other.name, ...other.aliases].some(name => own.has(name.toLowerCase())),
+        );
+    }
+
+    /** @param {Person} person @param {Person} other of the same name */
+    function namesakeRow(person, other) {
+        const joinThem = () => context.attempt(() => joined(person, other));
+        return el('div', { class: 'soulmem_row' }, [
+            el('span', { text: say('people_namesake', { name: other.name }) }),
+            button('fa-link', say('people_same'), joinThem, { class: 'soulmem_people_same' }),
+        ]);
+    }
+
+    /** Tells two people of one name apart: each gets a name of its own, and both keep the old one.
+     * @param {Person} person */
+    async function split(person) {
+        const { name } = person;
+        const own = (await app.host.prompt(say('people_split_first', { name })))?.trim();
+        if (!own) return;
+        const other = (await app.host.prompt(say('people_split_second', { name, own })))?.trim();
+        if (!other || other === own) return;
+        await context.attempt(async () => {
+            const whole = await context.memoryApi.read(person.concept);
+            const aliases = [...new Set([name, ...person.aliases])].filter(alias => alias !== own);
+            await context.memoryApi.change(whole, { text: own, fields: { aliases } });
+            await context.memoryApi.create({
+                soul: context.soul,
+                kind: 'concept',
+                text: other,
+                fields: { concept_type: 'entity', aliases: [name] },
+            });
+            context.showStatus(say('people_split_done', { own, other }));
+            await refresh(person);
+        });
+    }
+
+    /** @param {Person} person */
+    async function scenesOf(person) {
+        const answer = await context.memoryApi.list(
+            context.soul,
+            { q: person.name, kind: 'episode', state: 'active' },
+            null,
+        );
+        return answer.memories.slice(0, SCENES).map(memory => {
+            return pressRow({}, [memory.text], () => context.show('memories', memory.id));
+        });
+    }
+
+    async function soulName() {
+        const souls = await context.memoryApi.souls();
+        return souls.find(soul => soul.id === context.soul)?.name ?? '';
+    }
+
+    /** @param {Person} person */
+    async function addFact(person) {
+        const { host } = app;
+        const who = person.name;
+        const verb = (await host.prompt(say('people_fact_verb', { who })))?.trim();
+        if (!verb) return;
+        const object = (await host.prompt(say('people_fact_object', { who, verb })))?.trim();
+        if (!object) return;
+        await context.attempt(async () => {
+            const there = people.find(({ name, aliases }) => [name, ...aliases].includes(object));
+            const edge = { from: person.concept, kind: 'relates', verb, strength: BY_HAND };
+            if (there) {
+                const whole = await context.memoryApi.read(there.concept);
+                await context.memoryApi.change(whole, { edges: [edge] });
+            } else {
+                await context.memoryApi.create({
+                    soul: context.soul,
+                    kind: 'concept',
+                    text: object,
+                    edges: [edge],
+                });
+            }
+            await refresh(person);
+        });
+    }
+
+    /** Another name of the same one: its name becomes an alias. @param {Person} person */
+    async function join(person) {
+        const name = (await app.host.prompt(say('people_join_question')))?.trim();
+        if (!name) return;
+        const other = people.find(
+            ({ concept, name: own, aliases }) =>
+                concept !== person.concept && [own, ...aliases].includes(name),
+        );
+        if (!other) {
+            context.showStatus(say('people_join_unknown', { name }), false);
+            return;
+        }
+        await context.attempt(() => joined(person, other));
+    }
+
+    /** @param {Person} person @param {Person} other the same one */
+    async function joined(person, other) {
+        const whole = await context.memoryApi.read(person.concept);
+        const all = new Set([...person.aliases, other.name, ...other.aliases]);
+        all.delete(person.name);
+        await context.memoryApi.change(whole, { fields: { aliases: [...all] } });
+        context.showStatus(say('people_joined', { name: other.name, who: person.name }));
+        await refresh(person);
+    }
+
+    /** @param {Person} person */
+    async function refresh(person) {
+        await load();
+        const fresh = people.find(({ concept }) => concept === person.concept);
+        if (fresh) show(await detail(fresh));
+    }
+}

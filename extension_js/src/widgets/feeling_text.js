@@ -1,0 +1,16 @@
+// A feeling in words of the user's language.
+
+/** @typedef {import('../base/strings.js').Say} Say */
+/** @typedef {import('../base/strings.js').Key} Key */
+
+/** The feelings that the sidecar reads from texts; a model may name others. */
+const NAMED = ['joy', 'sadness', 'anger', 'fear', 'disgust', 'surprise', 'love', 'irritation'];
+const STRONG = 0.6; // intensity
+const WEAK = 0.35;
+
+/** @param {{label: string, intensity: number}} feeling @param {Say} say @returns {string} */
+export function feelingText({ label, intensity }, say) {
+    const name = NAMED.includes(label) ? say(/** @type {Key} */ (`feeling_${label}`)) : label;
+    if (intensity >= STRONG) return say('feeling_strong', { name });
+    return intensity < WEAK ? say('feeling_weak', { name }) : name;
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settle } from '../tavern.mjs';
+import { memory, memoryWindow } from './window.mjs';
+
+const NODES = [
+    { ...memory({ id: 'm1', kind: 'episode', text: 'Bela sold the boat.' }), x: 0.1, y: 0.5 },
+    { ...memory({ id: 'p1', kind: 'concept', text: 'Bela' }), x: 0.9, y: 0.5 },
+];
+const EDGES = [{ id: 'x', from: 'm1', to: 'p1', kind: 'mentions', strength: 0.5 }];
+
+/** @param {any} [graph] */
+async function graphScene(graph = { memories: NODES, edges: EDGES }) {
+    const scene = await memoryWindow({
+        answers: {
+            'GET /people': { people: [{ concept: 'p1', name: 'Bela' }] },
+            'GET /graph': graph,
+        },
+    });
+    await scene.openPage('graph');
+    return scene;
+}
+
+test('memories are drawn with what links them, and listed in words', async () => {
+    const { page, texts } = await graphScene();
+    assert.equal(page.body.querySelectorAll('.soulmem_graph_node').length, 2);
+    assert.equal(page.body.querySelectorAll('.soulmem_graph_edge').length, 1);
+    assert.deepEqual(texts('.soulmem_graph_list small'), ['names: Bela']);
+});
+
+test('a graph is drawn around somebody, and from the memory that was pressed', async () => {
+    const { page, take } = await graphScene();
+    take('GET /graph');
+    await page.get('#soulmem_graph_center').change('p1');
+    await settle();
+    const [asked] = take('GET /graph');
+    assert.deepEqual([asked.query.get('center'), asked.query.get('layout')], ['p1', 'true']);
+    await page.get('.soulmem_graph_node').click();
+    await page.get('.soulmem_column_detail .menu_button.margin0').click();
+});
+
+test('without links the page says what brings them', async () => {
+    const { page, texts } = await graphScene({ memories: [], edges: [] });
+    assert.equal(page.body.querySelectorAll('.soulmem_graph').length, 0);
+    assert.ok(texts('.soulmem_graph_place')[0]?.includes('Links come'));
+});
+
+test('the way of the last recall is drawn in gold, with its memories in any case', async () => {
+    const scene = await graphScene();
+    const path = [{ id: 'p1', label: 'Bela', edge: null }, { id: 'm1', label: '', edge: 'x' }];
+    const record = { soul: 's1', sent: ['m1'], memories: [{ id: 'm1', path }] };
+    scene.app.recaller.last = () => /** @type {any} */ (record);
+    await scene.openPage('graph');
+    scene.take('GET /graph');
+    await scene.page.get('#soulmem_graph_center').change('last recall');
+    await settle();
+    const [{ query }] = scene.take('GET /graph');
+    assert.deepEqual([query.get('center'), query.get('also')], ['p1', 'p1,m1']);
+    assert.equal(scene.page.get('.soulmem_graph_edge').getAttribute('data-way'), 'true');
+});
+
+test('one dot takes the Tab key, and arrow keys go to the nearest in their direction', async () => {
+    const { page } = await graphScene();
+    const [first, second] = page.body.querySelectorAll('.soulmem_graph_node');
+    assert.deepEqual([first, second].map(dot => dot.getAttribute('tabindex')), ['0', '-1']);
+    const picture = page.get('.soulmem_graph');
+    const press = (/** @type {string} */ key) => {
+        for (const run of picture.listeners.get('keydown') ?? [])
+            run({ key, target: first, currentTarget: picture, preventDefault() {} });
+    };
+    press('ArrowLeft');
+    assert.equal(second.focused, 0, 'nothing lies there');
+    press('ArrowRight');
+    assert.equal(second.focused, 1);
+    assert.deepEqual([first, second].map(dot => dot.getAttribute('tabindex')), ['-1', '0']);
+});

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settle } from '../tavern.mjs';
+import { memory, memoryWindow } from './window.mjs';
+
+const BELA = {
+    concept: 'p1',
+    name: 'Bela',
+    aliases: ['Bel'],
+    facts: ['f1'],
+    episodes: 3,
+    last: '2026-01-02T00:00:00Z',
+    feeling: { label: 'joy', intensity: 0.6 },
+};
+const ADA = { ...BELA, concept: 'p2', name: 'Ada', aliases: [], facts: [], feeling: null };
+
+async function peopleScene() {
+    const scene = await memoryWindow({
+        answers: {
+            'GET /people': { people: [BELA, ADA] },
+            'GET /memories/f1': memory({
+                id: 'f1',
+                kind: 'fact',
+                text: 'Bela lives in Lund',
+                edges: [
+                    {
+                        id: 'f1',
+                        from: 'p1',
+                        to: 'p9',
+                        verb: 'lives in',
+                        confidence: 0.3,
+                        valid_to: '2026-01-03T00:00:00Z',
+                    },
+                ],
+            }),
+            'GET /memories/p1': memory({ id: 'p1', kind: 'concept', text: 'Bela' }),
+            'GET /memories/p2': memory({ id: 'p2', kind: 'concept', text: 'Ada' }),
+            'PATCH /memories/p1': memory({ id: 'p1' }),
+            'PATCH /memories/p2': memory({ id: 'p2' }),
+            'GET /memories/p9': memory({ id: 'p9', kind: 'concept', text: 'Lund' }),
+            'PATCH /memories/p9': memory({ id: 'p9' }),
+            'POST /memories': memory({ id: 'p3' }),
+        },
+    });
+    await scene.openPage('people');
+    return {
+        ...scene,
+        async chosen(/** @type {number} */ place) {
+            const rows = scene.page.body.querySelectorAll('[data-person] .soulmem_press');
+            await rows[place]?.click();
+            await settle();
+        },
+    };
+}
+
+test('those who are known are listed, and found by any of their names', async () => {
+    const { page, texts } = await peopleScene();
+    assert.deepEqual(texts('.soulmem_item b'), ['Bela', 'Ada']);
+    await page.get('#soulmem_people_search').change('bel', 'input');
+    assert.deepEqual(texts('.soulmem_item b'), ['Bela']);
+});
+
+test('what is known of somebody stands as sentences, with until', async () => {
+    const { chosen, texts } = await peopleScene();
+    await chosen(0);
+    assert.equal(texts('[data-fact] span')[0], 'Bela lives in Lund');
+    assert.ok(texts('[data-fact] small')[0]?.includes('2026'));
+});
+
+test('a fact is written by hand, about somebody who is known or not', async () => {
+    const { chosen, page, take, user } = await peopleScene();
+    await chosen(0);
+    user.typesInTurn = ['trusts', 'Ada'];
+    await page.get('#soulmem_fact_new').click();
+    await settle();
+    const [edge] = take('PATCH /memories/p2')[0].body.edges;
+    assert.deepEqual([edge.from, edge.kind, edge.verb], ['p1', 'relates', 'trusts']);
+    user.typesInTurn = ['lives in', 'Malmo'];
+    await page.get('#soulmem_fact_new').click();
+    await settle();
+    const made = take('POST /memories')[0].body;
+    assert.deepEqual([made.kind, made.text, made.edges[0].from], ['concept', 'Malmo', 'p1']);
+});
+
+test('two names of one are joined by hand; an unknown name is refused', async () => {
+    const { chosen, page, take, user } = await peopleScene();
+    await chosen(0);
+    user.typesInTurn = ['Nobody'];
+    await page.get('#soulmem_people_join').click();
+    await settle();
+    assert.equal(take('PATCH /memories/p1').length, 0);
+    user.typesInTurn = ['Ada'];
+    await page.get('#soulmem_people_join').click();
+    await settle();
+    assert.deepEqual(take('PATCH /memories/p1')[0].body.fields.aliases, ['Bel', 'Ada']);
+});
+
+test('a fact that is not sure is asked about, and an answer settles it', async () => {
+    const { chosen, page, take } = await peopleScene();
+    await chosen(0);
+    await page.get('.soulmem_fact_true').click();
+    await settle();
+    const fact = { from: 'p1', kind: 'relates', verb: 'lives in' };
+    assert.deepEqual(take('PATCH /memories/p9')[0].body.edges, [
+        { ...fact, strength: 0.8, confidence: 1 },
+    ]);
+    await page.get('.soulmem_fact_false').click();
+    await settle();
+    assert.deepEqual(take('PATCH /memories/p9')[0].body.edges, [{ ...fact, strength: 0 }]);
+});
+
+test('two of one name are told apart: each has a name of its own, both keep the old one', async () => {
+    const { chosen, page, take, user } = await peopleScene();
+    await chosen(0);
+    user.typesInTurn = ['Bela the smith', 'Bela the bird'];
+    await page.get('#soulmem_people_split').click();
+    await settle();
+    const changed = take('PATCH /memories/p1')[0].body;
+    assert.deepEqual([changed.text, changed.fields.aliases], ['Bela the smith', ['Bela', 'Bel']]);
+    const made = take('POST /memories')[0].body;
+    assert.deepEqual([made.text, made.fields.aliases], ['Bela the bird', ['Bela']]);
+});
+
+test('of two of one name it is said; they are joined, or a fact is handed over', async () => {
+    const { chosen, page, take, texts, replies } = await peopleScene();
+    replies['GET /people'] = { people: [BELA, { ...ADA, name: 'Bela the bird', aliases: ['Bela'] }] };
+    await page.get('#soulmem_tab_bin').click();
+    await page.get('#soulmem_tab_people').click();
+    await settle();
+    assert.equal(texts('.soulmem_item .soulmem_doubt').length, 2);
+    await chosen(0);
+    await page.get('.soulmem_fact_move').click();
+    await settle();
+    assert.deepEqual(
+        take('PATCH /memories/p9').map(({ body }) => [body.edges[0].from, body.edges[0].strength]),
+        [
+            ['p2', 0.8],
+            ['p1', 0],
+        ],
+    );
+    await page.get('.soulmem_people_same').click();
+    await settle();
+    assert.deepEqual(take('PATCH /memories/p1')[0].body.fields.aliases, ['Bel', 'Bela the bird']);
+});

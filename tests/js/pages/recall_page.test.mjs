@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settle } from '../tavern.mjs';
+import { memory, memoryWindow } from './window.mjs';
+
+/** An answer to a recall with one memory. @param {object} [about] @returns {any} */
+const answer = about => ({
+    trace: 't1',
+    memories: [
+        {
+            ...memory(),
+            id: 'm1',
+            kind: 'episode',
+            text: 'You hid the key in the oak.',
+            score: 1,
+            hops: 2,
+            why: '"key" leads to it.',
+            path: [
+                { id: 'a', label: 'key', edge: 'mentions' },
+                { id: 'm1', label: 'the oak', edge: null },
+            ],
+        },
+    ],
+    blocks: [{ items: [{ memory: 'm1', text: 'You hid the key in the oak.', tokens: 9 }] }],
+    tokens: 14,
+    timed_out: false,
+    took_ms: { total: 3 },
+    withheld: 0,
+    ...about,
+});
+
+/** The page with an answer. @param {object} [about] of the answer */
+async function recallScene(about) {
+    const scene = await memoryWindow({
+        answers: {
+            'POST /recall': answer(about),
+            'GET /chats': { chats: [] },
+            'GET /traces/t1': {
+                considered: [
+                    { id: 'm1', text: 'told', kept: true, cut: null, score: 2 },
+                    { id: 'm2', text: 'The soup was cold.', kept: false, cut: 'in the prompt', score: 0.4 },
+                    { id: 'm3', text: 'The boat leaks.', kept: false, cut: 'not near', score: 0.9 },
+                ],
+            },
+        },
+    });
+    await scene.openPage('recall');
+    return {
+        ...scene,
+        async tried(/** @type {string} */ line) {
+            scene.page.get('#soulmem_try_line').value = line;
+            await scene.page.get('#soulmem_try_go').click();
+            await settle();
+        },
+    };
+}
+
+test('a line that was never said shows what would come, why, and what it costs', async () => {
+    const { tried, take, texts, page } = await recallScene();
+    await tried('Where is the key?');
+    const [asked] = take('POST /recall');
+    assert.deepEqual(
+        [asked.body.type, asked.body.query, asked.body.slot],
+        ['preview', 'Where is the key?', undefined],
+    );
+    assert.deepEqual(texts('.soulmem_recalled_text'), ['You hid the key in the oak.']);
+    assert.ok(texts('.soulmem_recalled_summary')[0]?.includes('14'));
+    await page.get('.soulmem_recalled_item .soulmem_press').click();
+    await settle();
+    assert.deepEqual(texts('.soulmem_path span'), ['key', 'the oak']);
+    assert.equal(asked.body.language, 'en');
+    assert.equal(take('POST /recall').length, 0, 'looking keeps no trace');
+    await page.get('.soulmem_verdict_stronger').click();
+    await settle();
+    assert.equal(take('POST /recall')[0].body.type, 'quiet', 'a verdict is on a kept trace');
+    assert.deepEqual(
+        take('POST /feedback').map(({ body }) => [body.trace, body.memory, body.verdict]),
+        [['t1', 'm1', 'stronger']],
+    );
+    await page.get('.soulmem_column_detail .soulmem_verdict_wrong').click();
+    await settle();
+    assert.equal(take('POST /recall').length, 0, 'one trace for a line');
+});
+
+test('nothing said is nothing asked', async () => {
+    const { tried, take } = await recallScene();
+    await tried('   ');
+    assert.equal(take('POST /recall').length, 0);
+});
+
+test('silence says so, and what was held back can be seen', async () => {
+    const { tried, take, texts, page } = await recallScene({ memories: [], blocks: [], withheld: 2 });
+    await tried('Good morning.');
+    assert.equal(texts('.soulmem_recalled_item').length, 0);
+    await page.get('#soulmem_try_withheld').click();
+    await settle();
+    assert.deepEqual(texts('.soulmem_recalled_text'), ['The boat leaks.', 'The soup was cold.']);
+    assert.deepEqual(texts('.soulmem_withheld .soulmem_recalled_why'), ['not near', 'in the prompt']);
+    await page.get('.soulmem_try_bring').click();
+    await settle();
+    assert.deepEqual(
+        take('POST /feedback').map(({ body }) => [body.memory, body.verdict]),
+        [['m3', 'stronger']],
+    );
+});
+
+test('a memory is kept for ever from its row', async () => {
+    const { tried, take, page } = await recallScene();
+    await tried('Where is the key?');
+    await page.get('.soulmem_recalled_item .soulmem_press').click();
+    await settle();
+    await page.get('.soulmem_try_forever').click();
+    await settle();
+    assert.equal(take('PATCH /memories/m1')[0].body.permanent, true);
+});
+
+test('a line is tried again after long thought, and in a bad mood', async () => {
+    const { tried, take, page } = await recallScene();
+    await tried('Where is the key?');
+    take('POST /recall');
+    for (const chip of page.body.querySelectorAll('[data-way]').slice(1)) {
+        await chip.click();
+        await settle();
+    }
+    const bodies = take('POST /recall').map(({ body }) => [body.mode, body.mood?.label]);
+    assert.deepEqual(bodies, [
+        ['walk', undefined],
+        [undefined, 'irritation'],
+    ]);
+});
+
+test('an answer that comes late does not replace a newer one', async () => {
+    const { page, replies, texts } = await recallScene();
+    let answerLate = () => {};
+    replies['POST /recall'] = (/** @type {any} */ { body }) =>
+        body.query === 'early'
+            ? new Promise(done => (answerLate = () => done(answer())))
+            : answer({ memories: [], blocks: [] });
+    const line = page.get('#soulmem_try_line');
+    for (const query of ['early', 'later']) {
+        line.value = query;
+        await line.happen('keydown', { key: 'Enter' });
+        await settle();
+    }
+    answerLate();
+    await settle();
+    assert.deepEqual(texts('.soulmem_recalled_item'), []);
+    assert.match(texts('.soulmem_recalled_summary')[0], /Nothing would come/);
+});
