@@ -28,6 +28,7 @@ from soulmem.domain.ids import DEFAULT_OWNER, ChatId, SlotId, SoulId
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.api.requests import SyncRequest
 from soulmem.engine.engine import Engine
+from soulmem.engine.params import EngineParams
 from soulmem.engine.wiring import Ports, wire_engine
 from tests.bench.large_soul import Writer
 from tests.bench.open_soul import resident
@@ -88,6 +89,7 @@ async def measure(folder: str, count: int) -> list[Row]:
             model=None,
             fallback=None,
             spool=FakeSpool(),
+            params=EngineParams(rest_by_itself=False),
         )
     )
     await engine.start()

@@ -30,6 +30,7 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.situation import ConceptDetail
 from soulmem.domain.soul import Soul
 from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.ports.embedder import TextInContext, TokenStates
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage, Store
 
 SOUL = SoulId("large")
@@ -96,6 +97,10 @@ class BagEmbedder:
 
     prompt = ""
     lacks_prompt = False
+    token_width = 0
+
+    def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
+        raise ValueError(f"{self.name} has no token states")
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.stack([self._vector(text) for text in texts])

@@ -22,6 +22,8 @@ from tests.bench.methods import (
 from tests.bench.page import put
 from tests.bench.ppr import Figures, report
 from tests.bench.reference import compress, fewest_nodes
+from tests.bench.spreading import measure as measure_spreading
+from tests.bench.spreading import words_of_texts
 
 SMALL = SHAPES["1k-8"]
 HUBS = Shape(1_000, 8, 12, hubs=3, hub_degree=300)
@@ -129,3 +131,12 @@ def test_a_table_replaces_its_section_only(tmp_path: Path) -> None:
     )
     with pytest.raises(ValueError, match="no section z"):
         put(page, "z", "new")
+
+
+def test_a_spread_starts_at_a_word_that_a_fifth_of_the_texts_has() -> None:
+    texts = 2_000
+    figures = measure_spreading(words_of_texts(texts), texts, 3)
+    assert figures.hub == pytest.approx(0.18 * texts, rel=0.2)
+    assert figures.reached > 20
+    assert 0.0 < figures.p50 <= figures.p95
+    assert figures.busy_p95 > 0.0

@@ -11,15 +11,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from .axe import axe_script
 from .child import PATIENCE
 from .data_folder import EXTENSION, DataFolder, copy_repository
 from .gate import Gate
+from .memory_window import DESKTOP, MemoryWindow
 from .mock_llm import MockLlm
-from .needs import Tools, cache_folder, find_tools, one_at_a_time
+from .needs import Tools, cache_folder, find_tools
 from .page import TavernPage
 from .ports import free_port
+from .sharing import installed, is_ours
 from .sidecar import Sidecar
-from .sillytavern import SillyTavern, install
+from .sillytavern import SillyTavern, install, package_folder
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
@@ -47,11 +50,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.e2e)
-            # Only the test itself: the first one would pay for installing SillyTavern.
-            item.add_marker(pytest.mark.timeout(180 * PATIENCE, func_only=True))
+    ours = [item for item in items if Path(__file__).parent in item.path.parents]
+    for item in ours:
+        item.add_marker(pytest.mark.e2e)
+        # Only the test itself: the first one would pay for installing SillyTavern.
+        item.add_marker(pytest.mark.timeout(180 * PATIENCE, func_only=True))
+    # Slow files first, so that runs beside each other end together.
+    slow_files = {item.path for item in ours if item.get_closest_marker("slow")}
+    ours.sort(key=lambda item: item.path not in slow_files)
+    items[:] = [item for item in items if item not in set(ours)] + ours
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
+    """Leave a file to another run that has taken it."""
+    return None if is_ours(item.path) else True
 
 
 @pytest.hookimpl(wrapper=True)
@@ -164,42 +177,47 @@ def tavern(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Tavern]:
     """The SillyTavern most scenarios use: with the server plugin."""
-    with one_at_a_time(cache_folder() / f"sillytavern-{version}.lock"):
-        installed = install(version, cache_folder(), tools)
-        # Plugins are loaded from the server's own folder; a copy of that would be compiled anew each time.
-        plugin = installed / "plugins" / EXTENSION
+    package = package_folder(version, cache_folder())
+    # Plugins are loaded from the server's own folder; a copy of that would be compiled anew each time.
+    plugin = package / "plugins" / EXTENSION
+
+    def prepare() -> None:
+        install(version, cache_folder(), tools)
         shutil.rmtree(plugin, ignore_errors=True)  # of a run that was killed
         copy_repository(plugin)
+
+    lock = cache_folder() / f"sillytavern-{version}.lock"
+    with installed(lock, prepare, lambda: shutil.rmtree(plugin)):
         root = tmp_path_factory.mktemp("sillytavern")
-        data = DataFolder(root, installed, llm.url, plugins=True)
+        data = DataFolder(root, package, llm.url, plugins=True)
         env = {
             "SOULMEM_URL": f"http://127.0.0.1:{gate.port}",
             "SOULMEM_DATA": str(sidecar.folder),
         }
         server = SillyTavern(
-            installed, root, tavern_ports[True], _compiled(version), tools, env
+            package, root, tavern_ports[True], _compiled(version), tools, env
         )
         server.wait()
         sidecar.wait()
         yield Tavern(server, data)
         server.stop()
-        shutil.rmtree(plugin)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tavern_without_plugin(
     tools: Tools,
     version: str,
     llm: MockLlm,
     tavern: Tavern,
     tavern_ports: dict[bool, int],
-    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Tavern]:
     """A second SillyTavern as most people have it: server plugins off."""
-    installed = install(version, cache_folder(), tools)
-    data = DataFolder(tmp_path, installed, llm.url, plugins=False)
+    package = package_folder(version, cache_folder())
+    root = tmp_path_factory.mktemp("sillytavern-plain")
+    data = DataFolder(root, package, llm.url, plugins=False)
     server = SillyTavern(
-        installed, tmp_path, tavern_ports[False], _compiled(version), tools, {}
+        package, root, tavern_ports[False], _compiled(version), tools, {}
     )
     server.wait()
     yield Tavern(server, data)
@@ -237,6 +255,18 @@ def world(
 ) -> Iterator[World]:
     with _visit(tavern, sidecar, gate, llm, browser) as world:
         yield world
+
+
+@pytest.fixture
+def window(world: World) -> Iterator[MemoryWindow]:
+    yield MemoryWindow(world)
+    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def script(tools: Tools) -> Path:
+    """axe-core."""
+    return axe_script(tools)
 
 
 @pytest.fixture

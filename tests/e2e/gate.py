@@ -17,7 +17,7 @@ class Gate:
 
     def __init__(self, port: int, target: int) -> None:
         self.port, self.target = port, target
-        self._start: bytes | None = None
+        self._starts: tuple[bytes, ...] = ()
         self._let_through = 0
         self._open = threading.Event()
         self._open.set()
@@ -25,14 +25,14 @@ class Gate:
         self._listener = socket.create_server(("127.0.0.1", port))
         threading.Thread(target=self._accept, daemon=True).start()
 
-    def hold(self, start: bytes, let_through: int = 0) -> None:
-        """From now on hold requests whose first bytes are `start`, after the next `let_through` of them."""
-        self.held, self._start, self._let_through = 0, start, let_through
+    def hold(self, *starts: bytes, let_through: int = 0) -> None:
+        """From now on hold requests that begin with one of `starts`, after the next `let_through` of them."""
+        self.held, self._starts, self._let_through = 0, starts, let_through
         self._open.clear()
 
     def release(self) -> None:
         """Let everything through, what is held included."""
-        self._start = None
+        self._starts = ()
         self._open.set()
 
     def close(self) -> None:
@@ -72,8 +72,7 @@ class Gate:
     ) -> None:
         try:
             while chunk := source.recv(65536):
-                start = self._start
-                if may_hold and start is not None and chunk.startswith(start):
+                if may_hold and chunk.startswith(self._starts):
                     self._wait()
                 sink.sendall(chunk)
         except OSError:

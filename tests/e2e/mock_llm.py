@@ -22,6 +22,7 @@ class Prompt:
     arrived: float  # seconds on time.monotonic()
     model: str = ""
     max_tokens: int | None = None
+    tools: tuple[str, ...] = ()  # names of the functions that it may call
 
     def count(self, text: str) -> int:
         """In how many messages of any role `text` stands."""
@@ -43,6 +44,19 @@ class Prompt:
         return "\n".join(f"[{m['role']}] {m['content']}" for m in self.messages)
 
 
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """An answer that calls a function."""
+
+    name: str
+    arguments: dict[str, Any]
+
+    def parts(self) -> list[dict[str, Any]]:
+        """It as a message has it, whole or as the only piece of a stream."""
+        function = {"name": self.name, "arguments": json.dumps(self.arguments)}
+        return [{"index": 0, "id": "call_1", "type": "function", "function": function}]
+
+
 class MockLlm:
     """An OpenAI-compatible server on loopback. Unscripted replies are numbered small talk.
 
@@ -57,13 +71,13 @@ class MockLlm:
         self.works, self.replies = threading.Event(), threading.Event()
         self.works.set()
         self.replies.set()
-        self._script: deque[str] = deque()
+        self._script: deque[str | ToolCall] = deque()
         self._server = ThreadingHTTPServer(("127.0.0.1", port), self._handler())
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{port}/v1"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
-    def will_say(self, *replies: str) -> None:
+    def will_say(self, *replies: str | ToolCall) -> None:
         """The next answers, in order."""
         self._script.extend(replies)
 
@@ -80,10 +94,17 @@ class MockLlm:
         self._server.shutdown()
         self._server.server_close()
 
-    def _answer_to(self, body: dict[str, Any]) -> str:
-        messages = tuple(body["messages"])
+    def _answer_to(self, body: dict[str, Any]) -> str | ToolCall:
+        messages = tuple(
+            message | {"content": message.get("content") or ""}
+            for message in body["messages"]
+        )
         prompt = Prompt(
-            messages, time.monotonic(), str(body.get("model")), body.get("max_tokens")
+            messages,
+            time.monotonic(),
+            str(body.get("model")),
+            body.get("max_tokens"),
+            tuple(tool["function"]["name"] for tool in body.get("tools") or ()),
         )
         if is_work(prompt):
             self.work.append(prompt)
@@ -111,11 +132,13 @@ class MockLlm:
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                text = mock._answer_to(body)
+                said = mock._answer_to(body)
                 if body.get("stream"):
-                    self._stream(text)
+                    self._stream(said)
                 else:
-                    message = {"role": "assistant", "content": text}
+                    message: dict[str, Any] = {"role": "assistant", "content": said}
+                    if isinstance(said, ToolCall):
+                        message |= {"content": None, "tool_calls": said.parts()}
                     choice = {"index": 0, "finish_reason": "stop", "message": message}
                     self._json(
                         {
@@ -126,12 +149,15 @@ class MockLlm:
                         }
                     )
 
-            def _stream(self, text: str) -> None:
+            def _stream(self, said: str | ToolCall) -> None:
                 self._start("text/event-stream")
-                for piece in text.split(" "):
-                    event = {
-                        "choices": [{"index": 0, "delta": {"content": piece + " "}}]
-                    }
+                deltas: list[dict[str, Any]] = (
+                    [{"tool_calls": said.parts()}]
+                    if isinstance(said, ToolCall)
+                    else [{"content": piece + " "} for piece in said.split(" ")]
+                )
+                for delta in deltas:
+                    event = {"choices": [{"index": 0, "delta": delta}]}
                     self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
                 self.wfile.write(b"data: [DONE]\n\n")
 

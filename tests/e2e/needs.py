@@ -5,9 +5,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,21 +44,6 @@ def find_tools() -> Tools:
             pytest.fail(message, pytrace=False)
         pytest.skip(message)
     return Tools(chromium, node, npm)
-
-
-@contextmanager
-def one_at_a_time(lock: Path) -> Iterator[None]:
-    """Wait until no other run holds `lock`, then hold it. The system lets go of it when a run is killed."""
-    with lock.open("a") as file:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def cache_folder() -> Path:

@@ -50,7 +50,8 @@ class TavernPage:
         self.tab.on("pageerror", self._on_error)
 
     def _on_console(self, message: ConsoleMessage) -> None:
-        self.console.append(f"{message.type}: {message.text}")
+        where = message.location.get("url", "")
+        self.console.append(f"{message.type}: {message.text} ({where})")
 
     def _on_error(self, error: PageError) -> None:
         self.uncaught.append(f"{error.message}\n{error.stack}")
@@ -204,7 +205,10 @@ class TavernPage:
     def open_drawer(self) -> None:
         """Open the settings drawer as the dot does it."""
         self.tab.click("#soulmem_dot")
-        self.tab.wait_for_selector("#soulmem_checks")
+        self.tab.wait_for_selector("#soulmem_state")
+        advanced = self.tab.locator("#soulmem_advanced")
+        if advanced.get_attribute("open") is None:
+            advanced.locator("> summary").click()
 
     def say_yes(self) -> None:
         """To the question on the screen; the window of all memories may stand below it."""

@@ -69,8 +69,10 @@ class Sidecar:
         except (urllib.error.URLError, OSError):
             return "down"
 
-    def ask(self, method: str, path: str, body: object = None) -> Any:
-        return ask(f"{self.url}{path}", method, body)
+    def ask(
+        self, method: str, path: str, body: object = None, seconds: float = 10.0
+    ) -> Any:
+        return ask(f"{self.url}{path}", method, body, seconds)
 
     def stored(self, chat: str) -> list[dict[str, Any]]:
         """The messages of a chat as stored, in order."""

@@ -8,6 +8,7 @@ import tarfile
 import tempfile
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 from .child import Child
@@ -16,11 +17,16 @@ from .needs import Tools
 FIRST_START_SECONDS = 180.0  # the front end is compiled once
 
 
-def install(version: str, cache: Path, tools: Tools) -> Path:
-    """The unpacked npm package of exactly `version` with its dependencies inside, kept in `cache`."""
-    home = cache / f"sillytavern-{version}"
+def package_folder(version: str, cache: Path) -> Path:
+    """Where `install` keeps the package."""
+    return cache / f"sillytavern-{version}"
+
+
+def install(version: str, cache: Path, tools: Tools) -> None:
+    """Unpack the npm package of exactly `version` with its dependencies inside, once."""
+    home = package_folder(version, cache)
     if home.is_dir():
-        return home
+        return
     with tempfile.TemporaryDirectory(dir=cache, prefix="install-") as scratch:
         _npm(tools, Path(scratch), "pack", f"sillytavern@{version}")
         (archive,) = Path(scratch).glob("sillytavern-*.tgz")
@@ -41,7 +47,6 @@ def install(version: str, cache: Path, tools: Tools) -> Path:
             "--ignore-scripts",
         )
         package.rename(home)
-    return home
 
 
 def _npm(tools: Tools, cwd: Path, *arguments: str) -> None:
@@ -79,13 +84,17 @@ class SillyTavern:
         self.child = Child(command, package, root / "sillytavern.log", env)
 
     def wait(self) -> None:
-        """Until it serves its page."""
+        """Until it serves its page. What it has compiled is kept for the next one."""
         self.child.wait_for(self._answers, FIRST_START_SECONDS, "SillyTavern")
+        if self._cache.is_dir() and not self._compiled.is_dir():
+            with tempfile.TemporaryDirectory(dir=self._compiled.parent) as scratch:
+                whole = Path(scratch) / "compiled"
+                shutil.copytree(self._cache, whole)
+                with suppress(OSError):  # another run was quicker
+                    whole.rename(self._compiled)
 
     def stop(self) -> None:
         self.child.stop()
-        if self._cache.is_dir() and not self._compiled.is_dir():
-            shutil.copytree(self._cache, self._compiled)
 
     def _answers(self) -> bool:
         try:

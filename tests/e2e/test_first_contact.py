@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from .conftest import FOREIGN, World
+from .memory_window import DESKTOP, PHONE
 from .ports import free_port
-from .test_memories import DESKTOP, PHONE
 
 
 @pytest.mark.parametrize("language", ["en", "zh-cn"])

@@ -8,9 +8,9 @@ import pytest
 
 from .child import until
 from .conftest import World
+from .memory_window import DESKTOP, PHONE, TOO_WIDE
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
-from .test_memories import DESKTOP, PHONE, TOO_WIDE
 
 
 def souls(world: World, state: str) -> list[str]:
@@ -61,7 +61,7 @@ def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
     assert not tab.evaluate(TOO_WIDE)
     tab.locator(f'#soulmem_forgotten [data-soul="{soul}"]').scroll_into_view_if_needed()
     page.screenshot(f"forgotten-soul-{language}")
-    tab.locator("dialog.popup[open] .popup-button-ok").click()
+    tab.locator("#soulmem_close").click()
     tab.locator("#soulmem_browser").wait_for(state="detached")
     tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
 

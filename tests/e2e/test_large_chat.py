@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import World
 from .small_talk import small_talk
 from .stories import FEVER, KEY, PARROT, Exchange, Fact, chat
+
+pytestmark = pytest.mark.slow
 
 MESSAGES = 2000
 CARGO = Fact(

@@ -10,9 +10,11 @@ import pytest
 
 from .child import ask, until
 from .conftest import World
+from .memory_window import DESKTOP, PHONE, TOO_WIDE
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
-from .test_memories import DESKTOP, PHONE, TOO_WIDE
+
+pytestmark = pytest.mark.slow
 
 HAN = re.compile("[\u4e00-\u9fff]")
 
@@ -72,12 +74,13 @@ class Room:
     def open(self) -> None:
         """From the drawer, which is open."""
         self.tab.locator("#soulmem_browse").click()
-        self.tab.locator("#soulmem_browser .soulmem_list").first.wait_for()
+        self.tab.locator("#soulmem_tab_memories").click()
+        self.tab.locator("#soulmem_browser .soulmem_block").first.wait_for()
         self.tab.locator("#soulmem_tab_work").click()
         self.tab.locator("#soulmem_model .soulmem_facts li").first.wait_for()
 
     def close(self) -> None:
-        self.tab.locator("dialog.popup[open] .popup-button-ok").click()
+        self.tab.locator("#soulmem_close").click()
         self.tab.locator("#soulmem_browser").wait_for(state="detached")
 
     @property
@@ -86,7 +89,13 @@ class Room:
 
     @property
     def learned(self) -> list[str]:
-        """What a model wrote and is remembered."""
+        """What a model wrote and is remembered, digests apart."""
+        whole = self.made
+        return [memory["text"] for memory in whole if memory["kind"] != "digest"]
+
+    @property
+    def made(self) -> list[dict[str, Any]]:
+        """What a model wrote and is remembered, with digests."""
         listed = self.world.sidecar.ask(
             "GET", f"/memories?soul={self.soul}&limit=1000"
         )["memories"]
@@ -94,7 +103,7 @@ class Room:
             self.world.sidecar.ask("GET", f"/memories/{memory['id']}")
             for memory in listed
         ]
-        return [memory["text"] for memory in whole if memory["origin"] == "model"]
+        return [memory for memory in whole if memory["origin"] == "model"]
 
     def rest(self) -> None:
         """The engine's quiet moment from beginning to end; the page's connection runs its calls meanwhile.
@@ -121,7 +130,7 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     tab.locator("#soulmem_test_model").click()
     tab.locator('#soulmem_test_result [data-sign="yes"]').wait_for()
     assert "rowan tree" in tab.locator("#soulmem_test_result q").inner_text()
-    assert len(llm.work) == 2, "one summary, one set of drafts"
+    assert len(llm.work) == 3, "one summary, one set of drafts, six questions"
     page.screenshot("learning-tested-en")
 
     # The price stands before the run; it shows how far it is, and is stopped.
@@ -132,7 +141,7 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     tab.locator("dialog:has(#soulmem_price) .popup-button-ok").click()
     job = tab.locator('.soulmem_job[data-kind="consolidate"]')
     job.locator(".soulmem_job_cancel").wait_for()
-    until(lambda: len(llm.work) == 3, 20, "the first call of the run")
+    until(lambda: len(llm.work) == 4, 20, "the first call of the run")
     job.get_by_text(f"0 of {due} calls").wait_for()
     page.screenshot("learning-running-en")
     job.locator(".soulmem_job_cancel").click()
@@ -147,14 +156,15 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
         texts
     )
     assert all("Mm. Let us walk on" not in text for text in texts)
-    run = tab.locator('.soulmem_run[data-fresh="true"]')
+    scene = tab.locator('.soulmem_learned[data-kind="episode"]')
+    run = tab.locator('.soulmem_run[data-fresh="true"]', has=scene)
     run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for()
     for more in run.locator(
         ".fa-angles-down"
     ).all():  # scenes stand first, and six are shown
         more.click()
     fact = run.locator('.soulmem_learned[data-kind="fact"]').first
-    assert "spoke with" in fact.inner_text()
+    assert "said" in fact.inner_text()
     tab.locator("#soulmem_learned").scroll_into_view_if_needed()
     page.screenshot("learning-learned-en")
 
@@ -189,7 +199,8 @@ def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) ->
     assert llm.work[-1].model == "small-1"
     page.screenshot("learning-tested-zh-phone")
     room.rest()
-    learned = tab.locator('.soulmem_run[data-fresh="true"]')
+    scene = tab.locator('.soulmem_learned[data-kind="episode"]')
+    learned = tab.locator('.soulmem_run[data-fresh="true"]', has=scene)
     learned.locator(".soulmem_learned").first.wait_for()
     assert not tab.evaluate(TOO_WIDE)
     tab.locator("#soulmem_learned").scroll_into_view_if_needed()
@@ -201,8 +212,13 @@ def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) ->
         word for word in words if word.strip(" 0123456789") and not HAN.search(word)
     ]
 
-    # What is written is memories, and one fact between two of them.
-    tab.locator("#soulmem_keep_all", has_text=str(len(room.learned) + 1)).click()
+    # What is written is memories, and facts between two of them; digests that quote are none of it.
+    for more in tab.locator(".soulmem_run .fa-angles-down").all():
+        more.click()
+    rows = tab.locator('.soulmem_run[data-fresh="true"] .soulmem_learned')
+    written = [memory for memory in room.made if memory["kind"] != "digest"]
+    assert rows.count() > len(written)
+    tab.locator("#soulmem_keep_all", has_text=str(rows.count())).click()
     tab.locator(".soulmem_said").wait_for()
     learned.wait_for(state="detached")
     tab.locator(".soulmem_earlier summary").click()
@@ -250,7 +266,7 @@ def reload_during_a_call(room: Room, key: str) -> None:
         "the call run by the new page",
     )
     assert sidecar.ask("GET", f"/jobs/{job}")["result"]["state"] == "ok"
-    assert len(llm.work) == 3, "the broken-off one once more, and the other"
+    assert len(llm.work) == 4, "the broken-off one once more, and the other two"
 
 
 def test_the_call_of_a_page_that_is_reloaded_is_run_by_the_next(room: Room) -> None:

@@ -2,143 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator
-from typing import Any
-from urllib.error import HTTPError
 
 import pytest
 
 from .child import until
-from .conftest import World
-from .small_talk import small_talk
-from .stories import FEVER, KEY, KEY_ZH, PARROT, Fact, chat
+from .memory_window import PHONE, TOO_WIDE, MemoryWindow
+from .stories import FEVER, KEY, KEY_ZH, PARROT
+
+pytestmark = pytest.mark.slow
 
 HAN = re.compile("[\u4e00-\u9fff]")
-PHONE = {"width": 390, "height": 844}
-DESKTOP = {"width": 1400, "height": 900}
-# What sticks out of the window sideways, and so cannot be read or pressed.
-TOO_WIDE = """() => {
-    const page = document.querySelector('#soulmem_browser');
-    const edge = page.getBoundingClientRect().right + 1;
-    const out = [...page.querySelectorAll('*')].filter(one => one.getBoundingClientRect().right > edge);
-    return out.filter(one => !one.closest('.soulmem_tabs')).map(one => one.outerHTML.slice(0, 120));
-}"""
-
-
-@pytest.fixture
-def window(world: World) -> Iterator[MemoryWindow]:
-    yield MemoryWindow(world)
-    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
-
-
-class MemoryWindow:
-    """The window of all memories, and the soul whose they are."""
-
-    def __init__(self, world: World) -> None:
-        self.world, self.page, self.tab = world, world.page, world.page.tab
-        self.soul = ""
-
-    def enter(self, key: str, name: str, language: str, *facts: Fact) -> None:
-        """Open a chat of some forty messages in which `facts` were told."""
-        lines = chat(
-            name, [*(fact.exchange for fact in facts), *small_talk(language, 18)]
-        )
-        avatar = self.world.data.add_character(key, name, first="Hello.", lines=lines)
-        self.page.load("zh-cn" if language == "zh" else "en")
-        self.page.wait_for_dot("ok")
-        self.page.open_character(avatar)
-        self.page.sync()
-        self.soul = self.page.soulmem["soul"]
-
-    def open(self, shot: str | None = None) -> None:
-        """Open the window from the drawer, of which `shot` is a picture."""
-        self.page.open_drawer()
-        if shot is not None:
-            self.page.screenshot(shot)
-        self.tab.locator("#soulmem_browse").click()
-        self.tab.locator("#soulmem_browser .soulmem_list").wait_for()
-
-    def find(self, words: str) -> Any:
-        """Search, and return the first memory that holds `words`."""
-        self.tab.fill("#soulmem_search", words)
-        item = self.tab.locator(".soulmem_item", has_text=words).first
-        item.wait_for()
-        return item
-
-    def show(self, words: str) -> str:
-        """Open the memory that holds `words`; returns its id."""
-        item = self.find(words)
-        key = str(item.get_attribute("data-memory"))
-        item.locator(".soulmem_press").click()
-        self.tab.locator(f'.soulmem_memory[data-memory="{key}"]').wait_for()
-        return key
-
-    def turn_to(self, page: str) -> Any:
-        self.tab.locator(f"#soulmem_tab_{page}").click()
-        shown = self.tab.locator(f'#soulmem_browser [data-page="{page}"]')
-        shown.locator("*").first.wait_for()
-        return shown
-
-    def type_into_popup(self, text: str) -> None:
-        self.tab.locator("dialog.popup[open] textarea.popup-input:visible").fill(text)
-        self.page.say_yes()
-
-    def stored(self, memory: str) -> dict[str, Any]:
-        answer: dict[str, Any] = self.world.sidecar.ask("GET", f"/memories/{memory}")
-        return answer
-
-    def state(self, memory: str) -> str | None:
-        """As stored; None when it is gone for good."""
-        try:
-            return str(self.stored(memory)["state"])
-        except HTTPError as error:
-            if error.code != 404:
-                raise
-            return None
-
-    def note(self, text: str) -> str:
-        """A note by the user's hand."""
-        body = {"soul": self.soul, "kind": "note", "text": text}
-        return str(self.world.sidecar.ask("POST", "/memories", body)["id"])
-
-    def episode(self, word: str) -> str:
-        """A scene in which `word` stands."""
-        path = f"/memories?soul={self.soul}&q={word}&kind=episode&match=exact"
-        return str(self.world.sidecar.ask("GET", path)["memories"][0]["id"])
-
-    def import_world(self, key: str, content: str) -> str:
-        """As the import button does; returns the memory it made."""
-        world = {
-            "entries": {
-                "0": {"uid": 0, "key": [key], "comment": key, "content": content}
-            }
-        }
-        body = {
-            "soul": self.soul,
-            "format": "world_info",
-            "name": "Isles",
-            "text": json.dumps(world),
-        }
-        job = self.world.sidecar.ask("POST", "/import", body | {"dry_run": False})[
-            "job"
-        ]
-        until(
-            lambda: self.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done",
-            20,
-            "the import",
-        )
-        path = f"/memories?soul={self.soul}&q=lighthouses&match=exact"
-        return str(self.world.sidecar.ask("GET", path)["memories"][0]["id"])
-
-    def tool(self, name: str, **arguments: str) -> Any:
-        """As a language model would."""
-        body = {"soul": self.soul, "actor": "archivist", "arguments": arguments}
-        return self.world.sidecar.ask("POST", f"/tools/{name}", body)["result"]
-
-    def press(self, selector: str) -> None:
-        self.tab.locator(f"#soulmem_browser {selector}").first.click()
 
 
 def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:

@@ -12,6 +12,7 @@ from .small_talk import small_talk
 from .stories import KEY, chat
 
 TIME_BUDGET = 1.5  # seconds a reply may wait for memories, where a test sets it; else they may wait for 10
+RECALLS = (b"POST /v1/recall", b"POST /v1/chats")
 SLACK = 1.5  # seconds a busy two-core machine may add
 
 
@@ -71,7 +72,7 @@ def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(
     talking: World,
 ) -> None:
     page = talking.page
-    talking.gate.hold(b"POST /v1/recall")
+    talking.gate.hold(*RECALLS)
     page.press_send("And the key?")
     until(lambda: talking.gate.held > 0, 10, "a recall under way")
     talking.sidecar.kill()
@@ -86,7 +87,7 @@ def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(
 def test_stop_during_a_recall_stops_at_once(talking: World) -> None:
     page = talking.page
     asked = len(talking.llm.prompts)
-    talking.gate.hold(b"POST /v1/recall")
+    talking.gate.hold(*RECALLS)
     page.press_send("And the key?")
     until(lambda: talking.gate.held > 0, 10, "a recall under way")
     ended = page.events("GENERATION_ENDED")

@@ -8,6 +8,7 @@ import pytest
 
 from .child import until
 from .conftest import World
+from .memory_window import DESKTOP, PHONE, TOO_WIDE
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
 
@@ -86,6 +87,97 @@ def unwelcome_in(world: World) -> list[str]:
     ]
     not_in: list[str] = entries[0]["after"]["opinion"]["not_in"]
     return not_in
+
+
+@pytest.mark.parametrize(
+    ("locale", "language", "fact", "line", "sentence", "size"),
+    [
+        ("en", "en", KEY, "Mm, all right.", "called for no memory", DESKTOP),
+        ("zh-cn", "zh", KEY_ZH, "嗯，好。", "没有唤起需要的记忆", PHONE),
+    ],
+    ids=["en", "zh-cn-phone"],
+)
+def test_small_talk_brings_nothing_and_the_view_says_so(
+    world: World,
+    locale: str,
+    language: str,
+    fact: Fact,
+    line: str,
+    sentence: str,
+    size: dict[str, int],
+) -> None:
+    lines = chat("Mira", [fact.exchange, *small_talk(language, 20)])
+    avatar = world.data.add_character(
+        f"silent_{language}", "Mira", first="Hello.", lines=lines
+    )
+    page, tab = world.page, world.page.tab
+    page.load(locale)
+    page.wait_for_dot("ok")
+    page.open_character(avatar)
+    page.sync()
+    world.sidecar.until_searchable()
+    prompt = page.send(line)
+    assert prompt.recalled(fact.words) == 0
+    recall = page.last_recall or {}
+    assert (recall["sent"], recall["error"]) == ([], None)
+    assert recall["withheld"] > 0
+    title = tab.get_attribute("#soulmem_dot", "title") or ""
+    assert sentence.removeprefix("called ") in title
+    tab.set_viewport_size(size)  # type: ignore[arg-type]
+    tab.locator("#chat .last_mes .soulmem_recalled_button").click()
+    view = tab.locator(".soulmem_recalled")
+    view.locator("p", has_text=sentence).wait_for()
+    assert view.locator(".soulmem_recalled_item").count() == 0
+    view.locator(".soulmem_search summary").click()
+    view.locator(".soulmem_search_steps li").first.wait_for()
+    page.screenshot(f"silent-{locale}")
+
+
+@pytest.mark.parametrize(
+    ("locale", "words", "size"),
+    [
+        ("en", ["silent", "natural", "talkative"], DESKTOP),
+        ("zh-cn", ["寡言", "自然", "健谈"], PHONE),
+    ],
+    ids=["en", "zh-cn-phone"],
+)
+def test_how_readily_a_character_recalls_is_set_in_words(
+    world: World, locale: str, words: list[str], size: dict[str, int]
+) -> None:
+    """The dial of the character, and the one for all, have silence on the left."""
+    avatar = world.data.add_character(
+        f"dial_{locale}", "Mira", first="Hello.", lines=chat("Mira", [KEY.exchange])
+    )
+    page, tab = world.page, world.page.tab
+    page.load(locale)
+    page.wait_for_dot("ok")
+    page.open_character(avatar)
+    page.open_drawer()
+    tab.set_viewport_size(size)  # type: ignore[arg-type]
+
+    def restraint() -> tuple[float, str]:
+        soul = world.sidecar.ask("GET", f"/souls/{page.soulmem['soul']}")
+        return soul["config"]["restraint"], page.soulmem["soul"]
+
+    own, general = (
+        tab.locator("#soulmem_card_restraint"),
+        tab.locator("#soulmem_restraint"),
+    )
+    ends = tab.locator("#soulmem_character .soulmem_dial_ends", has_text=words[0])
+    assert ends.locator("span").all_inner_texts() == words
+    page.sync()
+    assert restraint()[0] == 1.0
+    assert own.is_disabled()
+    general.press("End")
+    until(lambda: restraint()[0] == 0.0, 20, "talkative for all characters")
+    tab.locator("#soulmem_card_general_restraint").click()
+    tab.locator("#soulmem_card_restraint:enabled").wait_for()
+    own.press("Home")
+    until(lambda: restraint()[0] == 2.0, 20, "this character silent")
+    assert general.input_value() == "2"
+    assert not tab.evaluate(TOO_WIDE.replace("soulmem_browser", "soulmem_drawer"))
+    own.scroll_into_view_if_needed()
+    page.screenshot(f"dial-{locale}")
 
 
 def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(

@@ -10,8 +10,10 @@ from .child import PATIENCE, ask, until
 from .conftest import World
 from .stories import Line, chat
 
+pytestmark = pytest.mark.slow
+
 MESSAGES = 2_000
-_LINE = re.compile(r"^\[\d+\] [^:]+: (.*)$", re.MULTILINE)
+_LINE = re.compile(r'^\[\d+\] .+?(?: says: "|: )(.*?)"?$', re.MULTILINE)
 # What SillyTavern fills in, runs or takes away where it is not kept from it.
 MARKS = (
     "<user>", "<BOT>", "<charIfNotGroup>", "{{user}}", "{{setvar::price::paid}}", r"\{\{char\}\}",

@@ -91,7 +91,7 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     page.open_chat("other")
     page.sync()
     page.open_drawer()
-    assert remembered("willow%20bark")
+    until(lambda: bool(remembered("willow%20bark")), 20, "the other chat is read")
     tab.locator("#soulmem_forget_chat").click()
     page.say_yes()
     tab.locator('#soulmem_dot[data-step="chat_off"]').wait_for(state="attached")

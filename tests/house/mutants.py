@@ -5,7 +5,8 @@
 Run by hand and before a release; it takes about half an hour. The floor is .8. A fault is one changed
 operator, condition, number or return value of one line that tests can reach. The nearest tests of
 soulmem/engine/ROOM are tests/engine/ROOM, of soulmem/server tests/server, of extension_js/src/ROOM
-tests/js/ROOM; tests named after the changed file run first, and the first failure ends the run.
+tests/js/ROOM, with tests of another room that import the changed file; tests named after it run first,
+and the first failure ends the run. A file of tests that fails without the fault as well has found nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,11 @@ from pathlib import Path
 from tests.house.figures import REPOSITORY
 
 FLOOR = 0.8
-TIME_LIMIT = 180.0  # seconds for the tests of one fault; a hang counts as found
+# Seconds for the tests of one fault. A fault that makes them hang is found when they end without it.
+TIME_LIMIT = 600.0
+# Seconds for one test, as pytest's `timeout` in pyproject.toml; node cannot end a loop that never waits.
+TEST_LIMIT = 60.0
+TESTS_FAILED = (1, 2)  # exit codes: a test failed, or the tests could not be read
 
 OPPOSITE = {
     ast.Eq: "!=",
@@ -136,7 +141,7 @@ def script_mutants(path: Path) -> Iterator[Mutant]:
     text = (REPOSITORY / path).read_text(encoding="utf-8")
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()
-        if stripped.startswith(("//", "*", "/*", "import", "export *")):
+        if stripped.startswith(("//", "*", "/*", "import", "export *", "'")):
             continue
         for old, new in JS_SWAPS:
             if old in line:
@@ -176,48 +181,84 @@ def drawn(kind: str, count: int, seed: int) -> list[Mutant]:
 
 
 def nearest_tests(path: Path) -> list[str]:
-    """Files of tests for a changed file, those named after it first."""
+    """Files of tests for a changed file: those named after it, those that import it, the others of its folder."""
     parts = path.parts
     if path.suffix == ".js":
-        folder = REPOSITORY / "tests" / "js" / Path(*parts[2:-1])
-        pattern = "*.test.mjs"
+        root = REPOSITORY / "tests" / "js"
+        folder, pattern = root / Path(*parts[2:-1]), "*.test.mjs"
+        imported = re.escape("/".join(parts[1:]))
     else:
-        folder = REPOSITORY / "tests" / Path(*parts[1:-1])
-        pattern = "test_*.py"
-    while not any(folder.glob(pattern)) and folder != REPOSITORY / "tests":
+        root = REPOSITORY / "tests"
+        folder, pattern = root / Path(*parts[1:-1]), "test_*.py"
+        module = re.escape(".".join(path.with_suffix("").parts))
+        imported = rf"(from|import) {module}\b"
+    while not any(folder.rglob(pattern)):
         folder = folder.parent
-    stem = path.stem
-    tests = sorted(folder.rglob(pattern), key=lambda t: (stem not in t.stem, t.name))
+    importing = {
+        test
+        for test in root.rglob(pattern)
+        if re.search(imported, test.read_text(encoding="utf-8"))
+    }
+
+    def distance(test: Path) -> tuple[bool, bool, str]:
+        return path.stem not in test.stem, test not in importing, test.name
+
+    tests = sorted(importing.union(folder.rglob(pattern)), key=distance)
     return [str(test.relative_to(REPOSITORY)) for test in tests]
 
 
-def is_found(mutant: Mutant, copy: Path) -> bool:
-    """Whether the nearest tests fail with the fault in the copy of the repository."""
-    target = copy / mutant.path
-    original = target.read_text(encoding="utf-8")
-    lines = original.split("\n")
-    lines[mutant.line - 1] = mutant.after
-    target.write_text("\n".join(lines), encoding="utf-8")
-    tests = nearest_tests(mutant.path)
-    if mutant.path.suffix == ".js":
-        command = ["node", "--test", *tests]
-    else:
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not llm", *tests]
-    environment = {**os.environ, "PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1"}
-    try:
-        done = subprocess.run(
-            command,
-            cwd=copy,
-            env=environment,
-            capture_output=True,
-            timeout=TIME_LIMIT,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return True
-    finally:
-        target.write_text(original, encoding="utf-8")
-    return done.returncode != 0
+@dataclass(frozen=True)
+class Workplace:
+    """A copy of the repository in which faults are planted."""
+
+    copy: Path
+    sound: dict[tuple[str, ...], bool]  # files of tests to: they pass without a fault
+
+    def finds(self, mutant: Mutant) -> bool:
+        """Whether the nearest tests fail with the fault and pass without it."""
+        target = self.copy / mutant.path
+        original = target.read_text(encoding="utf-8")
+        lines = original.split("\n")
+        lines[mutant.line - 1] = mutant.after
+        target.write_text("\n".join(lines), encoding="utf-8")
+        try:
+            failed = self._failing(tuple(nearest_tests(mutant.path)))
+        finally:
+            target.write_text(original, encoding="utf-8")
+        if failed and failed not in self.sound:
+            self.sound[failed] = not self._failing(failed)
+        return bool(failed) and self.sound[failed]
+
+    def _failing(self, tests: tuple[str, ...]) -> tuple[str, ...]:
+        """The files of the first failure; all of them when the output does not say."""
+        environment = {
+            **os.environ,
+            "PYTHONPATH": str(self.copy),
+            "OMP_NUM_THREADS": "1",
+        }
+        try:
+            run = subprocess.run(
+                command_for(tests),
+                cwd=self.copy,
+                env=environment,
+                capture_output=True,
+                timeout=TIME_LIMIT,
+                check=False,
+                encoding="utf-8",
+            )
+        except subprocess.TimeoutExpired:
+            return tests
+        if run.returncode not in TESTS_FAILED:
+            return ()
+        named = re.findall(r"^(?:FAILED|ERROR) ([^:\s]+\.py)", run.stdout, re.MULTILINE)
+        return tuple(dict.fromkeys(named)) or tests
+
+
+def command_for(tests: tuple[str, ...]) -> list[str]:
+    """The command that runs files of tests until the first failure."""
+    if tests[0].endswith(".mjs"):
+        return ["node", "--test", f"--test-timeout={TEST_LIMIT * 1000:.0f}", *tests]
+    return [sys.executable, "-m", "pytest", "-q", "-x", "-m", "not llm", *tests]
 
 
 def main() -> None:
@@ -231,11 +272,14 @@ def main() -> None:
     dead = total = 0
     with tempfile.TemporaryDirectory() as place:
         copy = Path(place) / "copy"
-        ignore = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache")
+        ignore = shutil.ignore_patterns(
+            ".git", ".venv", "__pycache__", ".*_cache", "node_modules"
+        )
         shutil.copytree(REPOSITORY, copy, ignore=ignore, symlinks=True)
+        workplace = Workplace(copy, {})
         for kind in ("engine", "server", "extension"):
             for mutant in drawn(kind, getattr(options, kind), options.seed):
-                is_dead = is_found(mutant, copy)
+                is_dead = workplace.finds(mutant)
                 dead, total = dead + is_dead, total + 1
                 verdict = "found" if is_dead else "SURVIVES"
                 print(f"{verdict:9} {mutant.describe()}", flush=True)

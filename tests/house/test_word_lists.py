@@ -13,7 +13,6 @@ MOST = 11  # words that a literal may hold elsewhere
 SENTENCE = 20  # words; a longer text without punctuation or repetition is a list, not a message
 LANGUAGE = "soulmem/language/"
 EXEMPT = {
-    "soulmem/prompts/grounding/": "reads replies of models by lists of its own; it is to be deleted",
     "soulmem/adapters/surreal/": "column names and statements of the database",
     "soulmem/server/responses/": "field names of HTTP answers",
     "soulmem/governance/audit_values.py": "field names of the audit",
