@@ -3,7 +3,8 @@
 
 python3 start.py [options]       install what is missing, then run the sidecar (options go to `soulmem serve`)
 python3 start.py install         only install; --big-torch takes a full model of several GB where there is no
-                                 smaller one, --no-model leaves it out
+                                 smaller one, --no-model leaves it out, --mcp adds
+                                 the library of `soulmem mcp`
 python3 start.py test [options]  install what the tests need and run every check (options go to pytest;
                                  slow: the tests with a real language model)
 python3 start.py COMMAND ...     any other command of soulmem: demo, import, recall, doctor, ...

@@ -9,13 +9,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _PRINTING = threading.Lock()  # two lanes report
 HERE = Path(__file__).resolve().parent.parent
+PORTS = "SOULMEM_E2E_PORTS"
 QUIET_THREADS = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -29,6 +31,7 @@ class Check:
 
     name: str
     commands: tuple[tuple[str, ...], ...]
+    env: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,15 +88,47 @@ def parallel_tests() -> Check:
     return Check("pytest", (module("pytest", *workers, "-m", chosen),))
 
 
-def end_to_end_tests() -> Iterator[Check]:
-    """The tests in the real SillyTavern: mostly they wait for a browser."""
-    if (HERE / "tests" / "e2e").is_dir():
-        yield Check("pytest e2e", (module("pytest", "-m", "e2e", "tests/e2e"),))
+def end_to_end_tests(shared: Path) -> list[Check]:
+    """The tests in the real SillyTavern, as runs that share the test files through the folder `shared`.
+
+    Mostly they wait for a browser, so that one run may go beside other tests. Windows has no lock that
+    two runs can hold.
+    """
+    command = module("pytest", "-m", "e2e", "tests/e2e")
+    first, last = map(int, os.environ.get(PORTS, "19100-19199").split("-"))
+    middle = (first + last) // 2
+    ports = [f"{first}-{middle}", f"{middle + 1}-{last}"]
+    if sys.platform == "win32":
+        ports = [f"{first}-{last}"]
+    return [
+        Check(
+            f"pytest e2e {number}",
+            (command,),
+            {PORTS: own, "SOULMEM_E2E_SHARE": str(shared)},
+        )
+        for number, own in enumerate(ports, 1)
+    ]
+
+
+def files_that_ran(shared: Path) -> Outcome:
+    """Whether each file of end-to-end tests was taken by a run."""
+    files = {path.name for path in HERE.glob("tests/e2e/test_*.py")}
+    left_out = sorted(files - {path.name for path in shared.iterdir()})
+    output = "".join(f"no run took tests/e2e/{name}\n" for name in left_out)
+    return Outcome("e2e files", 1 if left_out else 0, 0.0, output)
 
 
 def lone_tests() -> Check:
-    """The tests that measure wall time: nothing else runs meanwhile."""
-    return Check("pytest alone", (module("pytest", "-m", "alone and not llm"),))
+    """The tests that measure wall time: nothing else runs meanwhile.
+
+    Only files that name the mark are collected: all of them would take a good part of a minute.
+    """
+    files = sorted(
+        str(path.relative_to(HERE))
+        for path in HERE.glob("tests/**/test_*.py")
+        if "mark.alone" in path.read_text("utf-8")
+    )
+    return Check("pytest alone", (module("pytest", "-m", "alone and not llm", *files),))
 
 
 def slow_tests() -> Check:
@@ -113,7 +148,7 @@ def perform(check: Check, capture: bool) -> Outcome:
             done = subprocess.run(
                 command,
                 cwd=HERE,
-                env={**QUIET_THREADS, **os.environ},
+                env={**QUIET_THREADS, **os.environ, **check.env},
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE if capture else None,
                 stderr=subprocess.STDOUT if capture else None,
@@ -133,16 +168,22 @@ def perform(check: Check, capture: bool) -> Outcome:
 
 
 def run_all() -> list[Outcome]:
-    """Every check but the slow ones. One lane reads the code and drives the browser, the other tests."""
-    outcomes = []
-    with ThreadPoolExecutor(max_workers=2) as lanes:
-        other_lane = lanes.submit(
-            perform_in_turn, [*static_checks(), *end_to_end_tests()]
-        )
-        outcomes.append(report(perform(parallel_tests(), capture=True)))
-        outcomes += other_lane.result()
-    outcomes.append(report(perform(lone_tests(), capture=True)))
-    return outcomes
+    """Every check but the slow ones, in two lanes; at the end, alone, the tests that measure wall time.
+
+    One lane drives the browser. The other reads the code and runs the tests in Python, and then drives a
+    second browser until no file of end-to-end tests is left.
+    """
+    with (
+        TemporaryDirectory(prefix="soulmem-e2e-") as folder,
+        ThreadPoolExecutor(max_workers=2) as lanes,
+    ):
+        shared = Path(folder)
+        browser_runs = end_to_end_tests(shared)
+        other = [*static_checks(), parallel_tests(), *browser_runs[1:]]
+        lane = lanes.submit(perform_in_turn, other)
+        outcomes = perform_in_turn(browser_runs[:1])
+        outcomes = [*lane.result(), *outcomes, report(files_that_ran(shared))]
+    return [*outcomes, report(perform(lone_tests(), capture=True))]
 
 
 def perform_in_turn(checks: Sequence[Check]) -> list[Outcome]:

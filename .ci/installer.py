@@ -18,6 +18,7 @@ CONSTRAINTS = HERE / ".ci" / "constraints.txt"
 SPACE = {
     "base": 1200,
     "test": 500,
+    "mcp": 60,
     "cpu": 1800,
     "big": 9000,
 }  # MB of disk, downloads included
@@ -444,7 +445,7 @@ def install(wish: Wish) -> None:
 
 def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> Wish:
     """The options of `install`, with earlier choices. Only an explicit install reverts --no-model."""
-    options = {"--big-torch", "--no-model"}
+    options = {"--big-torch", "--mcp", "--no-model"}
     unknown = " ".join(sorted(set(words) - options))
     if unknown:
         every = " ".join(sorted(options))
@@ -453,6 +454,8 @@ def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> W
             f"start.py install 支持 {every}，不支持 {unknown}",
         )
     extras, settled = (before.extras, before.model) if before else ((), "")
+    if "--mcp" in words:
+        extras = tuple(sorted({*extras, "mcp"}))
     return Wish(
         # An earlier version may have had other extras.
         extras=tuple(extra for extra in extras if extra in SPACE),
