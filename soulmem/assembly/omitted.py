@@ -12,6 +12,7 @@ class Omitted(Enum):
     NOT_CHOSEN = "not_chosen"
     IN_PROMPT = "in_prompt"
     FADED = "faded"
+    NO_ROOM = "no_room"
 
 
 _ENGLISH = {
@@ -19,12 +20,14 @@ _ENGLISH = {
     Omitted.NOT_CHOSEN: "others were better, more varied, or the budget was spent",
     Omitted.IN_PROMPT: "the prompt says it already",
     Omitted.FADED: "nothing of it is left to tell",
+    Omitted.NO_ROOM: "more was found than the answer holds",
 }
 _CHINESE = {
     Omitted.NOT_CALLED_FOR: "这句话没有明确问到它",
     Omitted.NOT_CHOSEN: "有更合适、更不重复的，或者预算用完了",
     Omitted.IN_PROMPT: "提示词里已经有了",
     Omitted.FADED: "已经没有什么可说的了",
+    Omitted.NO_ROOM: "找到的比答案能容纳的多",
 }
 
 

@@ -39,7 +39,7 @@ class Advisor:
         self._most_calls = calls
         self._deadline = deadline
         self._is_wanted = is_wanted
-        self.failure: str | None = None  # why no further call makes sense
+        self.failure: LlmFailed | None = None  # why no further call makes sense
 
     @property
     def calls(self) -> int:
@@ -76,7 +76,7 @@ class Advisor:
             return await self._watched(self._llm_calls.ask(self._task, asking, read))
         except LlmFailed as failed:
             if failed.kind is not Failure.UNREADABLE:
-                self.failure = failed.message
+                self.failure = failed
             return None
 
     async def _watched(self, answering: Awaitable[T]) -> T:

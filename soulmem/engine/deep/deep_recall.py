@@ -72,7 +72,7 @@ class DeepRecall:
             JobKind(
                 "deep",
                 self._work,
-                arguments=("query", "chat"),
+                arguments=("query", "chat", "language"),
                 only_reads=True,
                 check=_checked_query,
             ),
@@ -86,6 +86,7 @@ class DeepRecall:
             soul=run.soul,
             text=_checked_query(run.arguments),
             chat=None if chat is None else ChatId(chat),
+            language=run.arguments.get("language"),
         )
         progress = DeepProgress(run, explorations=self._params.explorations)
         progress.report()
@@ -117,12 +118,14 @@ class DeepRecall:
         if ending is Ending.ENOUGH and progress.useful:
             room = self._room(mind, 1)
         answer = await self._answer(search, room, ending)
+        failure = advisor.failure
         return {
             "answer": answer_fields(answer),
             "steps": progress.step_fields(),
             "calls": advisor.calls,
             "ended": ending.value,
-            "failure": advisor.failure,
+            "failure": failure.message if failure else None,
+            "failure_kind": failure.kind.value if failure else None,
         }
 
     def _room(self, mind: Mind, times: int) -> AnswerRoom:
@@ -144,6 +147,7 @@ class DeepRecall:
             progress.useful,
             progress.dropped,
             room,
+            question.language,
         )
         first = progress.explorations[0].trace
         share = 1 / len(progress.explorations)
@@ -181,8 +185,9 @@ async def _searched(search: DeepSearch, advisor: Advisor) -> Ending:
 
 
 def _checked_query(arguments: Mapping[str, Any]) -> str:
-    """The question of the job. Raises Unprocessable for arguments that are no texts of the right length."""
+    """The question of the job. Raises Unprocessable for other arguments than it takes."""
     query, chat = arguments.get("query"), arguments.get("chat")
+    language = arguments.get("language")
     text = query.strip() if isinstance(query, str) else ""
     if not 0 < len(text) <= _LONGEST:
         raise Unprocessable(
@@ -191,6 +196,10 @@ def _checked_query(arguments: Mapping[str, Any]) -> str:
         )
     if chat is not None and not isinstance(chat, str):
         raise Unprocessable("a chat is named by its id", field="arguments.chat")
+    if language not in (None, "en", "zh"):
+        raise Unprocessable(
+            "reasons are there in en and zh", field="arguments.language"
+        )
     return text
 
 

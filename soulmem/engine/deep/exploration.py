@@ -27,6 +27,7 @@ class DeepQuestion:
     soul: SoulId
     text: str
     chat: ChatId | None = None
+    language: str | None = None  # "en" or "zh", of the reasons; None: that of the scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,7 @@ async def explore(
         max_items=room.memories,
         budget_tokens=room.tokens,
         time_budget_ms=_TIME_BUDGET,
+        language=question.language,
     )
     answer = await recaller.recall(question.owner, request)
     trace = await recaller.trace(question.owner, answer.trace)

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from soulmem.assembly.compose import Budget, PromptLine, Section, language_of
+from soulmem.assembly.omitted import Omitted, omission_text
 from soulmem.domain.ids import MemoryId, new_id
 from soulmem.domain.memories import Memory
 from soulmem.engine.api.results import Considered, Recalled, RecalledMemory, Timings
@@ -17,7 +18,6 @@ from soulmem.engine.recall.assembly import block_of
 from soulmem.engine.runtime.compute_only import compute_only
 
 _INTERNAL = ("edges", "slowing", "is_masked")  # fields that no response has
-_CUT = "more was found than the answer holds"
 
 
 @compute_only
@@ -27,12 +27,14 @@ def unite(
     useful: Sequence[MemoryId],
     dropped: Collection[str],
     room: AnswerRoom,
+    reason_language: str | None,
 ) -> tuple[Recalled, tuple[Considered, ...]]:
     """The answer to the question of the first exploration, and every memory that was considered.
 
     Taken in this order: what every answer holds, the `useful` memories, half the places
     for the question itself, then the best of each exploration in turn, the last one first as
     it knew most, but for questions that were `dropped`. Shown by score, the `useful` ones first.
+    `reason_language`: "en" or "zh"; None: that of the question.
     """
     first = explorations[0]
     lines = _lines(explorations)
@@ -73,7 +75,9 @@ def unite(
         timed_out=any(exploration.answer.timed_out for exploration in explorations),
         took_ms=_timings(explorations),
     )
-    return answer, _considered(explorations, {memory.id for memory in answer.memories})
+    no_room = omission_text(Omitted.NO_ROOM, reason_language or language)
+    kept = {memory.id for memory in answer.memories}
+    return answer, _considered(explorations, kept, no_room)
 
 
 def answer_fields(answer: Recalled) -> dict[str, Any]:
@@ -182,9 +186,12 @@ def _timings(explorations: Sequence[Exploration]) -> Timings:
 
 
 def _considered(
-    explorations: Sequence[Exploration], kept: Collection[MemoryId]
+    explorations: Sequence[Exploration], kept: Collection[MemoryId], no_room: str
 ) -> tuple[Considered, ...]:
-    """Every memory that an exploration considered, with its best score."""
+    """Every memory that an exploration considered, with its best score.
+
+    `no_room`: why one is left out that an exploration had recalled.
+    """
     best: dict[MemoryId, Considered] = {}
     for exploration in explorations:
         for candidate in exploration.trace.considered:
@@ -194,6 +201,6 @@ def _considered(
     out = []
     for candidate in sorted(best.values(), key=lambda candidate: -candidate.score):
         is_kept = candidate.id in kept
-        cut = None if is_kept else candidate.cut or _CUT
+        cut = None if is_kept else candidate.cut or no_room
         out.append(replace(candidate, kept=is_kept, cut=cut))
     return tuple(out)

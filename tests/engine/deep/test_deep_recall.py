@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from soulmem.assembly.omitted import Omitted, omission_text
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
@@ -20,6 +21,7 @@ from soulmem.engine.deep.deep_recall import DeepParams, DeepRecall
 from soulmem.engine.engine import Engine
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.runtime.jobs import JobState
+from soulmem.language.scripts import is_unspaced
 from soulmem.server.responses.recall import recall_response
 from tests.engine.model_stage import ModelStage
 from tests.engine.stage import ME, Stage, ended, line
@@ -235,6 +237,7 @@ async def test_when_the_model_stays_away_walks_go_on(
     result = await stage.deep()
     assert len(stage.calls) == len(replies) + 1
     assert (result["ended"], result["failure"]) == ("exhausted", "the key is wrong")
+    assert result["failure_kind"] == "refused"
     assert asks(result)[-1].startswith("Cid: ")
     (about_cid,) = [s for s in result["steps"] if s["ask"] == asks(result)[-1]]
     assert stage.chain[2] in about_cid["found"]
@@ -402,6 +405,20 @@ async def test_no_call_starts_while_a_reply_is_written(stage: DeepStage) -> None
     assert (await ended(stage, job)).state is JobState.CANCELLED
 
 
+@pytest.mark.parametrize(("language", "is_chinese"), [("zh", True), ("en", False)])
+async def test_reasons_are_in_the_language_that_is_asked_for(
+    plain: PlainStage, language: str, is_chinese: bool
+) -> None:
+    settings = SoulSettings(max_items=1)
+    await plain.engine.souls.put(ME, SoulId("s1"), "Mira", None, settings)
+    answer = (await plain.deep(language=language))["answer"]
+    trace = await plain.engine.recaller.trace(ME, answer["trace"])
+    cuts = [candidate.cut for candidate in trace.considered if candidate.cut]
+    assert omission_text(Omitted.NO_ROOM, language) in cuts
+    reasons = [memory["why"] for memory in answer["memories"]] + cuts
+    assert {any(map(is_unspaced, reason)) for reason in reasons} == {is_chinese}
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
@@ -410,6 +427,7 @@ async def test_no_call_starts_while_a_reply_is_written(stage: DeepStage) -> None
         ({"query": 7}, "arguments.query"),
         ({"query": "x" * 2001}, "arguments.query"),
         ({"query": "Who?", "chat": 3}, "arguments.chat"),
+        ({"query": "Who?", "language": "fr"}, "arguments.language"),
         ({"query": "Who?", "depth": 3}, "arguments"),
     ],
 )
