@@ -1,15 +1,14 @@
 // What SillyTavern's extension manager calls: names of these functions stand in manifest.json.
 
-import { createSay } from './base/strings.js';
+import { stepFacts } from './widgets/error_text.js';
 
 /** @typedef {import('./app.js').App} App */
+/** @typedef {import('./base/strings.js').Say} Say */
 /** @typedef {ReturnType<typeof createHooks>} Hooks */
 
-/** Each tells the user what has happened, and what is left to do. @param {App} app */
-export function createHooks(app) {
+/** Each tells the user what has happened, and what is left to do. @param {App} app @param {Say} say */
+export function createHooks(app, say) {
     const { host, llmCalls, recaller } = app;
-    // SillyTavern loads our texts before it calls any of these
-    const say = createSay((english, key) => host.translate(english, key));
 
     /** Ends what is under way: SillyTavern reloads the page next. */
     function stop() {
@@ -21,7 +20,10 @@ export function createHooks(app) {
     return {
         /** Completes the stored settings, which other extensions may read. */
         activate: () => void app.settings(),
-        install: () => void host.toast('success', say('hook_installed'), { timeOut: 15_000 }),
+        install() {
+            const { folder } = stepFacts(app);
+            host.toast('success', say('hook_installed', { folder }), { timeOut: 15_000 });
+        },
         update: () => void host.toast('info', say('hook_updated'), { timeOut: 15_000 }),
         enable: () => void host.toast('info', say('hook_enabled')),
         disable() {

@@ -10,20 +10,20 @@ import { createHooks } from './hooks.js';
 import { createHost } from './tavern/host.js';
 import { mountSettingsPanel } from './drawer/settings_panel.js';
 import { mountRecallIcons } from './pages/recalled_view.js';
-import { createSay } from './base/strings.js';
+import { createSay, loadEnglish } from './base/strings.js';
 
 const host = createHost(() => globalThis.SillyTavern.getContext());
 const app = createApp(host);
+const say = createSay(await loadEnglish(), host.translate);
 
 /** What the extension manager calls. */
-export const hooks = createHooks(app);
+export const hooks = createHooks(app, say);
 
 Object.assign(globalThis, { soulmem: app.handle });
 
 /** Called by SillyTavern before each reply. */
 export const { intercept } = app.recaller;
 
-const say = createSay(host.translate);
 registerCommands(app, say);
 registerFunctionTools(app, say);
 offerToForget(app, say);

@@ -120,12 +120,11 @@ def test_settings_that_are_named_exist(repository: Path, name: str) -> None:
 
 
 def test_buttons_are_called_as_in_the_extension(repository: Path) -> None:
-    english = page(repository, "extension_js/settings.html")
-    chinese = json.loads(page(repository, "extension_js/i18n/zh-cn.json")).values()
-    for text, labels in (
-        (page(repository, "README.md"), [english]),
-        (page(repository, "README.zh.md"), chinese),
-    ):
+    for readme, texts in (("README.md", "en"), ("README.zh.md", "zh-cn")):
+        text = page(repository, readme)
+        labels = json.loads(
+            page(repository, f"extension_js/i18n/{texts}.json")
+        ).values()
         buttons = re.findall(r"\*\*((?:Read|阅读)[^*]+)\*\*", text)
         assert buttons
         assert all(any(button in label for label in labels) for button in buttons)

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { registerCommands } from '../../extension_js/src/commands.js';
 import { newPage } from './dom.mjs';
-import { fakeApp, say } from './fake_app.mjs';
+import { fakeApp } from './fake_app.mjs';
+import { say } from './texts.mjs';
 import { newMessage } from './fakes.mjs';
 import { settle } from './tavern.mjs';
 

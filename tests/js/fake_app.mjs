@@ -1,7 +1,6 @@
 // The whole extension over a fake page, a fake SillyTavern and a fake sidecar.
 
 import { createApp } from '../../extension_js/src/app.js';
-import { createSay } from '../../extension_js/src/base/strings.js';
 import { fakeSidecar } from './fakes.mjs';
 import { fakeTavern, settle } from './tavern.mjs';
 
@@ -10,8 +9,6 @@ import { fakeTavern, settle } from './tavern.mjs';
 /** @typedef {unknown | ((asked: Asked) => unknown)} Answer */
 
 const LONG = 200; // ms from which on a timer waits until a test lets time pass
-
-export const say = createSay(english => english);
 
 /** Timers that are far away wait for `pass`, so that no test waits for them. */
 function holdTimers() {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { createHooks } from '../../extension_js/src/hooks.js';
 import { newPage } from './dom.mjs';
 import { fakeApp } from './fake_app.mjs';
+import { say } from './texts.mjs';
 
 const root = new URL('../../', import.meta.url);
 const read = (/** @type {string} */ path) => fs.readFileSync(new URL(path, root), 'utf8');
@@ -12,8 +13,7 @@ const read = (/** @type {string} */ path) => fs.readFileSync(new URL(path, root)
 function hooks(about) {
     newPage();
     const scene = fakeApp(about);
-    Object.assign(scene.host, { translate: (/** @type {string} */ english) => english });
-    return { ...scene, hooks: createHooks(scene.app) };
+    return { ...scene, hooks: createHooks(scene.app, say) };
 }
 
 test('every hook of the manifest is exported under its name, and there is one for each', () => {

@@ -232,6 +232,8 @@
 /** Where the user wants memories. `auto` follows the sidecar: what is stable high up, what changes at a low depth.
  * @typedef {'auto' | 'in_chat' | 'in_prompt' | 'before_prompt' | 'macro'} Position */
 
+/** Why a recall failed; `kind` and `code` as in ApiError.
+ * @typedef {{kind?: string, code?: string, message: string}} RecallFailure */
 /** One recall, kept for the view of recalled memories.
  * @typedef {object} RecallRecord
  * @property {string} trace
@@ -252,7 +254,7 @@
  * @property {boolean} timed_out
  * @property {Record<string, number>} took_ms
  * @property {number} [withheld] more memories that would have fitted, but were not called for
- * @property {string | null} error
+ * @property {RecallFailure | null} error
  */
 
 /** @typedef {object} Health

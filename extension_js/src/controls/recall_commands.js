@@ -5,7 +5,7 @@ import { watchedJob } from '../link/watched_job.js';
 import { recordOfTrace } from '../pages/recalled_view.js';
 import { deepSearch } from '../recall/deep_search.js';
 import { neutralise } from '../recall/inject.js';
-import { lastMessage, lastWords } from '../recall/recall_request.js';
+import { lastMessage, lastWords, reasonLanguage } from '../recall/recall_request.js';
 import { stampOf } from '../tavern/slots.js';
 import { memoriesAs, numberOf, tagsOf } from './command_parts.js';
 import { WordedError } from '../widgets/error_text.js';
@@ -42,6 +42,7 @@ export function recallCommands(app, say, parts) {
                 max_items: numberOf(named.limit, 1, MOST, max_items),
                 context_from: null,
                 tags: tagsOf(named.tags),
+                language: reasonLanguage(host.locale()),
             };
             const answer = await app.link.ask('POST', '/recall', question, { timeout: TIMEOUT });
             return memoriesAs(answer.memories, named.as);
@@ -51,7 +52,11 @@ export function recallCommands(app, say, parts) {
     const deep = (query, isUnwanted, named) =>
         parts.forOpenChat(async asked => {
             host.toast('info', say('deep_going'));
-            const question = { ...asked, query: query.trim() || lastMessage(host.chat()) };
+            const question = {
+                ...asked,
+                query: query.trim() || lastMessage(host.chat()),
+                language: reasonLanguage(host.locale()),
+            };
             const job = await deepSearch(memoryApi, question, { isUnwanted });
             if (job.state === 'failed') throw new Error(job.error ?? '');
             return job.state === 'done' ? memoriesAs(job.result.answer.memories, named.as) : '';

@@ -2,7 +2,7 @@
 
 import { el, onPress } from '../base/dom.js';
 import { stepText } from '../link/health_checks.js';
-import { stepFacts } from '../widgets/error_text.js';
+import { errorTextOf, stepFacts } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -30,7 +30,10 @@ function openDrawer() {
 function lastRecallText(app, say) {
     const record = app.recaller.last();
     if (!record) return '';
-    if (record.error) return say('recalled_failed', { error: record.error });
+    if (record.error) {
+        if (!app.link.state().via) return ''; // the next step says why
+        return say('recalled_failed', { error: errorTextOf(app, record.error, say) });
+    }
     const ms = Math.round(record.took_ms.total ?? 0);
     const n = record.withheld ?? 0;
     if (record.memories.length === 0 && n > 0) return say('recalled_last_silent', { n, ms });
@@ -69,7 +72,7 @@ export function mountHealthDot(app, say) {
         const record = app.recaller.last();
         if (!record || record === flashed || record.error || record.sent.length === 0) return;
         flashed = record;
-        const text = say('reply_told', { n: record.sent.length });
+        const text = say('reply_count', { n: record.sent.length });
         const note = el('span', { id: 'soulmem_flash', role: 'status', text });
         document.getElementById('soulmem_flash')?.remove();
         dot.append(note);

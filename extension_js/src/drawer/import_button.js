@@ -4,6 +4,7 @@
 import { byId, el, onPress } from '../base/dom.js';
 import { createImporter } from '../chat/importer.js';
 import { createTavernFiles } from '../tavern/tavern_files.js';
+import { errorTextOf } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -74,10 +75,10 @@ export function bindImport(app, say, chosen) {
         try {
             showText(await importAll(person, signal));
         } catch (error) {
-            const { message } = /** @type {Error} */ (error);
             if (signal.aborted) stopped.add(person.avatar);
+            const reason = errorTextOf(app, error, say);
             showText(
-                signal.aborted ? say('import_stopped') : say('import_failed', { error: message }),
+                signal.aborted ? say('import_stopped') : say('import_failed', { error: reason }),
             );
         } finally {
             running = null;

@@ -1,6 +1,7 @@
 // The button "Read this chat": sends what is not stored yet and waits until it is searchable. It can be stopped.
 
 import { byId, onPress } from '../base/dom.js';
+import { errorTextOf } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -41,7 +42,7 @@ export function bindReading(app, say) {
             return isAsked ? say('read_done', { n: app.host.chat().length }) : result;
         } catch (error) {
             if (app.chatSync.state.paused) return result;
-            return say('read_failed', { error: /** @type {Error} */ (error).message });
+            return say('read_failed', { error: errorTextOf(app, error, say) });
         }
     }
 

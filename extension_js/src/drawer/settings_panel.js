@@ -19,6 +19,7 @@ import { bindSoulFiles } from './soul_files.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
+/** @typedef {import('../base/strings.js').Key} Key */
 /** @typedef {import('../base/settings.js').Settings} Settings */
 /** @typedef {HTMLInputElement | HTMLSelectElement} Input */
 
@@ -40,6 +41,7 @@ export async function mountSettingsPanel(app, say) {
     const place = document.getElementById('extensions_settings2');
     if (!place) return null;
     place.insertAdjacentHTML('beforeend', await app.host.template('settings'));
+    fillTexts(say);
     const settings = bindSettings(app, say);
     const sections = bindPromptSections(app, say);
     bindPresets(app, say, () => {
@@ -73,6 +75,20 @@ export async function mountSettingsPanel(app, say) {
     draw();
     await character.draw();
     return browser;
+}
+
+/** Puts in what `data-i18n` names: SillyTavern does so only where it has a translation. @param {Say} say */
+function fillTexts(say) {
+    const elements = /** @type {NodeListOf<HTMLElement>} */ (
+        document.querySelectorAll('#soulmem_drawer [data-i18n]')
+    );
+    for (const element of elements) {
+        const [, attribute, key] =
+            /^(?:\[([\w-]+)\])?soulmem\.(\w+)$/.exec(element.dataset.i18n ?? '') ?? [];
+        const text = say(/** @type {Key} */ (key));
+        if (attribute) element.setAttribute(attribute, text);
+        else element.textContent = text;
+    }
 }
 
 /** @param {App} app @param {Say} say */

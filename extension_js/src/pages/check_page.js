@@ -16,7 +16,8 @@ const SCORES = 12; // earlier results that are drawn
 export async function checkPage(context, page) {
     const { say, memoryApi } = context;
     const results = el('div', { 'aria-live': 'polite' });
-    const progress = el('progress', { class: 'soulmem_job_bar', hidden: '' });
+    const label = say('page_check');
+    const progress = el('progress', { class: 'soulmem_job_bar', 'aria-label': label, hidden: '' });
     let isStopped = false;
     const stop = button('fa-stop', say('read_cancel'), () => (isStopped = true), {
         id: 'soulmem_check_stop',

@@ -3,8 +3,9 @@
 import { button, el } from '../base/dom.js';
 import { createMemoryApi } from '../link/memory_api.js';
 import { deepSearch } from '../recall/deep_search.js';
+import { reasonLanguage } from '../recall/recall_request.js';
 import { errorTextOf } from '../widgets/error_text.js';
-import { kindLabel } from '../widgets/memory_badges.js';
+import { recalledParts } from '../widgets/recalled_parts.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -18,6 +19,7 @@ import { kindLabel } from '../widgets/memory_badges.js';
 
 const STEPS = ['plan', 'explore', 'reflect', 'back'];
 const ENDINGS = ['enough', 'exhausted', 'calls', 'time'];
+const FAILURES = ['unreachable', 'timeout', 'refused', 'server'];
 
 /** @param {DeepStep} step @param {number} n how many memories it found for the first time, or weighed as useful
  * @param {Say} say @returns {string} */
@@ -30,19 +32,19 @@ export function stepText({ step, ask }, n, say) {
 export function endingText(job, say) {
     if (job.state === 'cancelled') return say('deep_stopped');
     if (job.state === 'failed') return say('stand_failed', { reason: job.error ?? '' });
-    const { answer, calls, ended, failure } = job.result;
+    const { answer, calls, ended, failure, failure_kind: kind } = job.result;
     const found = say('deep_result', { n: answer.memories.length, calls });
     const why = ENDINGS.includes(ended) ? say(/** @type {Key} */ (`ended_${ended}`)) : '';
-    const reason = failure ? say('deep_failure', { reason: failure }) : '';
-    return [why, found, reason].filter(Boolean).join(' ');
+    const reason = FAILURES.includes(kind) ? say(/** @type {Key} */ (`failure_${kind}`)) : failure;
+    const unasked = failure ? say('deep_failure', { reason }) : '';
+    return [why, found, unasked].filter(Boolean).join(' ');
 }
 
 /** @param {RecallAnswer} answer @param {Say} say @param {DeepActionsOf} actionsOf */
 function answerItems({ trace, memories }, say, actionsOf) {
     return memories.map(memory =>
         el('li', { class: 'soulmem_recalled_item', data: { memory: memory.id } }, [
-            el('div', { class: 'soulmem_recalled_head' }, [kindLabel(memory.kind, say)]),
-            el('div', { class: 'soulmem_recalled_text', text: memory.text }),
+            ...recalledParts(memory, [], say),
             actionsOf(trace, memory),
         ]),
     );
@@ -64,7 +66,7 @@ export function deepPanel(app, say, { soul, chat, query }, actionsOf) {
         })
     );
     input.value = query.slice(0, 2000);
-    const bar = el('progress', { class: 'soulmem_job_bar' });
+    const bar = el('progress', { class: 'soulmem_job_bar', 'aria-label': say('job_deep') });
     const stop = button('fa-stop', say('read_cancel'), () => (isStopped = true), {
         class: 'soulmem_deep_stop',
     });
@@ -117,7 +119,8 @@ export function deepPanel(app, say, { soul, chat, query }, actionsOf) {
         running.hidden = false;
         const isUnwanted = () => isStopped || !panel.isConnected;
         try {
-            const question = { soul, chat, query: text };
+            const language = reasonLanguage(app.host.locale());
+            const question = { soul, chat, query: text, language };
             const job = await deepSearch(memoryApi, question, { shown: show, isUnwanted });
             outcome.textContent = endingText(job, say);
             const answer = job.state === 'done' ? job.result.answer : null;

@@ -245,7 +245,7 @@ export function mountRecallIcons(app, say, showMemory) {
     /** The line below a reply: how many memories were sent for it; no line for 0. @param {HTMLElement} row @param {number} n */
     function drawLine(row, n) {
         const shown = row.querySelector('.soulmem_reply_line');
-        const text = say('reply_told', { n });
+        const text = say('reply_count', { n });
         if (n && shown?.textContent === text) return;
         shown?.remove();
         if (!n) return;

@@ -39,7 +39,7 @@ export function createRecallRecords(added) {
             for (const trace of [...byTrace.keys()].slice(0, surplus)) byTrace.delete(trace);
             added(record);
         },
-        /** @param {string} type @param {string} error */
+        /** @param {string} type @param {import('../base/types.js').RecallFailure} error */
         addFailure(type, error) {
             last = { ...EMPTY, type, error };
         },

@@ -117,7 +117,8 @@ export function createRecaller(parts) {
     function noteFailure(type, cause) {
         const isApiError = cause instanceof ApiError;
         if (isApiError && cause.kind !== 'aborted' && cause.code !== 'asleep') report(cause);
-        records.addFailure(type, String(cause instanceof Error ? cause.message : cause));
+        const { kind, code, message } = /** @type {Partial<ApiError>} */ (cause);
+        records.addFailure(type, { kind, code, message: message ?? String(cause) });
         if (!isApiError) console.warn('[SoulMem] no memories for this reply:', cause);
     }
 

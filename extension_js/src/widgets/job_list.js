@@ -61,7 +61,9 @@ function progressText({ progress: { done, total, unit } }, say) {
 /** Progress bar and stop button of an unfinished job.
  * @param {BrowserContext} context @param {Job} job @param {() => unknown} changed called after a stop
  * @returns {HTMLElement[]} */
-function controls({ say, memoryApi, attempt }, { job: id, progress }, changed) {
+function controls({ say, memoryApi, attempt }, job, changed) {
+    const { job: id, progress } = job;
+    const label = jobName(job, say);
     const values = progress.total ? { max: progress.total, value: progress.done } : {};
     const stop = () =>
         attempt(async () => {
@@ -69,7 +71,7 @@ function controls({ say, memoryApi, attempt }, { job: id, progress }, changed) {
             await changed();
         });
     return [
-        el('progress', { class: 'soulmem_job_bar', ...values }),
+        el('progress', { class: 'soulmem_job_bar', 'aria-label': label, ...values }),
         el('div', { class: 'soulmem_row' }, [
             button('fa-stop', say('read_cancel'), stop, { class: 'soulmem_job_cancel' }),
         ]),

@@ -5,7 +5,14 @@ import { el } from '../base/dom.js';
 /** @typedef {(Node | string)[]} Nodes */
 
 const MARKS = /(\*\*|\*)/;
-const SPEAKER = /(^|\n)(\p{L}[^:：\n*"“「]{0,39}[:：])(?!\/\/)/u;
+/** A name, a colon and a space at the beginning of a line, as the sidecar writes who speaks. Where a script has
+ * capitals, no word of a name but a short one ("de", "the") begins with a small letter: "She looked up and said:"
+ * is none. */
+const NAME_WORD = String.raw`[\p{Lu}\p{Lt}\p{Lo}\p{N}][^\s:：,;!?，。；！？*"“「]*`;
+const SPEAKER = new RegExp(
+    String.raw`(^|\n)((?=\p{L})${NAME_WORD}(?: (?:${NAME_WORD}|\p{Ll}{1,3}))*:)(?= )`,
+    'u',
+);
 const TAGS = /** @type {Record<string, string>} */ ({ '*': 'em', '**': 'strong' });
 
 /** Words and marks in turn; a mark without a partner is a word.

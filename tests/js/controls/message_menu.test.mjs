@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectedWords } from '../../../extension_js/src/controls/kept_messages.js';
 import { mountMessageMenu } from '../../../extension_js/src/controls/message_menu.js';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { settle } from '../tavern.mjs';
 import { note, openChat } from './scene.mjs';
 

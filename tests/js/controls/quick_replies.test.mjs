@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { quickReplies } from '../../../extension_js/src/controls/quick_replies.js';
 import { drawer } from '../drawer/drawer.mjs';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { openChat } from './scene.mjs';
 
 test('five quick replies are added by one press, or the user learns what is missing', async () => {

@@ -2,7 +2,8 @@
 
 import { registerCommands } from '../../../extension_js/src/commands.js';
 import { newPage } from '../dom.mjs';
-import { fakeApp, say } from '../fake_app.mjs';
+import { fakeApp } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { newMessage } from '../fakes.mjs';
 
 /** A memory as the sidecar has it. @param {object} about */

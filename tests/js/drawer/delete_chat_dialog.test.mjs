@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { offerToForget } from '../../../extension_js/src/drawer/delete_chat_dialog.js';
 import { newPage } from '../dom.mjs';
-import { fakeApp, say } from '../fake_app.mjs';
+import { fakeApp } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 
 /** @param {Parameters<typeof fakeApp>[0]} [about] */
 async function scene(about) {

@@ -2,7 +2,8 @@
 
 import { mountSettingsPanel } from '../../../extension_js/src/drawer/settings_panel.js';
 import { newPage, SETTINGS_HTML } from '../dom.mjs';
-import { fakeApp, say } from '../fake_app.mjs';
+import { fakeApp } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 
 /** The drawer of a connected extension.
  * @param {Parameters<typeof fakeApp>[0]} [about] @param {object} [settings] stored before, apart from the defaults */

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mountHealthDot } from '../../../extension_js/src/drawer/health_dot.js';
 import { newPage } from '../dom.mjs';
-import { fakeApp, say } from '../fake_app.mjs';
+import { fakeApp } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 
 const PAGE = `
 <div id="leftSendForm"></div>
@@ -41,9 +42,9 @@ test('the dot shows the state and, in its tooltip, the last recall', async () =>
     app.recaller.last = () => /** @type {any} */ ({ ...record, memories: [], sent: [] });
     app.notify();
     assert.match(dot.title, /called for no memory \(3 withheld, 12 ms\)/);
-    app.recaller.last = () => /** @type {any} */ ({ ...record, error: 'too late' });
+    app.recaller.last = () => /** @type {any} */ ({ ...record, error: { kind: 'timeout', message: 'late' } });
     app.notify();
-    assert.match(dot.title, /too late/);
+    assert.match(dot.title, /No memories for the last reply: SoulMem did not answer in time/);
 });
 
 test('the dot is busy while a chat is being read, not while one is only synced or stopped', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createProbe, judge } from '../../../extension_js/src/link/connection.js';
-import { EN } from '../../../extension_js/src/base/strings.js';
+import { ENGLISH } from '../texts.mjs';
 
 /** @typedef {import('../../../extension_js/src/link/connection.js').Circumstances} Circumstances */
 /** @typedef {import('../../../extension_js/src/base/types.js').Health} Health */
@@ -215,8 +215,8 @@ for (const [
     test(`${what}: ${state} ${step}`, () => {
         const judged = judge({ ...HOME, ...change });
         assert.deepEqual([judged.state, judged.step, judged.via], [state, step, via]);
-        if (step) assert.ok(`step_${step}` in EN, 'the step has words');
-        assert.ok(`state_${state}` in EN);
+        if (step) assert.ok(`soulmem.step_${step}` in ENGLISH, 'the step has words');
+        assert.ok(`soulmem.state_${state}` in ENGLISH);
     });
 }
 

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checklist, stepText } from '../../../extension_js/src/link/health_checks.js';
 import { judge } from '../../../extension_js/src/link/connection.js';
-import { createSay } from '../../../extension_js/src/base/strings.js';
+import { say } from '../texts.mjs';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').Health} Health */
 
-const say = createSay(english => english);
 const KEEPER = { chat: 'c1', reading: null, error: null, quarantine: null };
 const WELL = /** @type {Health} */ ({
     status: 'ok',

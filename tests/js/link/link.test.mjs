@@ -3,7 +3,7 @@ import { afterEach, beforeEach, mock, test } from 'node:test';
 import { ApiError } from '../../../extension_js/src/link/api.js';
 import { checklist, stepText } from '../../../extension_js/src/link/health_checks.js';
 import { createLink } from '../../../extension_js/src/link/link.js';
-import { createSay } from '../../../extension_js/src/base/strings.js';
+import { say } from '../texts.mjs';
 
 const WELL = {
     status: 'ok',
@@ -178,7 +178,6 @@ test('without a way a call fails at once', async () => {
     await assert.rejects(link.ask('GET', '/chats'), { kind: 'network' });
 });
 
-const say = createSay(english => english);
 const still = { chat: 'c1', reading: null, error: null, quarantine: null };
 const signs = (/** @type {any} */ change, /** @type {any} */ chatSync = {}) =>
     checklist(

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { deepPanel, endingText, stepText } from '../../../extension_js/src/pages/deep_panel.js';
 import { el } from '../../../extension_js/src/base/dom.js';
 import { newPage } from '../dom.mjs';
-import { fakeApp, say } from '../fake_app.mjs';
+import { fakeApp } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { settle } from '../tavern.mjs';
 
 const LOOK = 400; // ms
@@ -12,8 +13,8 @@ const BACK = { step: 'back', ask: 'Where is it?', found: [], calls: 0 };
 const ANSWER = {
     trace: 't9',
     memories: [
-        { id: 'm1', kind: 'episode', text: 'It is in the harbour.' },
-        { id: 'm2', kind: 'note', text: '<b>Cid</b> keeps it.' },
+        { id: 'm1', kind: 'episode', text: 'It is in the harbour.', why: 'It came up.' },
+        { id: 'm2', kind: 'note', text: '<b>Cid</b> keeps it.', why: 'It fits.' },
     ],
 };
 
@@ -76,6 +77,8 @@ test('steps and endings are told in words', () => {
         'That is enough. Memories: 2. Calls to the model: 3.',
     );
     assert.match(endingText(done({ ended: 'time', failure: 'away' }), say), /minute.*away$/);
+    const refused = { failure: 'HTTP 401', failure_kind: 'refused' };
+    assert.match(endingText(done(refused), say), /only memory was searched: it refused/);
     assert.doesNotMatch(endingText(done({ ended: 'else' }), say), /else|undefined/);
     assert.equal(endingText(job({ state: 'cancelled' }), say), 'Stopped.');
     assert.equal(endingText(job({ state: 'failed', error: 'no chat' }), say), 'Failed: no chat');
@@ -86,7 +89,7 @@ test('the steps are shown as they come, then the answer, whose memories can be j
     assert.equal(page.get('.soulmem_deep_question').value, 'Where is it?');
     assert.equal(page.get('.soulmem_deep_running').hidden, true);
     await press('.soulmem_deep_go');
-    const arguments_ = { query: 'Where is it?', chat: 'c1' };
+    const arguments_ = { query: 'Where is it?', language: 'en', chat: 'c1' };
     assert.deepEqual(take('POST /jobs')[0].body, {
         kind: 'deep',
         soul: 's1',
@@ -99,6 +102,7 @@ test('the steps are shown as they come, then the answer, whose memories can be j
     await pass(LOOK);
     assert.deepEqual(texts('.soulmem_deep_steps li'), [stepText(FIRST, 2, say), stepText(BACK, 0, say)]);
     assert.deepEqual(texts('.soulmem_recalled_text'), ANSWER.memories.map(m => m.text));
+    assert.deepEqual(texts('.soulmem_recalled_why'), ANSWER.memories.map(m => m.why));
     assert.deepEqual(acted, [
         ['t9', 'm1'],
         ['t9', 'm2'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '../tavern.mjs';
 import { memoryWindow } from './window.mjs';
+import { say } from '../texts.mjs';
 
 const OVERVIEW = {
     memories: 214,
@@ -57,7 +58,7 @@ test('the latest feeling and what fades next are told', async () => {
 test('without memories the page says what will stand there and what brings it', async () => {
     const { texts, page } = await herScene({ memories: 0 });
     assert.deepEqual(texts('.soulmem_count_card'), []);
-    assert.ok(page.get('.soulmem_page').textContent.includes('Read this chat'));
+    assert.ok(page.get('.soulmem_page').textContent.includes(say('her_empty_hint')));
 });
 
 test('how much comes up is chosen by a word and saved in the card', async () => {

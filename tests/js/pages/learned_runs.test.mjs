@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSay } from '../../../extension_js/src/base/strings.js';
+import { say } from '../texts.mjs';
 import {
     kindCounts,
     runsOf,
@@ -10,7 +10,6 @@ import {
 
 /** @typedef {import('../../../extension_js/src/base/types.js').AuditEntry} AuditEntry */
 
-const say = createSay(english => english);
 const IDLE = 'idle-20260501T120000',
     JOB = `j${'0'.repeat(22)}`;
 let number = 0;

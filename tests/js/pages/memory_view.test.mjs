@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { newMessage } from '../fakes.mjs';
 import { settle } from '../tavern.mjs';
 import { memory, memoryWindow } from './window.mjs';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSay } from '../../../extension_js/src/base/strings.js';
+import { say } from '../texts.mjs';
 import {
     durationText,
     priceOf,
@@ -11,7 +11,6 @@ import {
 /** @typedef {import('../../../extension_js/src/base/types.js').Job} Job */
 /** @typedef {import('../../../extension_js/src/base/types.js').UsageLedger} UsageLedger */
 
-const say = createSay(english => english);
 
 /** @param {Partial<Job>} about @returns {Job} */
 const job = about => ({

@@ -6,7 +6,8 @@ import {
     recordOfTrace,
 } from '../../../extension_js/src/pages/recalled_view.js';
 import { newPage } from '../dom.mjs';
-import { fakeApp, say } from '../fake_app.mjs';
+import { fakeApp } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { newMessage } from '../fakes.mjs';
 import { settle } from '../tavern.mjs';
 
@@ -233,7 +234,7 @@ test('below what was recalled one can think longer about the message before the 
     await page.get('.soulmem_deep_go').click();
     await settle();
     const [{ body }] = take('POST /jobs');
-    assert.deepEqual([body.soul, body.arguments], ['s1', { query: 'Hello.', chat: 'c1' }]);
+    assert.deepEqual([body.soul, body.arguments], ['s1', { query: 'Hello.', language: 'en', chat: 'c1' }]);
     await page.get('.soulmem_verdict_wrong').click();
     assert.equal(take('POST /feedback')[0].body.trace, 't2');
     await page.get('.soulmem_show').click();

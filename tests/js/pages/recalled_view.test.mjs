@@ -7,7 +7,7 @@ import {
     summaryText,
 } from '../../../extension_js/src/pages/recalled_view.js';
 import { newPage } from '../dom.mjs';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { settle } from '../tavern.mjs';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').RecallRecord} RecallRecord */

@@ -10,7 +10,8 @@ import '../../../extension_js/src/pages/memories_page.js';
 import '../../../extension_js/src/pages/waiting_page.js';
 import '../../../extension_js/src/pages/work_page.js';
 import { newPage } from '../dom.mjs';
-import { fakeApp, say } from '../fake_app.mjs';
+import { fakeApp } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { settle } from '../tavern.mjs';
 
 const PAGE = `

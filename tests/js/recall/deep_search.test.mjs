@@ -25,7 +25,12 @@ function sidecar(...states) {
         }),
     };
 }
-const QUESTION = { soul: 's1', chat: 'c1', query: 'Where?' };
+const QUESTION = /** @type {const} */ ({
+    soul: 's1',
+    chat: 'c1',
+    query: 'Where?',
+    language: 'zh',
+});
 
 /** Pauses take no time. @param {() => Promise<any>} work */
 async function quickly(work) {
@@ -51,14 +56,15 @@ test('a deep search is a job that is looked at until it has ended', async () => 
     const { result, pauses } = await quickly(() => deepSearch(memoryApi, QUESTION, { shown }));
     assert.equal(result.state, 'done');
     assert.deepEqual(seen, ['queued', 'running', 'done']);
-    assert.deepEqual(calls, [['start', 's1', 'deep', { query: 'Where?', chat: 'c1' }]]);
+    const { soul, ...question } = QUESTION;
+    assert.deepEqual(calls, [['start', soul, 'deep', question]]);
     assert.deepEqual(pauses, [400, 400]);
 });
 
 test('without a chat the whole memory is searched', async () => {
     const { memoryApi, calls } = sidecar('done');
     await deepSearch(memoryApi, { ...QUESTION, chat: '' });
-    assert.deepEqual(calls[0][3], { query: 'Where?' });
+    assert.deepEqual(calls[0][3], { query: 'Where?', language: 'zh' });
 });
 
 for (const end of ['failed', 'cancelled'])

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { registerFunctionTools } from '../../../extension_js/src/recall/function_tools.js';
 import { newPage } from '../dom.mjs';
-import { fakeApp, HEALTH, say } from '../fake_app.mjs';
+import { fakeApp, HEALTH } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { newMessage } from '../fakes.mjs';
 import { settle } from '../tavern.mjs';
 

@@ -5,7 +5,7 @@ import {
     differenceView,
     undoChanges,
 } from '../../../extension_js/src/widgets/audit_entry.js';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { textsIn, widgetContext } from './context.mjs';
 
 const JOB = `j${'0'.repeat(22)}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EN, createSay } from '../../../extension_js/src/base/strings.js';
+import { ENGLISH, say } from '../texts.mjs';
 import {
     actionText,
     fieldTexts,
@@ -12,7 +12,6 @@ import {
 
 /** @typedef {import('../../../extension_js/src/base/types.js').AuditEntry} AuditEntry */
 
-const say = createSay(english => english);
 
 /** @param {Partial<AuditEntry>} [about] @returns {AuditEntry} */
 const entry = about => ({
@@ -98,7 +97,7 @@ test('a change is told by who did it, and field by field', () => {
 
 test('every actor, action, field and state of the contract has its words', () => {
     for (const actor of ['user', 'lead', 'archivist', 'engine', 'import'])
-        assert.ok(`by_${actor}` in EN, actor);
+        assert.ok(`soulmem.by_${actor}` in ENGLISH, actor);
     for (const action of [
         'create',
         'change',
@@ -112,9 +111,9 @@ test('every actor, action, field and state of the contract has its words', () =>
         'reject',
         'undo',
     ])
-        assert.ok(`did_${action}` in EN, action);
+        assert.ok(`soulmem.did_${action}` in ENGLISH, action);
     for (const state of ['active', 'bin', 'retracted', 'stale', 'forgotten'])
-        assert.ok(`value_${state}` in EN, state);
+        assert.ok(`soulmem.value_${state}` in ENGLISH, state);
 });
 
 test('two wordings differ where they differ, whole words and signs', () => {

@@ -1,7 +1,7 @@
 // What widgets need of the memory window.
 
 import { newPage } from '../dom.mjs';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 
 /** @param {object} [about] what differs */
 export function widgetContext(about = {}) {

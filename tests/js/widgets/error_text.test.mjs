@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSay } from '../../../extension_js/src/base/strings.js';
+import { say } from '../texts.mjs';
 import { ApiError } from '../../../extension_js/src/link/api.js';
 import { errorText } from '../../../extension_js/src/widgets/error_text.js';
 
-const say = createSay(english => english);
 
 test('a failure is told with what helps', () => {
     const facts = { folder: 'F', origin: 'O', url: 'U', quarantined: 0 };

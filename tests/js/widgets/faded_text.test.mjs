@@ -7,7 +7,7 @@ import {
     roundTurns,
 } from '../../../extension_js/src/widgets/faded_text.js';
 import { newPage } from '../dom.mjs';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 
 newPage();
 

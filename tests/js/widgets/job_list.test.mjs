@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSay } from '../../../extension_js/src/base/strings.js';
+import { say } from '../texts.mjs';
 import {
     isUnfinished,
     jobName,
@@ -10,7 +10,6 @@ import {
 
 /** @typedef {import('../../../extension_js/src/base/types.js').Job} Job */
 
-const say = createSay(english => english);
 
 /** @param {Partial<Job>} about @returns {Job} */
 const job = about => ({

@@ -23,16 +23,26 @@ test('emphasis reaches over a part that has blurred', () => {
 });
 
 test('who speaks is set apart at the beginning of lines, but not within them', () => {
-    const text = shown(markedNodes(['Alice: We met at noon: late.\n米拉：好。']));
-    const names = text.querySelectorAll('.soulmem_speaker');
-    assert.deepEqual([...names].map(name => name.textContent), ['Alice:', '米拉：']);
-    assert.equal(text.textContent, 'Alice: We met at noon: late.\n米拉：好。');
+    const lines = ['Alice: We met at noon: late.', '米拉: 好。', "Hans de Vries: 'Tis so.", 'Unit 7: Ready.'];
+    const text = shown(markedNodes([lines.join('\n')]));
+    const names = [...text.querySelectorAll('.soulmem_speaker')].map(name => name.textContent);
+    assert.deepEqual(names, ['Alice:', '米拉:', 'Hans de Vries:', 'Unit 7:']);
+    assert.equal(text.textContent, lines.join('\n'));
 });
 
-test('a number or an address names no speaker', () => {
-    const text = shown(markedNodes(['12:30 it rang\nhttp://example.org']));
-    assert.equal(text.querySelectorAll('.soulmem_speaker').length, 0);
-});
+for (const line of [
+    '12:30 it rang',
+    'http://example.org',
+    'She looked up and said: Go.',
+    'After a while, Wren: gone.',
+    'one thing: nobody came',
+    '她抬起头说：走吧。',
+]) {
+    test(`no speaker in ${JSON.stringify(line)}`, () => {
+        const text = shown(markedNodes([line]));
+        assert.equal(text.querySelectorAll('.soulmem_speaker').length, 0);
+    });
+}
 
 test('after a blurred part the same line goes on, and the next line has its speaker', () => {
     const mask = el('span', { class: 'soulmem_gone', text: 'xxx' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sourcesView } from '../../../extension_js/src/widgets/memory_sources.js';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { textsIn, widgetContext } from './context.mjs';
 
 const HERE = { chat: 'c1', slot: 'here' };

@@ -9,7 +9,7 @@ import {
 } from '../../../extension_js/src/widgets/memory_badges.js';
 import { paged } from '../../../extension_js/src/widgets/paging.js';
 import { newPage } from '../dom.mjs';
-import { say } from '../fake_app.mjs';
+import { say } from '../texts.mjs';
 import { textsIn } from './context.mjs';
 
 /** A list of these pages; a row "-" is not shown. @param {string[][]} pages */
