@@ -13,6 +13,7 @@ from soulmem.engine.consolidation.streams import Streams
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.history import History
 from soulmem.engine.editing.memory_editor import MemoryEditor
+from soulmem.engine.editing.namesakes import Namesakes
 from soulmem.engine.editing.overviews import Overviews
 from soulmem.engine.exchange.bundle_export import BundleExport
 from soulmem.engine.exchange.import_jobs import ImportJobs
@@ -55,6 +56,7 @@ class Engine:
     chats: ChatService
     memories: MemoryEditor
     overviews: Overviews
+    namesakes: Namesakes
     recaller: Recaller
     replies: ReplyRecall
     roulette: Roulette

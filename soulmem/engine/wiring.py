@@ -24,6 +24,7 @@ from soulmem.engine.deep.quiz import Quiz
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.history import History
 from soulmem.engine.editing.memory_editor import MemoryEditor
+from soulmem.engine.editing.namesakes import Namesakes
 from soulmem.engine.editing.overviews import Overviews
 from soulmem.engine.engine import Engine
 from soulmem.engine.exchange.bundle_export import BundleExport
@@ -314,6 +315,7 @@ def wire_engine(ports: Ports) -> Engine:
         chats=chats,
         memories=memories,
         overviews=Overviews(services),
+        namesakes=Namesakes(services, on_new_texts=embedding.wake),
         recaller=recaller,
         replies=ReplyRecall(
             sync=chats.sync,

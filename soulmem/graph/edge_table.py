@@ -332,6 +332,11 @@ class EdgeTable(Mapping[str, Edge]):
         """Mask of the slots whose edge was made by the user."""
         return np.asarray(self._origin[slots] == _ORIGIN_CODE[Origin.USER.value])
 
+    def has_verb(self, slots: Ints, verbs: Iterable[str | None]) -> NDArray[np.bool_]:
+        """Mask of the slots whose edge has one of these verbs."""
+        codes = [self._verb_code[verb] for verb in verbs if verb in self._verb_code]
+        return np.isin(self._verb[slots], codes)
+
     def _note(self, slot: int) -> None:
         ends = self._source.item(slot), self._target.item(slot)
         self._changes.add(EdgeChange(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))

@@ -40,9 +40,10 @@ async def create_memory(call: Call[NoQuery, NewMemoryBody]) -> Reply[MemoryRespo
 
 @route("GET", "/v1/memories", query=MemoriesQuery, body=None, response=MemoriesResponse)
 async def list_memories(call: Call[MemoriesQuery, NoBody]) -> Reply[MemoriesResponse]:
-    """A soul's memories by filter and search text, page by page."""
-    page = await call.engine.memories.list(call.owner, memory_filter(call.query))
-    if call.query.reads:
+    """A soul's memories or facts by filter and search text, page by page."""
+    wanted = memory_filter(call.query)
+    page = await call.engine.memories.list(call.owner, wanted)
+    if call.query.reads and not wanted.only_facts:
         page = await call.engine.overviews.as_read(
             call.owner, SoulId(call.query.soul), page
         )

@@ -1,4 +1,4 @@
-"""Routes of the views: fading, graph, people and timeline."""
+"""Routes of the views: fading, graph, habits, overview and timeline."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.engine.views.fading_ahead import Horizon
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.fading import FadingResponse, fading_response
+from soulmem.server.responses.habits import HabitsResponse, habits_response
 from soulmem.server.responses.memories import (
     GraphResponse,
     TimelineResponse,
@@ -20,15 +21,14 @@ from soulmem.server.responses.overview import (
     density_response,
     overview_response,
 )
-from soulmem.server.responses.people import PeopleResponse, people_response
 from soulmem.server.routes import Call, route
 from soulmem.server.schemas.common import NoBody, utc
 from soulmem.server.schemas.memories import DensityQuery, density_filter
 from soulmem.server.schemas.views import (
     FadingQuery,
     GraphQuery,
+    HabitsQuery,
     OverviewQuery,
-    PeopleQuery,
     TimelineQuery,
 )
 
@@ -83,11 +83,15 @@ async def read_density(call: Call[DensityQuery, NoBody]) -> Reply[DensityRespons
     return Reply(lambda: density_response(density), rows=rows)
 
 
-@route("GET", "/v1/people", query=PeopleQuery, body=None, response=PeopleResponse)
-async def list_people(call: Call[PeopleQuery, NoBody]) -> Reply[PeopleResponse]:
-    """The people that a soul knows, whom it met most often first."""
-    people = await call.engine.overviews.people(call.owner, SoulId(call.query.soul))
-    return Reply(lambda: people_response(people), rows=len(people))
+@route("GET", "/v1/habits", query=HabitsQuery, body=None, response=HabitsResponse)
+async def list_habits(call: Call[HabitsQuery, NoBody]) -> Reply[HabitsResponse]:
+    """What a soul does when something happens: triggers with situations and actions, page by page."""
+    query = call.query
+    page = await call.engine.overviews.habits(
+        call.owner, SoulId(query.soul), query.limit, query.cursor
+    )
+    rows = sum(len(h.situations) + len(h.actions) for h in page.habits)
+    return Reply(lambda: habits_response(page), rows=rows)
 
 
 @route("GET", "/v1/timeline", query=TimelineQuery, body=None, response=TimelineResponse)
@@ -111,6 +115,6 @@ ROUTES = (
     read_density,
     read_graph,
     read_overview,
-    list_people,
+    list_habits,
     read_timeline,
 )

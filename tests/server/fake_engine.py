@@ -98,6 +98,7 @@ class FakeEngine:
             timeline=self.timeline,
         )
         self.overviews = FakeOverviews(self._called)
+        self.namesakes = SimpleNamespace(split=self.split)
         self.desk = ClientDesk()
         self.is_busy = False
         sources = LlmSources(archivist=self.desk.llm, desk=self.desk)
@@ -362,6 +363,12 @@ class FakeEngine:
         )
         self.stored_memories[owner, memory] = back
         return MemoryView(back, ())
+
+    async def split(
+        self, owner: Owner, concept: MemoryId, name: str, other: str
+    ) -> MemoryId:
+        self._called("split", (concept, name, other))
+        return MemoryId("c9")
 
     async def graph(
         self,

@@ -12,7 +12,15 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.micro_units import MicroUnit, Retention, UnitSpan
 from soulmem.domain.situation import Emotion
 from soulmem.engine.api.requests import MemoryFilter
-from soulmem.engine.api.results import GraphView, Page, Person
+from soulmem.engine.api.results import (
+    GraphView,
+    HabitAction,
+    HabitPage,
+    HabitView,
+    MemoryView,
+    Page,
+    Person,
+)
 from soulmem.engine.views.faded_texts import FadedText
 from soulmem.engine.views.fading_ahead import FadingMemory, FadingPage, Horizon
 from soulmem.engine.views.listed_rows import Density, Share
@@ -32,6 +40,7 @@ def _seen(text: str, visibility: float) -> ReadText:
     return ReadText(text, FadedText(_MEMORY.text, (unit,)))
 
 
+_HUMS = replace(_MEMORY, id=MemoryId("m8"), kind=MemoryKind.ACTION, text="hums")
 FELT = replace(_MEMORY, id=MemoryId("m9"), text="Yes!")
 FADING = FadingMemory(_MEMORY, _seen("It rained.", 0.75), _seen("xxx", 0.5), True)
 
@@ -59,9 +68,17 @@ class FakeOverviews:
         self._called("people", (soul,))
         feeling = Emotion("joy", 0.5)
         return [
-            Person(MemoryId("c1"), "Jo", ("Joni",), ("f1",), 2, MET, feeling),
-            Person(MemoryId("c2"), "Rad", (), ("f2",), 0, None, None),
+            Person(MemoryId("c1"), "Jo", ("Joni",), ("f1",), 1, 2, MET, feeling),
+            Person(MemoryId("c2"), "Rad", (), ("f2",), 1, 0, None, None),
         ]
+
+    async def habits(
+        self, owner: Owner, soul: SoulId, limit: int, cursor: str | None
+    ) -> HabitPage:
+        self._called("habits", (soul, limit, cursor))
+        situation, action = MemoryView(_MEMORY, ()), MemoryView(_HUMS, ())
+        habit = HabitView(MemoryId("t1"), [situation], [HabitAction(action, 0.5)])
+        return HabitPage([habit], "5_1_t1")
 
     async def fading(
         self,

@@ -70,6 +70,17 @@ async def test_a_list_shows_how_memories_read_now_where_that_is_asked_for(
     assert (read["text"], read["reads_now"], read["visibility"]) == ("t", "t xxx", 0.5)
 
 
+async def test_facts_and_every_kind_can_be_listed(
+    client: Client, engine: FakeEngine
+) -> None:
+    assert (await client.get("/v1/memories?soul=s1&kind=fact&reads=true")).status == 200
+    assert engine.asked("list_memories") == MemoryFilter(SoulId("s1"), only_facts=True)
+    for kind in MemoryKind:
+        url = f"/v1/memories?soul=s1&kind={kind.value}"
+        assert (await client.get(url)).status == 200
+        assert engine.asked("list_memories") == MemoryFilter(SoulId("s1"), kind)
+
+
 async def test_people(client: Client, engine: FakeEngine) -> None:
     got = await (await client.get("/v1/people?soul=s1")).json()
     assert got["people"] == [
@@ -78,6 +89,7 @@ async def test_people(client: Client, engine: FakeEngine) -> None:
             "name": "Jo",
             "aliases": ["Joni"],
             "facts": ["f1"],
+            "fact_count": 1,
             "episodes": 2,
             "last": "2024-03-01T00:00:00Z",
             "feeling": {"label": "joy", "intensity": 0.5},
@@ -87,12 +99,35 @@ async def test_people(client: Client, engine: FakeEngine) -> None:
             "name": "Rad",
             "aliases": [],
             "facts": ["f2"],
+            "fact_count": 1,
             "episodes": 0,
             "last": None,
             "feeling": None,
         },
     ]
     assert engine.asked("people") == ("s1",)
+
+
+async def test_two_people_of_one_name_are_told_apart(
+    client: Client, engine: FakeEngine
+) -> None:
+    names = {"name": "Jo the smith", "other": "Jo the bird"}
+    got = await client.post("/v1/people/c1/split", json=names)
+    assert (got.status, await got.json()) == (201, {"concept": "c1", "other": "c9"})
+    assert engine.asked("split") == ("c1", "Jo the smith", "Jo the bird")
+    for body, field in (({"name": "Jo"}, "other"), (names | {"name": ""}, "name")):
+        await refused(await client.post("/v1/people/c1/split", json=body), 422, field)
+
+
+async def test_habits(client: Client, engine: FakeEngine) -> None:
+    got = await (await client.get("/v1/habits?soul=s1&limit=7&cursor=5_1_t9")).json()
+    assert engine.asked("habits") == ("s1", 7, "5_1_t9")
+    assert got["cursor"] == "5_1_t1"
+    (habit,) = got["habits"]
+    assert habit["trigger"] == "t1"
+    assert [memory["text"] for memory in habit["situations"]] == ["It rained."]
+    (action,) = habit["actions"]
+    assert (action["memory"]["text"], action["probability"]) == ("hums", 0.5)
 
 
 async def test_overview(client: Client, engine: FakeEngine) -> None:

@@ -120,6 +120,15 @@
  * @property {number} [visibility] 0..1
  */
 
+/** A relation of two concepts. `from`, `to`: their ids; `valid_from`, `valid_to`: since when and until when it holds,
+ * as far as that is known.
+ * @typedef {{id: string, from: string, to: string, verb?: string, strength: number, confidence?: number,
+ *   valid_from?: string, valid_to?: string}} Relation */
+/** A fact as lists show it, with the relation that it tells. @typedef {ListedMemory & {edges: Relation[]}} Fact */
+/** A trigger, what sets it off and what it sets off; without `trigger` an action by itself.
+ * @typedef {{trigger: string | null, situations: ListedMemory[],
+ *   actions: {memory: ListedMemory, probability: number | null}[]}} StoredHabit */
+
 /** How clear a memory is. `fades`: whether any part of it does; `gone_in`: turns until nothing of it is told, null
  * when that never comes.
  * @typedef {{visibility: number, fades?: boolean, gone_in?: number | null, permanent?: boolean, locked?: boolean}} Clarity */

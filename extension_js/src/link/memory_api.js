@@ -20,6 +20,7 @@
 /** @typedef {{audit: AuditEntry[], cursor: string | null}} AuditPage the newest first */
 
 const PAGE_SIZE = 30;
+const LARGEST_PAGE = 1000;
 const TIMEOUT = 20_000; // ms
 
 /** @param {Record<string, string | number | boolean | null | undefined>} values
@@ -42,15 +43,51 @@ export function createMemoryApi(ask, minor = () => 0) {
     const call = (method, path, body) => ask(method, path, body, { timeout: TIMEOUT });
 
     return {
-        /** @param {string} soul @param {Filter} filter @param {string | null} cursor
-         * @returns {Promise<{memories: ListedMemory[], cursor: string | null}>} */
-        list(soul, filter, cursor) {
+        /** @param {string} soul @param {Filter} filter @param {string | null} cursor @param {number} [limit]
+         * @returns {Promise<{memories: ListedMemory[], cursor: string | null}>} each also as it reads now */
+        list(soul, filter, cursor, limit = PAGE_SIZE) {
             const match = filter.q ? 'meaning' : '';
             // An older sidecar refuses what it does not know
             const reads = minor() >= 1 ? true : undefined;
-            const query = queryOf({ soul, ...filter, match, limit: PAGE_SIZE, cursor, reads });
+            const query = queryOf({ soul, ...filter, match, limit, cursor, reads });
             return call('GET', `/memories${query}`);
         },
+        /** All texts of a kind, in their original wording: at most `most`, in as few requests as may be.
+         * @param {string} soul @param {string} kind @param {number} most @returns {Promise<string[]>} */
+        async texts(soul, kind, most) {
+            const texts = /** @type {string[]} */ ([]);
+            let cursor = /** @type {string | null} */ (null);
+            do {
+                const limit = Math.min(most - texts.length, LARGEST_PAGE);
+                const page = await call('GET', `/memories${queryOf({ soul, kind, limit, cursor })}`);
+                texts.push(...page.memories.map((/** @type {ListedMemory} */ { text }) => text));
+                cursor = page.cursor;
+            } while (cursor && texts.length < most);
+            return texts;
+        },
+        /** The facts about a person, the strongest first.
+         * @param {string} soul @param {string} about a concept @param {number} limit
+         * @returns {Promise<import('../base/types.js').Fact[]>} */
+        async facts(soul, about, limit) {
+            const query = queryOf({ soul, kind: 'fact', about, sort: 'strength', limit });
+            return (await call('GET', `/memories${query}`)).memories;
+        },
+        /** What the character does when something happens, the newest first.
+         * @param {string} soul @returns {Promise<import('../base/types.js').StoredHabit[]>} */
+        async habits(soul) {
+            const habits = /** @type {import('../base/types.js').StoredHabit[]} */ ([]);
+            let cursor = /** @type {string | null} */ (null);
+            do {
+                const query = queryOf({ soul, limit: LARGEST_PAGE, cursor });
+                const page = await call('GET', `/habits${query}`);
+                habits.push(...page.habits);
+                cursor = page.cursor;
+            } while (cursor);
+            return habits;
+        },
+        /** Tells two people of one name apart, whole or not at all. @param {string} concept of the one that is there
+         * @param {{name: string, other: string}} names of both @returns {Promise<{concept: string, other: string}>} */
+        split: (concept, names) => call('POST', `/people/${concept}/split`, names),
         /** How what a filter selects lies along time. @param {string} soul @param {Filter} filter
          * @param {'day' | 'week' | 'month'} by periods that are counted
          * @returns {Promise<import('../pages/story_density.js').Density>} */

@@ -106,23 +106,28 @@ export async function graphPage(context, page, around) {
         toggle,
     );
     page.append(columns);
-    const { people } = await context.memoryApi.people(context.soul);
     const way = lastWay(context);
     center.append(
         el('option', { value: '', text: say('graph_all') }),
         ...(way.memories.size ? [el('option', { value: LAST_RECALL, text: say('graph_last_recall') })] : []),
-        ...people.map((/** @type {{concept: string, name: string}} */ { concept, name }) =>
-            el('option', { value: concept, text: name }),
-        ),
     );
     let width = WIDTH;
     let focus = around ?? '';
-    center.value = people.some((/** @type {{concept: string}} */ p) => p.concept === focus) ? focus : '';
     center.addEventListener('change', () => {
         focus = center.value;
         void context.attempt(draw);
     });
     await draw();
+    await offerPeople(); // after the picture: to know everybody may take longer
+
+    async function offerPeople() {
+        const { people } = await context.memoryApi.people(context.soul);
+        const options = people.map((/** @type {{concept: string, name: string}} */ { concept, name }) =>
+            el('option', { value: concept, text: name }),
+        );
+        center.append(...options);
+        if (people.some((/** @type {{concept: string}} */ p) => p.concept === focus)) center.value = focus;
+    }
 
     async function draw() {
         const isLast = focus === LAST_RECALL;

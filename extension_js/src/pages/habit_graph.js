@@ -3,7 +3,6 @@
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 /** @typedef {'always' | 'often' | 'sometimes'} Often */
-/** @typedef {{id: string, from: string, to: string, kind: string, probability?: number}} Edge */
 /** What is done, and how often. `action`: null for one that is not made yet; `probability`: as it is stored.
  * @typedef {{action: ListedMemory | null, does: string, often: Often, probability?: number}} Deed */
 /** Deeds of one trigger. `whens`: the situations that set it off. `trigger`: null for deeds that nothing sets off.
@@ -18,47 +17,20 @@ export function oftenWord(probability) {
     return probability >= 0.45 ? 'often' : 'sometimes';
 }
 
-/** All actions of the shown soul that are not in the bin. @param {BrowserContext} context */
-async function allActions({ memoryApi, soul }) {
-    const filter = /** @type {const} */ ({ kind: 'action', state: 'active' });
-    const actions = /** @type {ListedMemory[]} */ ([]);
-    let cursor = /** @type {string | null} */ (null);
-    do {
-        const page = await memoryApi.list(soul, filter, cursor);
-        actions.push(...page.memories);
-        cursor = page.cursor;
-    } while (cursor !== null);
-    return actions;
-}
-
 /** The habits of the shown soul, deeds of one trigger together.
  * @param {BrowserContext} context @returns {Promise<Habit[]>} */
-export async function loadHabits(context) {
-    const { app, soul } = context;
-    const habits = /** @type {Map<string, Habit>} */ (new Map());
-    for (const action of await allActions(context)) {
-        const where = `center=${action.id}&hops=2&limit=40`;
-        const graph = await app.link.ask('GET', `/graph?soul=${soul}&${where}`);
-        const edges = /** @type {Edge[]} */ (graph.edges);
-        const fires = edges.filter(edge => edge.kind === 'fires' && edge.to === action.id);
-        if (fires.length === 0) {
-            const deed = { action, does: action.text, often: /** @type {const} */ ('often') };
-            habits.set(action.id, { trigger: null, whens: [], deeds: [deed] });
-        }
-        for (const { from: trigger, probability = 0 } of fires) {
-            const starts = edges.filter(edge => edge.kind === 'triggers' && edge.to === trigger);
-            const from = new Set(starts.map(edge => edge.from));
-            const whens = graph.memories.filter((/** @type {ListedMemory} */ m) => from.has(m.id));
-            const habit = /** @type {Habit} */ (
-                habits.get(trigger) ?? { trigger, whens, deeds: [] }
-            );
-            const often = oftenWord(probability);
-            habit.deeds.push({ action, does: action.text, often, probability });
-            habits.set(trigger, habit);
-        }
-    }
-    for (const { deeds } of habits.values()) deeds.sort((a, b) => OFTEN[b.often] - OFTEN[a.often]);
-    return [...habits.values()];
+export async function loadHabits({ memoryApi, soul }) {
+    const stored = await memoryApi.habits(soul);
+    return stored.map(({ trigger, situations, actions }) => {
+        const deeds = actions.map(({ memory, probability }) => ({
+            action: memory,
+            does: memory.text,
+            often: trigger ? oftenWord(probability ?? 0) : /** @type {const} */ ('often'),
+            ...(trigger && { probability: probability ?? 0 }),
+        }));
+        deeds.sort((a, b) => OFTEN[b.often] - OFTEN[a.often]);
+        return { trigger, whens: situations, deeds };
+    });
 }
 
 /** The probabilities of deeds of one trigger: as their words say, but together at most 1.

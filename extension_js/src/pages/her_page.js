@@ -27,12 +27,7 @@ const RECALLING = /** @type {const} */ (['silent', 'natural', 'talkative']);
 /** @param {BrowserContext} context @param {HTMLElement} page */
 export async function herPage(context, page) {
     const { say, app, memoryApi } = context;
-    const [counts, { people }, fading] = await Promise.all([
-        memoryApi.overview(context.soul),
-        memoryApi.people(context.soul),
-        memoryApi.fading(context.soul, { turns: AHEAD }, null),
-    ]);
-    const overview = /** @type {Overview} */ (counts);
+    const overview = /** @type {Overview} */ (await memoryApi.overview(context.soul));
     if (overview.memories === 0) {
         page.append(
             el('p', { text: say('her_empty') }),
@@ -41,17 +36,20 @@ export async function herPage(context, page) {
         return;
     }
     const next = el('div', { id: 'soulmem_her_fades' });
+    const known = count('…', say('her_people', { n: 0 }), 'people');
+    const dial = el('div', {});
+    const recalling = el('div', {});
     const left = el('div', {}, [
         el('div', { class: 'soulmem_counts' }, [
             count(overview.memories, say('her_memories', { n: overview.memories }), 'memories'),
             count(overview.permanent, say('her_permanent'), 'memories'),
             count(overview.today, say('her_today'), 'memories'),
-            count(people.length, say('her_people', { n: people.length }), 'people'),
+            known,
             count(overview.habits, say('her_habits', { n: overview.habits }), 'habits'),
         ]),
         ...feelingOf(overview),
-        await forgettingDial(context, () => context.attempt(drawFading), { isWhole: false }),
-        await recallingChoice(context),
+        dial,
+        recalling,
     ]);
     const right = el('div', {}, [
         el('h4', { text: say('her_last_reply') }),
@@ -60,9 +58,25 @@ export async function herPage(context, page) {
         next,
     ]);
     page.append(el('div', { class: 'soulmem_halves' }, [left, right]));
-    fill(fading.memories);
+    // What takes longer comes when it is there, each by itself
+    await Promise.all([
+        countPeople(),
+        recallingChoice(context).then(choice => recalling.replaceWith(choice)),
+        forgettingDial(context, () => context.attempt(drawFading), { isWhole: false }).then(
+            whole => dial.replaceWith(whole),
+        ),
+        drawFading(),
+    ]);
 
-    /** A count is a door to what is counted. @param {number} n @param {string} text @param {Page} to */
+    async function countPeople() {
+        const { people } = await memoryApi.people(context.soul);
+        const [number, words] = known.children;
+        number.textContent = String(people.length);
+        words.textContent = say('her_people', { n: people.length });
+    }
+
+    /** A count is a door to what is counted. @param {number | string} n @param {string} text
+     * @param {Page} to */
     function count(n, text, to) {
         const card = el('div', { class: 'soulmem_count_card', tabindex: '0', role: 'button' }, [
             el('b', { text: String(n) }),

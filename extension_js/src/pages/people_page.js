@@ -2,20 +2,21 @@
 
 import { button, el } from '../base/dom.js';
 import { feelingText } from '../widgets/feeling_text.js';
+import { memoryPages } from '../widgets/memory_pages.js';
 import { pressRow } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
-/** @typedef {{concept: string, name: string, aliases: string[], facts: string[], episodes: number,
+/** @typedef {{concept: string, name: string, aliases: string[], facts: string[],
+ *   fact_count?: number, episodes: number,
  *   last: string | null, feeling: {label: string, intensity: number} | null}} Person */
 
-/** A relation of the person as the sidecar gives it.
- * @typedef {{id: string, from: string, to: string, verb?: string, confidence?: number,
- *   valid_from?: string, valid_to?: string}} FactEdge */
+/** @typedef {import('../base/types.js').Relation} Relation */
 
 const SURE = 0.5; // confidence below which a fact is asked about
 const BY_HAND = 0.8; // strength of a fact that the user states
 const FACTS = 40; // shown of one person
+const PAGE = 50; // people drawn at once
 const SCENES = 6;
 
 /** @param {BrowserContext} context @param {HTMLElement} page */
@@ -31,36 +32,43 @@ export async function peoplePage(context, page) {
             'aria-label': say('people_search'),
         })
     );
-    const rows = el('ul', { class: 'soulmem_list' });
+    const rows = el('div', {});
     list.append(el('div', { class: 'soulmem_filters' }, [search]), rows);
     page.append(columns);
     let people = /** @type {Person[]} */ ([]);
-    search.addEventListener('input', draw);
+    search.addEventListener('input', () => void context.attempt(draw));
     await load();
 
     async function load() {
         const answer = await context.memoryApi.people(context.soul);
         people = answer.people;
-        draw();
+        await draw();
     }
 
-    function draw() {
+    async function draw() {
         const wanted = search.value.trim().toLowerCase();
         const shown = people.filter(({ name, aliases }) =>
             [name, ...aliases].some(spelling => spelling.toLowerCase().includes(wanted)),
         );
-        rows.replaceChildren(
-            ...(people.length
-                ? shown.map(row)
-                : [el('p', { class: 'soulmem_hint', text: say('people_none') })]),
-        );
+        const drawn = await memoryPages({
+            fetch: async cursor => {
+                const end = Number(cursor ?? 0) + PAGE;
+                const next = end < shown.length ? String(end) : null;
+                return { rows: shown.slice(end - PAGE, end), cursor: next };
+            },
+            draw: row,
+            more: say('more'),
+            none: people.length ? '' : say('people_none'),
+            attempt: context.attempt,
+        });
+        rows.replaceChildren(drawn);
     }
 
     /** @param {Person} person */
     function row(person) {
         const counted = [
             person.feeling ? feelingText(person.feeling, say) : '',
-            say('people_fact_count', { n: person.facts.length }),
+            say('people_fact_count', { n: person.fact_count ?? person.facts.length }),
             say('people_episodes', { n: person.episodes }),
         ];
         const last = person.last ? say('people_last', { when: context.localTime(person.last) }) : '';
@@ -125,12 +133,11 @@ export async function peoplePage(context, page) {
 
     /** The facts as sentences, with since and until. @param {Person} person */
     async function factsOf(person) {
-        const ids = person.facts.slice(0, FACTS);
-        const whole = await Promise.all(ids.map(id => context.memoryApi.read(id)));
-        return whole.map(fact => {
-            const { edges } = /** @type {{edges?: FactEdge[]}} */ (fact);
-            const edge = edges?.find(({ id }) => id === fact.id);
-            const { valid_from: since, valid_to: until, confidence = 1 } = edge ?? {};
+        const facts = await context.memoryApi.facts(context.soul, person.concept, FACTS);
+        const known = new Set(person.facts); // a relation that gives another name is none
+        return facts.filter(({ id }) => known.has(id)).map(fact => {
+            const [edge] = fact.edges;
+            const { valid_from: since, valid_to: until, confidence = 1 } = edge;
             const times = [
                 since ? say('people_since', { when: context.localTime(since) }) : '',
                 until ? say('people_until', { when: context.localTime(until) }) : '',
@@ -139,17 +146,18 @@ export async function peoplePage(context, page) {
             return el('li', { class: ended, data: { fact: fact.id } }, [
                 el('span', { text: fact.text }),
                 times.length ? el('small', { text: ` (${times.join(', ')})` }) : null,
-                ...(edge && confidence < SURE ? doubt(person, edge) : []),
-                ...(edge ? namesakes(person).map(other => moveButton(person, other, edge)) : []),
+                ...(confidence < SURE ? doubt(person, edge) : []),
+                ...namesakes(person).map(other => moveButton(person, other, edge)),
             ]);
         });
     }
 
-    /** The question whether a fact is true, with both answers. @param {Person} person @param {FactEdge} edge */
+    /** The question whether a fact is true, with both answers. @param {Person} person @param {Relation} edge */
     function doubt(person, edge) {
         const answer = (/** @type {boolean} */ isTrue) => () =>
             context.attempt(async () => {
-                await setFact(edge, edge.from, isTrue ? BY_HAND : 0, isTrue ? 1 : undefined);
+                const state = isTrue ? { strength: BY_HAND, confidence: 1 } : { strength: 0 };
+                await setFacts(edge, [{ from: edge.from, ...state }]);
                 await refresh(person);
             });
         return [
@@ -160,12 +168,14 @@ export async function peoplePage(context, page) {
     }
 
     /** A button that hands a fact over to the other person of the same name. @param {Person} person @param {Person} other
-     * @param {FactEdge} edge */
+     * @param {Relation} edge */
     function moveButton(person, other, edge) {
         const move = () =>
             context.attempt(async () => {
-                await setFact(edge, other.concept, BY_HAND, 1);
-                await setFact(edge, edge.from, 0);
+                await setFacts(edge, [
+                    { from: other.concept, strength: BY_HAND, confidence: 1 },
+                    { from: edge.from, strength: 0 },
+                ]);
                 await refresh(person);
             });
         return button('fa-arrow-right', say('people_move', { name: other.name }), move, {
@@ -173,12 +183,12 @@ export async function peoplePage(context, page) {
         });
     }
 
-    /** Sets a fact as one of `subject`. Strength 0 ends it. @param {FactEdge} edge @param {string} subject
-     * @param {number} strength @param {number} [confidence] */
-    async function setFact({ to, verb }, subject, strength, confidence) {
+    /** Sets a fact as one of each of these subjects, in one change. Strength 0 ends it. @param {Relation} edge
+     * @param {{from: string, strength: number, confidence?: number}[]} subjects */
+    async function setFacts({ to, verb }, subjects) {
         const object = await context.memoryApi.read(to);
-        const fact = { from: subject, kind: 'relates', verb, strength, confidence };
-        await context.memoryApi.change(object, { edges: [fact] });
+        const edges = subjects.map(subject => ({ kind: 'relates', verb, ...subject }));
+        await context.memoryApi.change(object, { edges });
     }
 
     /** Others who go by one of the person's names. @param {Person} person @returns {Person[]} */
@@ -209,15 +219,7 @@ export async function peoplePage(context, page) {
         const other = (await app.host.prompt(say('people_split_second', { name, own })))?.trim();
         if (!other || other === own) return;
         await context.attempt(async () => {
-            const whole = await context.memoryApi.read(person.concept);
-            const aliases = [...new Set([name, ...person.aliases])].filter(alias => alias !== own);
-            await context.memoryApi.change(whole, { text: own, fields: { aliases } });
-            await context.memoryApi.create({
-                soul: context.soul,
-                kind: 'concept',
-                text: other,
-                fields: { concept_type: 'entity', aliases: [name] },
-            });
+            await context.memoryApi.split(person.concept, { name: own, other });
             context.showStatus(say('people_split_done', { own, other }));
             await refresh(person);
         });
@@ -225,12 +227,9 @@ export async function peoplePage(context, page) {
 
     /** @param {Person} person */
     async function scenesOf(person) {
-        const answer = await context.memoryApi.list(
-            context.soul,
-            { q: person.name, kind: 'episode', state: 'active' },
-            null,
-        );
-        return answer.memories.slice(0, SCENES).map(memory => {
+        const scenes = /** @type {const} */ ({ about: person.concept, kind: 'episode' });
+        const answer = await context.memoryApi.list(context.soul, scenes, null, SCENES);
+        return answer.memories.map(memory => {
             return pressRow({}, [memory.text], () => context.show('memories', memory.id));
         });
     }

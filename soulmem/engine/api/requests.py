@@ -235,6 +235,7 @@ class MemoryFilter:
 
     soul: SoulId
     kind: MemoryKind | None = None
+    only_facts: bool = False  # relations of concepts, in place of memories
     period: Period | None = None  # of digests
     q: str | None = None
     tag: str | None = None

@@ -200,10 +200,39 @@ class Person:
     concept: MemoryId  # that stands for the person; others may stand for further names
     name: str
     aliases: tuple[str, ...]
-    facts: tuple[str, ...]  # ids of relations, strongest first
+    facts: tuple[str, ...]  # ids of relations, strongest first; of very many the first
+    fact_count: int  # of all of them
     episodes: int  # that name the person
     last: datetime | None  # when the last of these was over
     feeling: Emotion | None  # of the soul, in its last episodes with the person
+
+
+@dataclass(frozen=True, slots=True)
+class HabitAction:
+    """What a trigger sets off; `probability` 0..1, None for an action by itself."""
+
+    view: MemoryView
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HabitView:
+    """A trigger, the situations that set it off and the actions that it sets off.
+
+    `trigger` is None for an action that nothing sets off.
+    """
+
+    trigger: MemoryId | None
+    situations: Sequence[MemoryView]
+    actions: Sequence[HabitAction]
+
+
+@dataclass(frozen=True, slots=True)
+class HabitPage:
+    """A page of habits; `cursor` is None on the last one."""
+
+    habits: Sequence[HabitView]
+    cursor: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,12 +31,11 @@ from soulmem.domain.memories import (
 )
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.situation import ConceptDetail, Situation
-from soulmem.domain.soul import SoulState
 from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.engine.editing import memory_views as listing
-from soulmem.engine.editing.fact_views import has_memory
 from soulmem.engine.editing.fading_edits import edited_fading
+from soulmem.engine.editing.locating import mind_with
 from soulmem.engine.editing.user_edges import check_fires, check_topic, requested_edges
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -154,7 +153,7 @@ class MemoryEditor:
         a protected memory when the author is not the user.
         """
         world = await self._world_of(owner)
-        mind = await self._mind_of(world, memory)
+        mind = await mind_with(world, memory)
         async with world.writing as token:
             old = self._existing(mind, memory)
             if author.actor is not Actor.USER:
@@ -223,7 +222,7 @@ class MemoryEditor:
         that a chat or the card would bring back.
         """
         world = await self._world_of(owner)
-        mind = await self._mind_of(world, memory)
+        mind = await mind_with(world, memory)
         async with world.writing as token:
             old = self._existing(mind, memory)
             if author.actor is not Actor.USER:
@@ -253,7 +252,7 @@ class MemoryEditor:
         own: the next import would put it back into the bin.
         """
         world = await self._world_of(owner)
-        mind = await self._mind_of(world, memory)
+        mind = await mind_with(world, memory)
         async with world.writing as token:
             old = self._existing(mind, memory)
             if old.state in BINNED:
@@ -281,7 +280,7 @@ class MemoryEditor:
         """A memory, or a fact, with its sources and edges, after all settled replies have taught."""
         world = await self._world_of(owner)
         await self._drain_learning()
-        return await self.view(world, await self._mind_of(world, memory), memory)
+        return await self.view(world, await mind_with(world, memory), memory)
 
     async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
         """As `get`, for a memory of a given mind."""
@@ -357,17 +356,6 @@ class MemoryEditor:
 
     async def _open_mind(self, world: World, soul: SoulId) -> Mind:
         return await world.mind(world.soul(soul).id)
-
-    async def _mind_of(self, world: World, memory: MemoryId) -> Mind:
-        for mind in world.minds.values():
-            if has_memory(mind, memory):
-                return mind
-        for soul in list(world.souls.values()):
-            if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
-                mind = await world.mind(soul.id)
-                if has_memory(mind, memory):
-                    return mind
-        raise NotFound(f"no memory {memory!r}", field="id")
 
     def _existing(self, mind: Mind, memory: MemoryId) -> Memory:
         stored_memory = mind.memories.get(memory)

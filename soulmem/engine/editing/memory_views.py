@@ -5,21 +5,24 @@ Compute thread only.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
-import numpy as np
-
 from soulmem.domain.digests import period_of
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
 from soulmem.engine.api.requests import ListOrder, MemoryFilter, Part, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
-from soulmem.engine.editing.fact_views import whole_fact
+from soulmem.engine.editing.cursors import (
+    Cursor,
+    ordered_cursor,
+    start_after,
+)
+from soulmem.engine.editing.cursors import cursor_of as cursor_of
+from soulmem.engine.editing.fact_views import fact_page, whole_fact
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.concept_activation import (
@@ -52,11 +55,9 @@ from soulmem.engine.views.tag_levels import (
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 
-_CURSOR = re.compile(r"(-1|[0-5])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
 _PLACES = 50  # most places shown of a concept
 _NO_MATCH = NO_LEVEL  # rung of memories that do not match
 _RANKED = -1  # rung of memories ranked by a recall
-_ORDERED = 5  # rung of the cursors of a list in another order
 
 
 @compute_only
@@ -176,13 +177,15 @@ def _is_wanted(memory: Memory, wanted: MemoryFilter) -> bool:
 def page(
     mind: Mind,
     wanted: MemoryFilter,
-    after: tuple[int, int, str] | None,
+    after: Cursor | None,
     extra_turns: int,
     ranked: Sequence[MemoryId] = (),
 ) -> Page:
     """One page after the cursor `after`: `ranked` in that order, then the best rung,
     then the newest.
     """
+    if wanted.only_facts:
+        return fact_page(mind, wanted, after, extra_turns, ranked)
     listed = (MemoryState.ACTIVE, MemoryState.BIN)
     if wanted.state in listed and wanted.q is wanted.tag is None:
         is_newest = wanted.order is ListOrder.NEWEST or wanted.period is not None
@@ -207,30 +210,23 @@ def page(
 def _ordered_page(
     mind: Mind,
     wanted: MemoryFilter,
-    after: tuple[int, int, str] | None,
+    after: Cursor | None,
     extra_turns: int,
 ) -> Page:
     """As `page` for a filter without query and tag, in any order; uses columns alone.
 
-    The cursor is the place of the last memory and its id; when that has moved, the page begins behind it.
+    The cursor is the place of the last memory and its id; when that has moved, the page begins behind it. Raises
+    Unprocessable for a cursor of another order.
     """
     shown = listed_rows(mind, wanted)
     rows = ordered_rows(mind, shown, wanted.order, extra_turns)
-    start = 0
-    if after is not None:
-        rung, position, key = after
-        if rung != _ORDERED:
-            raise Unprocessable(
-                f"the cursor of {key!r} is of another order: list from the start",
-                field="cursor",
-            )
-        places = np.flatnonzero(rows == mind.row(MemoryId(key)))
-        start = int(places[0]) + 1 if places.size else max(position, 0)
+    last = None if after is None else mind.row(MemoryId(after[2]))
+    start = start_after(after, rows, last)
     piece = rows[start : start + wanted.limit]
     memories = [mind.memory_at(row) for row in piece.tolist()]
     end = start + len(memories)
     cursor = (
-        f"{_ORDERED}_{end}_{memories[-1].id}" if end < rows.size and memories else None
+        ordered_cursor(end, memories[-1].id) if end < rows.size and memories else None
     )
     return Page(viewed(mind, memories, extra_turns), cursor)
 
@@ -238,7 +234,7 @@ def _ordered_page(
 def _newest_page(
     mind: Mind,
     wanted: MemoryFilter,
-    after: tuple[int, int, str] | None,
+    after: Cursor | None,
     extra_turns: int,
 ) -> Page:
     """As `page` for a filter without query and tag; uses columns alone."""
@@ -265,7 +261,7 @@ def span_page(
     start: datetime | None,
     end: datetime | None,
     limit: int,
-    after: tuple[int, int, str] | None,
+    after: Cursor | None,
     extra_turns: int,
 ) -> Page:
     """One page after the cursor `after` of memories that overlap the span, oldest first."""
@@ -285,9 +281,9 @@ def span_page(
 
 def _cut(
     mind: Mind,
-    candidates: list[tuple[tuple[int, int, str], Memory]],
+    candidates: list[tuple[Cursor, Memory]],
     limit: int,
-    after: tuple[int, int, str] | None,
+    after: Cursor | None,
     extra_turns: int,
 ) -> Page:
     candidates.sort(key=lambda pair: pair[0])
@@ -302,17 +298,6 @@ def _cut(
         rung, when, key = piece[-1][0]
         cursor = f"{rung}_{when}_{key}"
     return Page(viewed(mind, [memory for _, memory in piece], extra_turns), cursor)
-
-
-def cursor_of(text: str) -> tuple[int, int, str]:
-    """The sort key where the previous page ended. Raises Unprocessable."""
-    match = _CURSOR.match(text)
-    if match is None:
-        raise Unprocessable(
-            f"{text[:80]!r} is no cursor: pass on the one of the page before",
-            field="cursor",
-        )
-    return int(match[1]), int(match[2]), match[3]
 
 
 def _micros(memory: Memory) -> int:

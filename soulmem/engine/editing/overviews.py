@@ -13,8 +13,10 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.engine.api.requests import MemoryFilter
-from soulmem.engine.api.results import GraphView, Page, Person
+from soulmem.engine.api.results import GraphView, HabitPage, Page, Person
 from soulmem.engine.editing import memory_views as listing
+from soulmem.engine.editing.cursors import cursor_of
+from soulmem.engine.editing.habit_views import habit_page
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.upkeep.prunable import ForgettingParams, due_texts, still_due
 from soulmem.engine.views.fading_ahead import (
@@ -50,6 +52,14 @@ class _Order:
     leaving: frozenset[MemoryId]
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The people of a mind, as of one state of it."""
+
+    state: tuple[object, ...]
+    people: list[Person]
+
+
 class Overviews:
     """Answers what a page shows of a whole soul."""
 
@@ -60,6 +70,7 @@ class Overviews:
         self._loader = services.loader
         self._forgetting = ForgettingParams()
         self._orders: WeakKeyDictionary[Mind, _Order] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
 
     async def overview(self, owner: Owner, soul: SoulId) -> Overview:
         """How much the soul remembers, and what it felt last. Raises NotFound."""
@@ -80,6 +91,14 @@ class Overviews:
         """The people that the soul knows, whom it met most often first. Raises NotFound."""
         mind = await self._mind(owner, soul)
         extra = self._clock.extra_turns
+        state = (mind.revision, mind.soul, extra)
+        known = self._known.get(mind)
+        if known is None or known.state != state:
+            people = await self._met(owner, mind, extra)
+            known = self._known[mind] = _Known(state, people)
+        return known.people
+
+    async def _met(self, owner: Owner, mind: Mind, extra: int) -> list[Person]:
         concepts = await self._compute.run(named_concepts, mind)
         await self._loader.complete(owner, mind, concepts)
         people: dict[MemoryId, Person] = {}
@@ -90,6 +109,15 @@ class Overviews:
         return sorted(
             people.values(), key=lambda person: (-person.episodes, person.name)
         )
+
+    async def habits(
+        self, owner: Owner, soul: SoulId, limit: int, cursor: str | None
+    ) -> HabitPage:
+        """The soul's habits, the newest first, page by page. Raises NotFound, Unprocessable (cursor)."""
+        after = None if cursor is None else cursor_of(cursor)
+        mind = await self._mind(owner, soul)
+        extra = self._clock.extra_turns
+        return await self._compute.run(habit_page, mind, limit, after, extra)
 
     async def laid_out(self, view: GraphView) -> GraphView:
         """The graph with a place for each memory, the same for the same graph."""

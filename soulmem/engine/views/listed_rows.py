@@ -181,14 +181,21 @@ def _rows_of_chat(mind: Mind, chat: ChatId) -> Ints:
 
 def _rows_about(mind: Mind, concept: MemoryId) -> Ints:
     """The rows of a concept, its other names, what mentions them, and episodes of kinds that do."""
-    accessible = mind.accessible_rows(None, None, lambda _, __: False)
-    names = FactValidities(mind, accessible, None).alias_concepts(concept)
-    rows = _rows_of(mind, names)
+    rows = alias_rows(mind, concept)
     mentions = mind.edges.arrays([EdgeKind.MENTIONS], rows)
     # Edges of both directions: what the concept itself mentions is not about it
     source = mentions.source.astype(np.int64)
     texts = source[np.isin(mentions.target, rows)]
     return np.concatenate([rows, texts])
+
+
+@compute_only
+def alias_rows(mind: Mind, concept: MemoryId) -> Ints:
+    """The rows of a concept and of the concepts that stand for its other names."""
+    accessible = mind.accessible_rows(None, None, lambda _, __: False)
+    return _rows_of(
+        mind, FactValidities(mind, accessible, None).alias_concepts(concept)
+    )
 
 
 def _rows_of(mind: Mind, keys: Iterable[MemoryId]) -> Ints:

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.situation import ConceptType, Emotion, ParticipantKind
@@ -21,7 +21,7 @@ from soulmem.engine.api.results import Person
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.fact_validity import FactValidities
-from soulmem.engine.views.faded_edges import unfaded_edges
+from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.name_tokens import fold
 from soulmem.language.places import after_place_words
@@ -37,6 +37,7 @@ _CONCEPT, _EPISODE, _ABSTRACT = map(
 _LATEST = 8
 # Concepts that are looked at: half a second. A soul of 100,000 memories may have forty times as many.
 _MOST = 1000
+_FACTS = 200  # of one person whose ids are given; in very large souls one may have tens of thousands
 _SEVERAL = 2  # places where a name stands
 # Whose name a person goes by who has several.
 _NAMED_BY = (Origin.CARD, Origin.USER, Origin.CHAT, Origin.MODEL)
@@ -110,14 +111,15 @@ def _person(
     is_named_by_card = memories[0].origin is Origin.CARD
     if not (is_named_by_card or _takes_part(mind, names, latest[:_LATEST])):
         return None
-    facts = [edge.id for edge in _facts(mind, concepts, extra)]
-    if not (rows.size or facts):
+    facts = _facts(mind, concepts, extra)
+    if not (rows.size or facts.size):
         return None
     return Person(
         concept=memories[0].id,
         name=names[0],
         aliases=tuple(names[1:]),
-        facts=tuple(facts),
+        facts=tuple(mind.edges.edge_at(slot).id for slot in facts[:_FACTS].tolist()),
+        fact_count=int(facts.size),
         episodes=int(rows.size),
         last=_time(mind, latest[0]) if rows.size else None,
         feeling=_feeling(mind, latest),
@@ -156,14 +158,23 @@ def _names_a_place(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
     return places == total >= _SEVERAL
 
 
-def _facts(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> list[Edge]:
-    """The relations of the person that have not faded, strongest first; other names are no facts."""
-    edges: dict[str, Edge] = {}
-    for concept in concepts:
-        for edge in unfaded_edges(mind, concept, extra):
-            if edge.kind is EdgeKind.RELATES and not relation_of(edge.verb).is_alias:
-                edges[edge.id] = edge
-    return sorted(edges.values(), key=lambda edge: (-edge.strength, edge.id))
+def _facts(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> Ints:
+    """The slots of the person's relations that have not faded, in the order of a list of facts by strength.
+
+    Other names are no facts.
+    """
+    edges = mind.edges.arrays([EdgeKind.RELATES], _rows_of(mind, concepts))
+    strength = remaining_strengths(mind, edges, extra)
+    verbs = mind.edges.verbs
+    aliases = [verb for verb in verbs if relation_of(verb).is_alias]
+    told = (strength > 0.0) & ~mind.edges.has_verb(edges.slot, aliases)
+    order = np.lexsort((-edges.touched[told], -strength[told]))
+    return np.asarray(edges.slot[told][order])
+
+
+def _rows_of(mind: Mind, concepts: Iterable[MemoryId]) -> Ints:
+    rows = (mind.row(concept) for concept in concepts)
+    return np.unique(np.asarray([r for r in rows if r is not None], np.int64))
 
 
 def _feeling(mind: Mind, latest: Ints) -> Emotion | None:

@@ -56,16 +56,6 @@ class MemoryFields(ResponseBody, frozen=True):
     last_used: datetime | None
 
 
-class ListedMemory(MemoryFields, frozen=True):
-    """A memory in a list.
-
-    `reads_now`, with masks for what has blurred, and `visibility`, 0..1, are sent where they were asked for.
-    """
-
-    reads_now: str | UnsetType = UNSET
-    visibility: float | UnsetType = UNSET
-
-
 class EdgeResponse(ResponseBody, frozen=True):
     """An edge with its present values. Strength and confidence are not rounded.
 
@@ -84,6 +74,18 @@ class EdgeResponse(ResponseBody, frozen=True):
     probability: float | UnsetType = UNSET
     valid_from: datetime | UnsetType = UNSET
     valid_to: datetime | UnsetType = UNSET
+
+
+class ListedMemory(MemoryFields, frozen=True):
+    """A memory in a list.
+
+    `reads_now`, with masks for what has blurred, and `visibility`, 0..1, are sent where they were asked for.
+    `edges` is only sent of a fact: the relation that it tells.
+    """
+
+    reads_now: str | UnsetType = UNSET
+    visibility: float | UnsetType = UNSET
+    edges: list[EdgeResponse] | UnsetType = UNSET
 
 
 class VersionResponse(ResponseBody, frozen=True):
@@ -196,6 +198,8 @@ def listed_memory(view: MemoryView) -> ListedMemory:
     read = _read(view)
     if read:
         read["visibility"] = view.visibility
+    if view.is_fact:
+        read["edges"] = _edges(view)
     return ListedMemory(**_listed(view), **read)
 
 
@@ -210,7 +214,7 @@ def memory_response(view: MemoryView) -> MemoryResponse:
         origin=memory.origin.value,
         created=memory.created,
         fields=fields_of(memory.kind, memory.situation, memory.concept),
-        edges=[_edge(edge, view.standing.get(edge.id)) for edge in view.edges],
+        edges=_edges(view),
         evidence=[_versions(group) for group in memory.evidence],
         visibility=view.visibility,
         gone_in=view.gone_in,
@@ -339,6 +343,10 @@ def _timeline_item(view: MemoryView) -> TimelineItem:
         end=memory.ended,
         sources=sources_response(view.sources),
     )
+
+
+def _edges(view: MemoryView) -> list[EdgeResponse]:
+    return [_edge(edge, view.standing.get(edge.id)) for edge in view.edges]
 
 
 def _edge(edge: Edge, standing: FactValidity | None) -> EdgeResponse:

@@ -20,14 +20,16 @@ class FeelingResponse(ResponseBody, frozen=True):
 class PersonResponse(ResponseBody, frozen=True):
     """Somebody whom the soul knows.
 
-    `facts` are ids of relations, strongest first. `episodes` name the person; `last` is when the last of these
-    was. `feeling` is what the soul felt most in the last of them, null where it felt nothing.
+    `facts` are ids of relations, strongest first; of more than 200 the first, `fact_count` counts all. `episodes`
+    name the person; `last` is when the last of these was. `feeling` is what the soul felt most in the last of
+    them, null where it felt nothing.
     """
 
     concept: str
     name: str
     aliases: list[str]
     facts: list[str]
+    fact_count: int
     episodes: int
     last: datetime | None
     feeling: FeelingResponse | None
@@ -37,6 +39,13 @@ class PeopleResponse(ResponseBody, frozen=True):
     """The people that a soul knows, whom it met most often first."""
 
     people: list[PersonResponse]
+
+
+class SplitResponse(ResponseBody, frozen=True):
+    """The concepts of two people who were told apart: the one that was there, and the other."""
+
+    concept: str
+    other: str
 
 
 def people_response(people: Iterable[Person]) -> PeopleResponse:
@@ -50,6 +59,7 @@ def _person(person: Person) -> PersonResponse:
         name=person.name,
         aliases=list(person.aliases),
         facts=list(person.facts),
+        fact_count=person.fact_count,
         episodes=person.episodes,
         last=person.last,
         feeling=_feeling(person.feeling),

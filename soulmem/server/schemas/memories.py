@@ -79,6 +79,17 @@ class AnchorBody(Body, frozen=True):
     visibility: Share | None = None
 
 
+ListedKind = Literal[
+    "episode",
+    "abstract_episode",
+    "concept",
+    "trigger",
+    "action",
+    "note",
+    "summary",
+    "digest",
+    "fact",
+]
 Units = Annotated[list[UnitBody], Meta(max_length=1_000)]
 Anchors = Annotated[list[AnchorBody], Meta(max_length=1_000)]
 Edges = Annotated[list[EdgeBody], Meta(max_length=1_000)]
@@ -126,10 +137,10 @@ class PatchBody(Body, frozen=True):
 
 
 class MemoriesQuery(Query, frozen=True):
-    """Selects the memories to list."""
+    """Selects the memories to list, or the facts."""
 
     soul: Id
-    kind: MemoryKind | None = None
+    kind: ListedKind | None = None
     period: Annotated[Period | None, Meta(description="of digests")] = None
     q: Words | None = None
     tag: Words | None = None
@@ -231,7 +242,8 @@ def memory_filter(query: MemoriesQuery) -> MemoryFilter:
     """The engine's request; an empty text does not filter."""
     return MemoryFilter(
         soul=SoulId(query.soul),
-        kind=query.kind,
+        kind=None if query.kind in (None, "fact") else MemoryKind(query.kind),
+        only_facts=query.kind == "fact",
         period=query.period,
         q=query.q or None,
         tag=query.tag or None,

@@ -31,10 +31,12 @@ class GraphQuery(Query, frozen=True):
     also: Words = ""
 
 
-class PeopleQuery(Query, frozen=True):
-    """Selects the soul whose acquaintances are listed."""
+class HabitsQuery(Query, frozen=True):
+    """Selects a page of a soul's habits."""
 
     soul: Id
+    limit: PageLimit = 100
+    cursor: Cursor | None = None
 
 
 class OverviewQuery(Query, frozen=True):

@@ -4,14 +4,13 @@ import { note, openChat } from './scene.mjs';
 
 test('what the character remembers becomes one text file, kind by kind, without macros', async () => {
     const pages = /** @type {Record<string, any>} */ ({
+        fact: { memories: [note({ kind: 'fact', text: 'Bo is late.' })], cursor: null },
         note: { memories: [note({ text: '{{x}} is a note' })], cursor: null },
         episode: { memories: [note({ kind: 'episode', text: 'Bo came.' })], cursor: 'more' },
     });
     const { shown, app } = await openChat({
         characters: { 'mira.png': { name: 'Mira: the "witch"' } },
         answers: {
-            'GET /people': { people: [{ facts: ['f1', 'f2'] }, { facts: ['f1'] }] },
-            'GET /memories/f1': note({ kind: 'fact', text: 'Bo is late.' }),
             'GET /memories': (/** @type {any} */ { query }) => {
                 if (query.get('cursor')) return { memories: [note({ text: 'Bo sang.' })] };
                 return pages[query.get('kind')] ?? { memories: [], cursor: null };
@@ -34,7 +33,6 @@ test('without memories, or without a chat, there is no file and the user is told
     const { shown, toasts, tavern } = await openChat({
         answers: {
             'GET /memories': { memories: [], cursor: null },
-            'GET /people': { people: [] },
         },
     });
     assert.deepEqual(await shown.sources.soulmem.scrape(), []);

@@ -7,25 +7,25 @@ import { memory, memoryWindow } from './window.mjs';
 const ACTION = memory({ id: 'a1', kind: 'action', text: 'denies that she cares' });
 const WHEN = memory({ id: 'e1', kind: 'abstract_episode', text: 'somebody praises her' });
 
+/** As the sidecar sends it. @param {any} action @param {string} [trigger] */
+const habitOf = (action, trigger = 't1') => ({
+    trigger,
+    situations: [WHEN],
+    actions: [{ memory: action, probability: 0.6 }],
+});
+
 /** The page. @param {any[]} [actions] */
 async function habitsScene(actions = [ACTION]) {
     let made = 0;
     const scene = await memoryWindow({
         answers: {
-            'GET /memories': { memories: actions, cursor: null },
+            'GET /habits': { habits: actions.map(action => habitOf(action)), cursor: null },
             'GET /memories/a1': ACTION,
             'PATCH /memories/a1': ACTION,
             'GET /memories/e1': WHEN,
             'PATCH /memories/e1': WHEN,
             'DELETE /memories/a1': {},
             'POST /memories': () => memory({ id: `new${++made}` }),
-            'GET /graph': {
-                memories: [ACTION, WHEN, memory({ id: 't1', kind: 'trigger' })],
-                edges: [
-                    { id: 'x', from: 'e1', to: 't1', kind: 'triggers' },
-                    { id: 'y', from: 't1', to: 'a1', kind: 'fires', probability: 0.6 },
-                ],
-            },
             'POST /recall': {
                 memories: [
                     { ...ACTION, fired: true, why: 'You praised her.' },
@@ -47,11 +47,14 @@ test('a habit reads as when, what and how often', async () => {
     ]);
 });
 
-test('actions of every page of the list are shown', async () => {
+test('habits of every page of the list are shown, also an action that nothing sets off', async () => {
     const { page, replies, texts } = await habitsScene();
-    const [a1, a2] = [ACTION, memory({ id: 'a2', kind: 'action', text: 'hums' })];
-    replies['GET /memories'] = (/** @type {any} */ { query }) =>
-        query.get('cursor') ? { memories: [a2], cursor: null } : { memories: [a1], cursor: 'next' };
+    const hums = memory({ id: 'a2', kind: 'action', text: 'hums' });
+    const alone = { trigger: null, situations: [], actions: [{ memory: hums, probability: null }] };
+    replies['GET /habits'] = (/** @type {any} */ { query }) =>
+        query.get('cursor')
+            ? { habits: [alone], cursor: null }
+            : { habits: [habitOf(ACTION)], cursor: 'next' };
     await page.get('#soulmem_tab_bin').click();
     await page.get('#soulmem_tab_habits').click();
     await settle();

@@ -1,0 +1,23 @@
+"""Finds the mind that holds a memory."""
+
+from __future__ import annotations
+
+from soulmem.domain.errors import NotFound
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.soul import SoulState
+from soulmem.engine.editing.fact_views import has_memory
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.world.world import World
+
+
+async def mind_with(world: World, memory: MemoryId) -> Mind:
+    """The mind with a memory or a fact; souls that are not loaded yet are opened to look. Raises NotFound."""
+    for mind in world.minds.values():
+        if has_memory(mind, memory):
+            return mind
+    for soul in list(world.souls.values()):
+        if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
+            mind = await world.mind(soul.id)
+            if has_memory(mind, memory):
+                return mind
+    raise NotFound(f"no memory {memory!r}", field="id")

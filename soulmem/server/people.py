@@ -1,0 +1,42 @@
+"""Routes of the people that a soul knows."""
+
+from __future__ import annotations
+
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.server.json_response import Reply
+from soulmem.server.responses.people import (
+    PeopleResponse,
+    SplitResponse,
+    people_response,
+)
+from soulmem.server.routes import Call, route
+from soulmem.server.schemas.common import NoBody, NoQuery
+from soulmem.server.schemas.people import PeopleQuery, SplitBody
+
+
+@route("GET", "/v1/people", query=PeopleQuery, body=None, response=PeopleResponse)
+async def list_people(call: Call[PeopleQuery, NoBody]) -> Reply[PeopleResponse]:
+    """The people that a soul knows, whom it met most often first."""
+    people = await call.engine.overviews.people(call.owner, SoulId(call.query.soul))
+    rows = sum(1 + len(person.facts) for person in people)
+    return Reply(lambda: people_response(people), rows=rows)
+
+
+@route(
+    "POST",
+    "/v1/people/{concept}/split",
+    query=NoQuery,
+    body=SplitBody,
+    response=SplitResponse,
+    statuses=(201,),
+)
+async def split_person(call: Call[NoQuery, SplitBody]) -> Reply[SplitResponse]:
+    """Tell two people of one name apart, in one step: each gets a name of its own, and both keep the old one."""
+    concept = MemoryId(call.ids["concept"])
+    other = await call.engine.namesakes.split(
+        call.owner, concept, call.body.name, call.body.other
+    )
+    return Reply(lambda: SplitResponse(concept=concept, other=other), status=201)
+
+
+ROUTES = (list_people, split_person)
