@@ -73,6 +73,7 @@ async def test_a_list_shows_how_memories_read_now_where_that_is_asked_for(
 async def test_facts_and_every_kind_can_be_listed(
     client: Client, engine: FakeEngine
 ) -> None:
+    await client.put("/v1/souls/s1", json={"name": "Mira"})
     assert (await client.get("/v1/memories?soul=s1&kind=fact&reads=true")).status == 200
     assert engine.asked("list_memories") == MemoryFilter(SoulId("s1"), only_facts=True)
     for kind in MemoryKind:
