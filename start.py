@@ -35,6 +35,9 @@ import installer
 from installer import HERE, PYTHON, say
 from supervisor import Supervisor
 
+# Where SillyTavern looks for extensions: of one user, and of all.
+EXTENSION_FOLDERS = ("extensions", "third-party")
+
 
 def hand_over(arguments: Sequence[object]) -> NoReturn:
     """Replace this process by the Python of .venv."""
@@ -52,16 +55,22 @@ def hand_over(arguments: Sequence[object]) -> NoReturn:
 
 def next_steps() -> None:
     """Print what to do in SillyTavern once the sidecar runs."""
+    is_installed = HERE.parent.name in EXTENSION_FOLDERS
+    load = ("Load its page", "打开它的页面")
+    install = (
+        "Extensions (the stacked cubes) > Install extension > paste the address of this repository",
+        "扩展（方块图标）> 安装扩展 > 粘贴本仓库的网址",
+    )
+    first = load if is_installed else install
     say(
         "SoulMem starts now; leave this window open. In SillyTavern:\n"
-        "  1. Extensions (the stacked cubes) > Install extension > paste the address of this repository.\n"
-        "     Not needed if SillyTavern made this folder.\n"
-        "  2. Reload the page. A dot at the message field turns green; if not, click it.\n"
+        f"  1. {first[0]}.\n"
+        "  2. The brain at the message field gets a green light; if not, click it.\n"
         "  3. Open a chat. What it holds is read by itself, with progress.\n"
         "  4. Play on. The brain icon on a reply shows what was recalled for it.",
         "SoulMem 正在启动，请不要关闭这个窗口。在 SillyTavern 里：\n"
-        "  1. 扩展（方块图标）> 安装扩展 > 粘贴本仓库的网址。这个文件夹就是酒馆下载的则可跳过。\n"
-        "  2. 刷新页面。输入框旁的圆点变绿即可；不是绿色时点它，它会告诉您该做什么。\n"
+        f"  1. {first[1]}。\n"
+        "  2. 输入框旁的大脑图标亮绿灯即可；不是绿灯时点它，它会告诉您该做什么。\n"
         "  3. 打开聊天。里面已有的内容会自动读取，并显示进度。\n"
         "  4. 继续聊天。点回复上的大脑图标，就能看到这条回复想起了什么。",
     )

@@ -195,7 +195,7 @@ def tavern(
             "SOULMEM_DATA": str(sidecar.folder),
         }
         server = SillyTavern(
-            package, root, tavern_ports[True], _compiled(version), tools, env
+            package, root, tavern_ports[True], compiled(version), tools, env
         )
         server.wait()
         sidecar.wait()
@@ -217,14 +217,15 @@ def tavern_without_plugin(
     root = tmp_path_factory.mktemp("sillytavern-plain")
     data = DataFolder(root, package, llm.url, plugins=False)
     server = SillyTavern(
-        package, root, tavern_ports[False], _compiled(version), tools, {}
+        package, root, tavern_ports[False], compiled(version), tools, {}
     )
     server.wait()
     yield Tavern(server, data)
     server.stop()
 
 
-def _compiled(version: str) -> Path:
+def compiled(version: str) -> Path:
+    """Where the front end is kept that SillyTavern compiles once."""
     return cache_folder() / f"webpack-{version}"
 
 

@@ -29,8 +29,15 @@ class DataFolder:
     """One SillyTavern data root with one user. The server reads these files anew at each page load."""
 
     def __init__(
-        self, root: Path, package: Path, llm_url: str, *, plugins: bool
+        self,
+        root: Path,
+        package: Path,
+        llm_url: str,
+        *,
+        plugins: bool,
+        extension: bool = True,
     ) -> None:
+        """`plugins`: whether server plugins run; `extension`: whether ours is installed."""
         self._user = root / "data" / "default-user"
         self._llm_url = llm_url
         self._defaults = package / "default" / "content" / "settings.json"
@@ -48,7 +55,8 @@ class DataFolder:
             },
         }
         (root / "config.yaml").write_text(json.dumps(config), "utf-8")
-        copy_repository(self._user / "extensions" / EXTENSION)
+        if extension:
+            copy_repository(self._user / "extensions" / EXTENSION)
 
     def write_settings(self, soulmem: dict[str, Any]) -> None:
         """Fresh settings: connected to the mock, a small context, and `soulmem` as the extension's own."""

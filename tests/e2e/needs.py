@@ -35,6 +35,7 @@ def find_tools() -> Tools:
         "chromium": chromium,
         "node": node,
         "npm": npm,
+        "git": shutil.which("git"),
         "playwright (PyPI)": importlib.util.find_spec("playwright"),
     }
     missing = [name for name, where in tools.items() if where is None]

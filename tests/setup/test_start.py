@@ -120,14 +120,22 @@ def test_test_brings_what_tests_need(
     assert handed[0][1:] == ["-k", "word"]
 
 
-def test_the_next_steps_are_four_in_both_languages(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("locale", "install"), [("C", "Install"), ("zh_CN.UTF-8", "安装扩展")]
+)
+def test_the_next_steps_begin_with_the_installation_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    locale: str,
+    install: str,
 ) -> None:
-    for locale in ("C", "zh_CN.UTF-8"):
-        monkeypatch.setenv("LC_ALL", locale)
+    monkeypatch.setenv("LC_ALL", locale)
+    for parent in ("extensions", "third-party", "elsewhere"):
+        monkeypatch.setattr(start, "HERE", Path("/data") / parent / "SoulMem")
         start.next_steps()
         output = capsys.readouterr().out
         assert [f"  {n}. " in output for n in range(1, 6)] == [True] * 4 + [False]
+        assert (install in output) == (parent == "elsewhere")
 
 
 def test_start_becomes_a_command(folder: Path, commands: Commands) -> None:
