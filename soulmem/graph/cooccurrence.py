@@ -81,6 +81,8 @@ def all_associates(
 ) -> list[Associates]:
     """`associates` of several distinct terms, with one pass over the visible rows."""
     p = params or CooccurrenceParams()
+    if not terms:
+        return []
     of = np.asarray(terms, np.int64)
     counts, total = incidence.counts(visible), incidence.windows(visible)
     place, rows = incidence.rows_of(of, visible)

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 
+from soulmem.language.base_forms import base_form
 from soulmem.language.scripts import is_unspaced
+from soulmem.language.spaced_words import is_stop
 from soulmem.language.word_lists import alternatives, word_set, words
 
 _LONGEST = 400  # characters of a sentence; a longer one is a story
@@ -87,24 +89,45 @@ def _english(
 ) -> StatedHabit | None:
     begin = _english_begin().match(text)
     if begin is not None:
-        rest = text[begin.end() :]
-        for comma in re.finditer(r",\s+(?:then\s+)?", rest):
-            main = _english_main(rest[comma.end() :], names, is_listed=is_listed)
+        rest, is_each = text[begin.end() :], bool(begin["each"])
+        for when, then in _english_parts(rest, names):
+            main = _english_main(then, names, is_listed=is_listed, is_each=is_each)
             if main is not None:
-                return _habit(rest[: comma.start()], main, is_each=bool(begin["each"]))
+                return _habit(when, main, is_each=is_each)
         return None
     for inner in _english_inner().finditer(text):
-        main = _english_main(text[: inner.start()], names, is_listed=is_listed)
         is_each = bool(inner["each"])
+        main = _english_main(
+            text[: inner.start()], names, is_listed=is_listed, is_each=is_each
+        )
         if main is not None and (is_each or not _asks(main.does)):
             return _habit(text[inner.end() :], main, is_each=is_each)
     return None
 
 
+def _english_parts(text: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Where a situation may end and what is done begin: at each comma; without one where the subject stands,
+    if there is one such place.
+    """
+    commas = list(re.finditer(r",\s+(?:then\s+)?", text))
+    for comma in commas:
+        yield text[: comma.start()], text[comma.end() :]
+    subjects = _longest_first((*words("en", "habits", "subjects"), *names))
+    starts = [
+        match.start()
+        for match in re.finditer(rf"(?<=\s)(?:{subjects})(?=\s)", text, re.IGNORECASE)
+    ]
+    if not commas and len(starts) == 1:
+        yield text[: starts[0]], text[starts[0] :]
+
+
 def _english_main(
-    text: str, names: tuple[str, ...], *, is_listed: bool
+    text: str, names: tuple[str, ...], *, is_listed: bool, is_each: bool
 ) -> _Main | None:
-    """What is done; None where the text tells of somebody else, or of what was."""
+    """What is done; None where the text tells of somebody else, or of what was once.
+
+    is_each  it is done every time: then it may be told as past
+    """
     subject = _subject(text, (*words("en", "habits", "subjects"), *names), r"\s+")
     if subject is None and not is_listed:
         return None
@@ -115,8 +138,10 @@ def _english_main(
         rest = rest[tends.end() :]
         more, rest = _english_often(rest)
         often = often or more
-    verb = rest.lower().removeprefix("never ").split(" ", 1)[0]
-    if tends is None and not _is_present(verb, (subject or "").strip().lower()):
+    verb = rest.removeprefix("never ").split(" ", 1)[0]
+    is_told = _is_present(verb.lower(), (subject or "").strip().lower())
+    is_told = is_told or (is_each and subject is not None and _may_be_verb(verb))
+    if tends is None and not is_told:
         return None
     return _Main(rest, often)
 
@@ -142,9 +167,16 @@ def _is_present(verb: str, subject: str) -> bool:
     if verb in word_set("en", "habits", "past") or not verb.isascii():
         return False
     if subject == "they":
-        return not verb.endswith("ed")
+        return base_form(verb) == verb
     is_present_form = verb.endswith("s") and len(verb) > 2
     return is_present_form or verb in word_set("en", "habits", "present")
+
+
+def _may_be_verb(word: str) -> bool:
+    """Whether the word behind a subject may be a verb in any tense: no name, and no word of grammar but `was`."""
+    return word.islower() and (
+        word in word_set("en", "habits", "past") or not is_stop(word)
+    )
 
 
 def _is_past(when: str) -> bool:
@@ -234,7 +266,7 @@ def _subject(text: str, subjects: Iterable[str], gap: str) -> str | None:
 
 def _habit(when: str, main: _Main, *, is_each: bool) -> StatedHabit | None:
     when, does = when.strip(" ,，"), main.does.strip(" ,，")
-    if min(len(when), len(does)) < _LEAST or _is_past(when):
+    if min(len(when), len(does)) < _LEAST or (_is_past(when) and not is_each):
         return None
     usual = Often.ALWAYS if is_each else Often.OFTEN
     return StatedHabit(when, does, main.often or usual)

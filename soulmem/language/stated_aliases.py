@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from soulmem.language.base_forms import PLAIN_ADJECTIVES
+from soulmem.language.capitalised_words import CALENDAR
 from soulmem.language.described_names import is_unspaced_name, looks_like_name
 from soulmem.language.function_words import NOBODY
 from soulmem.language.names import names
 from soulmem.language.scripts import CAPITALS, UNSPACED
+from soulmem.language.spaced_words import is_stop
 from soulmem.language.word_lists import alternatives, signs, words
 
 IsKnown = Callable[[str], bool]
@@ -16,7 +19,7 @@ IsKnown = Callable[[str], bool]
 _QUOTES = "\"'“”‘’「」『』"
 _QUOTE = f"[{_QUOTES}]?"
 _WORD = rf"[{CAPITALS}][^\W\d_]*(?:[’-][^\W\d_]+)*"
-_SPACED_NAME = rf"{_WORD}(?: {_WORD}){{0,2}}"
+_SPACED_NAME = rf"{_WORD}(?: {_WORD}){{0,3}}"
 _SPACED = re.compile(
     rf"(?<![\w'’-])({_SPACED_NAME}){_QUOTE}"
     rf"(?:{alternatives(words('en', 'aliases', 'between'))})"
@@ -32,6 +35,8 @@ _BETWEEN = re.compile(alternatives(words("zh", "aliases", "between")))
 _NEVER_END = tuple(signs("zh", "aliases", "never_end"))
 _AFTER = re.compile(rf"\s*{_QUOTE}([{UNSPACED}·]+)")
 _SIGN = re.compile(rf"[{UNSPACED}·]")
+# What stands before the first word of a sentence.
+_BEFORE_SENTENCE = re.compile(rf"(?:\A|[.!?…:;*\n{_QUOTES}])[ \t]*\Z")
 _FAR = 12  # signs before the words between two names that are looked at
 
 
@@ -65,21 +70,41 @@ def _spaced(text: str, is_known: IsKnown) -> Iterator[tuple[str, str]]:
         return spelling in listed or is_known(spelling)
 
     for match in matches:
-        name, other = _trimmed(match[1], is_name), _trimmed(match[2], is_name, -1)
+        starts = _BEFORE_SENTENCE.search(text[: match.start()]) is not None
+        name = _name_in(match[1], is_name, starts=starts)
+        other = _name_in(match[2], is_name)
         if _may_name(name) and _may_name(other):
             is_turned = _TURNED.search(match[0]) is not None
             yield (other, name) if is_turned else (name, other)
 
 
-def _trimmed(phrase: str, is_name: IsKnown, end: int = 0) -> str:
-    """The phrase without words at one end that are no part of the name; at least one word stays.
+def _name_in(phrase: str, is_name: IsKnown, *, starts: bool = False) -> str:
+    """The name that words with capitals are: all of them, but for words at the ends that no name has.
 
-    end  0: the first words may be none, -1: the last ones
+    starts  the first word starts a sentence, so that it would have a capital anyway
     """
-    parts = phrase.split()
-    while len(parts) > 1 and not is_name(" ".join(parts)):
-        del parts[end]
+    first, *rest = phrase.split()
+    if is_name(phrase):
+        return phrase
+    if starts and rest and not _is_adjective(first) and is_name(" ".join(rest)):
+        return " ".join(rest)
+    parts = [first, *rest]
+    while len(parts) > 1 and _is_no_part(parts[0]):
+        del parts[0]
+    while len(parts) > 1 and _is_no_part(parts[-1]):
+        del parts[-1]
     return " ".join(parts)
+
+
+def _is_no_part(word: str) -> bool:
+    """Whether no name begins or ends with the word: it is of grammar, or a day or month."""
+    low = word.lower()
+    return low in CALENDAR or (is_stop(low) and not _is_adjective(word))
+
+
+def _is_adjective(word: str) -> bool:
+    """Whether a name may begin with the word though it is ordinary: Old Tom is not Tom."""
+    return word.lower() in PLAIN_ADJECTIVES
 
 
 def _may_name(spelling: str) -> bool:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from soulmem.graph.cooccurrence import Associates, CooccurrenceParams, all_associates
 from soulmem.graph.incidence import Incidence
 from soulmem.kernels.spread import Activation, Links, SpreadParams, spread
+from soulmem.retrieval.term_groups import TermGroups
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,9 +43,9 @@ class AssociationParams:
 
 @dataclass(frozen=True, slots=True)
 class ActiveTerms:
-    """The active terms; arrays of one length, the terms of the query first.
+    """The active terms and groups of terms; arrays of one length, the terms of the query first.
 
-    terms     int64[k]
+    terms     int64[k]    numbers; from `first_group` on they are of groups
     energy    float64[k]  > 0
     joint_windows  int64[k]  windows that contain it and its parent; 0 for a term of the query
     parent    int64[k]    position of the term that first gave it energy; -1 for a term of the query
@@ -60,13 +61,16 @@ class ActiveTerms:
     windows: Ints
     seeds: int
     total: int
+    first_group: int
     activation: Activation
 
     @property
     def pull(self) -> Floats:
-        """Score that each term gives to the rows that contain it: energy times rarity, float64[k], > 0."""
+        """Score that each term gives to the rows that contain it: energy times rarity, float64[k], > 0;
+        0 of a group.
+        """
         rarity = np.log1p(self.total / self.windows) / np.log1p(self.total)
-        return np.asarray(self.energy * rarity, np.float64)
+        return np.where(self.terms < self.first_group, self.energy * rarity, 0.0)
 
     def chain(self, position: int) -> list[int]:
         """Positions of the terms from one of the query to the one at `position`."""
@@ -100,6 +104,7 @@ def spread_energy(
     params: AssociationParams | None = None,
     related: Related | None = None,
     base: BaseActivation | None = None,
+    groups: Sequence[Ints] = (),
 ) -> ActiveTerms | None:
     """Spread energy from these terms to the terms that occur with them in visible rows.
 
@@ -107,6 +112,7 @@ def spread_energy(
     share    float64[k], 0..1, > 0  share of the starting energy
     related  relations pass energy on, too; a term that is joined both ways by the stronger of them
     base     raises what leads to a term that is active by itself, by the share `params.base` at most
+    groups   pass energy on between their terms; numbers of terms, int64[m] each, distinct
 
     None when no visible row contains any of them. Co-occurrences of a term are counted only when its energy
     passes the threshold.
@@ -117,8 +123,10 @@ def spread_energy(
     if not occurring.any():
         return None
     seeds, share, windows = seeds[occurring], share[occurring], windows[occurring]
+    term_groups = TermGroups(incidence, groups, visible)
+    sources = _Sources(incidence, visible, p, related, base, term_groups)
     # of a term among those that energy may come to
-    place = np.full(incidence.terms, -1, np.int64)
+    place = np.full(term_groups.first + term_groups.size, -1, np.int64)
     place[seeds] = np.arange(seeds.size)
     terms, met = seeds, dict[int, Associates]()
     while True:
@@ -131,30 +139,69 @@ def spread_energy(
             if term not in met
         ]
         fresh.sort(
-            key=lambda term: (-active.energy[term], incidence.key(int(terms[term])))
+            key=lambda term: (-active.energy[term], sources.key(int(terms[term])))
         )
         fresh = fresh[: max(0, p.most_sources - len(met))]
         if not fresh:
-            return _active_terms(
-                terms, place, met, active, windows, incidence.windows(visible)
-            )
-        associates = all_associates(
-            incidence, terms[fresh].tolist(), visible, p.cooccurrence
-        )
-        if related is not None:
-            joined = related(terms[fresh].tolist())
-            counts = incidence.counts(visible)
-            associates = [
-                _with_related(met_terms, weights, counts)
-                for met_terms, weights in zip(associates, joined, strict=True)
-            ]
-        if base is not None and p.base > 0:
-            associates = _by_activation(associates, base, p.base)
+            total = incidence.windows(visible)
+            first_group = term_groups.first
+            return _active_terms(terms, place, met, active, windows, total, first_group)
+        associates = sources.associates(terms[fresh].tolist())
         met.update(zip(fresh, associates, strict=True))
         for associate in associates:
             new = associate.terms[place[associate.terms] < 0]
             place[new] = np.arange(terms.size, terms.size + new.size)
             terms = np.concatenate([terms, new])
+
+
+class _Sources:
+    """What terms and groups that fire pass their energy on to."""
+
+    def __init__(
+        self,
+        incidence: Incidence,
+        visible: Bools,
+        params: AssociationParams,
+        related: Related | None,
+        base: BaseActivation | None,
+        groups: TermGroups,
+    ) -> None:
+        self._incidence, self._visible = incidence, visible
+        self._params = params
+        self._related, self._base, self._groups = related, base, groups
+
+    def key(self, number: int) -> str:
+        """What orders terms of equal energy; groups come first."""
+        is_group = number >= self._groups.first
+        return "" if is_group else self._incidence.key(number)
+
+    def associates(self, numbers: Sequence[int]) -> list[Associates]:
+        """For each of these numbers what its energy goes to."""
+        terms = [number for number in numbers if number < self._groups.first]
+        of_terms = dict(zip(terms, self._of_terms(terms), strict=True))
+        found = [
+            of_terms[number] if number in of_terms else self._groups.members(number)
+            for number in numbers
+        ]
+        if self._base is not None and self._params.base > 0:
+            found = _by_activation(found, self._base, self._params.base)
+        return [
+            self._groups.with_groups(number, met)
+            for number, met in zip(numbers, found, strict=True)
+        ]
+
+    def _of_terms(self, terms: Sequence[int]) -> list[Associates]:
+        """The terms that each occurs with or is related to."""
+        found = all_associates(
+            self._incidence, terms, self._visible, self._params.cooccurrence
+        )
+        if self._related is None:
+            return found
+        counts = self._incidence.counts(self._visible)
+        return [
+            _with_related(met, weights, counts)
+            for met, weights in zip(found, self._related(terms), strict=True)
+        ]
 
 
 def _with_related(
@@ -253,6 +300,7 @@ def _active_terms(
     active: Activation,
     windows: Ints,
     total: int,
+    first_group: int,
 ) -> ActiveTerms:
     """The result, without terms that got no energy."""
     term_windows, joint_windows = (
@@ -275,5 +323,6 @@ def _active_terms(
         windows=term_windows[kept],
         seeds=windows.size,
         total=total,
+        first_group=first_group,
         activation=active,
     )

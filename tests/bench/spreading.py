@@ -1,4 +1,5 @@
 """How long does activation take to spread over the words of very many texts, from a word that a fifth of them has?
+Each word of a query belongs to a topic.
 
 python -m tests.bench.spreading [--texts 100000]
 """
@@ -21,6 +22,9 @@ _HUB_SHARE = 0.18  # of the texts
 _WORDS = 7  # of a text, besides
 _VOCABULARY = 20_000
 _RARE, _PLAIN = (50, 4000), (0, 300)  # ranks of the other words of a query
+_OF_TOPIC = (
+    11  # other words of the topic of a word, as rare as that of a query or rarer
+)
 _WARMED = 20  # queries that are not counted
 
 
@@ -53,6 +57,7 @@ def words_of_texts(texts: int, seed: int = 0) -> Incidence:
 def measure(incidence: Incidence, texts: int, queries: int, seed: int = 1) -> Spreading:
     """Spread from the hub, a rare word and a plain one, again and again."""
     rng = np.random.default_rng(seed)
+    topics = np.random.default_rng(seed + 1)
     visible = np.ones(texts, np.bool_)
     incidence.counts(visible)  # as after the recall before
     took, busy, reached = [], [], 0
@@ -60,6 +65,7 @@ def measure(incidence: Incidence, texts: int, queries: int, seed: int = 1) -> Sp
         ranks = [int(rng.integers(*_RARE)), int(rng.integers(*_PLAIN))]
         numbers = map(incidence.number, (_HUB, *(f"w{rank}" for rank in ranks)))
         seeds = np.asarray(list(dict.fromkeys(n for n in numbers if n is not None)))
+        groups = [_topic(incidence, seed, topics) for seed in seeds.tolist()]
         began, began_busy = time.perf_counter(), time.thread_time()
         active = spread_energy(
             incidence,
@@ -67,6 +73,7 @@ def measure(incidence: Incidence, texts: int, queries: int, seed: int = 1) -> Sp
             np.linspace(1.0, 0.5, seeds.size),
             visible,
             base=lambda terms: _activations(incidence, terms, visible),
+            groups=groups,
         )
         took.append(1e3 * (time.perf_counter() - began))
         busy.append(1e3 * (time.thread_time() - began_busy))
@@ -76,6 +83,17 @@ def measure(incidence: Incidence, texts: int, queries: int, seed: int = 1) -> Sp
     p50, p95 = np.percentile(took[_WARMED:], [50, 95]).tolist()
     busy_p95 = float(np.percentile(busy[_WARMED:], 95))
     return Spreading(hub, p50, p95, busy_p95, reached)
+
+
+def _topic(
+    incidence: Incidence, word: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """The numbers of a word and of others that make up a topic with it."""
+    ranks = rng.integers(*_RARE, size=_OF_TOPIC).tolist()
+    numbers = (incidence.number(f"w{rank}") for rank in ranks)
+    return np.asarray(
+        list(dict.fromkeys([word, *(n for n in numbers if n is not None)]))
+    )
 
 
 def _activations(

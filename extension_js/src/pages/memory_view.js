@@ -16,6 +16,9 @@ import { memoryParts } from './memory_parts.js';
 /** States of a memory that is not recalled: moved to the bin by the user, gone with its messages, faded. */
 const REMOVED_STATES = ['bin', 'retracted', 'forgotten'];
 
+/** Revision of what is read from messages and stored nowhere: an ordinary word of a topic. */
+const NOT_STORED = 0;
+
 /** @param {number} share 0..1 */
 const percent = share => Math.round(share * 100);
 
@@ -76,6 +79,7 @@ export async function memoryView(context, id, leave) {
     /** @param {WholeMemory} memory @param {string | null} draft @returns {HTMLElement[]} */
     function bodyOf(memory, draft) {
         if (REMOVED_STATES.includes(memory.state)) return [removedView(context, memory, redraw)];
+        if (memory.revision === NOT_STORED) return wordNodes(context, memory);
         const editor = createEditor(context, memory, draft, redraw, () => leave(true));
         isUnsaved = editor.isUnsaved;
         return editor.elements;
@@ -258,6 +262,13 @@ function removedView(context, memory, redraw) {
         ]),
     ]);
 }
+
+/** An ordinary word of a topic: nothing of it can be changed.
+ * @param {BrowserContext} context @param {WholeMemory} memory @returns {HTMLElement[]} */
+const wordNodes = ({ say }, memory) => [
+    el('div', { class: 'soulmem_item_text', text: memory.text }),
+    el('small', { class: 'soulmem_hint', text: say('hint_word') }),
+];
 
 /** A permanent memory goes only after the user typed the word for it.
  * @param {BrowserContext} context @param {WholeMemory} memory @param {() => void} removed */

@@ -52,8 +52,9 @@ def fact_page(
 
 
 def has_memory(mind: Mind, key: MemoryId) -> bool:
-    """Whether the mind has a memory, or a fact, of this id."""
-    return mind.memories.get(key) is not None or key in mind.facts
+    """Whether the mind has a memory or a fact of this id, or shows the word of a topic under it."""
+    is_stored = mind.memories.get(key) is not None or key in mind.facts
+    return is_stored or mind.names.topic_tags.word(key) is not None
 
 
 def _viewed(mind: Mind, stored: Sequence[Edge], extra_turns: int) -> list[MemoryView]:

@@ -35,6 +35,7 @@ from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory, Ta
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.engine.editing import memory_views as listing
 from soulmem.engine.editing.fading_edits import edited_fading
+from soulmem.engine.editing.graph_views import surroundings
 from soulmem.engine.editing.locating import mind_with
 from soulmem.engine.editing.user_edges import check_fires, check_topic, requested_edges
 from soulmem.engine.mind.changes import MindChange
@@ -347,7 +348,7 @@ class MemoryEditor:
         while True:
             extra = self._clock.extra_turns
             view = await self._compute.run(
-                listing.surroundings, mind, center, hops, limit, extra, also
+                surroundings, mind, center, hops, limit, extra, also
             )
             # In a partly loaded soul the memories shown may have edges, and neighbours, that are not loaded yet.
             shown = [memory_view.memory.id for memory_view in view.memories]

@@ -1,11 +1,11 @@
-"""Views of memories: a single memory, pages of lists and time spans, and a part of the graph.
+"""Views of memories: a single memory, and pages of lists and time spans.
 
 Compute thread only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
@@ -15,7 +15,7 @@ from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
 from soulmem.engine.api.requests import ListOrder, MemoryFilter, Part, TagMatch
-from soulmem.engine.api.results import GraphView, MemoryView, Page
+from soulmem.engine.api.results import MemoryView, Page
 from soulmem.engine.editing.cursors import (
     Cursor,
     ordered_cursor,
@@ -35,11 +35,10 @@ from soulmem.engine.views.doubted import (
     opinion_of,
 )
 from soulmem.engine.views.fact_validity import fact_validities
-from soulmem.engine.views.faded_edges import unfaded_edge, unfaded_edges
+from soulmem.engine.views.faded_edges import unfaded_edges
 from soulmem.engine.views.faded_texts import blurs
 from soulmem.engine.views.fading_ahead import turns_left
 from soulmem.engine.views.listed_rows import (
-    confirmed_rows,
     listed_rows,
     ordered_rows,
     part_rows,
@@ -54,6 +53,7 @@ from soulmem.engine.views.tag_levels import (
 )
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
+from soulmem.engine.views.word_concepts import word_concept, word_edges, word_view
 
 _PLACES = 50  # most places shown of a concept
 _NO_MATCH = NO_LEVEL  # rung of memories that do not match
@@ -67,8 +67,14 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     if stored_memory is None and memory in mind.facts:
         return whole_fact(mind, memory, extra_turns)
     if stored_memory is None:
-        raise NotFound(f"no memory {memory!r}", field="id")
-    edges = tuple(unfaded_edges(mind, memory, extra_turns))
+        word = word_concept(mind, memory)
+        if word is None:
+            raise NotFound(f"no memory {memory!r}", field="id")
+        return word_view(mind, word, extra_turns)
+    edges = (
+        *unfaded_edges(mind, memory, extra_turns),
+        *word_edges(mind, memory),
+    )
     usage, standing = mind.recalls.usage(memory), fact_validities(mind, edges)
     if stored_memory.kind is not MemoryKind.CONCEPT:
         (view,) = viewed(mind, [stored_memory], extra_turns)
@@ -154,7 +160,7 @@ def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
     return rung
 
 
-def _state(mind: Mind, memory: Memory) -> MemoryState:
+def listed_state(mind: Mind, memory: Memory) -> MemoryState:
     """The state by which lists show the memory."""
     is_active = memory.state is MemoryState.ACTIVE
     return (
@@ -196,7 +202,7 @@ def page(
     matches = []
     part = None if wanted.part == Part() else part_rows(mind, wanted.part)
     for memory in mind.memories.values():
-        if _state(mind, memory) not in states or not _is_wanted(memory, wanted):
+        if listed_state(mind, memory) not in states or not _is_wanted(memory, wanted):
             continue
         if part is not None and not part[mind.row_of(memory)]:
             continue
@@ -302,72 +308,3 @@ def _cut(
 
 def _micros(memory: Memory) -> int:
     return position_of(memory)[0]
-
-
-@compute_only
-def surroundings(
-    mind: Mind,
-    center: MemoryId | None,
-    hops: int,
-    limit: int,
-    extra_turns: int,
-    also: Sequence[MemoryId] = (),
-) -> GraphView:
-    """At most `limit` memories in use around `center`, the newest when None, and the
-    edges among them. Those of `also` that are in use come first.
-
-    Raises NotFound.
-    """
-    turn = mind.lived_turns(extra_turns)
-    in_use = (m for m in also if m in mind.memories and _is_active(mind, m))
-    chosen = dict.fromkeys(islice(in_use, limit))
-    if center is None:
-        shown = (memory.id for memory in newest_first(mind, confirmed_rows(mind)))
-        others = (memory for memory in shown if memory not in chosen)
-        chosen |= dict.fromkeys(list(islice(others, limit - len(chosen))))
-    elif center in mind.memories:
-        chosen = dict.fromkeys(islice(dict.fromkeys([center, *chosen]), limit))
-        passed, ring = {center}, [center]
-        for _ in range(hops):
-            reached: dict[MemoryId, None] = {}
-            for memory in ring:
-                reached.update(dict.fromkeys(_beside(mind, memory, turn)))
-            new = (memory for memory in reached if memory not in chosen)
-            chosen.update(dict.fromkeys(islice(new, limit - len(chosen))))
-            ring = [m for m in reached if m in chosen and m not in passed]
-            passed.update(ring)
-    else:
-        raise NotFound(f"no memory {center!r} in this soul", field="center")
-    views = viewed(mind, [mind.memories[m] for m in chosen], extra_turns)
-    remaining = [
-        remaining
-        for edge in mind.edges.between(chosen)
-        if not is_waiting(mind, edge.id)
-        and (remaining := unfaded_edge(mind, edge, turn)) is not None
-    ]
-    edges = sorted(remaining, key=lambda edge: edge.id)
-    return GraphView(views, edges, fact_validities(mind, edges))
-
-
-def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
-    """The memories in use that an edge joins to this one, strongest edge first."""
-    remaining = (
-        remaining
-        for edge in mind.edges.of(memory)
-        if (remaining := unfaded_edge(mind, edge, turn)) is not None
-    )
-    edges = sorted(remaining, key=lambda e: (-e.strength, e.source, e.target))
-    others = (e.target if e.source == memory else e.source for e in edges)
-    return [m for m in others if _is_active(mind, m)]
-
-
-def _is_active(mind: Mind, memory: MemoryId) -> bool:
-    return _state(mind, mind.memories[memory]) is MemoryState.ACTIVE
-
-
-def _unique(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:
-    seen: set[MemoryId] = set()
-    for key in keys:
-        if key not in seen:
-            seen.add(key)
-            yield key

@@ -20,6 +20,7 @@ from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.domain.soul import Soul
+from soulmem.engine.mind.topic_tags import TopicTags
 from soulmem.graph.names import NameIndex
 from soulmem.language.name_tokens import fold
 from soulmem.language.names import names
@@ -63,6 +64,7 @@ class KnownNames:
 
     def __init__(self, soul: Soul) -> None:
         self.index: NameIndex[MemoryId] = NameIndex()
+        self.topic_tags = TopicTags(soul.id)
         self._concepts: dict[MemoryId, Memory] = {}
         # The names of each concept in the index.
         self._names: dict[MemoryId, tuple[str, ...]] = {}
@@ -147,6 +149,7 @@ class KnownNames:
         if memory.kind is MemoryKind.CONCEPT and memory.origin is not Origin.MODEL:
             self._unclaim(memory.id)
             self._concepts[memory.id] = memory
+            self.topic_tags.put(memory)
             if _may_stand_for_card(memory):
                 for folded in _folds(memory):
                     self._claims[folded] = (*self._claims.get(folded, ()), memory.id)
@@ -155,6 +158,7 @@ class KnownNames:
     def drop(self, key: MemoryId) -> None:
         """Remove a concept; other ids are ignored."""
         self._unclaim(key)
+        self.topic_tags.drop(key)
         if self._concepts.pop(key, None) is not None:
             self._index(key)
 

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-from soulmem.consolidation.base_activation import ActivationParams
 from soulmem.consolidation.plasticity import FLOOR
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.ids import MemoryId, derived_id
+from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.results import PathStep
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.concept_activation import MENTION_SALIENCE
+from soulmem.engine.views.concept_activation import term_activations
 from soulmem.engine.views.telling_ages import with_joined_tellings
+from soulmem.engine.views.topic_words import member_terms, topics_of_term
 from soulmem.graph.association import arc_class
 from soulmem.language.keywords import terms
 from soulmem.retrieval.association import ActiveTerms, AssociationParams, spread_energy
 from soulmem.retrieval.edge_weights import class_factors
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +40,12 @@ class TermPath:
 class TermActivation:
     """The terms that the query activates. Valid until the soul's texts change."""
 
-    def __init__(self, mind: Mind, active: ActiveTerms) -> None:
+    def __init__(
+        self, mind: Mind, active: ActiveTerms, topics: Sequence[MemoryId]
+    ) -> None:
+        """`topics`: the groups of `active`, in the order of their numbers."""
         self.active = active
-        self._mind = mind
+        self._mind, self._topics = mind, topics
 
     def seeds(self) -> list[tuple[MemoryId, float]]:
         """The terms of the query and the energy of each, highest first."""
@@ -58,20 +57,35 @@ class TermActivation:
         ]
 
     def path_to(self, position: int) -> TermPath:
-        """The terms from the query to the one at `position` of `ActiveTerms.terms`."""
+        """The terms and topics from the query to the term at `position` of `ActiveTerms.terms`."""
         numbers = [int(self.active.terms[i]) for i in self.active.chain(position)]
         steps = [self._step(numbers[0], None)]
-        for number in numbers[1:]:
-            steps.append(self._step(number, EdgeKind.ASSOCIATES.value))
+        for before, number in pairwise(numbers):
+            over_topic = max(before, number) >= self.active.first_group
+            kind = EdgeKind.TOPIC_OF if over_topic else EdgeKind.ASSOCIATES
+            steps.append(self._step(number, kind.value))
         return TermPath(tuple(steps))
 
+    def strongest_in(self, row: int) -> int | None:
+        """Position in `ActiveTerms.terms` of the term of that row with the highest pull; None where the row has
+        a term of the query, or no active term.
+        """
+        cells = self._mind.terms.incidence.cells(np.asarray([row]))
+        (held,) = np.nonzero(np.isin(self.active.terms, cells))
+        if not held.size or held[0] < self.active.seeds:
+            return None
+        return int(held[np.argmax(self.active.pull[held])])
+
     def _step(self, term: int, edge: str | None) -> PathStep:
-        """The concept of a term; a mere word is no memory and gets an id derived from its spelling."""
+        """The concept of a term, or a topic; a mere word is no memory and gets an id derived from its spelling."""
         table = self._mind.terms
-        word = derived_id("w", self._mind.soul.id, table.incidence.key(term))
-        return PathStep(
-            table.concept_of(term) or MemoryId(word), table.label(term), edge
-        )
+        if term >= self.active.first_group:
+            topic = self._mind.memories[self._topics[term - self.active.first_group]]
+            return PathStep(topic.id, topic.text, edge)
+        concept = table.concept_of(term)
+        if concept is None:
+            concept = self._mind.names.topic_tags.id_of(table.incidence.key(term))
+        return PathStep(concept, table.label(term), edge)
 
 
 @compute_only
@@ -87,6 +101,7 @@ def activate_terms(
     seeds = np.fromiter(salience, np.int64, len(salience))
     energy = np.fromiter(salience.values(), np.float64, len(salience))
     energy /= max(float(energy.max(initial=0.0)), 1e-9)
+    topics = _topics(mind, context, salience)
     met = with_joined_tellings(mind, context.request.chat, context.accessible)
     active = spread_energy(
         table.incidence,
@@ -95,9 +110,18 @@ def activate_terms(
         met,
         params,
         Relations(mind, context).of if len(mind.facts) else None,
-        BaseActivations(mind, context, met).of,
+        lambda of: term_activations(
+            mind, of, met, context.request.chat, context.extra_turns
+        ),
+        [member_terms(mind, topic) for topic in topics],
     )
-    return TermActivation(mind, active) if active is not None else None
+    return TermActivation(mind, active, topics) if active is not None else None
+
+
+def _topics(mind: Mind, context: RecallContext, terms: Iterable[int]) -> list[MemoryId]:
+    """The topics, by id, that these terms belong to and that the recall may use."""
+    topics = {topic for term in terms for topic in topics_of_term(mind, term)}
+    return _usable_concepts(mind, context, sorted(topics))
 
 
 class Relations:
@@ -130,35 +154,6 @@ class Relations:
             if strength >= FLOOR:
                 out[term] = max(out.get(term, 0.0), weight)
         return out
-
-
-class BaseActivations:
-    """How active terms are by themselves: by the texts with them that the recall may use, and their recalls."""
-
-    def __init__(self, mind: Mind, context: RecallContext, met: Bools) -> None:
-        """`met`: the rows of the texts that count, bool[n]."""
-        self._mind, self._context, self._met = mind, context, met
-        self._params = ActivationParams()
-
-    @compute_only
-    def of(self, terms: Ints) -> Floats:
-        """The activation of each term, float64, 0..1."""
-        mind, context, p = self._mind, self._context, self._params
-        place, rows = mind.terms.incidence.rows_of(terms, self._met)
-        distinct, index = np.unique(rows, return_inverse=True)
-        extra = context.extra_turns
-        ages = mind.time.row_ages(
-            distinct, mind.exchange_ages(context.request.chat, extra, distinct), extra
-        )
-        pace = mind.soul.settings.forgetting / p.stability
-        gain = p.mention * MENTION_SALIENCE * np.exp(-pace * ages)
-        turn = mind.lived_turns(extra)
-        since = mind.recalls.since_use(distinct, turn)
-        recalled = np.isfinite(since)
-        gain[recalled] += p.recall * np.exp(-pace * since[recalled])
-        # Of several gains each takes its share of what is missing to 1.
-        total = np.bincount(place, np.log1p(-gain)[index], terms.size)
-        return np.asarray(-np.expm1(total), np.float64)
 
 
 def _usable_concepts(

@@ -191,9 +191,7 @@ class _View:
         out = []
         for i, score in zip(order, scores, strict=True):
             row, memory = int(ranked.rows[i]), rendered[i]
-            path: Path | None = walk_paths.get(row)
-            if row in ranked.learned:
-                path = ranked.learned_path(row)
+            path: Path | None = ranked.learned_path(row) or walk_paths.get(row)
             age = self._ages[memory.id]
             reason = self._reason(i, path, shared[memory.id], age)
             answer = self._recalled(memory, lines[i], score, reason, path)

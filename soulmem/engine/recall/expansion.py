@@ -57,6 +57,7 @@ class Expansion:
     bridged  float32[n]  what arrives from the best texts over ordinary words; None where no walk was taken
     named    float64[k]  how many edges each concept has that the query names
     opened   rows that memory vectors open, the strongest first
+    by_terms  whether the share is the activation of the terms of each row
     """
 
     share: Floats
@@ -67,6 +68,7 @@ class Expansion:
     steady: Steady | None = None
     opened: tuple[Opened, ...] = ()
     bridged: Floats | None = None
+    by_terms: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,7 @@ def expand(
             return nothing
         energy = row_energy(activation.active, mind.terms.incidence, context.accessible)
         share = energy.astype(np.float32)
-        return Expansion(share, None, np.zeros(0), activation=activation)
+        return Expansion(share, None, np.zeros(0), activation=activation, by_terms=True)
     start = _start(mind, walks, context, scores, params.seeds, sub_questions)
     bridged = None
     if mode in _WALK_MODES and scores.by_tokens:

@@ -118,11 +118,16 @@ class Ranked:
         return self.expansion.walk
 
     def learned_path(self, row: int) -> TermPath | None:
-        """The path of terms to a row that a learned association leads to; None for any other."""
+        """The path of terms to a row that a learned association leads to; None for any other.
+
+        Where activation alone expands, it leads to every row that has none of the query's own terms.
+        """
         position, activation = self.learned.get(row), self.expansion.activation
-        if activation is None or position is None:
+        if activation is None:
             return None
-        return activation.path_to(position)
+        if position is None and self.expansion.by_terms:
+            position = activation.strongest_in(row)
+        return activation.path_to(position) if position is not None else None
 
 
 @compute_only

@@ -9,6 +9,7 @@ from datetime import datetime
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import Edge, EdgeKind
@@ -20,6 +21,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.views.provenance import concepts_named, rows_in_use
+from soulmem.engine.views.telling_ages import with_joined_tellings
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -136,8 +138,7 @@ class Topics:
 def _frequent(mind: Mind, p: TopicWork) -> list[str]:
     """Keys of the terms that enough texts contain, most frequent first."""
     incidence = mind.terms.incidence
-    concepts = rows_in_use(mind)
-    place, _ = incidence.rows_of(np.arange(incidence.terms), concepts)
+    place, _ = incidence.rows_of(np.arange(incidence.terms), _rows_that_count(mind))
     windows = np.bincount(place, minlength=incidence.terms)
     often = np.flatnonzero(windows >= p.seen)
     often = often[np.argsort(-windows[often], kind="stable")][: p.most]
@@ -149,13 +150,13 @@ def _links_of(
 ) -> dict[tuple[str, str], float]:
     """The strongest associations of these terms with terms of `among`; removed terms have none."""
     incidence = mind.terms.incidence
-    concept_rows = rows_in_use(mind)
+    told = _rows_that_count(mind)
     links = {}
     for key in keys:
         term = incidence.number(key)
         if term is None:
             continue
-        met = associates(incidence, term, concept_rows)
+        met = associates(incidence, term, told)
         strong = np.flatnonzero((met.strength >= p.strength) & (met.pair >= p.met))
         order = strong[np.argsort(-met.strength[strong], kind="stable")]
         others = [
@@ -172,6 +173,11 @@ def _links_of(
             if first and first != second and not _overlap(first, second):
                 links[first, second] = strength
     return links
+
+
+def _rows_that_count(mind: Mind) -> NDArray[np.bool_]:
+    """The rows of the texts whose terms count, bool[rows]: what was told several times each time."""
+    return with_joined_tellings(mind, None, rows_in_use(mind))
 
 
 def _overlap(first: str, second: str) -> bool:

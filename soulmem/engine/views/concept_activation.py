@@ -35,6 +35,7 @@ from soulmem.language.name_tokens import Tokens, fold
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 STABILITY = 600.0  # turns; S0 of a memory, design 6
@@ -128,6 +129,38 @@ def memory_strengths(
     age = mind.time.row_ages(rows, exchanges, extra)
     decayed = np.exp(-age * mind.soul.settings.forgetting / STABILITY)
     return raised_by_activation(mind, rows, decayed, extra)
+
+
+@compute_only
+def term_activations(
+    mind: Mind,
+    terms: Ints,
+    met: Bools,
+    chat: ChatId | None,
+    extra: int,
+    params: ActivationParams | None = None,
+) -> Floats:
+    """How active terms are by themselves, float64, 0..1: by the texts with them, and the recalls of these.
+
+    terms  int64[k], distinct
+    met    bool[n]  the rows of the texts that count
+
+    Every text counts with the same salience, and of its recalls the last one.
+    """
+    p = params or ActivationParams()
+    place, rows = mind.terms.incidence.rows_of(terms, met)
+    distinct, index = np.unique(rows, return_inverse=True)
+    ages = mind.time.row_ages(
+        distinct, mind.exchange_ages(chat, extra, distinct), extra
+    )
+    pace = mind.soul.settings.forgetting / p.stability
+    gain = p.mention * MENTION_SALIENCE * np.exp(-pace * ages)
+    since = mind.recalls.since_use(distinct, mind.lived_turns(extra))
+    recalled = np.isfinite(since)
+    gain[recalled] += p.recall * np.exp(-pace * since[recalled])
+    # Of several gains each takes its share of what is missing to 1.
+    total = np.bincount(place, np.log1p(-gain)[index], terms.size)
+    return np.asarray(-np.expm1(total), np.float64)
 
 
 @compute_only

@@ -22,9 +22,11 @@ from soulmem.engine.api.requests import (
 )
 from soulmem.engine.api.results import Recalled, Trace
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.activation import BaseActivations
+from soulmem.engine.recall.activation import activate_terms
 from soulmem.engine.recall.context import RecallParams, build_context, build_query
+from soulmem.engine.views.concept_activation import term_activations
 from soulmem.graph.cooccurrence import associates
+from soulmem.retrieval.association import AssociationParams
 from tests.engine.stage import ME, Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -346,6 +348,31 @@ async def test_a_relation_passes_activation_on_as_far_as_it_is_sure(
     assert came is (confidence == 1.0)
 
 
+async def test_a_question_for_facts_passes_more_over_relations(stage: Stage) -> None:
+    """The factor of the class of an edge, by what the query asks for, weighs as in the walk."""
+    texts = ["Lukas came late.", "Lukas saw the goose.", "A goose bit the postman."]
+    await stage.sync("c1", messages_of(apart(texts)))
+    bird = await stage.note("goose", kind=MemoryKind.CONCEPT)
+    fears = NewEdge(
+        EdgeKind.RELATES, to=bird.memory.id, verb="fears", strength=0.6, confidence=1.0
+    )
+    await stage.note("Lukas", kind=MemoryKind.CONCEPT, edges=(fears,))
+    world, mind = await stage.world(), await stage.mind()
+
+    def energy(text: str) -> float:
+        request = RecallRequest(SoulId("s1"), ChatId("c1"), query=text)
+        query, now = build_query(world, request), stage.clock.now()
+        context = build_context(world, mind, request, query, RecallParams(), 0, now)
+        active = activate_terms(mind, context, AssociationParams())
+        term = mind.terms.term_of(bird.memory.id)
+        assert active is not None
+        assert term is not None
+        place = active.active.terms.tolist().index(term)
+        return float(active.active.energy[place])
+
+    assert energy("Whom is Lukas avoiding?") > energy("Is Lukas avoiding us?") > 0.0
+
+
 async def test_a_word_is_as_active_as_it_was_met_and_recalled_lately(
     stage: Stage,
 ) -> None:
@@ -363,7 +390,9 @@ async def test_a_word_is_as_active_as_it_was_met_and_recalled_lately(
         query = build_query(world, request)
         asked = (world, mind, request, query, RecallParams(), 0, stage.clock.now())
         context = build_context(*asked)
-        active = BaseActivations(mind, context, context.accessible).of(words)
+        active = term_activations(
+            mind, words, context.accessible, ChatId("c1"), context.extra_turns
+        )
         return [float(share) for share in active]
 
     lighthouse, volcano = await activations()

@@ -74,3 +74,27 @@ async def test_no_more_arrives_than_the_walk_carries(stage: Stage) -> None:
     shares = await arrived(stage, [BEST, *FILLING, SHARES, SHARES_NOTHING])
     assert all(share >= 0.0 for share in shares.values())
     assert sum(shares.values()) <= 0.7 + 1e-6
+
+
+PAIRS = (("lantern", "wick"), ("wick", "paraffin"), ("paraffin", "lantern"))
+TOPIC = [
+    f"The {first} and the {second} in winter {year}."
+    for year, (first, second) in enumerate(PAIRS * 2)
+]
+FAR = "Grandmother spilled the paraffin at the wedding."
+
+
+async def test_a_text_with_a_word_of_the_topic_of_the_best_is_reached(
+    stage: Stage,
+) -> None:
+    """Nothing else joins it with the best text; without the topic nothing arrives."""
+    quiet = [f"Number {i} of the songs was sung in the evening." for i in range(90)]
+    texts = [BEST, *quiet, *TOPIC, *quiet[:3], FAR]
+    await stage.soul(forgetting=0.0)
+    before = await arrived(stage, texts)
+    await stage.engine.idle.run()
+    topics = [m for m in (await stage.mind()).memories.values() if m.is_found_topic]
+    assert any({"lantern", "paraffin"} <= set(topic.tags) for topic in topics)
+    shares = await arrived(stage, texts)
+    assert before[FAR] == 0.0 < shares[FAR] < shares[TOPIC[0]]
+    assert sum(shares.values()) <= 0.7 + 1e-6

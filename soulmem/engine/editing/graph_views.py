@@ -1,0 +1,130 @@
+"""A part of a soul's graph: memories and the edges among them, with the words of topics. Compute thread only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+
+from soulmem.domain.edges import Edge
+from soulmem.domain.errors import NotFound
+from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import MemoryState
+from soulmem.engine.api.results import GraphView, MemoryView
+from soulmem.engine.editing.memory_views import listed_state, viewed
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.doubted import is_waiting
+from soulmem.engine.views.fact_validity import fact_validities
+from soulmem.engine.views.faded_edges import unfaded_edge
+from soulmem.engine.views.listed_rows import confirmed_rows
+from soulmem.engine.views.timeline import newest_first
+from soulmem.engine.views.word_concepts import (
+    topics_of_word,
+    word_concept,
+    word_edges,
+    word_view,
+    words_of_topic,
+)
+
+
+@compute_only
+def surroundings(
+    mind: Mind,
+    center: MemoryId | None,
+    hops: int,
+    limit: int,
+    extra_turns: int,
+    also: Sequence[MemoryId] = (),
+) -> GraphView:
+    """At most `limit` memories in use around `center`, the newest when None, and the
+    edges among them. Those of `also` that are in use come first; a topic is followed by
+    its words.
+
+    Raises NotFound.
+    """
+    turn = mind.lived_turns(extra_turns)
+    chosen = dict.fromkeys(islice((m for m in also if _is_shown(mind, m)), limit))
+    if center is None:
+        newest = (memory.id for memory in newest_first(mind, confirmed_rows(mind)))
+        shown = (key for memory in newest for key in _with_words(mind, memory))
+        others = (memory for memory in _unique(shown) if memory not in chosen)
+        chosen |= dict.fromkeys(list(islice(others, limit - len(chosen))))
+    elif center in mind.memories or word_concept(mind, center) is not None:
+        chosen = dict.fromkeys(islice(dict.fromkeys([center, *chosen]), limit))
+        passed, ring = {center}, [center]
+        for _ in range(hops):
+            reached: dict[MemoryId, None] = {}
+            for memory in ring:
+                reached.update(dict.fromkeys(_beside(mind, memory, turn)))
+            new = (memory for memory in reached if memory not in chosen)
+            chosen.update(dict.fromkeys(islice(new, limit - len(chosen))))
+            ring = [m for m in reached if m in chosen and m not in passed]
+            passed.update(ring)
+    else:
+        raise NotFound(f"no memory {center!r} in this soul", field="center")
+    edges = sorted(_among(mind, chosen, turn), key=lambda edge: edge.id)
+    views = _views(mind, chosen, extra_turns)
+    return GraphView(views, edges, fact_validities(mind, edges))
+
+
+def _with_words(mind: Mind, memory: MemoryId) -> Iterator[MemoryId]:
+    """The memory, and the words of a topic behind it."""
+    yield memory
+    if mind.names.topic_tags.is_topic(memory):
+        yield from words_of_topic(mind, memory)
+
+
+def _among(mind: Mind, chosen: dict[MemoryId, None], turn: int) -> Iterator[Edge]:
+    """The edges between these memories, with their strength at that turn."""
+    for edge in mind.edges.between(chosen):
+        remaining = unfaded_edge(mind, edge, turn)
+        if remaining is not None and not is_waiting(mind, edge.id):
+            yield remaining
+    topics = filter(mind.names.topic_tags.is_topic, chosen)
+    of_words = chain.from_iterable(word_edges(mind, topic) for topic in topics)
+    yield from (edge for edge in of_words if edge.source in chosen)
+
+
+def _views(
+    mind: Mind, chosen: Iterable[MemoryId], extra_turns: int
+) -> list[MemoryView]:
+    """The views of these memories and words, in order."""
+    keys = list(chosen)
+    stored = [mind.memories[key] for key in keys if key in mind.memories]
+    views = {view.memory.id: view for view in viewed(mind, stored, extra_turns)}
+    for key in keys:
+        word = word_concept(mind, key) if key not in views else None
+        if word is not None:
+            views[key] = word_view(mind, word, extra_turns)
+    return [views[key] for key in keys]
+
+
+def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
+    """The memories in use and the words that an edge joins to this one, strongest edge first."""
+    if memory not in mind.memories:
+        return topics_of_word(mind, memory)
+    remaining = (
+        remaining
+        for edge in mind.edges.of(memory)
+        if (remaining := unfaded_edge(mind, edge, turn)) is not None
+    )
+    edges = sorted(remaining, key=lambda e: (-e.strength, e.source, e.target))
+    others = (e.target if e.source == memory else e.source for e in edges)
+    beside = [other for other in others if _is_shown(mind, other)]
+    return [*beside, *islice(_with_words(mind, memory), 1, None)]
+
+
+def _is_shown(mind: Mind, key: MemoryId) -> bool:
+    """Whether a memory of this id is in use and waits for nothing, or a word of a topic has it."""
+    memory = mind.memories.get(key)
+    if memory is None:
+        return word_concept(mind, key) is not None
+    return listed_state(mind, memory) is MemoryState.ACTIVE
+
+
+def _unique(keys: Iterable[MemoryId]) -> Iterator[MemoryId]:
+    seen: set[MemoryId] = set()
+    for key in keys:
+        if key not in seen:
+            seen.add(key)
+            yield key

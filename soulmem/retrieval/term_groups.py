@@ -1,0 +1,82 @@
+"""Groups of terms, such as topics, as steps between their terms when activation spreads.
+
+A group occurs in each text with two of its terms at least. So what joins it with a term is counted over the
+visible texts, as between two terms: a group that a branch has not learned joins nothing there.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.graph.cooccurrence import Associates, npmi
+from soulmem.graph.incidence import Incidence
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+_JOINT = 2  # terms of a group that make a text one of the group's
+
+
+class TermGroups:
+    """How strongly groups and their terms are joined in visible rows. Group i has the number `first` + i."""
+
+    def __init__(
+        self, incidence: Incidence, groups: Sequence[Ints], visible: Bools
+    ) -> None:
+        """`groups`: for each group the numbers of its terms, int64[k], distinct."""
+        self.first = incidence.terms
+        self._members: list[Associates] = []
+        self._groups_of: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+        self._windows: list[int] = []
+        for group, terms in enumerate(groups):
+            members, windows = _counted(incidence, terms, visible)
+            self._members.append(members)
+            self._windows.append(windows)
+            for place, term in enumerate(members.terms.tolist()):
+                self._groups_of[term].append((group, place))
+
+    @property
+    def size(self) -> int:
+        """How many groups there are."""
+        return len(self._members)
+
+    def members(self, number: int) -> Associates:
+        """The terms that are joined with the group of this number."""
+        return self._members[number - self.first]
+
+    def with_groups(self, term: int, met: Associates) -> Associates:
+        """The associates of a term with the groups that it is joined with."""
+        of = self._groups_of.get(term)
+        if not of:
+            return met
+        strength = [float(self._members[g].strength[place]) for g, place in of]
+        pair = [int(self._members[g].pair[place]) for g, place in of]
+        windows = [self._windows[group] for group, _ in of]
+        numbers = [self.first + group for group, _ in of]
+        return Associates(
+            terms=np.append(met.terms, numbers),
+            strength=np.append(met.strength, strength),
+            pair=np.append(met.pair, pair),
+            windows=np.append(met.windows, windows),
+        )
+
+
+def _counted(
+    incidence: Incidence, terms: Ints, visible: Bools
+) -> tuple[Associates, int]:
+    """The terms that occur in texts of their group, and how many texts it has."""
+    place, rows = incidence.rows_of(terms, visible)
+    of_group = np.bincount(rows, minlength=visible.size) >= _JOINT
+    pair = np.bincount(place[of_group[rows]], minlength=terms.size)
+    alone = np.bincount(place, minlength=terms.size)
+    windows = int(np.count_nonzero(of_group))
+    strength = npmi(
+        pair, alone, np.full(terms.size, windows), incidence.windows(visible)
+    )
+    joined = strength > 0
+    members = Associates(terms[joined], strength[joined], pair[joined], alone[joined])
+    return members, windows
