@@ -148,6 +148,14 @@ test('a removed memory can only be restored', async () => {
     assert.ok((await memoryOpen({ state: 'stale' })).page.get('#soulmem_text'));
 });
 
+test('an ordinary word of a topic is read from its messages, and nothing of it can be changed', async () => {
+    const { page, texts } = await memoryOpen({ revision: 0, kind: 'concept', text: 'harbour' });
+    assert.ok(texts('.soulmem_item_text').includes('harbour'));
+    assert.ok(texts('.soulmem_hint').includes(say('hint_word')));
+    for (const control of ['#soulmem_text', '#soulmem_save', '#soulmem_lock'])
+        assert.equal(page.body.querySelector(control), null, control);
+});
+
 test('sources lead to their message, to another chat, or say that it is gone', async () => {
     const chat = ['a', 'b'].map(letter =>
         newMessage(`Hello from ${letter}. ${'x'.repeat(200)}`, {
