@@ -36,7 +36,8 @@ function lastRecallText(app, say) {
     }
     const ms = Math.round(record.took_ms.total ?? 0);
     const n = record.withheld ?? 0;
-    if (record.memories.length === 0 && n > 0) return say('recalled_last_silent', { n, ms });
+    if (record.memories.length === 0)
+        return n > 0 ? say('recalled_last_silent', { n, ms }) : say('recalled_last_none');
     return say('recalled_last', { n: record.sent.length, tokens: record.tokens, ms });
 }
 

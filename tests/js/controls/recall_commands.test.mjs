@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeStamp } from '../../../extension_js/src/tavern/slots.js';
 import { settle } from '../tavern.mjs';
+import { say } from '../texts.mjs';
 import { note, openChat } from './scene.mjs';
 
 const memories = [
@@ -44,13 +45,13 @@ test('why tells the reasons of the last reply, or of the reply with a number', a
         ...{ trace: 't1', memories, blocks: [], tokens: 9, timed_out: false, took_ms: {} },
     };
     const { run, tavern, toasts, replies } = await openChat();
-    assert.equal(await run('why'), 'Nothing was recalled for this message.');
+    assert.equal(await run('why'), say('recalled_none'));
     assert.equal(await run('why', '', { as: 'json' }), '[]');
     writeStamp(tavern.chat[1], { trace: 't1', n: 1 });
     replies['GET /traces/t1'] = { answer, soul: 's1' };
     assert.equal(await run('why', '1'), 'The mill burnt, { {user}}.\n  the mill');
     assert.equal(JSON.parse(await run('why', '1', { as: 'json' })).length, 1);
-    assert.equal(await run('why', '0'), 'Nothing was recalled for this message.');
+    assert.equal(await run('why', '0'), say('recalled_none'));
     assert.equal(await run('why', '8'), '');
     assert.deepEqual(toasts(), [['warning', 'This chat has no message 8.']]);
 });

@@ -42,6 +42,10 @@ test('the dot shows the state and, in its tooltip, the last recall', async () =>
     app.recaller.last = () => /** @type {any} */ ({ ...record, memories: [], sent: [] });
     app.notify();
     assert.match(dot.title, /called for no memory \(3 withheld, 12 ms\)/);
+    const none = { ...record, memories: [], sent: [], withheld: 0 };
+    app.recaller.last = () => /** @type {any} */ (none);
+    app.notify();
+    assert.match(dot.title, /Nothing recalled for the last reply/);
     app.recaller.last = () => /** @type {any} */ ({ ...record, error: { kind: 'timeout', message: 'late' } });
     app.notify();
     assert.match(dot.title, /No memories for the last reply: SoulMem did not answer in time/);

@@ -106,7 +106,7 @@ test('a recall of the past has no budget, one that was placed nowhere says so, a
     assert.match(texts(nowhere, 'small')[0], /\{\{soulmem\}\}/);
     assert.match(texts(nowhere, '.soulmem_recalled_facts')[1], /^not placed/);
     const empty = viewOf({ memories: [], sent: [], trimmed: [] });
-    assert.deepEqual(texts(empty, 'p'), ['Nothing was recalled for this message.']);
+    assert.deepEqual(texts(empty, 'p'), [say('recalled_none')]);
     assert.deepEqual(texts(viewOf(), 'p'), []);
 });
 
