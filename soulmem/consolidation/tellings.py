@@ -7,11 +7,14 @@ does not matter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import isnan, sqrt
 from typing import Any
 
+from soulmem.consolidation.connected import connected
+from soulmem.consolidation.set_trie import SetTrie
 from soulmem.domain.ids import MemoryId
 
 _SAMPLE = 40  # tellings with which each is compared to find the most central one
@@ -148,6 +151,8 @@ def events_of(
     events: list[Event] = []
     for component in _components(tellings, fit, params):
         remaining = component
+        if not any(_may_be_joined(t, params) for t in component):
+            continue  # however many they are, no two tell an event
         while len(remaining) > 1:
             centre = _most_central(remaining, steady, params)
             near = [
@@ -162,25 +167,119 @@ def events_of(
     return events
 
 
+def comparable_texts(
+    tellings: Iterable[Telling],
+    joined: Iterable[tuple[MemoryId, MemoryId]],
+    params: TellingParams,
+) -> list[list[MemoryId]]:
+    """Parts of these texts that may be given to `events_of` one by one, with the same result.
+
+    Found without vectors. A text that can tell the same as no other is in none.
+
+    joined  two texts each that are in one part anyway
+    """
+    groups = _by_statement(tellings)
+    units = [[telling.key for telling in group] for group in groups]
+    unit_of = {key: index for index, unit in enumerate(units) for key in unit}
+    may_join = {
+        index
+        for index, group in enumerate(groups)
+        if any(_may_be_joined(t, params) for t in group)
+    }
+    joined_units: list[tuple[int, int]] = []
+    for one, other in joined:
+        for key in (one, other):
+            if key not in unit_of:  # no text that may be joined now
+                unit_of[key] = len(units)
+                units.append([key])
+        joined_units.append((unit_of[one], unit_of[other]))
+        may_join.update(joined_units[-1])
+    alike = _comparable([group[0] for group in groups], params)
+    out = []
+    for indices in connected(len(units), chain(alike, joined_units)):
+        keys = [key for index in indices for key in units[index]]
+        if len(keys) > 1 and not may_join.isdisjoint(indices):
+            out.append(keys)
+    return out
+
+
 def _components(
     tellings: Iterable[Telling], fit: Fit, params: TellingParams
 ) -> list[list[Telling]]:
-    """Texts that are connected by telling the same, each list by time and id."""
-    by_statement: dict[object, list[Telling]] = {}
+    """Texts that are connected by telling the same, each list by time and id.
+
+    Those of one statement are connected; two statements are if their first tellings tell the same.
+    """
+    groups = _by_statement(tellings)
+    first = [group[0] for group in groups]
+    components = connected(
+        len(groups),
+        _comparable(first, params),
+        lambda one, other: tells_the_same(first[one], first[other], fit, params),
+    )
+    return [
+        sorted((t for index in indices for t in groups[index]), key=_by_time)
+        for indices in components
+    ]
+
+
+def _by_statement(tellings: Iterable[Telling]) -> list[list[Telling]]:
+    """The texts of each statement, and the statements, by time and id of the first."""
+    groups: dict[object, list[Telling]] = {}
     for telling in sorted(tellings, key=_by_time):
-        by_statement.setdefault(telling.statement, []).append(telling)
-    groups = list(by_statement.values())
-    components: list[list[Telling]] = []
-    while groups:
-        component, waiting = list[Telling](), [groups.pop(0)]
-        while waiting:
-            group = waiting.pop()
-            component += group
-            beside = [g for g in groups if tells_the_same(group[0], g[0], fit, params)]
-            groups = [g for g in groups if not any(g is b for b in beside)]
-            waiting += beside
-        components.append(sorted(component, key=_by_time))
-    return components
+        groups.setdefault(telling.statement, []).append(telling)
+    return list(groups.values())
+
+
+def _comparable(
+    tellings: Sequence[Telling], params: TellingParams
+) -> Iterator[tuple[int, int]]:
+    """Indices of each two texts of different statements that may tell the same.
+
+    These are drafts with a line in common, and a text whose topics another has as well, if they say enough.
+    """
+    by_claim: dict[object, list[int]] = {}
+    for index, telling in enumerate(tellings):
+        by_claim.setdefault((telling.who, telling.marks), []).append(index)
+    for indices in by_claim.values():
+        if len(indices) > 1:
+            yield from _with_common_lines(tellings, indices)
+            yield from _with_common_topics(tellings, indices, params)
+
+
+def _with_common_lines(
+    tellings: Sequence[Telling], indices: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    by_line: dict[MemoryId, list[int]] = {}
+    for index in indices:
+        for line in sorted(tellings[index].lines):
+            beside = by_line.setdefault(line, [])
+            yield from ((other, index) for other in beside)
+            beside.append(index)
+
+
+def _with_common_topics(
+    tellings: Sequence[Telling], indices: Sequence[int], params: TellingParams
+) -> Iterator[tuple[int, int]]:
+    counts = Counter(topic for index in indices for topic in tellings[index].topics)
+    sets = SetTrie(sorted(counts, key=lambda topic: (counts[topic], topic)))
+    for index in indices:
+        if _says_enough(tellings[index], params):
+            sets.add(tellings[index].topics, index)
+    for index in indices:
+        telling = tellings[index]
+        within = sets.within(telling.topics, telling.names)
+        yield from ((index, other) for other in within if other != index)
+
+
+def _may_be_joined(telling: Telling, params: TellingParams) -> bool:
+    """Whether there may be another text that tells the same."""
+    return bool(telling.lines) or _says_enough(telling, params)
+
+
+def _says_enough(telling: Telling, params: TellingParams) -> bool:
+    """Whether another text may tell all that this one is about."""
+    return sum(telling.topics.values()) >= params.least
 
 
 def _most_central(

@@ -98,11 +98,18 @@ class Calibration:
 
         Unit rows, (n, dim). NaN where a row is NaN.
         """
+        about = self.centred(situations)
+        return np.asarray(about @ about.T, np.float32)
+
+    def centred(self, situations: Floats) -> Floats:
+        """Rows whose dot products are `between`, float32[n, dim]; for the few pairs that matter of many rows.
+
+        Unit rows, (n, dim). NaN where a row is NaN.
+        """
         language = _nearest(situations, self.situations)
         about = _unit(situations - self.situations[language])
-        deviation = self.deviation[language]
         return np.asarray(
-            about @ about.T / np.sqrt(deviation[:, None] * deviation), np.float32
+            about / np.sqrt(self.deviation[language])[:, None], np.float32
         )
 
 

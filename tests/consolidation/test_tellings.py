@@ -10,13 +10,16 @@ import pytest
 
 from soulmem.consolidation.tellings import (
     Event,
+    Fit,
     Telling,
     TellingParams,
+    comparable_texts,
     events_of,
     no_vectors,
     tells_the_same,
 )
 from soulmem.domain.ids import MemoryId
+from tests.consolidation.plain_events import plain_events
 
 PARAMS = TellingParams()
 THEFT = {"irma": 0.9, "flag": 0.8, "mill": 0.8, "steal": 0.4}
@@ -138,6 +141,75 @@ def test_the_order_of_the_texts_does_not_matter(seed: int) -> None:
 
     assert events_of(tellings, (), no_vectors, PARAMS) == expected
     assert expected
+
+
+def random_telling(key: str, rng: Random) -> Telling:
+    """A message or a draft about a few things, which others may be about as well."""
+    topics = {word: rng.choice((0.4, 0.8, 1.0)) for word in THEFT}
+    for word in rng.sample(["notice", "night", "lamp", "dog"], rng.randint(0, 3)):
+        topics[word] = rng.choice((0.2, 0.4))
+    for word in rng.sample(sorted(topics), rng.choice((0, 0, 1, 2))):
+        del topics[word]
+    first = telling(
+        key,
+        topics,
+        marks=rng.choice(((), ("2",))),
+        names=tuple(rng.sample(["irma", "dog", "lamp"], rng.randint(0, 2))),
+        words=" ".join(rng.sample([*topics, *"abcdef"], 4 + len(topics))),
+        happened=rng.randrange(9),
+    )
+    lines = rng.choice(("", "", "", "12", "123", "34", "45"))
+    return replace(first, lines=frozenset(map(MemoryId, lines)))
+
+
+def random_fit(seed: int) -> Fit:
+    """A fit of its own for each two texts, the same either way round; some have none."""
+
+    def fit(first: Telling, other: Telling) -> float:
+        keys = sorted((first.key, other.key))
+        return Random(f"{seed} {keys}").choice((1.0, 5.0, 7.0, 9.0, float("nan")))
+
+    return fit
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_events_are_those_of_a_look_at_every_two_texts(seed: int) -> None:
+    rng = Random(seed)
+    tellings = [random_telling(str(n), rng) for n in range(rng.randint(20, 90))]
+    centres = [t.key for t in tellings if rng.random() < 0.1]
+    for fit in (no_vectors, random_fit(seed)):
+        expected = plain_events(tellings, centres, fit, PARAMS)
+        assert events_of(tellings, centres, fit, PARAMS) == expected
+        assert expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_parts_of_texts_give_the_events_of_all_of_them(seed: int) -> None:
+    rng = Random(seed)
+    small = [telling(f"small {n}", {"tea": 0.7}) for n in range(5)]
+    tellings = [random_telling(str(n), rng) for n in range(60)]
+    keys = [t.key for t in tellings]
+    tellings += [telling(f"Mira {n}", THEFT, who="Mira: ") for n in range(2)]
+    joined = [
+        (MemoryId("locked"), keys[0]),
+        *((rng.choice(keys), rng.choice(keys)) for _ in range(3)),
+    ]
+    centres = [other for _, other in joined]
+
+    parts = comparable_texts([*tellings, *small], joined, PARAMS)
+
+    placed = [key for part in parts for key in part]
+    assert len(placed) == len(set(placed))
+    assert set(placed) <= {"locked", *(t.key for t in tellings)}
+    assert len(parts) > 1
+    for pair in joined:
+        assert sum(set(pair) <= set(part) for part in parts) == 1
+    fit, found = random_fit(seed), list[Event]()
+    for part in parts:
+        texts = [t for t in tellings if t.key in part]
+        found += events_of(texts, centres, fit, PARAMS)
+    whole = plain_events([*tellings, *small], centres, fit, PARAMS)
+    assert sorted(found, key=repr) == sorted(whole, key=repr)
 
 
 def draft(key: str, words: str, lines: str, names: tuple[str, ...] = ()) -> Telling:

@@ -11,6 +11,7 @@ from soulmem.consolidation.tellings import (
     Fit,
     Telling,
     TellingParams,
+    comparable_texts,
     events_of,
     no_vectors,
 )
@@ -69,13 +70,27 @@ class Joiner:
         while keys := await self._compute.run(_next_to_compare, mind):
             groups = await self._compute.run(_groups, mind, keys)
             for group in groups:
-                change = await self._join_group(world, mind, group, source)
+                for part in await self._parts(mind, group):
+                    change = await self._join_group(world, mind, part, source)
+                    states = [memory.state for memory in change.put_memories]
+                    merged += states.count(MemoryState.MERGED)
+                    released += states.count(MemoryState.ACTIVE)
                 await self._compute.run(_set_compared, mind, group)
-                states = [memory.state for memory in change.put_memories]
-                merged += states.count(MemoryState.MERGED)
-                released += states.count(MemoryState.ACTIVE)
             await self._compute.run(_set_compared, mind, keys)
         return Joined(merged, released)
+
+    async def _parts(
+        self, mind: Mind, keys: Sequence[MemoryId]
+    ) -> list[list[MemoryId]]:
+        """These texts in parts of which none holds a text that one in another part may tell as well.
+
+        Without the lock of the world and a few texts at a time, so that a recall need not wait for many of them.
+        """
+        tellings: list[Telling] = []
+        for start in range(0, len(keys), _PIECE):
+            piece = keys[start : start + _PIECE]
+            tellings += await self._compute.run(_tellings, mind, piece)
+        return await self._compute.run(_parts_of, mind, keys, tellings, self._params)
 
     async def _join_group(
         self, world: World, mind: Mind, keys: Sequence[MemoryId], source: str
@@ -103,13 +118,13 @@ class Joiner:
         keys = list(texts)
         place = {key: index for index, key in enumerate(keys)}
         rows = encoded.rows(texts.values())
-        fits = await self._compute.run(encoded.calibration.between, rows)
+        centred = await self._compute.run(encoded.calibration.centred, rows)
 
         def fit(first: Telling, other: Telling) -> float:
             here, there = place.get(first.key), place.get(other.key)
             if here is None or there is None:
                 return float("nan")
-            return float(fits[here, there])
+            return float(centred[here] @ centred[there])
 
         return fit
 
@@ -148,11 +163,12 @@ def _groups(mind: Mind, keys: Sequence[MemoryId]) -> list[list[MemoryId]]:
             near |= _joined_with(mind, partners.of(mind.row_of(memory)))
         if len(near) < 2:
             continue
-        for other in list(near):
-            near |= group_of.get(other, {})
+        touched = (group_of[other] for other in near if other in group_of)
+        for group in {id(group): group for group in touched}.values():
+            near |= group
         group_of.update(dict.fromkeys(near, near))
-    groups = {id(group): list(group) for group in group_of.values()}
-    return list(groups.values())
+    groups = {id(group): group for group in group_of.values()}
+    return [list(group) for group in groups.values()]
 
 
 def _joined_with(mind: Mind, keys: Iterable[MemoryId]) -> dict[MemoryId, None]:
@@ -162,6 +178,35 @@ def _joined_with(mind: Mind, keys: Iterable[MemoryId]) -> dict[MemoryId, None]:
         centre = mind.tellings.centre(key) or key
         out.update(dict.fromkeys((key, centre, *mind.tellings.merged(centre))))
     return out
+
+
+@compute_only
+def _tellings(mind: Mind, keys: Iterable[MemoryId]) -> list[Telling]:
+    """Those of these memories that may be joined, as tellings."""
+    memories = (mind.memories.get(key) for key in keys)
+    return [
+        telling_of(mind, memory)
+        for memory in memories
+        if memory is not None and may_be_joined(mind, memory)
+    ]
+
+
+@compute_only
+def _parts_of(
+    mind: Mind,
+    keys: Iterable[MemoryId],
+    tellings: Iterable[Telling],
+    params: TellingParams,
+) -> list[list[MemoryId]]:
+    """See `Joiner._parts`: as many texts that may tell the same as there are, else `_PIECE` at most."""
+    joined = ((key, centre) for key in keys if (centre := mind.tellings.centre(key)))
+    parts: list[list[MemoryId]] = []
+    for texts in comparable_texts(tellings, joined, params):
+        if parts and len(parts[-1]) + len(texts) <= _PIECE:
+            parts[-1] += texts
+        else:
+            parts.append(texts)
+    return parts
 
 
 @compute_only
@@ -177,9 +222,8 @@ def _change(
 ) -> MindChange | None:
     """What to write so that those of the memories that tell the same are joined, and no others."""
     memories = [m for m in map(mind.memories.get, keys) if m is not None]
-    joinable = [m for m in memories if may_be_joined(mind, m)]
-    tellings = [telling_of(mind, m) for m in joinable]
-    centres = [m.id for m in joinable if mind.tellings.merged(m.id)]
+    tellings = _tellings(mind, keys)
+    centres = [t.key for t in tellings if mind.tellings.merged(t.key)]
     centre_of: dict[MemoryId, MemoryId] = {}
     for event in events_of(tellings, centres, fit, params):
         centre_of.update(dict.fromkeys(event.others, event.centre))
