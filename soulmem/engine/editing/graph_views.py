@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+import numpy as np
+
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import MemoryId
@@ -15,8 +17,8 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import is_waiting
 from soulmem.engine.views.fact_validity import fact_validities
-from soulmem.engine.views.faded_edges import unfaded_edge
-from soulmem.engine.views.listed_rows import confirmed_rows
+from soulmem.engine.views.faded_edges import remaining_strengths, unfaded_edge
+from soulmem.engine.views.listed_rows import Bools, Floats, Ints, confirmed_rows
 from soulmem.engine.views.timeline import newest_first
 from soulmem.engine.views.word_concepts import (
     topics_of_word,
@@ -43,9 +45,10 @@ def surroundings(
     Raises NotFound.
     """
     turn = mind.lived_turns(extra_turns)
+    usable = confirmed_rows(mind)
     chosen = dict.fromkeys(islice((m for m in also if _is_shown(mind, m)), limit))
     if center is None:
-        newest = (memory.id for memory in newest_first(mind, confirmed_rows(mind)))
+        newest = (memory.id for memory in newest_first(mind, usable))
         shown = (key for memory in newest for key in _with_words(mind, memory))
         others = (memory for memory in _unique(shown) if memory not in chosen)
         chosen |= dict.fromkeys(list(islice(others, limit - len(chosen))))
@@ -55,7 +58,9 @@ def surroundings(
         for _ in range(hops):
             reached: dict[MemoryId, None] = {}
             for memory in ring:
-                reached.update(dict.fromkeys(_beside(mind, memory, turn)))
+                most = limit + len(chosen)  # some of them may be chosen already
+                near = _beside(mind, memory, usable, extra_turns, most)
+                reached.update(dict.fromkeys(near))
             new = (memory for memory in reached if memory not in chosen)
             chosen.update(dict.fromkeys(islice(new, limit - len(chosen))))
             ring = [m for m in reached if m in chosen and m not in passed]
@@ -99,19 +104,35 @@ def _views(
     return [views[key] for key in keys]
 
 
-def _beside(mind: Mind, memory: MemoryId, turn: int) -> list[MemoryId]:
-    """The memories in use and the words that an edge joins to this one, strongest edge first."""
+def _beside(
+    mind: Mind, memory: MemoryId, usable: Bools, extra_turns: int, most: int
+) -> list[MemoryId]:
+    """At most `most` of the usable memories that an edge joins to this one, strongest edge first, and its words."""
     if memory not in mind.memories:
         return topics_of_word(mind, memory)
-    remaining = (
-        remaining
-        for edge in mind.edges.of(memory)
-        if (remaining := unfaded_edge(mind, edge, turn)) is not None
-    )
-    edges = sorted(remaining, key=lambda e: (-e.strength, e.source, e.target))
-    others = (e.target if e.source == memory else e.source for e in edges)
-    beside = [other for other in others if _is_shown(mind, other)]
+    row = mind.row_of(mind.memories[memory])
+    edges = mind.edges.arrays(rows=np.asarray([row], np.int64))
+    other = np.where(edges.source == row, edges.target, edges.source).astype(np.int64)
+    strength = remaining_strengths(mind, edges, extra_turns)
+    kept = (strength > 0.0) & usable[other] & (other != row)
+    others, strengths = _strongest_of_each(other[kept], strength[kept])
+    if others.size > most:  # and all that are as strong as the last of them
+        weakest = np.partition(strengths, -most)[-most]
+        others, strengths = (
+            others[strengths >= weakest],
+            strengths[strengths >= weakest],
+        )
+    keys = mind.ids_at(others.tolist())
+    ordered = sorted(zip((-strengths).tolist(), keys, strict=True))
+    beside = [key for _, key in ordered[:most]]
     return [*beside, *islice(_with_words(mind, memory), 1, None)]
+
+
+def _strongest_of_each(rows: Ints, strengths: Floats) -> tuple[Ints, Floats]:
+    """Each of the rows once, with the greatest of its strengths."""
+    order = np.lexsort((-strengths, rows))
+    distinct, first = np.unique(rows[order], return_index=True)
+    return distinct, strengths[order][first]
 
 
 def _is_shown(mind: Mind, key: MemoryId) -> bool:

@@ -18,7 +18,7 @@ from soulmem.language.name_tokens import fold
 
 _SHOWN = 4  # messages for each concept that names a topic
 _NAMES = 3  # concepts of a topic
-_MOST_OF_DIGEST = 500  # messages: a year has thousands
+_MOST = 500  # messages of a digest or a name: a year has thousands
 
 
 @compute_only
@@ -30,7 +30,7 @@ def source_places(
 ) -> tuple[Place, ...]:
     """The messages that the memory comes from, those in the chat `first` before others.
 
-    Of a learned name the messages with the name, of a found topic those with its first
+    Of a learned name the messages with the name (the first 500), of a found topic those with its first
     concepts, of a draft its evidence, of a digest the messages that it tells and then the others
     that it was made from (500 at most), of an episode its own message, and of tellings that are
     joined those of all; of those a chat may know only some, `reached` (bool[rows]).
@@ -97,17 +97,19 @@ def _texts_of_digest(
 ) -> list[MemoryId]:
     """The episodes that a digest goes with, those that it tells first; none that the user called wrong."""
     read = chain.from_iterable(d.read for d in mind.derivations.of(digest.id))
-    texts = dict.fromkeys((*cited, *islice(read, _MOST_OF_DIGEST)))
+    texts = dict.fromkeys((*cited, *islice(read, _MOST)))
     good = [k for k in texts if k in mind.memories and not is_in_doubt(mind, k)]
-    return good[:_MOST_OF_DIGEST]
+    return good[:_MOST]
 
 
 def _texts_with_name(mind: Mind, name: Memory) -> list[MemoryId]:
-    """The episodes that contain a learned name, oldest first."""
+    """The first episodes that contain a learned name, oldest first."""
     texts: set[MemoryId] = set()
     for spelling in (name.text, *(name.concept.aliases if name.concept else ())):
         texts |= mind.name_counts.memories_with(fold(spelling))
-    return sorted(texts, key=lambda key: (mind.memories[key].happened, key))
+    happened = mind.columns.happened
+    rows = {key: row for key in texts if (row := mind.row(key)) is not None}
+    return sorted(rows, key=lambda key: (happened[rows[key]], key))[:_MOST]
 
 
 def _places_of_texts(

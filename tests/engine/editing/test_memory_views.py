@@ -248,6 +248,29 @@ async def test_many_ways_to_a_memory_take_one_place(stage: Stage) -> None:
     assert {v.memory.text for v in view.memories} == {"center", "near", "beside"}
 
 
+async def test_of_many_neighbours_the_strongest_are_drawn(stage: Stage) -> None:
+    """Whatever number of edges each has; of those that are equally strong always the same."""
+    center = (await stage.note("center", kind=MemoryKind.CONCEPT)).memory.id
+    for number in range(12):
+        strength = (0.9, 0.5, 0.3)[number % 3]
+        ties = [
+            NewEdge(EdgeKind.RELATES, center, strength=s, verb=f"verb {s}")
+            for s in (strength, 0.25)
+        ]
+        name = f"{strength} {number}"
+        await stage.note(name, kind=MemoryKind.CONCEPT, edges=tuple(ties))
+    for limit, wanted in ((5, ["0.9"] * 4), (9, ["0.5"] * 4 + ["0.9"] * 4)):
+        views = [
+            await stage.engine.memories.graph(ME, SoulId("s1"), center, 1, limit)
+            for _ in range(2)
+        ]
+        texts = [sorted(v.memory.text for v in view.memories) for view in views]
+        assert texts[0] == texts[1]
+        assert [text.split()[0] for text in texts[0][:-1]] == wanted
+    few = await stage.engine.memories.graph(ME, SoulId("s1"), center, 1, 3)
+    assert {v.memory.text[:3] for v in few.memories} == {"cen", "0.9"}
+
+
 async def test_the_whole_graph_is_the_newest_memories(stage: Stage) -> None:
     """Without a center; what is in the bin is not drawn, an unknown center is not found."""
     ids = await star_of_notes(stage)

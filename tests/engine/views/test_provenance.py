@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime, timedelta, timezone
+
+import pytest
 
 from soulmem.domain.ids import ChatId
 from soulmem.domain.memories import MemoryKind, Place
+from soulmem.engine.views import provenance
 from soulmem.engine.views.provenance import (
     concepts_named,
     source_places,
@@ -43,6 +47,20 @@ async def test_a_learned_name_comes_from_the_messages_with_it(stage: Stage) -> N
     await stage.soul()
     await stage.sync("a", [line(f"k{i}", text) for i, text in enumerate(TEXTS)])
     assert await slots_of(stage, "Kaelith") == ["a k0", "a k1"]
+
+
+async def test_of_a_name_in_very_many_messages_the_first_are_told(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = datetime(2026, 5, 1, tzinfo=timezone.utc)
+    said = [
+        line(f"k{i}", f"Kaelith said {i}.", sent_at=start + timedelta(minutes=i))
+        for i in range(5)
+    ]
+    await stage.sync("a", said)
+    whole = await slots_of(stage, "Kaelith")
+    monkeypatch.setattr(provenance, "_MOST", 2)
+    assert await slots_of(stage, "Kaelith") == whole[:2] == ["a k0", "a k1"]
 
 
 async def test_a_draft_comes_from_the_messages_that_it_cites() -> None:
