@@ -107,7 +107,7 @@ def _views(
 def _beside(
     mind: Mind, memory: MemoryId, usable: Bools, extra_turns: int, most: int
 ) -> list[MemoryId]:
-    """At most `most` of the usable memories that an edge joins to this one, strongest edge first, and its words."""
+    """At most `most` of the usable memories that an edge joins to this one, strongest first, and its words."""
     if memory not in mind.memories:
         return topics_of_word(mind, memory)
     row = mind.row_of(mind.memories[memory])
