@@ -130,6 +130,8 @@ class Consolidator:
             WeakKeyDictionary()
         )  # derivations that the habits of a chat were last formed from
         self._next_round: datetime | None = None  # of idle work that had to wait
+        # Whether the last idle round ended as the hour had no room for its next call.
+        self.waits_for_room = False
         self._changes_written = 0
         self.llm_calls = LlmCalls(
             llms=llms,
@@ -190,10 +192,10 @@ class Consolidator:
         """
         if not self._llms.has_archivist:
             return False
-        self._next_round = None
+        self._next_round, self.waits_for_room = None, False
         written_before = self._changes_written
         source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
-        with contextlib.suppress(LlmInterrupted):
+        try:
             for world, mind in _by_use(worlds):
                 soul = mind.soul.id
                 task = LlmTask(world.owner, soul, CONSOLIDATION, source=source)
@@ -201,12 +203,13 @@ class Consolidator:
                 kinds = LlmTask(world.owner, soul, REPLAY, source=source)
                 for chat in await self._compute.run(_chats, mind):
                     await self.scene_kinds.run_chat(world, mind, chat, kinds)
+        except LlmInterrupted as interrupted:
+            self.waits_for_room = interrupted.for_room
         if not self.llm_calls.is_busy():
-            current_time = self._clock.now()
-            if self.usage.has_room(current_time):
-                self._next_round = self.deferrals.next_try()
+            if self.waits_for_room:
+                self._next_round = self._clock.now() + _FULL
             else:
-                self._next_round = current_time + _FULL
+                self._next_round = self.deferrals.next_try()
         return self._changes_written > written_before
 
     def is_due(self) -> bool:

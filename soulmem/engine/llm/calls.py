@@ -30,7 +30,11 @@ _POLL_SECONDS = 0.5  # between two checks whether a reply is still written
 
 
 class LlmInterrupted(Exception):
-    """No further call may start in this round of work."""
+    """No further call may start in this round of work; `for_room`: the hourly limits have no room for it."""
+
+    def __init__(self, *, for_room: bool = False) -> None:
+        super().__init__()
+        self.for_room = for_room
 
 
 @dataclass(slots=True)
@@ -147,10 +151,11 @@ class LlmCalls:
 
     async def _wait_until_free(self, task: LlmTask, tokens: int) -> None:
         """Wait until a call of `tokens` tokens may start. Raises LlmInterrupted instead for idle work."""
-        if task.is_idle and (
-            self.is_busy() or not self.usage.has_room(self._clock.now(), tokens)
-        ):
-            raise LlmInterrupted
+        if task.is_idle:
+            if self.is_busy():
+                raise LlmInterrupted
+            if not self.usage.has_room(self._clock.now(), tokens):
+                raise LlmInterrupted(for_room=True)
         while self.is_busy():
             await asyncio.sleep(_POLL_SECONDS)
             task.report_progress()

@@ -120,14 +120,22 @@ class UsageLedger:
         return spent
 
     def has_room(self, current_time: datetime, tokens: int = 1) -> bool:
-        """Whether a call of `tokens` tokens stays within the hourly limits of idle work."""
+        """Whether a call of `tokens` tokens stays within the hourly limits of idle work.
+
+        How long it takes and what it writes is not known before: as much as the calls of
+        this hour on average.
+        """
         spent, limits = self.this_hour(current_time), self.params
         tokens += spent.prompt_tokens + spent.answer_tokens
+        with_one_more = 1 + 1 / max(1, spent.calls)
+        seconds = 60 * limits.minutes
         return (
             spent.calls < limits.calls
             and tokens <= limits.tokens
             and spent.nodes < limits.nodes
-            and spent.seconds < 60 * limits.minutes
+            and spent.nodes * with_one_more <= limits.nodes
+            and spent.seconds < seconds
+            and spent.seconds * with_one_more <= seconds
         )
 
     def _drop_old(self, current_time: datetime) -> None:
