@@ -48,6 +48,9 @@ class WorkingMemory:
     def __len__(self) -> int:
         return int(self.graph.number_of_nodes())
 
+    def __contains__(self, memory: MemoryId) -> bool:
+        return memory in self.graph
+
     def __iter__(self) -> Iterator[MemoryId]:
         return iter(list(self.graph))
 

@@ -276,4 +276,14 @@ async def test_a_trace_tells_what_was_considered(client: Client) -> None:
     assert got["grades"] == [
         {"name": "baseline", "enough": True, "why": "small talk", "ms": 0.5}
     ]
+    assert got["working"] == [
+        {
+            "id": "m3",
+            "text": "fog",
+            "loaded": False,
+            "recalls": 2,
+            "turns": 7,
+            "why": "recalled twice",
+        }
+    ]
     await refused(await client.get("/v1/traces/t2"), 404)

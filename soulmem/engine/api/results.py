@@ -120,6 +120,23 @@ class Grade:
 
 
 @dataclass(frozen=True, slots=True)
+class ActiveMemory:
+    """A memory in working memory, and why it is there.
+
+    is_loaded  this recall brings it; the others were active before
+    recalls    that led to it or over it
+    turns      since the last of them, or since it was written
+    """
+
+    id: MemoryId
+    text: str
+    is_loaded: bool
+    recalls: int
+    turns: int
+    why: str  # a sentence
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """The record of how an answer came about."""
 
@@ -137,6 +154,7 @@ class Trace:
     answer: Recalled
     notes: tuple[str, ...] = ()
     grades: tuple[Grade, ...] = ()
+    working: tuple[ActiveMemory, ...] = ()  # what this recall brings first
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +280,8 @@ class Health:
         default_factory=LlmUsage
     )  # on language models within the last hour, for all souls
     pending: int = 0
+    souls_open: int = 0  # in memory
+    souls_closed: int = 0  # not in memory, as nobody used them for a while
     # Permanent memories, each with its soul, that the last recall of the soul had no room for.
     core_left_out: tuple[tuple[SoulId, MemoryId], ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)

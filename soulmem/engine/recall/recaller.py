@@ -53,6 +53,7 @@ from soulmem.engine.recall.trace_fields import guidance_fields, trace_fields
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.vector_expansion import match_vectors
 from soulmem.engine.recall.walks import WalkingParams, Walks
+from soulmem.engine.recall.working_trace import active_memories
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.vectors.encoder import EncodedTexts
@@ -392,6 +393,9 @@ class Recaller:
             answer=answer,
             notes=(*context.notes, *self._not_followed(mind, ranked)),
             grades=climbed.grades,
+            working=active_memories(
+                mind, request, answer, task.query.embed_parts, self._clock.extra_turns
+            ),
         )
         walks, extra = self._walks_of(mind), self._clock.extra_turns
         return answer, trace, _flows(mind, ranked, lambda: walks.renew(extra))

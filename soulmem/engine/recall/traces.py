@@ -129,6 +129,7 @@ def _encoded(trace: Trace) -> bytes:
     without_texts = replace(
         trace,
         considered=tuple(replace(memory, text="") for memory in trace.considered),
+        working=tuple(replace(memory, text="") for memory in trace.working),
         answer=replace(answer, memories=tuple(memories), blocks=()),
     )
     return msgspec.json.encode(without_texts)
@@ -154,6 +155,11 @@ def _with_texts(mind: Mind, trace: Trace) -> Trace:
         words = text(candidate.id)
         if words is not None:
             considered.append(replace(candidate, text=words))
+    working = []
+    for active in trace.working:
+        words = text(active.id)
+        if words is not None:
+            working.append(replace(active, text=words))
     memories = []
     for memory in trace.answer.memories:
         words = text(memory.id)
@@ -165,6 +171,7 @@ def _with_texts(mind: Mind, trace: Trace) -> Trace:
     return replace(
         trace,
         considered=tuple(considered),
+        working=tuple(working),
         answer=replace(trace.answer, memories=tuple(memories)),
         seeds=tuple(seed for seed in trace.seeds if text(seed[0]) is not None),
     )
@@ -192,6 +199,7 @@ def _without(trace: Trace, purged: Mapping[MemoryId, str]) -> Trace | None:
     return replace(
         trace,
         considered=tuple(c for c in trace.considered if c.id not in purged),
+        working=tuple(m for m in trace.working if m.id not in purged),
         answer=answer,
         seeds=tuple(seed for seed in trace.seeds if seed[0] not in purged),
         guidance=_without_entities(trace.guidance, set(purged.values())),

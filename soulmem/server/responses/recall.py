@@ -130,6 +130,17 @@ class GradeResponse(ResponseBody, frozen=True):
     ms: float
 
 
+class ActiveMemoryResponse(ResponseBody, frozen=True):
+    """A memory in working memory; `loaded`: by this recall. `recalls` led to it or over it."""
+
+    id: str
+    text: str
+    loaded: bool
+    recalls: int
+    turns: int  # since the last of them, or since it was written
+    why: str
+
+
 class TraceResponse(ResponseBody, frozen=True):
     """How a recall was computed."""
 
@@ -147,6 +158,7 @@ class TraceResponse(ResponseBody, frozen=True):
     answer: RecallResponse
     notes: list[str]
     grades: list[GradeResponse]
+    working: list[ActiveMemoryResponse]
 
 
 def recall_response(recalled: Recalled) -> RecallResponse:
@@ -209,6 +221,17 @@ def trace_response(trace: Trace) -> TraceResponse:
         grades=[
             GradeResponse(name=g.name, enough=g.enough, why=g.why, ms=g.ms)
             for g in trace.grades
+        ],
+        working=[
+            ActiveMemoryResponse(
+                id=active.id,
+                text=active.text,
+                loaded=active.is_loaded,
+                recalls=active.recalls,
+                turns=active.turns,
+                why=active.why,
+            )
+            for active in trace.working
         ],
     )
 
