@@ -98,8 +98,9 @@ class IdleWork:
         await self.learner.drain()
         await self.learner.refresh_working_memory(self.worlds.minds())
         await self.rereader.run_idle(self.worlds.all())
-        await self.joiner.run_idle(self.worlds.all())
-        await self.co_recall_linker.run_idle(self.worlds.all())
+        source = f"idle-{self.services.clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
+        await self.joiner.run_idle(self.worlds.all(), source)
+        await self.co_recall_linker.run_idle(self.worlds.all(), source)
         await self.digest_writer.run_idle(self.worlds.all())
         await self.streams.run_idle(self.worlds.all())
         await self.homonyms.run_idle(self.worlds.all())

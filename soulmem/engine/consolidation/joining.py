@@ -58,14 +58,17 @@ class Joiner:
         self._encoder = encoder
         self._params = params or TellingParams()
 
-    async def run_idle(self, worlds: Iterable[World]) -> None:
-        """In Idle: compare what came or changed in every open soul since the last time."""
+    async def run_idle(self, worlds: Iterable[World], source: str) -> None:
+        """In Idle: compare what came or changed in every open soul since the last time.
+
+        `source` is the round, by which it is undone.
+        """
         for world in worlds:
             for mind in list(world.minds.values()):
-                await self.join(world, mind)
+                await self.join(world, mind, source)
 
     async def join(self, world: World, mind: Mind, source: str = "") -> Joined:
-        """Unite the tellings among what was not compared yet; `source` is the job that asks."""
+        """Unite the tellings among what was not compared yet; `source` is the job or round that asks."""
         merged = released = 0
         while keys := await self._compute.run(_next_to_compare, mind):
             groups = await self._compute.run(_groups, mind, keys)

@@ -1,4 +1,8 @@
-"""Linking in Idle: what kept replies recalled together is linked, without a language model (Hebb)."""
+"""Linking in Idle: what kept replies recalled together is linked, without a language model (Hebb).
+
+The region that is gone over is what was recalled of late, the worthiest of it: by
+importance, recalls and recency.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.engine.consolidation.region import worthiest
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
@@ -19,7 +26,7 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
-_AUTHOR = ChangeAuthor(Actor.ENGINE, reason="recalled together")
+_REASON = "recalled together"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +60,19 @@ class CoRecallLinker:
         # The newest recall of a mind when it was last looked at.
         self._seen: WeakKeyDictionary[Mind, str] = WeakKeyDictionary()
 
-    async def run_idle(self, worlds: Iterable[World]) -> None:
-        """In Idle: link what was recalled together, where there are recalls since the last time."""
+    async def run_idle(self, worlds: Iterable[World], source: str) -> None:
+        """In Idle: link what was recalled together, where there are recalls since the last time.
+
+        `source` is the round, by which it is undone.
+        """
         for world in worlds:
             for mind in list(world.minds.values()):
                 newest = await self._compute.run(_newest_recall, mind)
                 if newest is not None and self._seen.get(mind) != newest:
-                    await self._link(world, mind)
+                    await self._link(world, mind, source)
                     self._seen[mind] = newest
 
-    async def _link(self, world: World, mind: Mind) -> None:
+    async def _link(self, world: World, mind: Mind, source: str) -> None:
         extra = self._clock.extra_turns
         together = await self._compute.run(_recalled, mind, extra, self._params)
         keys = frozenset[MemoryId]().union(*together)
@@ -70,6 +80,7 @@ class CoRecallLinker:
             return
         await self._loader.complete(world.owner, mind, sorted(keys))
         current_time = self._clock.now()
+        author = ChangeAuthor(Actor.ENGINE, source=source, reason=_REASON)
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is mind:
                 await self._auditor.carry_out_made(
@@ -79,7 +90,7 @@ class CoRecallLinker:
                     lambda current: _links(
                         current, together, current_time, extra, self._params
                     ),
-                    _AUTHOR,
+                    author,
                 )
 
 
@@ -94,14 +105,17 @@ def _newest_recall(mind: Mind) -> str | None:
 def _recalled(
     mind: Mind, extra: int, params: LinkingParams
 ) -> list[frozenset[MemoryId]]:
-    """For each recent recall of a kept reply the memories in use that it brought."""
+    """For each recent recall of a kept reply the memories of the region that it brought."""
     since = mind.lived_turns(extra) - params.within
     together = []
     for record in mind.recalls.records():
         if record.stamp.turn >= since:
             brought = [t.memory for t in record.trails if _is_used(mind, t.memory)]
             together.append(frozenset(brought[: params.memories]))
-    return together
+    recalled = sorted(frozenset[MemoryId]().union(*together))
+    rows = np.asarray([mind.row_of(mind.memories[key]) for key in recalled], np.int64)
+    region = frozenset(worthiest(mind, rows, extra, params.rehearsal))
+    return [brought & region for brought in together]
 
 
 def _is_used(mind: Mind, key: MemoryId) -> bool:

@@ -18,11 +18,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import potentiated, stability_after
-from soulmem.consolidation.rehearsal import (
-    RehearsalParams,
-    pairs_to_link,
-    rehearsal_worth,
-)
+from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind
 from soulmem.domain.errors import NotFound, Unprocessable
@@ -30,6 +26,7 @@ from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.consolidation.joining import Joiner
+from soulmem.engine.consolidation.region import worthiest
 from soulmem.engine.consolidation.stated_names import StatedNames
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -171,12 +168,7 @@ def region_memories(
         inside &= columns.happened[:n] < region.end.timestamp()
     if region.around is not None:
         inside &= _near(mind, MemoryId(region.around))
-    rows = np.flatnonzero(inside)
-    ages = mind.exchange_ages(None, extra, rows).astype(np.float64)
-    uses = mind.recalls.uses(n)[rows].astype(np.int64)
-    value = rehearsal_worth(columns.importance[rows], uses, ages, params)
-    best = np.lexsort((rows, -value))[: params.memories]
-    return [mind.id_at(int(row)) for row in rows[best]]
+    return worthiest(mind, np.flatnonzero(inside), extra, params)
 
 
 @compute_only

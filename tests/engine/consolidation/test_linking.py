@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from soulmem.consolidation.rehearsal import RehearsalParams
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, SlotId, SoulId
@@ -100,3 +102,45 @@ async def test_an_old_recall_links_nothing(stage: Stage) -> None:
     await stage.engine.idle.run()
 
     assert await links(stage) == set()
+
+
+async def test_the_worthiest_of_what_was_recalled_are_gone_over(stage: Stage) -> None:
+    """By importance, recalls and recency; what is beyond the size of a replay waits."""
+    await stage.soul(forgetting=0.0)
+    for number, name in enumerate(NAMES[:6]):
+        weight = 0.9 if number in (1, 4) else 0.2
+        await stage.note(f"{name} mends harps.", importance=weight)
+    chat = RepliedChat(stage)
+    for _ in range(2):
+        await chat.reply(", ".join(NAMES[:6]), max_items=12, budget_tokens=4000)
+    linker = stage.engine.idle.co_recall_linker
+    linker._params = replace(linker._params, rehearsal=RehearsalParams(memories=2))
+    await stage.engine.idle.run()
+
+    worthy = {await stage.find(f"{NAMES[number]} mends harps.") for number in (1, 4)}
+    assert await links(stage) == {frozenset(worthy)}
+
+
+async def test_a_round_says_what_it_linked_and_is_undone_as_one(stage: Stage) -> None:
+    await stage.soul(forgetting=0.0)
+    for name in NAMES[:4]:
+        await stage.note(f"{name} mends harps.")
+    chat = RepliedChat(stage)
+    for _ in range(2):
+        await chat.reply(", ".join(NAMES[:4]), max_items=12, budget_tokens=4000)
+    await stage.engine.idle.run()
+    made = await links(stage)
+    assert len(made) == 6
+
+    page = await stage.engine.history.audit(ME, SoulId("s1"), None, 50, None)
+    told = [e for e in page.entries if e.reason == "recalled together"]
+    edges = [edge for entry in told for edge in (entry.after or {})["edges"]]
+    assert len(set(edges)) == len(made)
+    (source,) = {entry.source for entry in told}
+    assert source.startswith("idle-")
+    await stage.engine.history.undo(
+        ME, SoulId("s1"), since=None, change=None, job=source
+    )
+    assert await links(stage) == set()
+    await stage.engine.idle.run()
+    assert await links(stage) == set()  # until further replies recall them together
