@@ -43,6 +43,7 @@ from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.ranking import RankingParams
+from soulmem.engine.upkeep.closing import ClosingParams
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.edge_loader import LoadingParams
@@ -88,6 +89,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         soul=settings.soul.as_settings(settings.prompt),
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
+        closing=ClosingParams(after=60 * settings.idle.close_after_minutes),
         consolidation=_consolidation(settings, _chosen(settings.llm, choice)),
         digests=DigestWork(
             hours=settings.digest.hours,

@@ -298,13 +298,15 @@ class PromptSettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class IdleSettings(Section):
-    """When idle work begins."""
+    """When idle work begins, and when the memory of a character is closed."""
 
     name = "idle"
 
     after_seconds: float = _limited(60.0, 1.0, 86_400.0)  # without a request
     # Until the last message of a chat counts as final.
     settle_seconds: float = _limited(600.0, 1.0, 604_800.0)
+    # Without use, until a character's memory leaves RAM; 0: never.
+    close_after_minutes: float = _limited(30.0, 0.0, 10_080.0)
 
 
 @dataclass(frozen=True, slots=True)

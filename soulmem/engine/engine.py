@@ -144,6 +144,8 @@ class Engine:
             llm=self.llms.health(),
             spent=self.consolidator.usage.this_hour(current_time),
             minds=self.worlds.minds(),
+            souls_closed=sum(len(w.use) for w in self.worlds.all()),
+            closed_pending=sum(w.use.pending() for w in self.worlds.all()),
             notes=notes,
         )
 

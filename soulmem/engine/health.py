@@ -35,12 +35,14 @@ def health_of(
     llm: LlmHealth,
     spent: LlmUsage,
     minds: Sequence[Mind],
+    souls_closed: int,
+    closed_pending: int,
     notes: Sequence[str],
 ) -> Health:
     """The health report.
 
-    `opened`: the store is open, or cannot be because of `error`; `notes` come from the
-    services.
+    `opened`: the store is open, or cannot be because of `error`; `souls_closed`:
+    for want of use, with `closed_pending` memories without a vector; `notes` come from the services.
     """
     if not opened or embedder.state == "loading":
         status = "starting"
@@ -66,7 +68,10 @@ def health_of(
         llm_state=llm.state,
         llm_model=llm.model,
         spent=spent,
-        pending=sum(mind.vector_queue.pending_memory_count() for mind in minds),
+        pending=closed_pending
+        + sum(mind.vector_queue.pending_memory_count() for mind in minds),
+        souls_open=len(minds),
+        souls_closed=souls_closed,
         core_left_out=tuple(core_left_out),
         notes=(*([error.message] if error is not None else ()), *store.losses, *notes),
     )

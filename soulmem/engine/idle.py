@@ -24,6 +24,7 @@ from soulmem.engine.runtime.store_opening import StoreOpening
 from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.upkeep.backups import BackupSchedule
 from soulmem.engine.upkeep.bin_purge import BinPurge
+from soulmem.engine.upkeep.closing import SoulClosing
 from soulmem.engine.upkeep.forgetting import ForgettingWork
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
@@ -80,6 +81,7 @@ class IdleWork:
     shelving: DigestShelving
     topics: Topics
     bin: BinPurge
+    closing: SoulClosing
     embedding: EmbeddingService
     snapshots: SnapshotKeeper
     backups: BackupSchedule
@@ -92,13 +94,16 @@ class IdleWork:
     async def run(self) -> None:
         """Run all of it once: settle, learn, tidy, embed, back up, consolidate."""
         await self.store_opening.ready()
+        await self.closing.open_due(self.worlds.all())
         for world in self.worlds.all():
             await self.writer.settle_due(world, self.settle_after)
             self.learner.teach_settled(world)
         await self.learner.drain()
         await self.learner.refresh_working_memory(self.worlds.minds())
         await self.rereader.run_idle(self.worlds.all())
-        source = f"idle-{self.services.clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
+        source = (
+            f"idle-{self.services.clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
+        )
         await self.joiner.run_idle(self.worlds.all(), source)
         await self.co_recall_linker.run_idle(self.worlds.all(), source)
         await self.digest_writer.run_idle(self.worlds.all())
@@ -119,13 +124,20 @@ class IdleWork:
         await self.services.store.maintain()
         await self.services.store.compact()
         await self.backups.run_idle()
-        await self._consolidate()  # last, as a language model may take long
+        await self._consolidate()  # late, as a language model may take long
+        await self._close_unused()
         spare_the_collector()
 
     async def go_on(self) -> None:
-        """Later in the same quiet time: consolidation that waited for a language model."""
+        """Later in the same quiet time: consolidation that waited, and souls that nobody uses by now."""
         if self.consolidator.is_due():
             await self._consolidate()
+        await self._close_unused()
+
+    async def _close_unused(self) -> None:
+        """Close souls, but not while consolidation waits for the next hour: it goes on in open souls."""
+        if not self.consolidator.waits_for_room:
+            await self.closing.run_idle(self.worlds.all())
 
     async def _consolidate(self) -> None:
         if await self.consolidator.run_idle(self.worlds.all()):

@@ -11,6 +11,7 @@ from soulmem.engine.learning.learner import LearningParams
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.ranking import RankingParams
 from soulmem.engine.recall.walks import WalkingParams
+from soulmem.engine.upkeep.closing import ClosingParams
 from soulmem.engine.world.edge_loader import LoadingParams
 from soulmem.engine.world.snapshots import SnapshotParams
 from soulmem.governance.retention import BinParams
@@ -35,6 +36,7 @@ class EngineParams:
     learning: LearningParams = field(default_factory=LearningParams)
     loading: LoadingParams = field(default_factory=LoadingParams)
     bin: BinParams = field(default_factory=BinParams)
+    closing: ClosingParams = field(default_factory=ClosingParams)
     images: SnapshotParams = field(default_factory=SnapshotParams)
     consolidation: ConsolidationParams = field(default_factory=ConsolidationParams)
     digests: DigestWork = field(default_factory=DigestWork)

@@ -59,6 +59,7 @@ from soulmem.engine.tools.assistant import Assistant
 from soulmem.engine.tools.dispatch import Tools
 from soulmem.engine.upkeep.backups import BackupSchedule
 from soulmem.engine.upkeep.bin_purge import BinPurge
+from soulmem.engine.upkeep.closing import SoulClosing
 from soulmem.engine.upkeep.forgetting import ForgettingWork
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
@@ -298,6 +299,13 @@ def wire_engine(ports: Ports) -> Engine:
         shelving=DigestShelving(services),
         topics=topics,
         bin=purge,
+        closing=SoulClosing(
+            services,
+            embedding=embedding,
+            snapshots=snapshots,
+            jobs=jobs,
+            params=params.closing,
+        ),
         embedding=embedding,
         snapshots=snapshots,
         backups=backups,

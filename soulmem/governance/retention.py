@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -30,8 +30,8 @@ def expired(
 
 
 def count_expiring_soon(
-    binned: Mapping[K, datetime], current_time: datetime, params: BinParams
+    binned: Iterable[datetime], current_time: datetime, params: BinParams
 ) -> int:
-    """Number of items that are within the warning time or past it."""
+    """Number of items that are within the warning time or past it; `binned`: since when."""
     from_then = timedelta(days=max(0.0, params.days - params.warn_days))
-    return sum(current_time - binned_at >= from_then for binned_at in binned.values())
+    return sum(current_time - binned_at >= from_then for binned_at in binned)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.memories import MemoryState, Origin
+from soulmem.domain.memories import Memory, MemoryState, Origin
+from soulmem.domain.situation import story_time
+from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.packing import Arrays
 
 ORIGINS = tuple(Origin)
@@ -95,6 +97,23 @@ class Columns:
         for name, old in vars(self).items():
             empty = -1 if name == "family" else 0
             setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
+
+    def put(self, row: int, memory: Memory) -> None:
+        """Write what the memory itself says into its row, which is added if it is new."""
+        self.grow(row + 1)
+        self.happened[row] = memory.happened.timestamp()
+        self.ended[row] = memory.ended.timestamp()
+        self.story[row] = story_time(memory.situation)
+        self.created[row] = microseconds(memory.created)
+        self.kind[row] = MEMORY_KINDS.index(memory.kind)
+        self.origin[row] = ORIGINS.index(memory.origin)
+        self.importance[row] = memory.importance
+        emotions = memory.situation.emotions
+        intensities = [emotion.intensity for emotion in emotions] if emotions else []
+        self.feeling[row] = max(intensities, default=0.0)
+        self.permanent[row] = memory.permanent
+        self.locked[row] = memory.locked
+        self.compared[row] = False
 
     def clear(self, row: int) -> None:
         """Reset the row to its empty values."""

@@ -41,8 +41,9 @@ async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulResponse]:
         known_names(body.names),
         settings,
     )
+    opened = await call.engine.souls.in_memory(call.owner)
     return Reply(
-        lambda: soul_response(soul),
+        lambda: soul_response(soul, opened),
         rows=len(soul.names),
         status=201 if created else 200,
     )
@@ -52,15 +53,18 @@ async def put_soul(call: Call[NoQuery, SoulBody]) -> Reply[SoulResponse]:
 async def get_soul(call: Call[NoQuery, NoBody]) -> Reply[SoulResponse]:
     """A soul with its full settings."""
     soul = await call.engine.souls.get(call.owner, SoulId(call.ids["soul"]))
-    return Reply(lambda: soul_response(soul), rows=len(soul.names))
+    opened = await call.engine.souls.in_memory(call.owner)
+    return Reply(lambda: soul_response(soul, opened), rows=len(soul.names))
 
 
 @route("GET", "/v1/souls", query=SoulsQuery, body=None, response=SoulsResponse)
 async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsResponse]:
     """The caller's souls. PUT restores one from the bin."""
     souls = await call.engine.souls.list(call.owner, call.query.state)
+    opened = await call.engine.souls.in_memory(call.owner)
     return Reply(
-        lambda: souls_response(souls), rows=sum(1 + len(soul.names) for soul in souls)
+        lambda: souls_response(souls, opened),
+        rows=sum(1 + len(soul.names) for soul in souls),
     )
 
 

@@ -5,7 +5,8 @@ It is opened twice, each time by a process of its own: from rows, and from the i
 grew by, and how long recalls take without embedding. `graph_mb` is what memory grows by when the soul is
 opened, more than when the same store is opened without it, each in a process that has compiled code and
 dictionaries already; `idle_mb` the same after all Idle work, `used_mb` after the recalls as well, with all
-that walks made ready. `index_mb` of it are the indices of words and terms, which are no graph. Each is the
+that walks made ready, `left_mb` after the soul was closed as one that nobody uses, which is opened again
+within `again_s`. `index_mb` of it are the indices of words and terms, which are no graph. Each is the
 least of three: in one run of four the engine of the store takes 64 MB more when it opens, with or without the
 soul.
 With `--image` only the image is opened, which this very code must have left there. `--json OUT` writes the
@@ -34,6 +35,7 @@ from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.engine import Engine
 from soulmem.engine.wiring import Ports, wire_engine
+from soulmem.engine.world.soul_use import SoulUse
 from soulmem.engine.world.world import World
 from soulmem.kernels.warm import warm
 from soulmem.language import keywords
@@ -113,8 +115,22 @@ async def measure_memory(folder: str, how: str) -> dict[str, float]:
     terms = (packed.keys, packed.rows, packed.counts, packed.terms, packed.salience)
     arrays = [*mind.words.packed().values(), *terms]
     out["index_mb"] = sum(array.nbytes for array in arrays) / 1e6
+    del mind, packed, terms, arrays
+    return out | await _measure_closing(engine, before)
+
+
+async def _measure_closing(engine: Engine, before: float) -> dict[str, float]:
+    """What is left of the soul in memory when it was closed, and how long it takes to open again."""
+    world = await engine.worlds.of(DEFAULT_OWNER)
+    with mock.patch.object(SoulUse, "unused_for", return_value=float("inf")):
+        if not await engine.idle.closing.run_idle([world]):
+            raise RuntimeError("the soul does not close")
+    left = await _settled() - before
+    began = time.perf_counter()
+    await world.mind(SOUL)
+    again = time.perf_counter() - began
     await engine.stop()
-    return out
+    return {"left_mb": left, "again_s": again}
 
 
 def _queries() -> list[str]:
@@ -240,9 +256,9 @@ def _main() -> None:
     for values in found.values():
         values |= {
             name: memory[name] - closed["closed_mb"]
-            for name in ("graph_mb", "idle_mb", "used_mb")
+            for name in ("graph_mb", "idle_mb", "used_mb", "left_mb")
         }
-        values["index_mb"] = memory["index_mb"]
+        values |= {name: memory[name] for name in ("index_mb", "again_s")}
     for name in found["image"]:
         print(
             f"{name:20s}" + "".join(f" {found[how][name]:10.2f} {how}" for how in found)

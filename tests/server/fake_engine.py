@@ -26,6 +26,7 @@ from soulmem.engine.api.requests import (
     SyncRequest,
 )
 from soulmem.engine.api.results import (
+    ActiveMemory,
     Considered,
     EmbedderHealth,
     Grade,
@@ -74,6 +75,7 @@ class FakeEngine:
             put=self.put_soul,
             get=self.get_soul,
             list=self.list_souls,
+            in_memory=self.souls_in_memory,
             delete=self.delete_soul,
             fingerprint=self.fingerprint,
         )
@@ -161,6 +163,14 @@ class FakeEngine:
     async def get_soul(self, owner: Owner, soul: SoulId) -> Soul:
         self._called("get_soul", soul)
         return _found(self.stored_souls, owner, soul)
+
+    async def souls_in_memory(self, owner: Owner) -> frozenset[SoulId]:
+        """All but those whose id begins with `closed`."""
+        return frozenset(
+            SoulId(soul)
+            for whose, soul in self.stored_souls
+            if whose == owner and not soul.startswith("closed")
+        )
 
     async def list_souls(
         self, owner: Owner, state: SoulState = SoulState.ACTIVE
@@ -267,6 +277,9 @@ class FakeEngine:
             answer=a_recalled(),
             notes=("lexical only",),
             grades=(Grade("baseline", True, "small talk", 0.5),),
+            working=(
+                ActiveMemory(MemoryId("m3"), "fog", False, 2, 7, "recalled twice"),
+            ),
         )
 
     async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:

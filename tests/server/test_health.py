@@ -32,6 +32,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         },
         "pending": 0,
         "bin_days": 7.0,
+        "souls": {"open": 0, "closed": 0},
         "core_left_out": [],
         "notes": ["the packaged model answers"],
     }

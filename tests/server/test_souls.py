@@ -58,6 +58,7 @@ async def test_new_then_changed(client: Client) -> None:
         "names": [],
         "config": DEFAULTS,
         "config_from": dict.fromkeys(DEFAULTS, "default"),
+        "open": True,
     }
     second = await client.put("/v1/souls/s1", json={"name": "林月"})
     assert second.status == 200
@@ -233,3 +234,12 @@ async def test_souls_in_the_bin_can_be_asked_for(
     assert (await client.get("/v1/souls?state=bin")).status == 200
     assert engine.asked("list_souls") == (DEFAULT_OWNER, SoulState.BIN)
     assert (await client.get("/v1/souls?state=stale")).status == 422
+
+
+async def test_it_is_told_which_souls_are_in_memory(client: Client) -> None:
+    for soul in ("s1", "closed1"):
+        await client.put(f"/v1/souls/{soul}", json={"name": soul})
+    got = await (await client.get("/v1/souls")).json()
+    assert {s["id"]: s["open"] for s in got["souls"]} == {"s1": True, "closed1": False}
+    one = await (await client.get("/v1/souls/closed1")).json()
+    assert one["open"] is False

@@ -14,7 +14,7 @@ async def mind_with(world: World, memory: MemoryId) -> Mind:
     """The mind with a memory or a fact; souls that are not loaded yet are opened to look. Raises NotFound."""
     for mind in world.minds.values():
         if has_memory(mind, memory):
-            return mind
+            return await world.mind(mind.soul.id)  # notes that the soul is used
     for soul in list(world.souls.values()):
         if soul.id not in world.minds and soul.state is SoulState.ACTIVE:
             mind = await world.mind(soul.id)

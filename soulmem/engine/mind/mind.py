@@ -5,6 +5,7 @@ Compute thread only; nothing here awaits.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
@@ -18,7 +19,6 @@ from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, Place
-from soulmem.domain.situation import story_time
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.facts import Facts
@@ -31,7 +31,7 @@ from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
 from soulmem.engine.mind.visibility import Bools, Ints, Neighbours, Visibility
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.branches import Branch, changed_episodes
-from soulmem.graph.columns import ORIGINS, UNKNOWN, Columns, microseconds
+from soulmem.graph.columns import UNKNOWN, Columns
 from soulmem.graph.edge_arrays import EdgeArrays
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.edge_vectors import EdgeVectors
@@ -76,6 +76,9 @@ class Mind:
     """The loaded memory of one soul."""
 
     def __init__(self, soul: Soul) -> None:
+        # Parts refer to the mind weakly: the garbage collector does not look at souls, so a
+        # cycle would keep a closed one for ever.
+        me: Mind = weakref.proxy(self)
         self.soul = soul
         self.tokeniser = Tokeniser(soul.known_names())
         self.words = LexicalIndex()
@@ -99,17 +102,20 @@ class Mind:
         self.derivations = self._visibility.derivations
         self.tellings = self._visibility.tellings
         self.time = SoulTime(
-            lambda: self.soul.settings.clock, self._visibility, self.columns
+            lambda: me.soul.settings.clock, self._visibility, self.columns
         )
         self.vector_queue = VectorQueue(
-            self._rows, self._pairs, self.content_of, self._is_searched
+            self._rows,
+            self._pairs,
+            lambda key: me.content_of(key),
+            lambda key: me._is_searched(key),
         )
         self.names = KnownNames(soul)
         self.name_counts = NameCounts()
         self.name_scope = NameScope(self.edges, self.columns, self.residency)
         self.facts = Facts(self.edges, self.memories, self._rows)
         self.terms = TextTerms(
-            self.memories, self.edges, self._rows, lambda key: self.names.names_of(key)
+            self.memories, self.edges, self._rows, lambda key: me.names.names_of(key)
         )
 
     @property
@@ -414,20 +420,7 @@ class Mind:
         old_names = self.names.names_of(memory.id)
         row = self._rows.add(memory.id)
         self.memories[memory.id] = memory
-        self.columns.grow(row + 1)
-        self.columns.happened[row] = memory.happened.timestamp()
-        self.columns.ended[row] = memory.ended.timestamp()
-        self.columns.story[row] = story_time(memory.situation)
-        self.columns.created[row] = microseconds(memory.created)
-        self.columns.kind[row] = MEMORY_KINDS.index(memory.kind)
-        self.columns.origin[row] = ORIGINS.index(memory.origin)
-        self.columns.importance[row] = memory.importance
-        emotions = memory.situation.emotions
-        intensities = [emotion.intensity for emotion in emotions] if emotions else []
-        self.columns.feeling[row] = max(intensities, default=0.0)
-        self.columns.permanent[row] = memory.permanent
-        self.columns.locked[row] = memory.locked
-        self.columns.compared[row] = False
+        self.columns.put(row, memory)
         self.names.put(memory)
         self.tellings.put(memory)
         self.name_counts.swap(old, memory)

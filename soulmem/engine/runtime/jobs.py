@@ -221,6 +221,14 @@ class Jobs:
         ]
         return sorted(map(_view, mine), key=lambda view: view.id, reverse=True)
 
+    def is_working_on(self, owner: Owner, soul: SoulId) -> bool:
+        """Whether a job of the soul runs or waits for its turn."""
+        return any(
+            (run.owner, run.soul) == (owner, soul)
+            and JobState(run.record.state) not in ENDED
+            for run in self._runs.values()
+        )
+
     async def cancel(self, owner: Owner, job: str) -> JobView:
         """End the job before its next piece; what is done stays. An ended job stays as it is."""
         run = self._run(owner, job)

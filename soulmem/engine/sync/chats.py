@@ -73,7 +73,7 @@ class ChatService:
         Raises NotFound.
         """
         world = await self._world_of(owner)
-        world.head(chat)
+        world.open_ahead(world.head(chat).souls)
         is_waiting = state in (Activity.GENERATING, Activity.TYPING)
         self._on_generating(owner, chat, is_waiting)
         if state is Activity.CLOSED:

@@ -69,6 +69,8 @@ class SoulService:
             )
             if new != old:
                 await world.pending_writes.catch_up(token, soul)
+                if world.use.is_closed(soul):
+                    await world.mind_while_writing(token, soul)
                 mind = world.minds.get(soul)
                 if mind is None:
                     entries = []
@@ -80,6 +82,7 @@ class SoulService:
                 else:
                     await self._writer.change_soul(token, world, mind, new)
                 world.souls[soul] = new
+        world.open_ahead([soul])
         return new, old is None or old.state is SoulState.BIN
 
     async def get(self, owner: Owner, soul: SoulId) -> Soul:
@@ -92,6 +95,10 @@ class SoulService:
         """Active souls, or those in the bin that can still be restored."""
         world = await self._world_of(owner)
         return [s for s in world.souls.values() if s.state is state and s.name]
+
+    async def in_memory(self, owner: Owner) -> frozenset[SoulId]:
+        """The souls that are open; the others are opened by the first request for them."""
+        return frozenset((await self._world_of(owner)).minds)
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
         """A hash that is equal for equal surviving chats; see `world.fingerprint`. Raises NotFound."""

@@ -9,8 +9,9 @@ import numpy as np
 
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.errors import Unprocessable
-from soulmem.domain.ids import MemoryId, Owner
+from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.soul import SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import recreated_if_purged
@@ -52,7 +53,8 @@ class BinPurge:
         self._params = params or BinParams()
         self.days = self._params.days  # days in the bin before a purge
         self._souls = SoulPurge(services, params=self._params)
-        self._since: dict[tuple[Owner, MemoryId], datetime] = {}
+        # Since when memories are in the bin, by soul; closed souls keep theirs.
+        self._since: dict[tuple[Owner, SoulId], dict[MemoryId, datetime]] = {}
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -60,7 +62,8 @@ class BinPurge:
 
     def notes(self) -> list[str]:
         """A warning about memories that will be purged within a day."""
-        count = count_expiring_soon(self._since, self._clock.now(), self._params)
+        binned = [since for souls in self._since.values() for since in souls.values()]
+        count = count_expiring_soon(binned, self._clock.now(), self._params)
         if not count:
             return []
         what = "1 memory leaves" if count == 1 else f"{count} memories leave"
@@ -71,10 +74,9 @@ class BinPurge:
     async def run_idle(self, worlds: Iterable[World]) -> int:
         """In Idle: purge what was long enough in the bin; returns how many memories."""
         count = 0
-        since: dict[tuple[Owner, MemoryId], datetime] = {}
         for world in worlds:
             await self._souls.run_idle(world)
-            await world.open_souls()  # also purge the bins of souls that are not in use
+            self._forget_purged_souls(world)
             for mind in list(world.minds.values()):
                 binned = await self._purgeable(world, mind)
                 expired_ids = expired(binned, self._clock.now(), self._params)
@@ -82,15 +84,17 @@ class BinPurge:
                     count += await self._purge(
                         world, mind, expired_ids[start : start + _PIECE], _PURGE
                     )
-                since.update(
-                    {
-                        (world.owner, key): binned_at
-                        for key, binned_at in binned.items()
-                        if key not in set(expired_ids)
-                    }
-                )
-        self._since = since
+                self._since[world.owner, mind.soul.id] = {
+                    key: binned_at
+                    for key, binned_at in binned.items()
+                    if key not in set(expired_ids)
+                }
         return count
+
+    def _forget_purged_souls(self, world: World) -> None:
+        for owner, soul in list(self._since):
+            if owner == world.owner and world.souls[soul].state is not SoulState.ACTIVE:
+                del self._since[owner, soul]
 
     async def _job(self, run: JobRun) -> dict[str, int]:
         """Empty a soul's bin on request, whatever the age of its memories."""
@@ -115,8 +119,9 @@ class BinPurge:
     async def _purgeable(self, world: World, mind: Mind) -> dict[MemoryId, datetime]:
         """The purgeable memories in the soul's bin, with the time since when."""
         binned: dict[MemoryId, datetime] = {}
+        known = self._since.get((world.owner, mind.soul.id), {})
         for memory in await self._compute.run(_binned, mind):
-            binned_at = self._since.get((world.owner, memory.id))
+            binned_at = known.get(memory.id)
             binned_at = binned_at or await self._auditor.since_binned(
                 world.owner, memory.id
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import logging
 import time
 from collections.abc import Mapping, Sequence
@@ -15,12 +14,17 @@ from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.engine.api.results import EmbedderHealth
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.mind.vector_queue import PendingText, TextKey
+from soulmem.engine.mind.vector_queue import PendingText
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.encoder import SituationEncoder
 from soulmem.engine.vectors.model_sources import ModelSource as ModelSource
 from soulmem.engine.vectors.passes import Passes
+from soulmem.engine.vectors.stored_vectors import (
+    take_stored,
+    texts_by_key,
+    vector_key,
+)
 from soulmem.engine.vectors.token_keeper import TokenKeeper
 from soulmem.engine.vectors.world_background import Usual
 from soulmem.engine.vectors.world_keeper import WorldKeeper
@@ -201,6 +205,16 @@ class EmbeddingService:
         """Embed the texts of this mind no longer."""
         self._minds = [other for other in self._minds if other is not mind]
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no text is being embedded: none is pending, or none can be at present."""
+        return self._quiet.is_set()
+
+    @property
+    def has_better_model(self) -> bool:
+        """Whether `switch_model` has a model to change to."""
+        return self._better is not None
+
     def wake(self) -> None:
         """Start to embed: some mind has new texts."""
         self._quiet.clear()
@@ -263,7 +277,7 @@ class EmbeddingService:
         needed: set[str] = set()
         for mind in self._minds:
             texts = await self._compute.run(mind.vector_queue.all_texts)
-            needed.update(_key(pending.text) for pending in texts)
+            needed.update(vector_key(pending.text) for pending in texts)
         return needed
 
     async def _load(self) -> None:
@@ -351,12 +365,14 @@ class EmbeddingService:
         taking: asyncio.Task[None] | None = None
         for start in range(0, len(keys), _READ):
             piece = await self._compute.run(
-                _with_names, mind, keys[start : start + _READ]
+                texts_by_key, mind, keys[start : start + _READ]
             )
             stored = await self._store.vectors(embedder.model, list(piece))
             if taking is not None:
                 await taking
-            taking = asyncio.create_task(self._compute.run(_take, mind, piece, stored))
+            taking = asyncio.create_task(
+                self._compute.run(take_stored, mind, piece, stored)
+            )
         if taking is not None:
             await taking
 
@@ -402,7 +418,7 @@ class EmbeddingService:
                 # Vectors are stored while the next batch is embedded.
                 await self._saved()
                 stored = {
-                    _key(w.text): v.tobytes()
+                    vector_key(w.text): v.tobytes()
                     for w, v in zip(wanted, vectors, strict=True)
                 }
                 self._saving = asyncio.create_task(
@@ -450,7 +466,7 @@ class EmbeddingService:
         """Store the vectors and token states of a model that the mind does not use yet."""
         tokens = await self.tokens.table(mind, embedder)
         for start in range(0, len(texts), _READ):
-            by_key = {_key(w.text): w for w in texts[start : start + _READ]}
+            by_key = {vector_key(w.text): w for w in texts[start : start + _READ]}
             stored = await self._store.vectors(embedder.model, sorted(by_key))
             missing = [key for key in by_key if key not in stored]
             while missing:
@@ -463,26 +479,6 @@ class EmbeddingService:
                     {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)},
                 )
                 await self.tokens.keep(mind, tokens, wanted, states)
-
-
-def _key(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _with_names(mind: Mind, keys: Sequence[TextKey]) -> dict[str, list[PendingText]]:
-    """The texts of these keys, by the keys of their vectors in the store."""
-    out: dict[str, list[PendingText]] = {}
-    for wanted in mind.vector_queue.texts(keys):
-        out.setdefault(_key(wanted.text), []).append(wanted)
-    return out
-
-
-def _take(
-    mind: Mind, wanted: Mapping[str, Sequence[PendingText]], stored: Mapping[str, bytes]
-) -> None:
-    for name, data in stored.items():
-        vector = np.frombuffer(data, "<f4")
-        mind.vector_queue.store_vectors((text, vector) for text in wanted[name])
 
 
 @compute_only

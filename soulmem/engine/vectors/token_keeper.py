@@ -129,6 +129,12 @@ class TokenKeeper:
         """Delete the file of a soul that is no longer used."""
         if self._store is None:
             return
+        await self.release(owner, soul)
+        async with self._tidying:
+            await asyncio.to_thread(self._store.drop, owner, soul)
+
+    async def release(self, owner: Owner, soul: SoulId) -> None:
+        """Close the file of a soul, whose minds do without token states from now on."""
         async with self._tidying:
             opened = self._files.pop((owner, soul), None)
             for mind in list(self._owners):
@@ -136,7 +142,6 @@ class TokenKeeper:
                     await self._compute.run(_attach, mind, None)
             if opened is not None:
                 await self._compute.run(opened[0].close)
-            await asyncio.to_thread(self._store.drop, owner, soul)
 
     async def close(self) -> None:
         """Close all files."""

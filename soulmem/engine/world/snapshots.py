@@ -97,14 +97,21 @@ class SnapshotKeeper:
         """
         for world in worlds:
             for mind in list(world.minds.values()):
-                try:
-                    await self._update(world, mind, last)
-                except SoulMemError as error:
-                    log.warning("no image of soul %s: %s", mind.soul.id, error.message)
-                except (
-                    Exception
-                ):  # the store has everything, and the rest of the Idle work must run
-                    log.exception("no image of soul %s", mind.soul.id)
+                await self.update(world, mind, last=last)
+
+    async def update(self, world: World, mind: Mind, *, last: bool) -> None:
+        """Write the mind's snapshot if it is out of date; a failure is logged.
+
+        last  the mind will be released: how old the snapshot is does not matter
+        """
+        try:
+            await self._update(world, mind, last)
+        except SoulMemError as error:
+            log.warning("no image of soul %s: %s", mind.soul.id, error.message)
+        except (
+            Exception
+        ):  # the store has everything, and the rest of the Idle work must run
+            log.exception("no image of soul %s", mind.soul.id)
 
     async def drop(self, world: World, soul: Soul) -> None:
         """Delete the snapshot of a soul that is no longer used."""

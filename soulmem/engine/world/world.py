@@ -6,23 +6,16 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from soulmem.conversation.episodes import (
-    attended,
-    episode_id,
-    episode_of,
-    memorable,
-    settled_count,
-)
+from soulmem.conversation.episodes import episode_of, settled_count
 from soulmem.conversation.text_analysis import TextAnalyses
-from soulmem.domain.dialogue import Chat, ChatState, Message
+from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.errors import NotFound, SoulMemError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, Place
-from soulmem.domain.sequences import common_ends
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -32,9 +25,11 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteLock, WriteToken
 from soulmem.engine.world.chat_delta import compare, missing_parts
 from soulmem.engine.world.edge_loader import EdgeLoader
+from soulmem.engine.world.episode_keys import EpisodeKeys
 from soulmem.engine.world.message_log import ChatLog as ChatLog
 from soulmem.engine.world.message_log import EpisodeMessages
 from soulmem.engine.world.pending_writes import PendingWrites
+from soulmem.engine.world.soul_use import SoulUse
 from soulmem.graph.branches import Branch
 from soulmem.graph.names import Glance
 from soulmem.ports.clock import Clock
@@ -47,15 +42,6 @@ _PIECE = 200  # memories applied at once: about 20 ms on the compute thread
 
 _TOKENISED_AT_ONCE = 50  # memories tokenised at once: about 20 ms when they are long
 _NO_WORD = re.compile(r"[\W_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class _EpisodeKeys:
-    """Episode ids of a chat's messages, and what they were made from."""
-
-    basis: tuple[ChatId, tuple[SoulId, ...], bool]
-    messages: tuple[Message, ...]
-    keys: tuple[MemoryId | None, ...]
 
 
 # Fills a new mind from the store, or returns another one, made from a snapshot.
@@ -86,6 +72,7 @@ class World:
         # partly filled minds of souls that are being opened
         self.opening: dict[SoulId, Mind] = {}
         self.last_sync: dict[SoulId, float] = {}  # monotonic seconds
+        self.use = SoulUse()
         self.writing = WriteLock()
         self.readings = TextAnalyses()
         self.linker = Linker(
@@ -100,8 +87,8 @@ class World:
         self._clock = clock
         self._on_new_mind = on_new_mind
         self._on_mind_gone = on_mind_gone
-        # used on the compute thread alone
-        self._keys: dict[tuple[SoulId, ChatId], _EpisodeKeys] = {}
+        self._ahead: set[asyncio.Task[None]] = set()  # souls that are being opened
+        self._keys = EpisodeKeys()
 
     async def load(self) -> None:
         """Read souls and heads of chats from the store."""
@@ -163,6 +150,14 @@ class World:
         """The chat if its messages are in memory; `log` loads them."""
         return self._logs.get(chat)
 
+    def unread_chats(self) -> list[ChatId]:
+        """The chats whose messages are in memory and which no open soul is in."""
+        return [
+            chat
+            for chat, log in self._logs.items()
+            if self.minds.keys().isdisjoint((*log.head.souls, *log.head.cast))
+        ]
+
     async def release_logs(self, chats: Iterable[ChatId]) -> None:
         """Release messages from memory; `log` reads them again."""
         for chat in chats:
@@ -170,9 +165,9 @@ class World:
         await self._compute.run(self._keys.clear)
 
     async def open_souls(self) -> None:
-        """Open every active soul, so that the first recall finds it open, and store its repairs."""
+        """Open every active soul that was not closed for want of use, and store its repairs."""
         for soul in list(self.souls.values()):
-            if soul.state is not SoulState.ACTIVE:
+            if soul.state is not SoulState.ACTIVE or self.use.is_closed(soul.id):
                 continue
             try:
                 if soul.id not in self.minds:
@@ -205,14 +200,6 @@ class World:
             fork = log.head.parent
         return out
 
-    def find_memory(self, memory: MemoryId) -> tuple[Mind, Memory] | None:
-        """The memory of that id, among the open minds."""
-        for mind in self.minds.values():
-            memory_found = mind.memories.get(memory)
-            if memory_found is not None:
-                return mind, memory_found
-        return None
-
     def holds(self, chat: ChatId, place: Place) -> bool:
         """Whether the branch of `chat` contains the place of a memory of one timeline."""
         if place.chat == chat:
@@ -232,7 +219,7 @@ class World:
         soul = mind.soul
         if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
             return Branch(log.head.id, family, ()), EpisodeMessages((), ())
-        keys = self._episode_keys(soul, log, family)
+        keys = self._keys.of(soul, log, family)
         count = settled_count(log.head, log.messages)
         hold = log.head.quarantine
         held_ids: frozenset[MemoryId] = frozenset()
@@ -296,29 +283,9 @@ class World:
 
         return draft
 
-    def _episode_keys(
-        self, soul: Soul, log: ChatLog, family: ChatId
-    ) -> tuple[MemoryId | None, ...]:
-        """For each message the id of its episode, None where the soul has none.
-
-        Only messages that differ from the previous call are looked at.
-        """
-        basis = family, log.head.souls, soul.settings.remember_hidden
-        old = self._keys.get((soul.id, log.head.id))
-        if old is None or old.basis != basis:
-            old = _EpisodeKeys(basis, (), ())
-        prefix, suffix = common_ends(old.messages, log.messages)
-        stop = len(log.messages) - suffix
-        middle = tuple(
-            episode_id(soul.id, family, m) if _remembers(soul, log.head, m) else None
-            for m in log.messages[prefix:stop]
-        )
-        keys = old.keys[:prefix] + middle + old.keys[len(old.keys) - suffix :]
-        self._keys[soul.id, log.head.id] = _EpisodeKeys(basis, log.messages, keys)
-        return keys
-
     async def mind(self, soul: SoulId) -> Mind:
         """The soul's mind; opened when it is not yet. The caller must not hold `writing`."""
+        self.use.note(soul)
         if soul not in self.minds:
             async with self.writing as token:
                 return await self._opened(token, soul)
@@ -334,11 +301,27 @@ class World:
         return mind
 
     async def _opened(self, token: WriteToken, soul: SoulId) -> Mind:
+        self.use.note(soul)
         mind = self.minds.get(soul)
         if mind is None:
             mind = await self._open(token, self.souls[soul])
             self.minds[soul] = mind
+            self.use.not_closed(soul)
         return mind
+
+    def open_ahead(self, souls: Iterable[SoulId]) -> None:
+        """Begin to open those of the souls that are closed: a request for them will come."""
+        for soul in souls:
+            if self.use.is_closed(soul) and soul not in self.opening:
+                task = asyncio.create_task(self._open_in_background(soul))
+                self._ahead.add(task)
+                task.add_done_callback(self._ahead.discard)
+
+    async def _open_in_background(self, soul: SoulId) -> None:
+        try:
+            await self.mind(soul)
+        except SoulMemError as error:  # the request itself will meet and tell it
+            log.warning("soul %s could not be opened: %s", soul, error.message)
 
     async def carry_out(
         self, token: WriteToken, mind: Mind, steps: Steps, soul: Soul | None = None
@@ -396,9 +379,20 @@ class World:
     def unload(self, soul: SoulId) -> None:
         """Unload the soul's mind; the store has everything."""
         self.pending_writes.forget(soul)
+        self.use.not_closed(soul)
         mind = self.minds.pop(soul, None)
         if mind is not None:
             self._on_mind_gone(mind)
+
+    def close(self, token: WriteToken, soul: SoulId) -> None:
+        """Release the soul's memory until it is next asked for; the store has everything.
+
+        Raises KeyError for a soul that is not open.
+        """
+        token.check()
+        pending = self.minds[soul].vector_queue.pending_memory_count()
+        self.unload(soul)
+        self.use.closed(soul, pending)
 
     async def _open(self, token: WriteToken, soul: Soul) -> Mind:
         self.opening[soul.id] = mind = self._with_clock(Mind(soul))
@@ -488,12 +482,4 @@ def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> Non
         m
         for m in memories
         if (memory := mind.memories.get(m)) and words.may_hold(memory.text)
-    )
-
-
-def _remembers(soul: Soul, chat: Chat, message: Message) -> bool:
-    return (
-        attended(chat, soul.id, message)
-        and memorable(message)
-        and (soul.settings.remember_hidden or not message.hidden)
     )

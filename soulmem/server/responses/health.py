@@ -55,6 +55,13 @@ class CoreResponse(ResponseBody, frozen=True):
     memory: str
 
 
+class SoulsHealthResponse(ResponseBody, frozen=True):
+    """How many souls are in memory, and how many left it as nobody used them for a while."""
+
+    open: int
+    closed: int
+
+
 class HealthResponse(ResponseBody, frozen=True):
     """State of the sidecar. `pending`: messages that are not searchable yet. `bin_days`: days until something
     in the bin is erased.
@@ -69,6 +76,7 @@ class HealthResponse(ResponseBody, frozen=True):
     kernels: KernelsHealthResponse
     llm: LlmHealthResponse
     pending: int
+    souls: SoulsHealthResponse
     bin_days: float
     core_left_out: list[CoreResponse]
     notes: list[str]
@@ -98,6 +106,7 @@ def health_response(health: Health, bin_days: float) -> HealthResponse:
             tokens_this_hour=health.spent.prompt_tokens + health.spent.answer_tokens,
         ),
         pending=health.pending,
+        souls=SoulsHealthResponse(open=health.souls_open, closed=health.souls_closed),
         bin_days=bin_days,
         core_left_out=[
             CoreResponse(soul=soul, memory=memory)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
+from soulmem.domain.ids import SoulId
 from soulmem.domain.soul import SETTINGS, KnownName, Soul
 from soulmem.server.responses.common import ResponseBody
 
@@ -44,6 +45,7 @@ class SoulResponse(ResponseBody, frozen=True):
     names: list[NameResponse]
     config: SoulConfigResponse
     config_from: dict[str, str]  # card or default, by name of the setting
+    open: bool  # in memory; a request for a soul that is not opens it
 
 
 class SoulsResponse(ResponseBody, frozen=True):
@@ -59,8 +61,8 @@ class FingerprintResponse(ResponseBody, frozen=True):
     hash: str
 
 
-def soul_response(soul: Soul) -> SoulResponse:
-    """One soul with its full settings."""
+def soul_response(soul: Soul, in_memory: Collection[SoulId]) -> SoulResponse:
+    """One soul with its full settings; `in_memory` are the souls that are open."""
     settings = soul.settings
     return SoulResponse(
         id=soul.id,
@@ -87,6 +89,7 @@ def soul_response(soul: Soul) -> SoulResponse:
         config_from={
             name: "card" if name in settings.own else "default" for name in SETTINGS
         },
+        open=soul.id in in_memory,
     )
 
 
@@ -104,6 +107,8 @@ def _names(names: Iterable[KnownName]) -> list[NameResponse]:
     ]
 
 
-def souls_response(souls: Iterable[Soul]) -> SoulsResponse:
+def souls_response(
+    souls: Iterable[Soul], in_memory: Collection[SoulId]
+) -> SoulsResponse:
     """The souls, in the given order."""
-    return SoulsResponse(souls=[soul_response(soul) for soul in souls])
+    return SoulsResponse(souls=[soul_response(soul, in_memory) for soul in souls])

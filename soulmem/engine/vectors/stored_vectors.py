@@ -1,0 +1,36 @@
+"""Vectors in the store: the key of a text, and how vectors that were read get into a mind."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.mind.vector_queue import PendingText, TextKey
+from soulmem.engine.runtime.compute_only import compute_only
+
+
+def vector_key(text: str) -> str:
+    """The key of a text's vector in the store."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@compute_only
+def texts_by_key(mind: Mind, keys: Sequence[TextKey]) -> dict[str, list[PendingText]]:
+    """The texts of these keys, by the keys of their vectors in the store."""
+    out: dict[str, list[PendingText]] = {}
+    for wanted in mind.vector_queue.texts(keys):
+        out.setdefault(vector_key(wanted.text), []).append(wanted)
+    return out
+
+
+@compute_only
+def take_stored(
+    mind: Mind, wanted: Mapping[str, Sequence[PendingText]], stored: Mapping[str, bytes]
+) -> None:
+    """Let the mind keep vectors that were read, by their key in the store."""
+    for name, data in stored.items():
+        vector = np.frombuffer(data, "<f4")
+        mind.vector_queue.store_vectors((text, vector) for text in wanted[name])

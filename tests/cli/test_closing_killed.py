@@ -1,0 +1,108 @@
+"""Is everything there that was acknowledged, when the sidecar is killed while it closes souls?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from soulmem.cli.client import Client
+from soulmem.cli.sidecar import await_store
+from tests.cli.conftest import start_process
+
+pytestmark = pytest.mark.timeout(600)
+ROUNDS = 2
+# Closes as soon as it rests, which it does after a second.
+SETTINGS = """
+[idle]
+after_seconds = 1.0
+close_after_minutes = 0.001
+"""
+
+
+@contextmanager
+def sidecar(folder: Path) -> Iterator[tuple[Client, subprocess.Popen[str]]]:
+    """A sidecar in a process of its own, killed at the end."""
+    folder.mkdir(exist_ok=True)
+    (folder / "config.toml").write_text(SETTINGS, encoding="utf-8")
+    command = ("serve", "--port", "0", "--data", str(folder), "--json")
+    with start_process(*command) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
+        await_store(client)
+        try:
+            yield client, process
+        finally:
+            process.kill()  # SIGKILL
+            process.communicate()
+
+
+def sync(client: Client, count: int) -> None:
+    """Show a chat of so many messages, which is acknowledged."""
+    messages = []
+    for number in range(count):
+        text = f"Line {number}: the lantern of day {number} hangs under the bridge."
+        messages.append(
+            {
+                "slot": f"m{number}",
+                "hash": hashlib.sha256(text.encode()).hexdigest()[:16],
+                "role": "user" if number % 2 else "character",
+                "speaker": "Al" if number % 2 else "Bel",
+                "text": text,
+            }
+        )
+    body = {"souls": ["s1"], "messages": messages}
+    assert not client.ask("PUT", "/chats/c1", body).get("needs_text")
+
+
+def until_closed(client: Client) -> None:
+    """Wait until the soul has left memory, without a request that keeps it there."""
+    for _ in range(1200):
+        souls = client.ask("GET", "/health")["souls"]
+        if souls == {"open": 0, "closed": 1}:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"the soul does not close: {souls}")
+
+
+def test_nothing_is_lost_when_it_is_killed_while_souls_close(tmp_path: Path) -> None:
+    """Killed after it closed, and at any moment of a second in which it rests and closes."""
+    draw, count = random.Random(3), 0
+    folder = tmp_path / "killed"
+    for number in range(ROUNDS):
+        with sidecar(folder) as (client, process):
+            client.ask("PUT", "/souls/s1", {"name": "Bel", "names": []})
+            for _ in range(2):
+                count += 10
+                sync(client, count)
+                if number % 2:
+                    until_closed(client)  # and the next sync opens it
+            if not number % 2:
+                time.sleep(1.0 + draw.random())
+            process.kill()  # SIGKILL
+            process.wait()
+    with sidecar(folder) as (client, _):
+        chat = client.ask("GET", "/chats/c1")
+        assert [m["slot"] for m in chat["messages"]] == [f"m{n}" for n in range(count)]
+        question = {
+            "soul": "s1",
+            "chat": "c1",
+            "query": f"the lantern of day {count // 2}",
+        }
+        for _ in range(2):
+            answer = client.ask("POST", "/recall", question)
+            assert any(f"day {count // 2} " in m["text"] for m in answer["memories"])
+            until_closed(client)
+        killed = client.ask("GET", "/souls/s1/fingerprint")["hash"]
+    with sidecar(tmp_path / "whole") as (client, _):
+        client.ask("PUT", "/souls/s1", {"name": "Bel", "names": []})
+        sync(client, count)
+        assert client.ask("GET", "/souls/s1/fingerprint")["hash"] == killed
