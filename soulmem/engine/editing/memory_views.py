@@ -39,6 +39,7 @@ from soulmem.engine.views.faded_edges import unfaded_edges
 from soulmem.engine.views.faded_texts import blurs
 from soulmem.engine.views.fading_ahead import turns_left
 from soulmem.engine.views.listed_rows import (
+    Bools,
     listed_rows,
     ordered_rows,
     part_rows,
@@ -48,6 +49,7 @@ from soulmem.engine.views.read_texts import read_texts
 from soulmem.engine.views.tag_levels import (
     NO_LEVEL,
     level_of,
+    rows_with_a_word,
     tag_level,
     tags_of,
 )
@@ -140,9 +142,11 @@ def viewed(
     ]
 
 
-def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
+def _rung(
+    mind: Mind, memory: Memory, wanted: MemoryFilter, with_word: Bools | None
+) -> int:
     """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 without a
-    query; 5 no match.
+    query; 5 no match. `with_word`: the rows that have a word of the query.
     """
     if wanted.tag is not None:
         rung = tag_level(tags_of(memory), wanted.tag.casefold())
@@ -152,8 +156,8 @@ def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter) -> int:
             return rung
     if wanted.q is None:
         return 4
-    asked = wanted.q.casefold().strip()
-    rung = level_of(mind, memory, asked)
+    asked = _asked(wanted.q)
+    rung = level_of(mind, memory, asked, with_word)
     if wanted.match is TagMatch.EXACT and rung not in (0, 2):
         # A tag that contains the words may stand beside a text that has them as they are.
         return 2 if asked in memory.text.casefold() else _NO_MATCH
@@ -198,19 +202,32 @@ def page(
         listing = _newest_page if is_newest else _ordered_page
         return listing(mind, wanted, after, extra_turns)
     states = BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
-    place = {key: (_RANKED, position, str(key)) for position, key in enumerate(ranked)}
-    matches = []
     part = None if wanted.part == Part() else part_rows(mind, wanted.part)
-    for memory in mind.memories.values():
+
+    def is_selected(memory: Memory) -> bool:
+        """By all but the words."""
         if listed_state(mind, memory) not in states or not _is_wanted(memory, wanted):
+            return False
+        return part is None or bool(part[mind.row_of(memory)])
+
+    place = {key: (_RANKED, position, str(key)) for position, key in enumerate(ranked)}
+    known = (mind.memories.get(key) for key in ranked)
+    matches = [(place[m.id], m) for m in known if m is not None and is_selected(m)]
+    if sum(after is None or key > after for key, _ in matches) > wanted.limit:
+        return _cut(mind, matches, wanted.limit, after, extra_turns)
+    # What nobody ranked is looked through only when the page is not full
+    with_word = None if wanted.q is None else rows_with_a_word(mind, _asked(wanted.q))
+    for memory in mind.memories.values():
+        if memory.id in place or not is_selected(memory):
             continue
-        if part is not None and not part[mind.row_of(memory)]:
-            continue
-        if memory.id in place:
-            matches.append((place[memory.id], memory))
-        elif (rung := _rung(mind, memory, wanted)) < _NO_MATCH:
+        rung = _rung(mind, memory, wanted, with_word)
+        if rung < _NO_MATCH:
             matches.append(((rung, -_micros(memory), str(memory.id)), memory))
     return _cut(mind, matches, wanted.limit, after, extra_turns)
+
+
+def _asked(words: str) -> str:
+    return words.casefold().strip()
 
 
 def _ordered_page(

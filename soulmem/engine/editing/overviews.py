@@ -35,7 +35,7 @@ from soulmem.graph.layout import Point, layout_of
 
 # At a time on the compute thread: some 20 ms.
 _TEXTS = 20
-_CONCEPTS = 10
+_CONCEPTS = 40
 _DIGITS = 9  # of a loss of visibility, in the order and in cursors
 _CURSOR = re.compile(r"([01]\.\d{9})_([A-Za-z0-9_-]{1,64})\Z")
 

@@ -136,8 +136,6 @@ def _takes_part(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
     """Whether texts tell more often of somebody of that name than of a place or an object."""
     folded = set(map(fold, names))
     people = things = 0
-    if _names_a_place(mind, names, rows):
-        return False
     for row in rows.tolist():
         situation = mind.memory_at(row).situation
         kinds = [p.kind for p in situation.participants if fold(p.name) in folded]
@@ -145,7 +143,8 @@ def _takes_part(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
             people += 1
         elif kinds or fold(situation.location or "") in folded:
             things += 1
-    return people > things
+    # What a name stands behind takes longest to see, and most names are nobody's
+    return people > things and not _names_a_place(mind, names, rows)
 
 
 def _names_a_place(mind: Mind, names: Sequence[str], rows: Ints) -> bool:

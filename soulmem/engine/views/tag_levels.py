@@ -8,10 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
+import numpy as np
+from numpy.typing import NDArray
+
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.keywords import STRONG
+
+Bools = NDArray[np.bool_]
 
 TAG_EXACT, TAG_PARTIAL, TEXT_EXACT, TEXT_PARTIAL = range(4)  # design 9
 NO_LEVEL = 5
@@ -42,13 +47,29 @@ def tags_of(memory: Memory) -> tuple[str, ...]:
 
 
 @compute_only
-def level_of(mind: Mind, memory: Memory, asked: str) -> int:
-    """The level by the tags, else by the text; NO_LEVEL without a match. `asked` is casefolded."""
+def rows_with_a_word(mind: Mind, asked: str) -> Bools:
+    """Which searched texts have a word of what is asked for, bool[rows]; read from the index."""
+    out = np.zeros(mind.size, np.bool_)
+    for token in mind.tokeniser.tokens(asked):
+        out[mind.words.rows(token)] = True
+    return out
+
+
+@compute_only
+def level_of(
+    mind: Mind, memory: Memory, asked: str, with_word: Bools | None = None
+) -> int:
+    """The level by the tags, else by the text; NO_LEVEL without a match. `asked` is casefolded.
+
+    with_word  of `rows_with_a_word`, where it is known: spares to cut the text into words
+    """
     level = tag_level(tags_of(memory), asked)
     if level != NO_LEVEL:
         return level
     if asked in memory.text.casefold():
         return TEXT_EXACT
+    if with_word is not None and mind.columns.searched[mind.row_of(memory)]:
+        return TEXT_PARTIAL if with_word[mind.row_of(memory)] else NO_LEVEL
     words = set(mind.tokeniser.tokens(asked))
     is_part = not words.isdisjoint(mind.tokeniser.tokens(memory.text))
     return TEXT_PARTIAL if is_part else NO_LEVEL

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
@@ -327,3 +328,27 @@ async def test_a_graph_holds_what_is_asked_for_as_well(stage: Stage) -> None:
         assert len(texts) == 4
         assert "far" in texts
         assert "other" not in texts
+
+
+async def test_a_search_gives_each_match_once_page_by_page(stage: Stage) -> None:
+    """What a recall ranks comes first, then what only has a word; however long the pages are."""
+    for number in range(9):
+        await stage.note(f"The brass key number {number} hangs here.")
+        await stage.note(f"Somebody is keyless, {number}.")
+    wanted = MemoryFilter(SoulId("s1"), q="brass key", match=TagMatch.MEANING)
+
+    async def found(limit: int) -> list[str]:
+        out: list[str] = []
+        cursor: str | None = None
+        while not out or cursor is not None:
+            asked = replace(wanted, limit=limit, cursor=cursor)
+            page = await stage.engine.memories.list(ME, asked)
+            out += [view.memory.text for view in page.memories]
+            cursor = page.cursor
+        return out
+
+    whole = await found(1000)
+    assert len(whole) == len(set(whole)) >= 9
+    assert all("brass" in text for text in whole[:9])
+    for limit in (1, 4, 9):
+        assert await found(limit) == whole
