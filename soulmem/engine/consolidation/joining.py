@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -72,14 +73,16 @@ class Joiner:
         merged = released = 0
         while keys := await self._compute.run(_next_to_compare, mind):
             groups = await self._compute.run(_groups, mind, keys)
+            await self._compute.run(_set_compared, mind, _without(keys, groups))
             for group in groups:
-                for part in await self._parts(mind, group):
-                    change = await self._join_group(world, mind, part, source)
+                parts = await self._parts(mind, group)
+                await self._compute.run(_set_compared, mind, _without(group, parts))
+                for part in parts:
+                    change = await self._join_part(world, mind, part, source)
+                    await self._compute.run(_set_compared, mind, part)
                     states = [memory.state for memory in change.put_memories]
                     merged += states.count(MemoryState.MERGED)
                     released += states.count(MemoryState.ACTIVE)
-                await self._compute.run(_set_compared, mind, group)
-            await self._compute.run(_set_compared, mind, keys)
         return Joined(merged, released)
 
     async def _parts(
@@ -95,7 +98,7 @@ class Joiner:
             tellings += await self._compute.run(_tellings, mind, piece)
         return await self._compute.run(_parts_of, mind, keys, tellings, self._params)
 
-    async def _join_group(
+    async def _join_part(
         self, world: World, mind: Mind, keys: Sequence[MemoryId], source: str
     ) -> MindChange:
         """Join what of these texts tells the same; returns the change."""
@@ -141,8 +144,17 @@ def _next_to_compare(mind: Mind) -> list[MemoryId]:
     return mind.ids_at(rows.tolist())
 
 
+def _without(
+    keys: Iterable[MemoryId], lists: Iterable[Iterable[MemoryId]]
+) -> list[MemoryId]:
+    """Those of the keys that are in none of the lists."""
+    listed = set(chain.from_iterable(lists))
+    return [key for key in keys if key not in listed]
+
+
 @compute_only
 def _set_compared(mind: Mind, keys: Iterable[MemoryId]) -> None:
+    """Compare these no more until they change."""
     for key in keys:
         row = mind.row(key)
         if row is not None:
