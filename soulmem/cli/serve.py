@@ -36,8 +36,11 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
     # Imported late: it is slow, and errors in the settings should be shown before.
+    from soulmem.adapters.surreal.process_scan import forgo_process_scan
     from soulmem.bootstrap import build
 
+    if not settings.store.url:
+        forgo_process_scan()
     engine, app = build(settings, test_mode=args.test_mode)
 
     def ready(host: str, port: int) -> None:

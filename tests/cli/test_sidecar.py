@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import sys
@@ -19,6 +20,7 @@ from tests.cli.conftest import Command, run_process, start_process
 
 pytestmark = pytest.mark.timeout(120)
 
+_FILES = 60  # that a sidecar with nothing to do has open
 BARE = {"SOULMEM_EMBEDDER_MODEL": "none"}  # no model to load where none is asked
 
 
@@ -98,6 +100,8 @@ def test_serve_tells_where_it_is_and_ends_well(
             "127.0.0.1", int(place["url"].removesuffix("/v1").rpartition(":")[2])
         ).health()
         assert health["version"] == place["version"]
+        if sys.platform == "linux":
+            assert len(os.listdir(f"/proc/{process.pid}/fd")) <= _FILES
         process.send_signal(number)
         out, err = process.communicate()
     assert (process.returncode, out) == (0, "")
