@@ -44,10 +44,11 @@ class Chains:
 
     def of(self, row: int) -> Iterator[int]:
         """Slots of the row; nothing may be added or removed during iteration."""
-        slot = int(self._first[row]) if row < self._first.size else -1
+        following = self._next
+        slot = self._first.item(row) if row < self._first.size else -1
         while slot >= 0:
             yield slot
-            slot = int(self._next[slot])
+            slot = following.item(slot)
 
     def of_one(self, row: int, codes: NDArray[np.uint8], code: int) -> list[int]:
         """Slots of the row whose entry in `codes` is `code`."""

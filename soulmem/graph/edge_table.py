@@ -173,6 +173,15 @@ class EdgeTable(Mapping[str, Edge]):
         """Edges that start or end at the memory, of one kind if given, in no particular order."""
         return map(self.edge_at, self._touching(memory, kind))
 
+    def targets(self, memory: MemoryId, kind: EdgeKind) -> list[MemoryId]:
+        """The memories that edges of this kind lead to from the memory; builds no edge."""
+        row = self._rows.row(memory)
+        if row is None:
+            return []
+        code, kinds, target = EDGE_KINDS.index(kind), self._kind, self._target
+        slots = self._leaving.of(row)
+        return self._rows.ids(target.item(s) for s in slots if kinds.item(s) == code)
+
     @property
     def verbs(self) -> Sequence[str | None]:
         """Every verb that an edge has had in this table."""

@@ -85,14 +85,14 @@ class Incidence:
             return
         self._grow(row + 1)
         self.revision += 1
-        for column, (key, salience) in enumerate(list(salience_of.items())[:WIDTH]):
-            term = self._take(key)
-            self._cells[row, column] = term
-            self._salience[row, column] = round(
-                _SALIENCE * min(max(salience, 0.0), 1.0)
-            )
-            self._fresh_terms.append(term)
-            self._fresh_rows.append(row)
+        kept = list(salience_of.items())[:WIDTH]
+        numbers = [self._take(key) for key, _ in kept]
+        self._cells[row, : len(kept)] = numbers
+        self._salience[row, : len(kept)] = [
+            round(_SALIENCE * min(max(salience, 0.0), 1.0)) for _, salience in kept
+        ]
+        self._fresh_terms.extend(numbers)
+        self._fresh_rows.extend([row] * len(kept))
         self._home[row] = _FRESH
         self._count_row(row, 1)
         if len(self._fresh_terms) > _MOST_FRESH:

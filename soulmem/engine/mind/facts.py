@@ -3,27 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.edges import Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.columns import UNKNOWN, Columns
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
 from soulmem.kernels.warm import kernels
-from soulmem.language.scripts import UNSPACED
+from soulmem.language.scripts import UNSPACED, is_unspaced
 
 Bools = NDArray[np.bool_]
 RowNumbers = NDArray[np.int32]
 
+_NOTE = MEMORY_KINDS.index(MemoryKind.NOTE)
 _VERB = "relates to"  # of a relation without a verb
 _DENSE = re.compile(f"[{UNSPACED}，。、；：！？「」《》]")
+
+
+class LoadedFact(NamedTuple):
+    """A fact that was loaded with its edge."""
+
+    key: MemoryId
+    text: str
+    touched: int  # microseconds since 1970, of its edge
+    row: int
+    subject: int  # rows of the concepts
+    object: int
 
 
 class Facts(Mapping[MemoryId, Memory]):
@@ -129,14 +143,31 @@ class Facts(Mapping[MemoryId, Memory]):
             return None
         fact = self._fact(MemoryId(edge.id), edge, subject, object_)
         if fact.id not in self:
-            if self._size == len(self._table):
-                self._table = np.concatenate([self._table, np.zeros_like(self._table)])
-            self._table[self._size] = [
-                self._rows.add(end) for end in (fact.id, edge.source, edge.target)
-            ]
-            self._set_index(self._size)
-            self._size += 1
+            self._add(*map(self._rows.add, (fact.id, edge.source, edge.target)))
         return fact
+
+    def load(self, page: EdgePage) -> list[LoadedFact]:
+        """Add the facts of the `relates` edges of a page that is in the edge table; returns those that are new.
+
+        Builds no memory and no edge: a large soul has a hundred thousand facts.
+        """
+        loaded: list[LoadedFact] = []
+        rows, text_at = self._rows, self._memories.text_at
+        for index, kind in enumerate(page.kind):
+            if kind != EdgeKind.RELATES.value:
+                continue
+            source, target = rows.row(page.source[index]), rows.row(page.target[index])
+            if source is None or target is None:
+                continue
+            subject, object_ = text_at(source), text_at(target)
+            key = MemoryId(page.id[index])
+            if subject is None or object_ is None or key in self:
+                continue
+            text = fact_text(subject, page.verb[index], object_)
+            row, touched = rows.add(key), page.touched[index]
+            self._add(row, source, target)
+            loaded.append(LoadedFact(key, text, touched, row, source, target))
+        return loaded
 
     def drop(self, key: MemoryId) -> bool:
         """Remove the fact `key`; False if there is none."""
@@ -172,6 +203,13 @@ class Facts(Mapping[MemoryId, Memory]):
         self._table_index = np.full(int(table.max(initial=0)) + 1, -1, np.int32)
         self._table_index[table[:, 0]] = np.arange(self._size, dtype=np.int32)
 
+    def _add(self, row: int, subject: int, object_: int) -> None:
+        if self._size == len(self._table):
+            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+        self._table[self._size] = row, subject, object_
+        self._set_index(self._size)
+        self._size += 1
+
     def _index_of(self, row: int) -> int:
         """The table index of the fact at `row`, -1 if there is none."""
         return int(self._table_index[row]) if row < self._table_index.size else -1
@@ -196,6 +234,25 @@ class Facts(Mapping[MemoryId, Memory]):
             created=edge.touched,
             importance=max(subject.importance, object_.importance),
         )
+
+
+def note_facts(
+    facts: Sequence[LoadedFact], columns: Columns, size: int
+) -> Sequence[LoadedFact]:
+    """Fill the columns, of `size` rows, of these facts, whose concepts have theirs; returns the facts."""
+    columns.grow(size)
+    rows = [fact.row for fact in facts]
+    columns.active[rows] = columns.searched[rows] = True
+    touched = np.asarray([fact.touched for fact in facts], np.float64)
+    columns.happened[rows] = columns.ended[rows] = touched / 1e6
+    columns.importance[rows] = np.maximum(
+        columns.importance[[fact.subject for fact in facts]],
+        columns.importance[[fact.object for fact in facts]],
+    )
+    columns.tokens[rows] = UNKNOWN
+    columns.unspaced[rows] = [is_unspaced(fact.text) for fact in facts]
+    columns.kind[rows] = _NOTE
+    return facts
 
 
 def fact_text(subject: str, verb: str | None, object_: str) -> str:

@@ -21,7 +21,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
-from soulmem.engine.mind.facts import Facts
+from soulmem.engine.mind.facts import Facts, note_facts
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.name_counts import NameCounts
 from soulmem.engine.mind.name_scope import NameScope
@@ -358,10 +358,9 @@ class Mind:
     def load_edges(self, page: EdgePage) -> None:
         """Load a page of stored edges that are not in memory yet."""
         self.edges.load(page)
-        for key, kind in zip(page.id, page.kind, strict=True):
-            edge = self.edges.get(key) if kind == EdgeKind.RELATES.value else None
-            if edge is not None:
-                self._add_fact(edge)
+        for fact in note_facts(self.facts.load(page), self.columns, self.size):
+            self.words.put(fact.row, self.tokeniser.tokens(fact.text))
+            self.vector_queue.enqueue(fact.key)
         kinds = zip(page.source, page.kind, strict=True)
         self.terms.refresh(
             dict.fromkeys(s for s, kind in kinds if kind == EdgeKind.MENTIONS.value)

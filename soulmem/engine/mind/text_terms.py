@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
 
 from soulmem.domain.edges import TEXTS, Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
@@ -21,6 +23,7 @@ from soulmem.language.scripts import UNSPACED
 
 _CONCEPT = "@"  # first character of a concept's key; no word begins with it
 _UNSPACED = re.compile(f"[{UNSPACED}]")
+_REMEMBERED = 4096  # names, and words, that are cut once: some 2 MB
 
 
 class TextTerms:
@@ -48,11 +51,7 @@ class TextTerms:
             if memory.is_binned:
                 self.incidence.drop(row)
             else:
-                concepts = [
-                    e.target
-                    for e in self._edges.of(key, EdgeKind.MENTIONS)
-                    if e.source == key
-                ]
+                concepts = self._edges.targets(key, EdgeKind.MENTIONS)
                 self.incidence.put(row, self.keys(memory.terms, concepts))
 
     def texts_mentioning(self, concept: MemoryId) -> Iterator[MemoryId]:
@@ -99,30 +98,38 @@ class TextTerms:
         self, words: Iterable[Term], concepts: Iterable[MemoryId]
     ) -> Iterator[tuple[str, float]]:
         """Keys of terms and their salience, 0..1: the concepts, then the words that are no part of their names."""
-        names: list[str] = []
+        names: list[_Name] = []
         for concept in dict.fromkeys(concepts):
             yield _CONCEPT + concept, 1.0
-            names += self._names_of(concept)
-        folds = list(map(fold, names))
-        taken = _words_of(names)
+            names += map(_name, self._names_of(concept))
+        taken = frozenset[str]().union(*(name.words for name in names))
         for term in words:
-            is_inside = not taken.isdisjoint(Tokens.of(term.key).folded)
-            if not is_inside and not any(_is_part(term.key, name) for name in folds):
-                yield term.key, term.salience
+            key, (tokens, is_unspaced) = term.key, _word(term.key)
+            if not taken.isdisjoint(tokens):
+                continue
+            if is_unspaced and any(key in n.fold or n.fold in key for n in names):
+                continue
+            yield key, term.salience
 
 
 def _mentions(edge: Edge) -> bool:
     return edge.kind is EdgeKind.MENTIONS
 
 
-def _words_of(names: Iterable[str]) -> set[str]:
-    """The folded words of names in scripts with spaces."""
-    out: set[str] = set()
-    for name in names:
-        out.update(token for token in Tokens.of(name).folded if len(token) > 1)
-    return out
+class _Name(NamedTuple):
+    """A name as words of texts are compared with it."""
+
+    words: frozenset[str]  # folded, of scripts with spaces
+    fold: str
 
 
-def _is_part(key: str, name: str) -> bool:
-    """Whether one contains the other, for a key in a script without spaces."""
-    return _UNSPACED.match(key) is not None and (key in name or name in key)
+@lru_cache(_REMEMBERED)
+def _name(name: str) -> _Name:
+    words = (token for token in Tokens.of(name).folded if len(token) > 1)
+    return _Name(frozenset(words), fold(name))
+
+
+@lru_cache(_REMEMBERED)
+def _word(key: str) -> tuple[frozenset[str], bool]:
+    """The folded tokens of a term that is a word, and whether it begins in a script without spaces."""
+    return frozenset(Tokens.of(key).folded), _UNSPACED.match(key) is not None
