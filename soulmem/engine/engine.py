@@ -146,6 +146,7 @@ class Engine:
             minds=self.worlds.minds(),
             souls_closed=sum(len(w.use) for w in self.worlds.all()),
             closed_pending=sum(w.use.pending() for w in self.worlds.all()),
+            worlds=self.worlds.all(),
             notes=notes,
         )
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm_usage import LlmUsage
-from soulmem.engine.api.results import EmbedderHealth, Health
+from soulmem.engine.api.results import EmbedderHealth, Health, Opening
 from soulmem.engine.llm.sources import LlmHealth
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.world.world import World
 from soulmem.ports.store import StoreHealth
 
 
@@ -22,6 +23,15 @@ def left_out(mind: Mind) -> list[MemoryId]:
         for key, row in rows
         if row is not None and columns.permanent[row] and columns.in_use[row]
     ]
+
+
+def opening_of(worlds: Iterable[World]) -> Iterator[Opening]:
+    """The souls that are being opened, and how far they are."""
+    for world in worlds:
+        for soul, mind in world.opening.items():
+            read, stored = len(mind.memories), world.expected.get(soul)
+            total = None if stored is None else max(read, stored)
+            yield Opening(soul, mind.soul.name, read, total)
 
 
 def health_of(
@@ -37,6 +47,7 @@ def health_of(
     minds: Sequence[Mind],
     souls_closed: int,
     closed_pending: int,
+    worlds: Sequence[World],
     notes: Sequence[str],
 ) -> Health:
     """The health report.
@@ -73,5 +84,6 @@ def health_of(
         souls_open=len(minds),
         souls_closed=souls_closed,
         core_left_out=tuple(core_left_out),
+        opening=tuple(opening_of(worlds)),
         notes=(*([error.message] if error is not None else ()), *store.losses, *notes),
     )

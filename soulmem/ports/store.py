@@ -190,6 +190,9 @@ class Store(Protocol):
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
         """All edges of a soul, page by page like `memory_pages`."""
 
+    async def memory_count(self, owner: Owner) -> int:
+        """Number of the owner's memories that are stored one by one, without those on shelves. Fast."""
+
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         """Number of stored edges of the soul, or with None of the owner (faster)."""
 

@@ -171,6 +171,10 @@ class FakeStore:
     ) -> None:
         """Here nothing takes less room."""
 
+    async def memory_count(self, owner: Owner) -> int:
+        self._check_open()
+        return len(self._world(owner).memories)
+
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         self._check_open()
         return sum(

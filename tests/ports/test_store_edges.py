@@ -106,8 +106,11 @@ async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:
     assert await store.edge_count(somebody) == 1
     assert len((await store.edges_around(OWNER, SOUL, keys("mem-1", "a"))).id) == 1
     assert {item.id for item in await store.memories(OWNER, OTHER)} == {"a", "b", "c"}
+    stored = await store.memory_count(OWNER)
+    assert stored == len(await store.memories(OWNER, SOUL)) + 3
 
     await store.commit(Change(OWNER, drop_memories=keys("b")))
+    assert await store.memory_count(OWNER) == stored - 1
     assert [await store.edge_count(OWNER, item) for item in (None, SOUL, OTHER)] == [
         2,
         1,

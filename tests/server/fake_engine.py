@@ -33,6 +33,7 @@ from soulmem.engine.api.results import (
     GraphView,
     Health,
     MemoryView,
+    Opening,
     Page,
     Recalled,
     Trace,
@@ -132,6 +133,7 @@ class FakeEngine:
             store_detail="",
             embedder=EmbedderHealth("ok", "tiny", 8, True, ""),
             kernels="ok",
+            opening=(Opening(SoulId("s1"), "Mira", 3, 9),),
             notes=("the packaged model answers",),
         )
 

@@ -34,6 +34,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         "bin_days": 7.0,
         "souls": {"open": 0, "closed": 0},
         "core_left_out": [],
+        "opening": [{"soul": "s1", "name": "Mira", "memories": 3, "of": 9}],
         "notes": ["the packaged model answers"],
     }
 

@@ -275,6 +275,7 @@
  * @property {{state: string, model: string | null, calls_this_hour?: number, tokens_this_hour?: number}} [llm]
  * @property {{soul: string, memory: string}[]} [core_left_out] permanent memories that the last prompt had no room for
  * @property {number} [pending] messages and memories that are not searchable by meaning yet
+ * @property {{soul: string, name: string, memories: number, of: number | null}[]} [opening] souls whose memories are being read
  * @property {number} [bin_days]
  * @property {string[]} [notes]
  */

@@ -80,6 +80,15 @@ function leftOutChecks({ core_left_out: leftOut }, say) {
     return [{ sign: 'warn', text: say('check_left_out', { n: leftOut.length }) }];
 }
 
+/** @param {Health} health @param {Say} say @returns {Check[]} */
+function openingChecks({ opening = [] }, say) {
+    return opening.map(({ name, memories, of }) => {
+        const facts = { name, n: memories.toLocaleString(), total: of?.toLocaleString() ?? '' };
+        const key = of === null ? 'check_opening_some' : 'check_opening';
+        return { sign: 'wait', text: say(key, facts) };
+    });
+}
+
 /** @param {LinkState['step']} step @param {Omit<ChatState, 'syncing' | 'paused'>} state @param {Say} say
  * @returns {Check} */
 function chatCheck(step, { reading, quarantine, chat, error }, say) {
@@ -104,6 +113,7 @@ export function checklist(link, chatState, url, say) {
         ...embedderChecks(health.embedder, say),
         ...llmChecks(health.llm, say),
         ...leftOutChecks(health, say),
+        ...openingChecks(health, say),
         chatCheck(step, chatState, say),
     ];
     if (health.pending) {

@@ -52,7 +52,8 @@ export function createLink(api, routeSettings, pageState, changed) {
     function schedule() {
         clearTimeout(timer);
         const pause = PAUSE[state.state];
-        const delay = state.health?.pending ? Math.min(PENDING_PAUSE, pause) : pause;
+        const { pending, opening } = state.health ?? {};
+        const delay = pending || opening?.length ? Math.min(PENDING_PAUSE, pause) : pause;
         timer = setTimeout(() => (document.hidden ? schedule() : void check()), delay);
     }
 

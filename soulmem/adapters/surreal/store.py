@@ -183,6 +183,14 @@ class SurrealStore(StreamEventRows):
             rows.EDGES, owner, soul, graph_rows.edge_page, lambda page: page.id
         )
 
+    async def memory_count(self, owner: Owner) -> int:
+        # A range of ids is counted without reading the rows; those of one soul are not.
+        which = "memory:[$owner, '']..=[$owner, ..]"
+        sql = f"SELECT VALUE count FROM (SELECT count() FROM {which} GROUP ALL);"
+        query = bound(sql, owner=owner)
+        (counts,) = await self._connection.read(lambda run: run(query))
+        return int(counts[0]) if counts else 0
+
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         # A range of ids is counted without reading the rows; an index is not.
         every = "edge:[$owner, '']..=[$owner, ..]"

@@ -265,6 +265,16 @@ class EmbedderHealth:
 
 
 @dataclass(frozen=True, slots=True)
+class Opening:
+    """A soul whose memories are being read from the store; recall answers with those that are."""
+
+    soul: SoulId
+    name: str
+    memories: int  # read so far
+    of: int | None  # known where the owner has no other soul
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """The state of the sidecar, from its start on."""
 
@@ -284,4 +294,5 @@ class Health:
     souls_closed: int = 0  # not in memory, as nobody used them for a while
     # Permanent memories, each with its soul, that the last recall of the soul had no room for.
     core_left_out: tuple[tuple[SoulId, MemoryId], ...] = ()
+    opening: tuple[Opening, ...] = ()
     notes: tuple[str, ...] = field(default_factory=tuple)

@@ -65,6 +65,10 @@ class Opener:
         memories follow the chats.
         """
         owner, soul = world.owner, mind.soul.id
+        is_alone = len(world.souls) == 1
+        world.expected.clear()
+        if is_alone:
+            world.expected[soul] = await self._store.memory_count(owner)
         chats = []
         for head in [
             h for h in world.heads.values() if soul in h.cast or soul in h.souls
@@ -75,7 +79,7 @@ class Opener:
                 chats.append(log)
         mind.terms.paused = True
         await self._read_memories(owner, mind)
-        await self._read_edges(owner, mind, alone=len(world.souls) == 1)
+        await self._read_edges(owner, mind, alone=is_alone)
         mind.terms.paused = False
         texts = await self._compute.run(of_kinds, mind, TEXTS)
         for start in range(0, len(texts), _MEMORIES):

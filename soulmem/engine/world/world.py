@@ -69,8 +69,9 @@ class World:
         self.souls: dict[SoulId, Soul] = {}
         self.heads: dict[ChatId, Chat] = {}
         self.minds: dict[SoulId, Mind] = {}
-        # partly filled minds of souls that are being opened
+        # partly filled minds of souls that are being opened, and of how many memories, where that is known
         self.opening: dict[SoulId, Mind] = {}
+        self.expected: dict[SoulId, int] = {}
         self.last_sync: dict[SoulId, float] = {}  # monotonic seconds
         self.use = SoulUse()
         self.writing = WriteLock()

@@ -62,6 +62,15 @@ class SoulsHealthResponse(ResponseBody, frozen=True):
     closed: int
 
 
+class OpeningResponse(ResponseBody, frozen=True):
+    """A soul of which `memories` are read so far, with which recall answers; `of` all, null if not known."""
+
+    soul: str
+    name: str
+    memories: int
+    of: int | None
+
+
 class HealthResponse(ResponseBody, frozen=True):
     """State of the sidecar. `pending`: messages that are not searchable yet. `bin_days`: days until something
     in the bin is erased.
@@ -79,6 +88,7 @@ class HealthResponse(ResponseBody, frozen=True):
     souls: SoulsHealthResponse
     bin_days: float
     core_left_out: list[CoreResponse]
+    opening: list[OpeningResponse]
     notes: list[str]
 
 
@@ -111,6 +121,10 @@ def health_response(health: Health, bin_days: float) -> HealthResponse:
         core_left_out=[
             CoreResponse(soul=soul, memory=memory)
             for soul, memory in health.core_left_out
+        ],
+        opening=[
+            OpeningResponse(soul=o.soul, name=o.name, memories=o.memories, of=o.of)
+            for o in health.opening
         ],
         notes=list(health.notes),
     )

@@ -152,6 +152,10 @@ async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
     for _ in range(12):
         store.held.release()
     await until(lambda: store.given == 12)
+    (told,) = stage.engine.health().opening
+    stored = await store.memory_count(ME)
+    assert (told.soul, told.name, told.of) == (SOUL, "Mira", stored)
+    assert 0 < told.memories <= 12 < stored
     early = await stage.recall("lantern bridge", "root", time_budget_ms=50)
     assert [m.text for m in early.memories if "bridge" in m.text] == [
         "Al: the lantern is under the bridge"
@@ -167,6 +171,7 @@ async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
     for _ in range(1000):
         store.held.release()
     await opening
+    assert stage.engine.health().opening == ()
     full = await stage.recall("lantern bridge", "root")
     assert not full.timed_out
     assert {m.id for m in early.memories} <= {m.id for m in full.memories}

@@ -52,6 +52,15 @@ test('all well has no trouble and no next step', () => {
     );
 });
 
+test('a large soul that is being opened tells how far it is', () => {
+    const opening = [{ soul: 's', name: 'Mira', memories: 1200, of: 90000 }];
+    const [told] = troubles(seen({ opening }));
+    const figures = [1200, 90000].map(n => n.toLocaleString());
+    assert.ok(['Mira', ...figures].every(part => told?.includes(part)), told);
+    const [some] = troubles(seen({ opening: [{ soul: 's', name: 'Tom', memories: 7, of: null }] }));
+    assert.match(some ?? '', /Tom: 7 read so far/);
+});
+
 test('a store that cannot be written is named with its reason, in the list and as the next step', () => {
     const view = seen({
         status: 'degraded',
