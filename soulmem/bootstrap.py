@@ -29,6 +29,7 @@ from soulmem.config.settings import (
     LlmSettings,
     Settings,
     SpreadingSettings,
+    StoreSettings,
 )
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.errors import ModelUnavailable
@@ -118,7 +119,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         if settings.store.url
         else KeptStore(settings.data, STORE_FOLDER, backups_of(settings))
     )
-    store = kept or SurrealStore(settings.store.url)
+    store = kept or _served_store(settings.store)
     clock = MovableClock() if test_mode else SystemClock()
     return wire_engine(
         Ports(
@@ -137,6 +138,16 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             llm=models.sources(choice),
             models=models,
         )
+    )
+
+
+def _served_store(settings: StoreSettings) -> SurrealStore:
+    """The store on a server."""
+    return SurrealStore(
+        settings.url,
+        user=settings.user or None,
+        password=settings.password or None,
+        database=settings.database,
     )
 
 

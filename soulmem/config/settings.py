@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from soulmem.domain.soul import (
     SoulClock,
     SoulSettings,
 )
+
+_DATABASE = re.compile("[A-Za-z0-9_-]{1,64}")
 
 
 def _limited(default: Any, low: float, high: float) -> Any:
@@ -99,7 +102,18 @@ class StoreSettings(Section):
     name = "store"
 
     url: str = ""  # empty: embedded in the data folder; else a server, ws://..
+    database: str = "soulmem"  # on a server: each sidecar has its own
+    user: str = ""  # of the server's root users; empty: it asks for none
+    password: str = field(default="", repr=False)
     data: str = ""  # data folder; empty: the usual place of this system
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        if not _DATABASE.fullmatch(self.database):
+            raise ConfigError(
+                f"store.database = {self.database!r} names no database: use 1 to 64 letters, digits, _ and -",
+                field="store.database",
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,19 +60,17 @@ async def test_a_server_that_comes_back_is_used_again(tmp_path: Path) -> None:
         await store.close()
 
 
-async def test_databases_of_one_server_are_apart() -> None:
-    async with bridge(
-        "mem://"
-    ) as url:  # it has one session for all, so only one store may be open
-        owners = []
-        for database in ("one", "two", "one"):
-            store = SurrealStore(url, database=database)
+async def test_databases_of_one_server_are_apart_while_both_are_open() -> None:
+    async with bridge("mem://") as url:
+        stores = [SurrealStore(url, database=name) for name in ("one", "two")]
+        for store in stores:
             await store.open()
-            owners.append(await store.owners())
-            await store.commit(full_change(Owner(database)))
+        for store, name in zip(stores, ("one", "two"), strict=True):
+            assert await store.owners() == []
+            await store.commit(full_change(Owner(name)))
+        assert [await store.owners() for store in stores] == [["one"], ["two"]]
+        for store in stores:
             await store.close()
-
-        assert owners == [[], [], ["one"]]
 
 
 async def test_a_change_of_many_rows_goes_over_the_wire() -> None:

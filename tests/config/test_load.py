@@ -111,6 +111,7 @@ CHOSEN = {
     "llm.base_url": ("http://a:1/v1", "http://a:1/v1"),
     "llm.archivist_base_url": ("https://a/v1", "https://a/v1"),
     "llm.context_tokens": ("8192", 8192),
+    "store.database": ("mine", "mine"),
     "server.token": ("t" * 20, "t" * 20),
 }
 
@@ -195,6 +196,10 @@ def test_other_variables_are_left_alone(home: Home) -> None:
         ("[soul]\nrestraint = -1", ["my.toml", "soul.restraint", "-1", "0.0..2.0"]),
         ("[soul]\nkeep = 99", ["my.toml", "soul.keep", "99", "100..1000000"]),
         ("[log]\nlevel = 'loud'", ["my.toml", "log.level", "'loud'", "debug"]),
+        (
+            "[store]\ndatabase = 'a b'",
+            ["my.toml", "store.database", "'a b'", "letters"],
+        ),
         ("[recall\n", ["my.toml", "TOML"]),
     ],
 )
