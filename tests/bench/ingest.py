@@ -32,11 +32,13 @@ from soulmem.engine.params import EngineParams
 from soulmem.engine.wiring import Ports, wire_engine
 from tests.bench.large_soul import Writer
 from tests.bench.open_soul import resident
+from tests.bench.page import command_line, origin, publish, table
 from tests.fakes.spool import FakeSpool
 
 _SOUL, _CHAT = SoulId("reader"), ChatId("long")
 _PORTION = 200  # messages that come at once
 _ROW = 1000  # messages of a row of the table
+_SHOWN = (1000, 2000, 5000, 10_000, 15_000, 20_000)  # rows that the page shows
 _LIVE = 20  # messages said one by one after each row
 _BEGAN = datetime(2024, 1, 1, 9, tzinfo=timezone.utc)
 _NEW_NAME = 0.1  # of the messages tell of somebody with an invented name
@@ -113,17 +115,21 @@ async def measure(folder: str, count: int) -> list[Row]:
         rows.append(
             Row(start + _ROW, seconds, used, each, median(live), resident() - before)
         )
-        print(as_line(rows[-1]), flush=True)
+        print(*as_cells(rows[-1]), flush=True)
     await engine.stop()
     return rows
 
 
-def as_line(row: Row) -> str:
+def as_cells(row: Row) -> list[str]:
     """A line of the table."""
-    return (
-        f"| {row.messages:,} | {row.seconds:.1f} | {row.cpu_s:.1f} | {row.ms_each:.2f} | {row.live_ms:.1f} |"
-        f" {row.rss_mb:.1f} |"
-    )
+    return [
+        f"{row.messages:,}",
+        f"{row.seconds:.1f}",
+        f"{row.cpu_s:.1f}",
+        f"{row.ms_each:.2f}",
+        f"{row.live_ms:.1f}",
+        f"{row.rss_mb:.1f}",
+    ]
 
 
 async def _send(
@@ -148,11 +154,15 @@ def _main() -> None:
         "--messages", type=int, default=20_000, help="a whole number of thousands"
     )
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
     given = parser.parse_args()
-    print("| messages | s | CPU s | ms each | ms in play | MB more |")
-    print("| ---: | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as folder:
         rows = asyncio.run(measure(folder, given.messages))
+    head = ["messages", "s", "CPU s", "ms each", "ms in play", "MB more"]
+    shown = [row for row in rows if row.messages in _SHOWN or row is rows[-1]]
+    source = origin(command_line("tests.bench.ingest"), ("numpy", "surrealdb"))
+    text = table(head, [as_cells(row) for row in shown])
+    publish(given.page, "ingest", text, source)
     if given.json:
         given.json.write_text(
             json.dumps([asdict(row) for row in rows]), encoding="utf-8"

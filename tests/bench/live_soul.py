@@ -3,7 +3,8 @@
 The large soul of `large_soul` lives on, on a copy: each turn a message of the user is synced, a recall asked
 for it, and the answer synced. `still_recall` are recalls with nothing said between them. `sync` is the time
 that taking over the user's message takes, `recall` that of the recall without embedding, and `ground` what of
-it makes the soul's edges ready for walks again. `--json OUT` writes the same as one object.
+it makes the soul's edges ready for walks again. `--json OUT` writes the same as one object, `--page FILE` puts the
+table there.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from soulmem.engine.recall.walk_graph import WalkGraph
 from soulmem.engine.recall.walks import Walks
 from tests.bench.large_soul import SOUL, Writer
 from tests.bench.open_soul import engine_on
+from tests.bench.page import figure, origin, publish, table
 
 _TURNS = 60
 _PAUSE = 0.3  # seconds; nobody writes faster
@@ -109,10 +111,28 @@ async def measure(folder: str) -> dict[str, float]:
     }
 
 
+_ROWS = {
+    "sync": "a message is taken over",
+    "recall": "the recall behind it",
+    "ground": "`links`",
+    "still_recall": "a recall with nothing said before",
+}
+
+
+def report(found: dict[str, float]) -> str:
+    """The table."""
+    rows = [
+        [told, *(figure(found[f"{name}_p{p}_ms"]) for p in (50, 95))]
+        for name, told in _ROWS.items()
+    ]
+    return table(["", "p50, ms", "p95, ms"], rows)
+
+
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=given.folder.parent) as apart:
         copy = Path(apart) / given.folder.name
@@ -120,8 +140,8 @@ def _main() -> None:
         if (images := Path(f"{given.folder}-images")).is_dir():
             shutil.copytree(images, f"{copy}-images")
         found = asyncio.run(measure(str(copy)))
-    for name, value in found.items():
-        print(f"{name:20s} {value:8.1f}")
+    source = origin("python -m tests.bench.live_soul FOLDER", ("numpy", "surrealdb"))
+    publish(given.page, "live_soul", report(found), source)
     if given.json:
         given.json.write_text(json.dumps(found), encoding="utf-8")
 

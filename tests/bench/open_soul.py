@@ -10,7 +10,8 @@ within `again_s`. `index_mb` of it are the indices of words and terms, which are
 least of three: in one run of four the engine of the store takes 64 MB more when it opens, with or without the
 soul.
 With `--image` only the image is opened, which this very code must have left there. `--json OUT` writes the
-same as one object.
+same as one object, `--page FILE` puts the table there. `total_mb` is all memory of the process without a model,
+`files` how many it has open, both after all Idle work.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ import numpy as np
 
 from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal import SurrealStore
+from soulmem.adapters.surreal.process_scan import forgo_process_scan
 from soulmem.adapters.system_clock import SystemClock
 from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.api.requests import RecallRequest
@@ -41,6 +43,7 @@ from soulmem.kernels.warm import warm
 from soulmem.language import keywords
 from soulmem.ports.store import Store
 from tests.bench.large_soul import SOUL, BagEmbedder, Writer
+from tests.bench.page import figure, origin, publish, table
 from tests.fakes.spool import FakeSpool
 
 _ASKED = 200
@@ -66,6 +69,11 @@ def resident() -> float:
     """Megabytes of this process in RAM."""
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * 4096 / 1e6
+
+
+def open_files() -> float:
+    """Files, sockets and the like that this process has open."""
+    return float(len(list(Path("/proc/self/fd").iterdir())))
 
 
 def engine_on(store: Store, folder: str) -> Engine:
@@ -183,6 +191,8 @@ async def measure(folder: str) -> dict[str, float]:
     await asyncio.sleep(_SETTLED)
     gc.collect()
     out["rss_mb"] = resident() - before
+    out["total_mb"] = resident()
+    out["files"] = open_files()
     lag.worst = 0.0
     took: list[float] = []
     busy: list[float] = []
@@ -226,6 +236,7 @@ def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
     parser.add_argument(
         "--image", action="store_true", help="only from the image that is there"
     )
@@ -244,6 +255,7 @@ def _main() -> None:
             if given.memory
             else measure(given.folder)
         )
+        forgo_process_scan()  # as `soulmem serve` does
         print(json.dumps(asyncio.run(measured)))
         return
     if not given.image:
@@ -259,10 +271,13 @@ def _main() -> None:
             for name in ("graph_mb", "idle_mb", "used_mb", "left_mb")
         }
         values |= {name: memory[name] for name in ("index_mb", "again_s")}
-    for name in found["image"]:
-        print(
-            f"{name:20s}" + "".join(f" {found[how][name]:10.2f} {how}" for how in found)
-        )
+    rows = [
+        [f"`{name}`", *(figure(values[name]) for values in found.values())]
+        for name in found["image"]
+    ]
+    text = table(["", *(f"from {how}" for how in found)], rows)
+    source = origin("python -m tests.bench.open_soul FOLDER", ("numpy", "surrealdb"))
+    publish(given.page, "open_soul", text, source)
     if given.json:
         given.json.write_text(json.dumps(found), encoding="utf-8")
 

@@ -38,8 +38,15 @@ def origin(command: str, packages: Sequence[str]) -> str:
 
 def command_line(module: str) -> str:
     """The call that is running, without where its answers go."""
-    told = re.sub(r" ?--(json|page|keep) \S+", "", " ".join(sys.argv[1:]))
+    told = re.sub(r" ?--(json|page|keep|model) \S+", "", " ".join(sys.argv[1:]))
     return f"python -m {module} {told}".strip()
+
+
+def publish(page: Path | None, section: str, text: str, source: str) -> None:
+    """Print a table and where it comes from; put both on the page if there is one."""
+    print(f"\n{text}\n\n{source}")
+    if page is not None:
+        put(page, section, f"{text}\n\n{source}")
 
 
 def put(page: Path, section: str, text: str) -> None:

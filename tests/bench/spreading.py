@@ -1,7 +1,7 @@
 """How long does activation take to spread over the words of very many texts, from a word that a fifth of them has?
 Each word of a query belongs to a topic.
 
-python -m tests.bench.spreading [--texts 100000]
+python -m tests.bench.spreading [--texts 100000] [--page FILE]
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from soulmem.graph.incidence import Incidence
 from soulmem.kernels.warm import warm
 from soulmem.retrieval.association import spread_energy
+from tests.bench.page import command_line, figure, origin, publish, table
 
 _HUB = "hub"
 _HUB_SHARE = 0.18  # of the texts
@@ -112,14 +114,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--texts", type=int, default=100_000)
     parser.add_argument("--queries", type=int, default=200)
+    parser.add_argument("--page", type=Path)
     arguments = parser.parse_args()
     warm(None)
     incidence = words_of_texts(arguments.texts)
     figures = measure(incidence, arguments.texts, arguments.queries)
-    print(
-        f"{arguments.texts:,} texts, a word in {figures.hub:,} of them: p50 {figures.p50:.1f} ms, "
-        f"p95 {figures.p95:.1f} ms ({figures.busy_p95:.1f} ms of them computing), {figures.reached} words reached"
-    )
+    head = [
+        "texts",
+        "with the word",
+        "words reached",
+        "p50, ms",
+        "p95, ms",
+        "CPU p95, ms",
+    ]
+    counts = [f"{n:,}" for n in (arguments.texts, figures.hub, figures.reached)]
+    times = map(figure, (figures.p50, figures.p95, figures.busy_p95))
+    source = origin(command_line("tests.bench.spreading"), ("numpy", "numba"))
+    publish(arguments.page, "spreading", table(head, [[*counts, *times]]), source)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the digests of a year cost: `python -m tests.bench.year [--days 300] [--json OUT]`.
+"""What the digests of a year cost: `python -m tests.bench.year [--days 300] [--json OUT] [--page FILE]`.
 
 The same messages, lines of the two demo chats, are written into two souls, by a process each: over many days
 that have ended, so that each day, week and month has its digest, and within this hour, which leaves none. For
@@ -48,6 +48,7 @@ from soulmem.kernels.warm import warm
 from soulmem.language import keywords
 from tests.bench.ingest import talk
 from tests.bench.open_soul import Lag, resident
+from tests.bench.page import command_line, figure, origin, publish, table
 from tests.fakes.spool import FakeSpool
 
 _SOUL = SoulId("year")
@@ -194,10 +195,20 @@ def compare(days: int) -> dict[str, dict[str, float]]:
     return out
 
 
+def report(lives: dict[str, dict[str, float]]) -> str:
+    """All figures of both lives side by side."""
+    rows = [
+        [f"`{name}`", *(figure(life.get(name, 0.0)) for life in lives.values())]
+        for name in lives["with digests"]
+    ]
+    return table(["", *lives], rows)
+
+
 def _main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--days", type=int, default=300)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
     parser.add_argument("--step", choices=("live", "ask"), help="in this process")
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--spread", action="store_true")
@@ -209,9 +220,8 @@ def _main(arguments: Sequence[str] | None = None) -> None:
         print(json.dumps(asyncio.run(ask(options.folder))))
     else:
         lives = compare(options.days)
-        for name in lives["with digests"]:
-            values = [life.get(name, 0.0) for life in lives.values()]
-            print(f"{name:18s}" + "".join(f"{value:12.1f}" for value in values))
+        source = origin(command_line("tests.bench.year"), ("numpy", "surrealdb"))
+        publish(options.page, "year", report(lives), source)
         if options.json:
             options.json.write_text(json.dumps(lives), encoding="utf-8")
 
