@@ -172,14 +172,12 @@ class FakeStore:
         """Here nothing takes less room."""
 
     async def memory_count(self, owner: Owner) -> int:
-        self._check_open()
         return len(self._world(owner).memories)
 
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
         self._check_open()
-        return sum(
-            soul in (None, edge.soul) for edge in self._world(owner).edges.values()
-        )
+        edges = self._world(owner).edges.values()
+        return sum(soul in (None, edge.soul) for edge in edges)
 
     async def edges_around(
         self,
@@ -479,10 +477,8 @@ def _guarded(memory: Memory) -> tuple[object, ...]:
 
 def page_of(edges: Sequence[Edge]) -> EdgePage:
     """The edges side by side."""
-    epoch, microsecond = (
-        datetime(1970, 1, 1, tzinfo=timezone.utc),
-        timedelta(microseconds=1),
-    )
+    epoch = datetime(1970, 1, 1, tzinfo=timezone.utc)
+    microsecond = timedelta(microseconds=1)
     return EdgePage(
         id=[edge.id for edge in edges],
         source=[edge.source for edge in edges],
