@@ -58,7 +58,7 @@ class Server:
     """One machine with one sidecar for each core; a soul always goes to the same one."""
 
     cores: int = 8
-    closes_after: float = 900.0  # seconds without use after which a soul is closed
+    closes_after: float = 1800.0  # seconds without use after which a soul is closed
 
 
 @dataclass(frozen=True, slots=True)
