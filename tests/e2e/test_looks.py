@@ -1,8 +1,10 @@
-"""The memory window: habits by clicks, legible in each theme, all by keyboard."""
+"""Habits by clicks; each page and dialog legible in each theme; all by keyboard."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from .memory_window import MemoryWindow
 from .stories import KEY
 from .test_window import ENGLISH, PAGES
 
+BEHIND = ("bin", "changes", "waiting", "work")  # pages at the foot of the window
 OR_ELSE = "talks of the lamp instead"
 OTHER_SCENES = (
     "Good morning!",
@@ -36,6 +39,24 @@ LIGHT = """() => {
     };
     for (const [name, value] of Object.entries(colours))
         document.documentElement.style.setProperty(name, value);
+}"""
+CHOOSE_THEME = """name => {
+    const list = document.querySelector('#themes');
+    list.value = name;
+    list.dispatchEvent(new Event('change', { bubbles: true }));
+}"""
+UNFOLD = "selector => document.querySelectorAll(selector).forEach(one => { one.open = true; })"
+STILL = """selector => !document.querySelector(selector).getAnimations({ subtree: true }).some(
+    one => one.playState === 'running' && Number.isFinite(one.effect.getComputedTiming().endTime))"""
+# What shows the hand of a button to the mouse, and neither lies in what can get the focus nor holds it.
+MOUSE_ONLY = """selector => {
+    const FOCUS = 'a[href], button, input, select, textarea, summary, label, [tabindex]';
+    const isHand = one => getComputedStyle(one).cursor === 'pointer';
+    const area = one => (isHand(one.parentElement) ? area(one.parentElement) : one);
+    return [...document.querySelector(selector).querySelectorAll('*')]
+        .filter(one => one.checkVisibility() && isHand(one))
+        .filter(one => !one.closest(FOCUS) && !area(one).querySelector(FOCUS))
+        .map(one => `mouse only: ${one.outerHTML.slice(0, 160)}`);
 }"""
 OWN_COLOURS = "() => document.documentElement.removeAttribute('style')"
 
@@ -85,30 +106,85 @@ def test_a_habit_made_by_clicks_fires_in_its_scene_and_in_no_other(
     assert ENGLISH.does in prompt or OR_ELSE in prompt
 
 
-@pytest.mark.parametrize("theme", ["Dark V 1.0", "light"])
-def test_every_page_is_legible_in_another_theme(
+@dataclass(slots=True)
+class Inspector:
+    """Looks at parts of the page, and keeps what people cannot read or press there."""
+
+    window: MemoryWindow
+    script: Path
+    theme: str
+    findings: dict[str, list[Any]] = field(default_factory=dict)
+
+    def look(self, name: str, selector: str) -> None:
+        """Inspect the part that `selector` names, once nothing in it moves."""
+        tab = self.window.tab
+        tab.wait_for_function(STILL, arg=selector)
+        self.window.page.screenshot(f"looks-{name}-{self.theme}")
+        mouse_only = tab.evaluate(MOUSE_ONLY, selector)
+        found = serious_findings(tab, self.script, selector) + mouse_only
+        if found:
+            self.findings[name] = found
+
+
+@pytest.mark.parametrize("theme", ["Dark Lite", "Dark V 1.0", "light"])
+def test_every_page_and_dialog_is_legible_and_needs_no_mouse(
     window: MemoryWindow, script: Path, theme: str
 ) -> None:
-    opened(window, f"looks-{theme[:4].lower()}")
-    tab = window.tab
+    key = theme.replace(" ", "-").lower()
+    opened(window, f"looks-{key}")
+    tab, page = window.tab, window.page
     if theme == "light":
         tab.evaluate(LIGHT)
     else:
-        tab.evaluate(
-            "name => { const list = document.querySelector('#themes'); list.value = name;"
-            " list.dispatchEvent(new Event('change', { bubbles: true })); }",
-            theme,
-        )
+        tab.evaluate(CHOOSE_THEME, theme)
+    inspector = Inspector(window, script, key)
+    dialog = "dialog.popup[open]:not(:has(#soulmem_browser))"
     try:
-        findings = {}
-        for name in PAGES:
+        fill_pages_behind(window)
+        for name in (*PAGES, *BEHIND):
             window.turn_to(name)
             window.settle()
-            window.page.screenshot(f"looks-{name}-{theme.replace(' ', '-').lower()}")
-            findings[name] = serious_findings(tab, script, "#soulmem_browser")
-        assert findings == {name: [] for name in PAGES}
+            inspector.look(name, "#soulmem_browser")
+        window.turn_to("bin").locator(".soulmem_purge").first.click()
+        tab.locator(dialog).wait_for()
+        inspector.look("typed-word", dialog)
+        tab.locator(f"{dialog} .popup-button-cancel").click()
+        window.turn_to("memories")
+        window.show(KEY.words)
+        window.settle()
+        inspector.look("memory", "#soulmem_browser")
+        tab.locator("#soulmem_close").click()
+        tab.locator("#soulmem_browser").wait_for(state="detached")
+
+        tab.evaluate(UNFOLD, "#soulmem_drawer details")
+        inspector.look("drawer", "#soulmem_drawer")
+        tab.locator("#soulmem_import").click()
+        tab.locator(dialog).wait_for()
+        inspector.look("import", dialog)
+        tab.locator(f"{dialog} .popup-button-cancel").click()
+        tab.locator("#extensions-settings-button .drawer-toggle").click()
+
+        assert page.send(KEY.question).recalled(KEY.words)
+        inspector.look("dot", "#soulmem_dot")
+        tab.locator("#chat .last_mes .soulmem_recalled_button").click()
+        tab.locator(".soulmem_recalled .soulmem_deep_go").click()
+        tab.locator(".soulmem_deep .soulmem_recalled_item").first.wait_for()
+        inspector.look("recalled", dialog)
+        assert inspector.findings == {}
     finally:
         tab.evaluate(OWN_COLOURS)
+
+
+def fill_pages_behind(window: MemoryWindow) -> None:
+    """Something in the bin, a change that can be undone, a wish that waits."""
+    note = window.note("The moon is made of cheese.")
+    window.world.sidecar.ask("DELETE", f"/memories/{note}")
+    window.tool(
+        "update_memory_node",
+        memory_id=window.note("The mule is grey."),
+        new_content="The mule is brown.",
+    )
+    window.tool("delete_memory", memory_id=window.episode("oak"), reason="of no use")
 
 
 def test_the_window_is_worked_by_keyboard_alone(window: MemoryWindow) -> None:

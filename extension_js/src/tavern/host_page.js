@@ -70,9 +70,13 @@ export function createPageAccess(getContext) {
         /** @param {string} question plain text @param {string} [yes] label of the button
          * @returns {Promise<string | null>} the typed text; null when cancelled */
         async prompt(question, yes) {
-            const { Popup } = getContext();
+            const { Popup, POPUP_TYPE } = getContext();
             const options = yes ? { okButton: yes } : {};
-            return (await Popup.show.input('SoulMem', escaped(question), '', options)) ?? null;
+            const content = `<h3>SoulMem</h3>${escaped(question)}`;
+            const popup = new Popup(content, POPUP_TYPE.INPUT, '', options);
+            popup.mainInput?.setAttribute('aria-label', question); // SillyTavern gives it no name
+            const typed = await popup.show();
+            return typeof typed === 'string' ? typed : null;
         },
         /** Saves a text as a file of the browser's downloads.
          * @param {string} name of the file @param {Blob} content */

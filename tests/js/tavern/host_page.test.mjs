@@ -8,13 +8,16 @@ const hostOf = context => createHost(() => context);
 /** A SillyTavern whose popups are answered. @param {unknown} answer */
 function popups(answer) {
     const shown = /** @type {any[]} */ ([]);
+    const labels = /** @type {string[][]} */ ([]);
     class Popup {
         static show = {
             confirm: async (/** @type {any[]} */ ...about) => (shown.push(about), answer),
-            input: async (/** @type {any[]} */ ...about) => (shown.push(about), answer),
         };
         constructor(/** @type {any[]} */ ...about) {
             shown.push(about);
+            this.mainInput = {
+                setAttribute: (/** @type {string[]} */ ...label) => void labels.push(label),
+            };
         }
         async show() {
             return answer;
@@ -25,10 +28,10 @@ function popups(answer) {
     }
     const context = {
         Popup,
-        POPUP_TYPE: { TEXT: 1, CONFIRM: 2 },
+        POPUP_TYPE: { TEXT: 1, CONFIRM: 2, INPUT: 3 },
         POPUP_RESULT: { AFFIRMATIVE: 1, NEGATIVE: 0 },
     };
-    return { shown, host: hostOf(context) };
+    return { shown, labels, host: hostOf(context) };
 }
 
 test('only the affirmative answer is a yes', async () => {
@@ -53,11 +56,13 @@ test('a question is plain text: names with signs of HTML are shown as they are',
 
 test('what the user typed is handed back; cancelled is null', async () => {
     const typed = popups('for good');
-    assert.equal(await typed.host.prompt('Type it', 'Delete'), 'for good');
-    assert.deepEqual(typed.shown[0][3], { okButton: 'Delete' });
+    assert.equal(await typed.host.prompt('Type <it>', 'Delete'), 'for good');
+    assert.deepEqual(typed.shown[0], ['<h3>SoulMem</h3>Type &#60;it&#62;', 3, '', { okButton: 'Delete' }]);
+    assert.deepEqual(typed.labels, [['aria-label', 'Type <it>']]);
     assert.equal(await typed.host.prompt('Type it'), 'for good');
     assert.deepEqual(typed.shown[1][3], {});
-    assert.equal(await popups(undefined).host.prompt('Type it'), null);
+    for (const cancelled of [undefined, null, false])
+        assert.equal(await popups(cancelled).host.prompt('Type it'), null);
     assert.equal(await popups('').host.prompt('Type it'), '');
 });
 

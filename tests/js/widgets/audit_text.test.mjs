@@ -144,7 +144,7 @@ test('what a model made of a memory is told apart from what is kept of it by han
     const record = (/** @type {string | null} */ reworded) => ({ fading: { m1: { reworded } } });
     const worded = entry({ actor: 'archivist', before: { fading: { m1: null } }, after: record('c') });
     assert.deepEqual(rewordingOf(worded), { before: null, after: 'c' });
-    assert.equal(actionText(worded, say), 'The archivist: put into words what had blurred');
+    assert.equal(actionText(worded, say), 'The model for memory work: put into words what had blurred');
     const kept = entry({ actor: 'user', before: record(null), after: record(null) });
     assert.equal(rewordingOf(kept), undefined);
     assert.equal(actionText(kept, say), 'You: changed what is kept of it');
