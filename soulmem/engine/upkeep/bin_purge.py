@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime
+from itertools import chain
 
 import numpy as np
 
@@ -62,7 +63,7 @@ class BinPurge:
 
     def notes(self) -> list[str]:
         """A warning about memories that will be purged within a day."""
-        binned = [since for souls in self._since.values() for since in souls.values()]
+        binned = chain.from_iterable(since.values() for since in self._since.values())
         count = count_expiring_soon(binned, self._clock.now(), self._params)
         if not count:
             return []
