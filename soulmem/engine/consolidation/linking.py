@@ -132,7 +132,8 @@ def _links(
     params: LinkingParams,
 ) -> MindChange | None:
     """New links between memories that were recalled together often enough and are not linked yet."""
-    keys = {key for keys in together for key in keys if key in mind.memories}
+    recalled_keys = frozenset[MemoryId]().union(*together)
+    keys = {key for key in recalled_keys if key in mind.memories}
     joined = {frozenset((e.source, e.target)) for e in mind.edges.between(keys)}
     frequency = {}
     for key in keys:
