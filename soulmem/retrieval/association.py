@@ -111,7 +111,7 @@ def spread_energy(
     seeds    int64[k], distinct
     share    float64[k], 0..1, > 0  share of the starting energy
     related  relations pass energy on, too; a term that is joined both ways by the stronger of them
-    base     raises what leads to a term that is active by itself, by the share `params.base` at most
+    base     raises what leads from a term to one that is active by itself, by the share `params.base` at most
     groups   pass energy on between their terms; numbers of terms, int64[m] each, distinct
 
     None when no visible row contains any of them. Co-occurrences of a term are counted only when its energy
@@ -179,29 +179,29 @@ class _Sources:
         """For each of these numbers what its energy goes to."""
         terms = [number for number in numbers if number < self._groups.first]
         of_terms = dict(zip(terms, self._of_terms(terms), strict=True))
-        found = [
-            of_terms[number] if number in of_terms else self._groups.members(number)
-            for number in numbers
-        ]
-        if self._base is not None and self._params.base > 0:
-            found = _by_activation(found, self._base, self._params.base)
         return [
-            self._groups.with_groups(number, met)
-            for number, met in zip(numbers, found, strict=True)
+            self._groups.with_groups(number, of_terms[number])
+            if number in of_terms
+            else self._groups.members(number)
+            for number in numbers
         ]
 
     def _of_terms(self, terms: Sequence[int]) -> list[Associates]:
-        """The terms that each occurs with or is related to."""
+        """The terms that each occurs with or is related to, stronger where these are active by themselves."""
+        if not terms:
+            return []
         found = all_associates(
             self._incidence, terms, self._visible, self._params.cooccurrence
         )
-        if self._related is None:
-            return found
-        counts = self._incidence.counts(self._visible)
-        return [
-            _with_related(met, weights, counts)
-            for met, weights in zip(found, self._related(terms), strict=True)
-        ]
+        if self._related is not None:
+            counts = self._incidence.counts(self._visible)
+            found = [
+                _with_related(met, weights, counts)
+                for met, weights in zip(found, self._related(terms), strict=True)
+            ]
+        if self._base is not None and self._params.base > 0:
+            found = _by_activation(found, self._base, self._params.base)
+        return found
 
 
 def _with_related(
