@@ -2,8 +2,9 @@
 
 Three fifths of the memories are lines of chats (a third Chinese), the others concepts that they mention. Of
 the edges one eighth or so is `next`, half `mentions`, a quarter `relates`, the rest `associates`. Words and
-concepts are drawn by Zipf's law; as words that say nothing are not indexed, the commonest are left out. No
-line has a capital: as no word is in any dictionary, each would be learned as a name, with a million edges.
+concepts are drawn by Zipf's law; the first concepts, which are met most, are names of the card. As words that
+say nothing are not indexed, the commonest are left out. No line has a capital: as no word is in any dictionary,
+each would be learned as a name, with a million edges.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.situation import ConceptDetail
-from soulmem.domain.soul import Soul
+from soulmem.domain.soul import KnownName, Soul
+from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.ports.embedder import TextInContext, TokenStates
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage, Store
@@ -41,6 +43,7 @@ _CHAT_LINES = 1500
 _WORDS = 9000  # of each language
 _LEFT_OUT = 60
 _ROWS = 5000  # in one commit
+_PEOPLE = 40  # concepts that are names of the card
 _SYLLABLES = (
     *(
         "ka",
@@ -183,19 +186,28 @@ def chats(size: Size, write: Writer) -> Iterator[ChatChange]:
 
 
 def concepts(size: Size, write: Writer) -> list[Memory]:
-    """What the lines mention."""
-    return [
+    """What the lines mention; the first `_PEOPLE` are names of the card."""
+    names = [write.name(n) for n in range(size.nodes - size.lines)]
+    people, _ = KnownNames(_soul(names)).card_changes(_BEGAN)
+    return people + [
         Memory(
             id=MemoryId(f"c{n:024}"),
             soul=SOUL,
             kind=MemoryKind.CONCEPT,
-            text=write.name(n),
+            text=name,
             origin=Origin.USER,
             created=_BEGAN,
             concept=ConceptDetail(),
         )
-        for n in range(size.nodes - size.lines)
+        for n, name in enumerate(names[len(people) :], len(people))
     ]
+
+
+def _soul(names: Sequence[str]) -> Soul:
+    """The soul, with the first of these names on its card."""
+    # From an import, as a client that opens the soul sends other names
+    card = tuple(KnownName(name, source="large") for name in names[:_PEOPLE])
+    return Soul(SOUL, "Mira", card, created=_BEGAN)
 
 
 def edges(
@@ -252,7 +264,7 @@ def edges(
 async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
     """Everything of the soul, through the port of an open store."""
     write = Writer()
-    soul = Soul(SOUL, "Mira", created=_BEGAN)
+    soul = _soul(())
     await store.commit(Change(DEFAULT_OWNER, souls=[soul]))
     told: list[list[Memory]] = []
     texts: list[str] = []
@@ -267,6 +279,8 @@ async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
             f"{a.text}\n{b.text}" for a, b in pairwise(made)
         ]
     known = await asyncio.to_thread(concepts, size, write)
+    soul = _soul([memory.text for memory in known[:_PEOPLE]])
+    await store.commit(Change(DEFAULT_OWNER, souls=[soul]))
     for piece in _pieces(iter(known), _ROWS):
         await store.commit(Change(DEFAULT_OWNER, put_memories=piece))
     texts += [m.text for m in known]

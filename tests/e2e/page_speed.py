@@ -2,9 +2,11 @@
 
     python -m tests.e2e.page_speed                    # loads in pairs
     python -m tests.e2e.page_speed --store FOLDER     # also the window of a soul that tests.bench.large_soul wrote
+    python -m tests.e2e.page_speed --port PORT        # the same, of a sidecar that has such a soul open already
 
 A load ends when SillyTavern tells extensions that it is ready. The first screen of a page of the window is there
-when its first rows are; the longest task is the longest that the page's thread did nothing else meanwhile.
+when its first rows are; the longest task is the longest that the page's thread did nothing else meanwhile; CPU is
+what all tasks of the page's thread took.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from soulmem.bootstrap import IMAGES_FOLDER
 from tests.bench.large_soul import SOUL
 
 from .child import until
@@ -41,15 +44,18 @@ WATCH = """() => {
         for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
     }).observe({ type: 'longtask' });
 }"""
-# Milliseconds from a press to the first element of a kind, and the longest task meanwhile.
+# Milliseconds from a press to the first element of a kind, and until nothing is read any more; the longest task.
 PRESS = """([button, shown]) => new Promise(done => {
     longest = 0;
+    let first = 0;
     const began = performance.now();
     document.querySelector(button).click();
     const look = () => {
-        if (!document.querySelector(shown)) return requestAnimationFrame(look);
         const took = performance.now() - began;
-        setTimeout(() => done([took, longest]), 400);
+        if (!first && document.querySelector(shown)) first = took;
+        const isReading = document.querySelector('#soulmem_browser.soulmem_working');
+        if (!first || isReading) return requestAnimationFrame(look);
+        setTimeout(() => done([first, took, longest]), 400);
     };
     look();
 })"""
@@ -63,11 +69,16 @@ SCROLL = """async () => {
     return [longest, document.querySelectorAll('#soulmem_browser .soulmem_item').length];
 }"""
 PAGES = {
-    "her": "#soulmem_browser .soulmem_count_card",
-    "memories": "#soulmem_browser .soulmem_story .soulmem_item",
-    "people": '#soulmem_browser [data-page="people"] .soulmem_item',
-    "graph": "#soulmem_browser .soulmem_graph_node",
+    "her": ".soulmem_count_card",
+    "memories": ".soulmem_story .soulmem_item",
+    "recall": "#soulmem_try_line",
+    "people": ".soulmem_item",
+    "habits": ".soulmem_item",
+    "graph": ".soulmem_graph_node",
+    "fading": ".soulmem_fades",
+    "check": "#soulmem_check_start",
 }
+HABITS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,38 +124,70 @@ def pairs(bench: Bench, count: int) -> None:
 
 def window(bench: Bench, sidecar: Sidecar, rounds: int) -> None:
     """Print how soon the pages of the window show something."""
-    bench.data.write_settings({"url": sidecar.url.removesuffix("/v1")})
     avatar = bench.data.add_character("large", "Mira", first="Hello.")
+    mine = {"url": sidecar.url.removesuffix("/v1"), "souls": {avatar: SOUL}}
+    bench.data.write_settings(mine)
+    give_habits(sidecar)
     page = TavernPage(bench.context, bench.server.url, bench.llm)
     page.load()
     page.wait_for_dot("ok", seconds=120)
     page.open_character(avatar)
     page.sync()
     tab = page.tab
-    tab.evaluate(
-        "([avatar, soul]) => { SillyTavern.getContext().extensionSettings.soulmem.souls[avatar] = soul; }",
-        [avatar, SOUL],
-    )
     time.sleep(6)  # the pages of the window are loaded once nothing else is to do
     tab.evaluate(WATCH)
+    thread = PageThread(tab)
     figures: dict[str, list[list[float]]] = {name: [] for name in PAGES}
     for _ in range(rounds):
-        figures["her"].append(press(tab, "#soulmem_browse", PAGES["her"]))
-        for name in list(PAGES)[1:]:
-            took = press(tab, f"#soulmem_tab_{name}", PAGES[name])
-            figures[name].append(took)
+        for name, shown in PAGES.items():
+            button = "#soulmem_browse" if name == "her" else f"#soulmem_tab_{name}"
+            selector = f'#soulmem_browser [data-page="{name}"] {shown}'
+            before = thread.spent()
+            took = press(tab, button, selector)
+            figures[name].append([*took, thread.spent() - before])
             if name == "memories":
                 longest, rows = tab.evaluate(SCROLL)
                 print(f"story scrolled: longest task {longest:.0f} ms, {rows} rows")
         tab.keyboard.press("Escape")
         tab.locator("#soulmem_browser").wait_for(state="detached")
+    print("| page | first screen, ms | all of it, ms | longest task, ms | CPU, ms |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     for name, all_of_it in figures.items():
-        times, tasks = zip(*all_of_it, strict=True)
+        firsts, wholes, tasks, cpu = zip(*all_of_it, strict=True)
         print(
-            f"{name}: first screen {statistics.median(times):.0f} ms"
-            f" ({min(times):.0f} to {max(times):.0f}), longest task {max(tasks):.0f} ms"
+            f"| {name} | {statistics.median(firsts):.0f} ({max(firsts):.0f})"
+            f" | {statistics.median(wholes):.0f} ({max(wholes):.0f}) | {max(tasks):.0f}"
+            f" | {statistics.median(cpu):.0f} |"
         )
     print("red lines:", [line for line in page.console if line.startswith("error")])
+
+
+class PageThread:
+    """The thread of a page, which scripts and layout share."""
+
+    def __init__(self, tab: Any) -> None:
+        self._session = tab.context.new_cdp_session(tab)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def spent(self) -> float:
+        """Milliseconds of CPU of all its tasks so far, whatever else the machine does."""
+        metrics = self._session.send("Performance.getMetrics")["metrics"]
+        of_name = {metric["name"]: metric["value"] for metric in metrics}
+        return 1000 * float(of_name["TaskDuration"])
+
+
+def give_habits(sidecar: Sidecar) -> None:
+    """Habits that the soul shall have."""
+
+    def made(kind: str, text: str, *edges: dict[str, object]) -> object:
+        body = {"soul": SOUL, "kind": kind, "text": text, "edges": list(edges)}
+        return sidecar.ask("POST", "/memories", body, 60.0)["id"]
+
+    for number in range(HABITS):
+        when = made("abstract_episode", f"case number {number}")
+        trigger = made("trigger", f"case {number}", {"from": when, "kind": "triggers"})
+        fires = {"from": trigger, "kind": "fires", "probability": 0.6}
+        made("action", f"deed number {number}", fires)
 
 
 def press(tab: Any, button: str, shown: str) -> list[float]:
@@ -155,6 +198,7 @@ def press(tab: Any, button: str, shown: str) -> list[float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, help="as tests.bench.large_soul wrote it")
+    parser.add_argument("--port", type=int, help="of a sidecar that runs already")
     parser.add_argument("--pairs", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
@@ -165,10 +209,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         llm = MockLlm(free_port())
-        sidecar = Sidecar(root / "sidecar", free_port())
+        sidecar = Sidecar(root / "sidecar", options.port or free_port())
         if options.store is not None:
             shutil.copytree(options.store, sidecar.folder / "store")
-        sidecar.start()
+            if (
+                images := options.store.with_name(f"{options.store.name}-images")
+            ).is_dir():
+                shutil.copytree(images, sidecar.folder / IMAGES_FOLDER)
+        if options.port is None:
+            sidecar.start()
         stops += [llm.close, sidecar.stop]
         data = DataFolder(root, package, llm.url, plugins=False)
         compiled = cache_folder() / f"webpack-{DEFAULT_ST_VERSION}"
@@ -186,8 +235,9 @@ def main() -> None:
                 context = chromium.new_context(viewport={"width": 1400, "height": 900})
                 context.set_default_timeout(120_000)
                 bench = Bench(server, data, llm, context)
-                pairs(bench, options.pairs)
-                if options.store is not None:
+                if options.pairs:
+                    pairs(bench, options.pairs)
+                if options.store is not None or options.port is not None:
                     until(lambda: sidecar.status() == "ok", 240, "the soul")
                     window(bench, sidecar, options.rounds)
                 chromium.close()
