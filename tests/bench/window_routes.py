@@ -4,7 +4,8 @@
 
 For each request the CPU time of the whole process, in milliseconds: the first time, again, and right behind a new
 message, when nothing that is kept from before is of the present state (the median of `--rounds`). `loop` is the
-longest step of the event loop in CPU time. `--json OUT` writes the same as one object.
+longest step of the event loop in CPU time. `--json OUT` writes the same as one object, `--page FILE` puts the
+table there.
 """
 
 from __future__ import annotations
@@ -17,10 +18,9 @@ import statistics
 import tempfile
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -37,6 +37,7 @@ from soulmem.server.app import create_app
 from tests.bench.large_soul import SOUL, Writer
 from tests.bench.live_soul import said
 from tests.bench.open_soul import engine_on
+from tests.bench.page import figure, origin, publish, table
 
 _HABITS = 60
 _CHAT = ChatId("live")
@@ -84,6 +85,7 @@ class Window:
         self._client = client
         self.person = ""
         self.memory = ""
+        self.day: dict[str, str] = {}
         self.size = 0
 
     async def get(self, path: str, **query: Any) -> Any:
@@ -114,6 +116,8 @@ class Window:
         self.person = (await self.get("people"))["people"][0]["concept"]
         newest = await self.get("memories", kind="episode", limit=1)
         self.memory = newest["memories"][0]["id"]
+        lived = (await self.get("density", by="day", texts="true"))["periods"]
+        self.day = {end: lived[len(lived) // 2][end] for end in ("from", "to")}
 
     async def _made(self, kind: str, text: str, *edges: dict[str, Any]) -> str:
         body = {"soul": SOUL, "kind": kind, "text": text, "edges": list(edges)}
@@ -125,8 +129,6 @@ class Window:
         get = self.get
         page = {"limit": 30, "reads": "true"}
         texts = {"texts": "true"}
-        end = datetime.fromisoformat("2024-06-02T00:00:00+00:00")
-        day = {"from": (end - timedelta(days=1)).isoformat(), "to": end.isoformat()}
         line = Writer(11).line(1)
         preview = {"soul": SOUL, "chat": None, "query": line, "type": "preview"}
         return {
@@ -141,9 +143,9 @@ class Window:
             ),
             "forgetting": lambda: get("fading", turns=500, limit=30),
             "story: days": lambda: get("density", by="day", **texts),
-            "story: a day": lambda: get("memories", **page, **texts, **day),
+            "story: a day": lambda: get("memories", **page, **texts, **self.day),
             "story: digests": lambda: get(
-                "memories", kind="digest", period="day", reads="true", **day
+                "memories", kind="digest", period="day", reads="true", **self.day
             ),
             "story: by strength": lambda: get(
                 "memories", sort="strength", **page, **texts
@@ -198,7 +200,6 @@ async def measure(folder: str, rounds: int) -> dict[str, Figures]:
                     found.changed.append(await _cpu(ask))
                     found.loop = max(found.loop, steps.longest)
                 found.size = window.size
-                print(_row(name, found), flush=True)
     return figures
 
 
@@ -224,12 +225,28 @@ async def _cpu(ask: Ask) -> float:
     return 1000 * (time.process_time() - began)
 
 
-def _row(name: str, found: Figures) -> str:
-    again, changed = map(statistics.median, (found.again, found.changed))
-    return (
-        f"| {name} | {found.first:.1f} | {again:.1f} | {changed:.1f} | {found.loop:.1f}"
-        f" | {found.size / 1e3:.1f} |"
-    )
+def report(figures: Mapping[str, Figures]) -> str:
+    """The table."""
+    head = [
+        "request",
+        "first, ms",
+        "again, ms",
+        "behind a message, ms",
+        "loop, ms",
+        "kB",
+    ]
+    rows = [
+        [
+            name,
+            figure(found.first),
+            figure(statistics.median(found.again)),
+            figure(statistics.median(found.changed)),
+            figure(found.loop),
+            figure(found.size / 1e3),
+        ]
+        for name, found in figures.items()
+    ]
+    return table(head, rows)
 
 
 def _main() -> None:
@@ -237,26 +254,18 @@ def _main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--page", type=Path)
     given = parser.parse_args()
-    print("| request | first, ms | again, ms | behind a message, ms | loop, ms | kB |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     with tempfile.TemporaryDirectory() as scratch:
         copy = f"{scratch}/store"
         shutil.copytree(given.folder, copy)
         if (images := Path(f"{given.folder}-images")).is_dir():
             shutil.copytree(images, f"{copy}-images")
         figures = asyncio.run(measure(copy, given.rounds))
+    source = origin("python -m tests.bench.window_routes FOLDER", ("numpy", "aiohttp"))
+    publish(given.page, "window_routes", report(figures), source)
     if given.json is not None:
-        found = {
-            name: {
-                "first": f.first,
-                "again": statistics.median(f.again),
-                "changed": statistics.median(f.changed),
-                "loop": f.loop,
-                "bytes": f.size,
-            }
-            for name, f in figures.items()
-        }
+        found = {name: asdict(figures_of) for name, figures_of in figures.items()}
         given.json.write_text(json.dumps(found, indent=1), "utf-8")
 
 
