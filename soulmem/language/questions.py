@@ -62,10 +62,8 @@ _ENGLISH_ASKS = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _ENGLISH_LEAD = re.compile(rf"^\W*{_JOINT}[\s,]+", re.IGNORECASE)
-_NO_CONTENT = ENGLISH | frozenset(
-    word
-    for key in ("words", "auxiliaries", "verbs_too")
-    for word in words("en", "questions", key)
+_NO_CONTENT = ENGLISH.union(
+    *(words("en", "questions", key) for key in ("words", "auxiliaries", "verbs_too"))
 )
 
 _CHINESE_CUT = re.compile(rf"[,;\uff0c\uff1b]+\s*|(?<=.)(?={_chinese('joints')})")

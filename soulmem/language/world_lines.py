@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from itertools import chain
 
 from .scripts import HAN
 from .word_lists import FOLDER
@@ -27,7 +28,7 @@ def world_scenes(language: str) -> tuple[tuple[str, ...], ...]:
     A line of a scene stands directly after the line before it, as in a chat.
     """
     if language not in LANGUAGES:
-        return tuple(scene for name in LANGUAGES for scene in world_scenes(name))
+        return tuple(chain.from_iterable(map(world_scenes, LANGUAGES)))
     text = (WORLD_FOLDER / f"{language}.txt").read_text(encoding="utf-8")
     blocks = (_lines_of(block) for block in text.split("\n\n"))
     return tuple(scene for scene in blocks if scene)

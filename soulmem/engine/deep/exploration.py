@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
@@ -115,7 +116,7 @@ def questions_by_names(
     """
     named = mind.names.spot(question)
     known_names = {*named, *met}
-    spelled = [name for key in named for name in mind.names.names_of(key)]
+    spelled = list(chain.from_iterable(map(mind.names.names_of, named)))
     out: dict[MemoryId, NameQuestion] = {}
     for memory in memories:
         row = mind.row(memory)
