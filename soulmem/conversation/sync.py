@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import islice
 
 from soulmem.domain.dialogue import (
     Base,
@@ -16,7 +17,7 @@ from soulmem.domain.dialogue import (
 )
 from soulmem.domain.errors import Conflict, Unprocessable
 from soulmem.domain.ids import SlotId
-from soulmem.domain.sequences import common_ends
+from soulmem.domain.sequences import Grown, common_ends
 
 GUARDED_FROM = 20  # messages; a shorter chat may lose anything without a question
 
@@ -28,7 +29,7 @@ class Reconciled:
     With `needs_text` or `hold` nothing else counts and nothing may be applied.
     """
 
-    messages: tuple[Message, ...] = ()
+    messages: Grown[Message] = field(default_factory=Grown)
     needs_text: tuple[SlotId, ...] = ()
     hold: Quarantine | None = None
     added: frozenset[SlotId] = frozenset()
@@ -74,7 +75,7 @@ def reconcile(
     ):
         return Reconciled(hold=Quarantine(frozenset(vanished)))
 
-    merged: list[Message] = list(kept)
+    merged: list[Message] = []  # behind those of the base
     missing: list[SlotId] = []
     added: set[SlotId] = set()
     changed: set[SlotId] = set()
@@ -101,11 +102,21 @@ def reconcile(
     if missing:
         return Reconciled(needs_text=tuple(missing))
     return Reconciled(
-        messages=tuple(merged),
+        messages=_continued(stored, len(kept), merged),
         added=frozenset(added),
         changed=frozenset(changed),
         removed=frozenset(vanished),
     )
+
+
+def _continued(
+    stored: Sequence[Message], count: int, merged: Sequence[Message]
+) -> Grown[Message]:
+    """The first `count` stored messages and the merged ones; as far as these are stored they are shared."""
+    same, _ = common_ends(stored[count : count + len(merged)], merged)
+    kept = stored[: count + same]
+    kept = kept if isinstance(kept, Grown) else Grown(kept)
+    return kept.extended(merged[same:])
 
 
 def settled_tail(
@@ -137,7 +148,7 @@ def ranks_for(
     ranks: Sequence[int],
     current_listing: Sequence[Message],
     gap: int,
-) -> tuple[int, ...]:
+) -> Grown[int]:
     """Ascending sort keys of the current messages; as many of the stored ones stay as an insertion or a
     deletion allows.
 
@@ -150,7 +161,7 @@ def ranks_for(
         [m.slot for m in stored[same:]], [m.slot for m in current_listing[same:]]
     )
     prefix += same
-    head, tail = list(ranks[:prefix]), list(ranks[len(ranks) - suffix :])
+    head, tail = ranks[:prefix], ranks[len(ranks) - suffix :]
     old = (
         {m.slot: r for m, r in zip(stored, ranks, strict=True)}
         if shorter > prefix + suffix
@@ -168,8 +179,9 @@ def ranks_for(
         gap,
     )
     if middle is None:
-        return tuple(gap * (i + 1) for i in range(len(current_listing)))
-    return (*head, *middle, *tail)
+        return Grown(gap * (i + 1) for i in range(len(current_listing)))
+    kept = head if isinstance(head, Grown) else Grown(head)
+    return kept.extended((*middle, *tail))
 
 
 def _middle_ranks(
@@ -251,9 +263,14 @@ def _message(sent: SentMessage, text: str) -> Message:
     )
 
 
-def without_held(messages: Sequence[Message], hold: Quarantine | None) -> list[Message]:
-    """The messages a recall may see."""
-    return [m for m in messages if hold is None or m.slot not in hold.vanished]
+def without_held(
+    messages: Sequence[Message], hold: Quarantine | None, most: int
+) -> list[Message]:
+    """The last messages that a recall may see, at most so many."""
+    seen = (
+        m for m in reversed(messages) if hold is None or m.slot not in hold.vanished
+    )
+    return list(islice(seen, most))[::-1]
 
 
 def _ascending(

@@ -70,10 +70,12 @@ def arcs(
 ) -> Csr:
     """CSR graph of the arcs among `kinds.size` rows: two per edge, one for one-way kinds.
 
+    With `rows` the graph has a source for each of these, in their order, and no others.
+
     edges   edges of the kinds in WALKED
     weight  float64[m], 0..1: current strength * confidence
     kinds   uint8[n]: index of each row's kind in MEMORY_KINDS
-    rows    only arcs that leave these rows; then `edges` must be all that start or end there
+    rows    ascending; only arcs that leave these rows; then `edges` must be all that start or end there
 
     The weights of one source and class are scaled down to a sum of at most `class_mass`.
     """
@@ -88,6 +90,9 @@ def arcs(
         along = np.flatnonzero(wanted[edges.source])
         returns = np.flatnonzero(wanted[edges.target] & (edges.kind != _ONE_WAY))
     source = np.concatenate([edges.source[along], edges.target[returns]])
+    count = kinds.size
+    if rows is not None:
+        source, count = np.searchsorted(rows, source).astype(np.uint32), rows.size
     target = np.concatenate([edges.target[along], edges.source[returns]])
     number = np.concatenate(
         [arcs_along(edges.slot[along]), arcs_back(edges.slot[returns])]
@@ -98,9 +103,8 @@ def arcs(
     weights_of_arcs = np.concatenate([weight[along], weight[returns]])
     compiled = kernels(source.size)
     bounded = np.empty(source.size)
-    compiled.bound_classes(
-        source, code, weights_of_arcs, p.class_mass, kinds.size, bounded
-    )
+    compiled.bound_classes(source, code, weights_of_arcs, p.class_mass, count, bounded)
+    order = compiled.order_edges
     return build_csr(
-        kinds.size, source, target, bounded, code, compiled.order_edges, number
+        count, source, target, bounded, code, order, number, targets=kinds.size
     )

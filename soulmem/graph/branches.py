@@ -18,7 +18,7 @@ class Branch:
 
     chat: ChatId
     family: ChatId  # the root of the chat's tree of branches
-    order: tuple[MemoryId, ...]
+    order: Sequence[MemoryId]
     # Vanished from the client's view, not yet given up
     quarantined: frozenset[MemoryId] = frozenset()
 

@@ -62,19 +62,32 @@ class Chains:
 
         Returns the slots, row by row, and how many there are up to each row.
         """
+        wanted = np.zeros(256, np.uint8)
+        wanted[code] = 1
+        return self._of(rows, codes, wanted)
+
+    def _of(
+        self,
+        rows: NDArray[np.int64],
+        codes: NDArray[np.uint8],
+        wanted: NDArray[np.uint8],
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         slots, ends = np.empty(_ROOM, np.int64), np.empty(rows.size, np.int64)
         follow = kernels().follow
-        count = follow(self._first, self._next, rows, codes, code, ends, slots)
+        count = follow(self._first, self._next, rows, codes, wanted, ends, slots)
         if count > slots.size:
             slots = np.empty(count, np.int64)
-            follow(self._first, self._next, rows, codes, code, ends, slots)
+            follow(self._first, self._next, rows, codes, wanted, ends, slots)
         return slots[:count], ends
 
     def of_all(
-        self, rows: NDArray[np.int64], flags: NDArray[np.uint8]
+        self,
+        rows: NDArray[np.int64],
+        codes: NDArray[np.uint8],
+        wanted: NDArray[np.uint8],
     ) -> NDArray[np.int64]:
-        """The slots of these rows whose entry in `flags` is 1."""
-        return self.of_code(rows, flags, 1)[0]
+        """The slots of these rows whose code is among those that are 1 in `wanted`, uint8[256]."""
+        return self._of(rows, codes, wanted)[0]
 
     def add(self, row: int, slot: int) -> None:
         """Insert `slot` at the front of the row's list."""

@@ -313,12 +313,12 @@ class EdgeTable(Mapping[str, Edge]):
         code = self._kind[: self._size]
         wanted = np.zeros(256, np.uint8)
         wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = 1
-        flags = wanted[code]
         if rows is None:
-            slots = np.flatnonzero(flags)
+            slots = np.flatnonzero(wanted[code])
         else:
             slots = np.union1d(
-                self._leaving.of_all(rows, flags), self._arriving.of_all(rows, flags)
+                self._leaving.of_all(rows, code, wanted),
+                self._arriving.of_all(rows, code, wanted),
             )
         which: Any = slice(0, self._size) if slots.size == self._size else slots
         return EdgeArrays(

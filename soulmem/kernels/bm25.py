@@ -28,27 +28,64 @@ def add_words(
     counts: Counts,
     weight: Floats,
     n: int,
-    discount: Floats,
+    lengths: Floats,
+    base: float,
+    per_token: float,
     out: Floats,
 ) -> None:
-    """out[row] += weight * idf * tf / (tf + discount[row]), for every token and row that holds it.
+    """out[row] += weight * idf * tf / (tf + discount), for every token and row that holds it.
+
+    The discount of a row is base + per_token * its length, in float32.
 
     starts    int64[k + 1]   occurrences of token t are at starts[t]:starts[t + 1]
     rows      int32[..]      row of each occurrence
     counts    uint8[..]      tf: how often the row holds the token
     weight    float32[k]     of each token
     n         number of texts
-    discount  float32[rows]
+    lengths   float32[rows]  tokens of each row
     out       float32[rows]  added to
     """
     for t in range(weight.size):
         most = np.float32(weight[t] * inverse_frequency(starts[t + 1] - starts[t], n))
         for i in range(starts[t], starts[t + 1]):
             if i + AHEAD < starts[t + 1]:
-                prefetch(discount, rows[i + AHEAD])
+                prefetch(lengths, rows[i + AHEAD])
                 prefetch(out, rows[i + AHEAD])
             row, tf = rows[i], np.float32(counts[i])
-            out[row] += most * (tf / (tf + discount[row]))
+            out[row] += most * (tf / (tf + (base + per_token * lengths[row])))
+
+
+def link_rows(before: RowNumbers, heads: RowNumbers, siblings: RowNumbers) -> None:
+    """Lists of the rows that follow each row.
+
+    before    int32[n]     the row before each, -1 for none
+    heads     int32[..], -1 before; written: a row that follows each, -1 for none
+    siblings  int32[..], -1 before; written: another row with the same row before it, -1 after the last
+    """
+    for row in range(before.size):
+        first = before[row]
+        if first >= 0:
+            siblings[row] = heads[first]
+            heads[first] = np.int32(row)
+
+
+def open_pairs(lengths: Floats, before: RowNumbers, out: Floats) -> tuple[int, float]:
+    """Rows with a row before them, both of them texts with tokens; returns their number and all their tokens.
+
+    lengths  float32[..]  tokens of each row; 0 beyond
+    before   int32[n]     the row before each, -1 for none
+    out      float32[>= n], written: 0 at those rows, NaN elsewhere
+    """
+    count, total = 0, 0.0
+    for row in range(out.size):
+        out[row] = np.float32(np.nan)
+    for row in range(min(before.size, lengths.size)):
+        first = before[row]
+        if 0 <= first < lengths.size and lengths[row] > 0 and lengths[first] > 0:
+            out[row] = np.float32(0)
+            count += 1
+            total += np.float64(lengths[row]) + np.float64(lengths[first])
+    return count, total
 
 
 def add_pairs(
@@ -57,45 +94,50 @@ def add_pairs(
     counts: Counts,
     weight: Floats,
     n: int,
-    discount: Floats,
+    lengths: Floats,
+    base: float,
+    per_token: float,
+    before: RowNumbers,
     heads: RowNumbers,
-    seconds: RowNumbers,
+    siblings: RowNumbers,
     tf: Floats,
     hits: RowNumbers,
     out: Floats,
 ) -> None:
-    """`add_words` for pairs of texts: tf and df count both texts; a pair is at its second row.
+    """`add_words` for pairs of texts: tf, df and length count both texts; a pair is at its second row.
 
     n         number of pairs
-    discount  float32[rows], NaN where a row is the second text of no pair
-    heads     int32[rows + 1]  pairs with first text r are seconds[heads[r]:heads[r + 1]]
+    before    int32[..]  the row before each row of a pair
+    heads, siblings  of `link_rows`; heads int32[rows]
     tf        float32[rows], zeros before and after
     hits      int32[rows], overwritten
-    out       float32[rows], added to
+    out       float32[rows] of `open_pairs`, added to
     """
     for t in range(weight.size):
         df = 0
         for i in range(starts[t], starts[t + 1]):
             if i + AHEAD < starts[t + 1]:
                 prefetch(heads, rows[i + AHEAD])
-                prefetch(discount, rows[i + AHEAD])
+                prefetch(out, rows[i + AHEAD])
                 prefetch(tf, rows[i + AHEAD])
-            row, count = np.int64(rows[i]), np.float32(counts[i])
-            if discount[row] == discount[row]:
-                if tf[row] == 0:
-                    hits[df] = row
-                    df += 1
-                tf[row] += count
-            for pair_index in range(heads[row], heads[row + 1]):
-                pair = seconds[pair_index]
-                if tf[pair] == 0:
-                    hits[df] = pair
-                    df += 1
-                tf[pair] += count
+            count = np.float32(counts[i])
+            # The pair that ends with the row, and those that it begins
+            pair, following = rows[i], heads[rows[i]]
+            while pair >= 0:
+                if out[pair] == out[pair]:
+                    if tf[pair] == 0:
+                        hits[df] = pair
+                        df += 1
+                    tf[pair] += count
+                pair = following
+                if following >= 0:
+                    following = siblings[following]
         most = np.float32(weight[t] * inverse_frequency(df, n))
         for i in range(df):
             if i + AHEAD < df:
-                prefetch(out, hits[i + AHEAD])
+                prefetch(lengths, hits[i + AHEAD])
+                prefetch(before, hits[i + AHEAD])
             pair = hits[i]
-            out[pair] += most * (tf[pair] / (tf[pair] + discount[pair]))
+            length = lengths[before[pair]] + lengths[pair]
+            out[pair] += most * (tf[pair] / (tf[pair] + (base + per_token * length)))
             tf[pair] = 0

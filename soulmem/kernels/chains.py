@@ -28,7 +28,8 @@ def edge_weight(
 
 
 def best_chains(  # noqa: C901 - the search, its pruning and its three tunings belong together
-    indptr: Ids,
+    starts: Ids,
+    ends: Ids,
     indices: Ids,
     weight: Weights,
     kind: Kinds,
@@ -37,8 +38,8 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     own_factor: Weights,
     alive: Flags,
     boundary: Flags,
-    starts: Ids,
-    start_flow: Floats,
+    seeds: Ids,
+    seed_flow: Floats,
     wanted: Flags,
     many: int,
     restart: float,
@@ -49,10 +50,11 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
 ) -> tuple[list[int], list[int], list[int], list[float], list[int]]:
     """Chains in order of falling flow (Dijkstra), of at most max_hops edges.
 
-        flow of a chain = start_flow * product of (1 - restart) * P over its edges
+        flow of a chain = seed_flow * product of (1 - restart) * P over its edges
 
     One loop, as search, pruning and weights share their state.
 
+    starts, ends  uint32[n]: positions of the edges of each node
     own_of     int32[m] or empty: by position, index into `own_factor`; -1 for none
     alive, boundary  bool[n] or empty
     wanted     bool[n], of which `many` are set: the targets
@@ -62,11 +64,11 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     A label is the end of a chain. Returns for each label its node, previous label (-1 for
     none), position of the edge between them, and flow; and the labels of reached targets.
     """
-    nodes = [np.int64(starts[i]) for i in range(starts.size)]
-    before = [np.int64(-1) for _ in range(starts.size)]
-    position = [np.int64(0) for _ in range(starts.size)]
-    flows = [start_flow[i] for i in range(starts.size)]
-    heap = [(-start_flow[i], np.int64(0), np.int64(i)) for i in range(starts.size)]
+    nodes = [np.int64(seeds[i]) for i in range(seeds.size)]
+    before = [np.int64(-1) for _ in range(seeds.size)]
+    position = [np.int64(0) for _ in range(seeds.size)]
+    flows = [seed_flow[i] for i in range(seeds.size)]
+    heap = [(-seed_flow[i], np.int64(0), np.int64(i)) for i in range(seeds.size)]
     heapq.heapify(heap)
     arrived = [np.int64(0) for _ in range(0)]
     # The weights of the edges that leave a node: a hub has thousands
@@ -81,7 +83,7 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
         hops[u] = length
         if length == max_hops or (boundary.size > 0 and boundary[u]):
             continue
-        first, past = np.int64(indptr[u]), np.int64(indptr[u + 1])
+        first, past = np.int64(starts[u]), np.int64(ends[u])
         if past - first > products.size:
             products = np.empty(2 * (past - first))
         total = 0.0

@@ -10,6 +10,7 @@ from soulmem.kernels import (
     bm25,
     chains,
     dots,
+    hops,
     lookups,
     ordering,
     passing,
@@ -42,8 +43,11 @@ class Kernels:
     order_edges: Callable[..., None]
     bound_classes: Callable[..., None]
     add_passed: Callable[..., None]
+    follow_hops: Callable[..., int]
     add_words: Callable[..., None]
     add_pairs: Callable[..., None]
+    link_rows: Callable[..., None]
+    open_pairs: Callable[..., tuple[int, float]]
     fuse_texts: Callable[..., None]
     add_walk: Callable[..., None]
     measure: Callable[..., tuple[float, float]]
@@ -76,6 +80,7 @@ def compile_kernels(cache: bool) -> Kernels:
         numba.types.Array(getattr(numba, t), 1, "C")
         for t in ("uint8", "int32", "int64")
     )
+    s1 = numba.types.Array(numba.int8, 1, "C")
     real, whole, flag = numba.float64, numba.int64, numba.boolean
 
     table = numba.types.Array(numba.int8, 2, "C", readonly=True)
@@ -96,11 +101,12 @@ def compile_kernels(cache: bool) -> Kernels:
             function
         )
 
-    graph = (u4, f8, f4, u4, u4)
+    graph = (u4, u4, f8, f4, u4, u4)
     query = (u4, f8, real, real, real)
     tuning = (flag, f4, i4, f4, real, b1, b1)
     state = (f8, f4, u4, f8, u4, u4)
     search = (
+        u4,
         u4,
         u4,
         f4,
@@ -121,26 +127,33 @@ def compile_kernels(cache: bool) -> Kernels:
         u1,
     )
     sweep = (f8, real, real, u4, u4, real)
-    words = (i8, i4, u1, f4, whole, f4)
+    single = numba.float32
+    words = (i8, i4, u1, f4, whole, f4, single, single)
     return Kernels(
-        lay_out=jit(push.lay_out, (u4, u4, f4, u1, f8, f4, u4, u4)),
-        mark_own=jit(push.mark_own, (u4, i4, u4)),
+        lay_out=jit(push.lay_out, (u4, u4, u4, u4, f4, u1, u4, f8, f4, u4, u4)),
+        mark_own=jit(push.mark_own, (u4, u4, u4, i4, u4)),
         push=jit(push.push, (*graph, *query, *tuning, *state, u4, f8, f8)),
         transpose=jit(pull.transpose, (u4,) * 6),
         pull=jit(pull.pull, *((u4, u4, a, *sweep, a, f8, whole) for a in (f4, f8))),
         best_chains=jit(chains.best_chains, search),
         add_passed=jit(
             passing.add_passed,
-            (u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, i4, b1, f4),
+            (u4, u4, u4, f4, u1, u4, f8, f4, b1, b1, real, i4, i4, b1, f4),
+        ),
+        follow_hops=jit(
+            hops.follow_hops,
+            (u4, u4, u4, f4, u1, f4, b1, b1, whole, whole, whole, u4, s1, f4, f4),
         ),
         order_edges=jit(ordering.order_edges, (u4, u4, u4, u4)),
         bound_classes=jit(ordering.bound_classes, (u4, u1, f8, real, whole, f8)),
         dots_of_two=jit(dots.dots_of_two, (*(table, scales, f4) * 2, f4), **_WIDE),
         add_words=jit(bm25.add_words, (*words, f4), **_WIDE),
-        add_pairs=jit(bm25.add_pairs, (*words, i4, i4, f4, i4, f4), **_WIDE),
+        add_pairs=jit(bm25.add_pairs, (*words, i4, i4, i4, f4, i4, f4), **_WIDE),
+        link_rows=jit(bm25.link_rows, (i4, i4, i4)),
+        open_pairs=jit(bm25.open_pairs, (f4, i4, f4)),
         add_walk=jit(texts.add_walk, (f4, f4, u1, real, f4), **_WIDE),
         measure=jit(texts.measure, (f4, u1, whole), **_WIDE),
-        follow=jit(lookups.follow, (i4, i4, i8, u1, whole, i8, i8)),
+        follow=jit(lookups.follow, (i4, i4, i8, u1, u1, i8, i8)),
         find_tokens=jit(lookups.find_tokens, (kept_8, kept_4, i8, i8, i8)),
         count_home=jit(lookups.count_home, (kept_4, i8, i8, i4, whole, i8)),
         take_home=jit(

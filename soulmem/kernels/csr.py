@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +13,6 @@ Kinds = npt.NDArray[np.uint8]
 Weights = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-
-Splices = tuple[list[tuple[int, int]], list[tuple[int, int]]]
-T = TypeVar("T", bound=np.generic)
 
 MOST_NODES = 1 << 24
 LARGEST = 1e12  # of weights and of multipliers: a product of three still is a float32
@@ -47,6 +43,25 @@ class Csr:
         return self.indptr.size - 1
 
     @property
+    def size(self) -> int:
+        """Number of edges, m."""
+        return self.indices.size
+
+    @property
+    def starts(self) -> Ids:
+        """uint32[n]: position of the first edge of each node."""
+        return self.indptr[:-1]
+
+    @property
+    def ends(self) -> Ids:
+        """uint32[n]: position behind the last edge of each node."""
+        return self.indptr[1:]
+
+    def packed(self) -> Csr:
+        """Itself; see `PatchedGraph.packed`."""
+        return self
+
+    @property
     def sources(self) -> Ids:
         """uint32[m]: source of the edge at each position."""
         return np.repeat(np.arange(self.nodes, dtype=np.uint32), np.diff(self.indptr))
@@ -60,6 +75,7 @@ def build_csr(
     kind: npt.NDArray[np.integer] | None = None,
     order_edges: Callable[..., None] | None = None,
     number: Ids | None = None,
+    targets: int | None = None,
 ) -> Csr:
     """The graph of edges source[i] -> target[i]; loops and parallel edges are allowed.
 
@@ -68,16 +84,21 @@ def build_csr(
     kind    0..255; all 0 if not given
     order_edges  that of `Kernels`, which takes a tenth of the time of the default
     number  the caller's number of each edge, distinct; its index if not given
+    targets  number of nodes that edges may lead to, of a part of a graph whose sources alone are numbered anew; n
+            if not given
 
     Raises ValueError for too many nodes, a node not below n or a weight out of range.
     """
     heavy = np.asarray(weight, np.float32)
-    if n > MOST_NODES:
-        raise ValueError(f"{n} nodes are more than {MOST_NODES}")
+    beyond = n if targets is None else targets
+    if max(n, beyond) > MOST_NODES:
+        raise ValueError(f"{max(n, beyond)} nodes are more than {MOST_NODES}")
     if source.size and (
-        min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= n
+        min(source.min(), target.min()) < 0
+        or source.max() >= n
+        or target.max() >= beyond
     ):
-        raise ValueError(f"an edge names a node outside 0..{n - 1}")
+        raise ValueError(f"an edge names a node outside 0..{beyond - 1}")
     if not ((heavy >= 0) & (heavy <= LARGEST)).all():
         raise ValueError(f"weights must be in 0..{LARGEST:g}")
     # A non-negative float32 orders like its bits, so one key sorts by source and falling weight at once.
@@ -106,47 +127,3 @@ def order_by_argsort(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
     order[:] = np.argsort(key, kind="stable")
     counts = np.bincount(source.astype(np.int64), minlength=indptr.size - 1)
     np.cumsum(counts, out=indptr[1:])
-
-
-def with_rows(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Csr:
-    """The graph with the out-edges of these rows, ascending and distinct, replaced by those of `part`.
-
-    `part` has as many nodes as the result, at least as many as the graph.
-    """
-    count = np.diff(part.indptr)
-    stays = np.ones(graph.nodes, np.bool_)
-    stays[rows[rows < graph.nodes]] = False
-    others = np.flatnonzero(stays)
-    count[others] = np.diff(graph.indptr)[others]
-    indptr = np.zeros(part.nodes + 1, np.uint32)
-    np.cumsum(count, out=indptr[1:])
-    pieces = splices(graph, part, rows)
-    return Csr(
-        indptr=indptr,
-        indices=spliced(graph.indices, part.indices, pieces),
-        weight=spliced(graph.weight, part.weight, pieces),
-        kind=spliced(graph.kind, part.kind, pieces),
-        edge=spliced(graph.edge, part.edge, pieces),
-        numbers=max(graph.numbers, part.numbers),
-    )
-
-
-def splices(graph: Csr, part: Csr, rows: npt.NDArray[np.int64]) -> Splices:
-    """Slices of the graph's and of the part's columns, alternating, that make up the new columns."""
-    end = graph.indptr[-1]
-    begins = graph.indptr[np.minimum(rows, graph.nodes)].tolist()
-    ends = graph.indptr[np.minimum(rows + 1, graph.nodes)].tolist()
-    old = zip([0, *ends], [*begins, int(end)], strict=True)
-    new = zip(part.indptr[rows].tolist(), part.indptr[rows + 1].tolist(), strict=True)
-    return list(old), list(new)
-
-
-def spliced(
-    old: npt.NDArray[T], new: npt.NDArray[T], pieces: Splices
-) -> npt.NDArray[T]:
-    """The new column from the old one and that of the part."""
-    kept, added = pieces
-    runs = [old[slice(*kept[0])]]
-    for mine, theirs in zip(added, kept[1:], strict=True):
-        runs += new[slice(*mine)], old[slice(*theirs)]
-    return np.concatenate(runs)

@@ -10,6 +10,7 @@ import numpy as np
 from soulmem.kernels.chains import UNSEEN
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Flags, Ids, Weights
+from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.tuning import (
     NO_FLAGS,
     NO_KINDS,
@@ -38,7 +39,7 @@ class Chain:
 
 
 def explain(
-    graph: Csr,
+    graph: Csr | PatchedGraph,
     walk: Walk,
     targets: Ids,
     seeds: Ids,
@@ -56,22 +57,23 @@ def explain(
     score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)
     score[walk.rows] = walk.score
     wanted[targets] = True
-    starts = np.unique(seeds).astype(np.uint32)
+    distinct = np.unique(seeds).astype(np.uint32)
     hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
     hops[walk.rows] = UNSEEN
-    hops[starts] = UNSEEN
+    hops[distinct] = UNSEEN
     nodes, before, position, flow, arrived = find_kernels(
         graph.indices.size
     ).best_chains(
-        graph.indptr,
+        graph.starts,
+        graph.ends,
         graph.indices,
         graph.weight,
         graph.kind,
         *_factors(graph, tuning),
         _flags(tuning.alive),
         _flags(tuning.boundary),
-        starts,
-        score[starts],
+        distinct,
+        score[distinct],
         wanted,
         int(wanted.sum()),
         restart,
@@ -96,7 +98,9 @@ def explain(
     return [chains[int(target)] for target in targets if int(target) in chains]
 
 
-def _factors(graph: Csr, tuning: Tuning) -> tuple[Weights, Places, Weights]:
+def _factors(
+    graph: Csr | PatchedGraph, tuning: Tuning
+) -> tuple[Weights, Places, Weights]:
     """Multipliers as `best_chains` takes them: by kind, place of each edge's own, own."""
     kind_factor = NO_KINDS
     if tuning.kind_factor is not None:

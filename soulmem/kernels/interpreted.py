@@ -17,6 +17,7 @@ import numpy.typing as npt
 from soulmem.kernels import (
     bm25,
     chains,
+    hops,
     lookups,
     ordering,
     passing,
@@ -30,6 +31,19 @@ from soulmem.kernels.dots import Codes, Weights
 from soulmem.kernels.token_codes import Bytes, States
 
 _BLOCK = 4096  # rows made float32 at once: 6 MB of 384 dimensions, which fit the cache
+
+
+def _open_pairs(
+    lengths: bm25.Floats, before: bm25.RowNumbers, out: bm25.Floats
+) -> tuple[int, float]:
+    size = max(lengths.size, before.size)
+    tokens = np.zeros(size + 1, np.float32)  # the last is of no row
+    tokens[: lengths.size] = lengths
+    out.fill(np.nan)
+    pairs = np.flatnonzero((tokens[: before.size] > 0) & (tokens[before] > 0))
+    out[pairs] = 0
+    total = tokens[pairs].sum(dtype=np.float64)
+    return pairs.size, float(total + tokens[before[pairs]].sum(dtype=np.float64))
 
 
 def _dots(codes: Codes, scale: Weights, query: Weights, out: Weights) -> None:
@@ -105,8 +119,11 @@ INTERPRETED = Kernels(
     order_edges=order_by_argsort,
     bound_classes=_quiet(ordering.bound_classes),
     add_passed=_quiet(passing.add_passed),
+    follow_hops=hops.follow_hops,
     add_words=_quiet(bm25.add_words),
     add_pairs=_quiet(bm25.add_pairs),
+    link_rows=bm25.link_rows,
+    open_pairs=_open_pairs,
     fuse_texts=_quiet(texts.fuse_texts),
     add_walk=_quiet(texts.add_walk),
     measure=_quiet(texts.measure),

@@ -9,6 +9,7 @@ import numpy as np
 
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids, Weights
+from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.push import OWN
 from soulmem.kernels.tuning import (
     NO_FLAGS,
@@ -51,20 +52,24 @@ class _Overridden:
 class LaidOutGraph:
     """A graph in the layout of the kernels. Keeps workspace: for one thread at a time."""
 
-    def __init__(self, graph: Csr, kernels: Kernels) -> None:
+    def __init__(self, graph: Csr | PatchedGraph, kernels: Kernels) -> None:
         n, m = graph.nodes, graph.indices.size
+        self._moved_from = m  # positions from there on are of rows that were moved
+        if isinstance(graph, PatchedGraph):
+            n, self._moved_from = graph.most_nodes, graph.base
         self._graph, self.kernels = graph, kernels
+        self._most_nodes = n
         self._real = _cells(n + m)
         self._word = np.empty(n, np.uint32)
+        self._where = np.ones(2 * n, np.uint32)
         self._layout = (
             self._real,
             self._real.view(np.float32),
             self._real.view(np.uint32),
             self._word,
         )
-        kernels.lay_out(
-            graph.indptr, graph.indices, graph.weight, graph.kind, *self._layout
-        )
+        self._known = graph.nodes
+        self._lay_out(np.arange(graph.nodes, dtype=np.uint32))
         slots, buckets = _cells(4 * (n + 1)), _cells(4 * (m // 4 + 2))
         self._state = (slots, slots.view(np.float32), slots.view(np.uint32))
         self._buckets = (buckets, buckets.view(np.uint32))
@@ -73,6 +78,20 @@ class LaidOutGraph:
         self._overridden: _Overridden | None = None
         self._in_edges: InEdges | None = None
         self._plain: tuple[Weights, Ids] | None = None
+
+    def replaced(self, rows: Ids, places: Places) -> None:
+        """Take over the rows that were replaced in the graph.
+
+        places  as of the tuning of all walks
+        """
+        graph = self._graph
+        new = np.arange(self._known, graph.nodes, dtype=np.uint32)
+        self._known = graph.nodes
+        rows = np.union1d(rows, new)
+        self._lay_out(rows)
+        if self._overridden is not None:
+            self.kernels.mark_own(rows, graph.starts, graph.ends, places, self._word)
+        self._in_edges = self._plain = None
 
     def walk(
         self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None
@@ -98,13 +117,14 @@ class LaidOutGraph:
         largest = float(kinds.max()) * max(1.0, float(factor.max(initial=0)))
         totals = np.empty(3)
         reached, visits = self.kernels.push(
-            self._graph.indptr,
+            self._where,
+            self._graph.starts,
             *self._layout,
             np.require(seeds, np.uint32, ["C", "W"]),
             np.require(share, np.float64, ["C", "W"]),
             params.restart,
             params.l1,
-            SWEEP_COST * self._graph.indices.size,
+            SWEEP_COST * self._graph.size,
             tuning.reweights,
             kinds,
             places,
@@ -126,6 +146,25 @@ class LaidOutGraph:
             return to_walk(rows, income, back, params, tuning.boundary, visits)
         return self._pull(rows, income, seeds, share, params, tuning, visits)
 
+    def _lay_out(self, rows: Ids) -> None:
+        """Write the cells of these rows, and where they stand."""
+        graph = self._graph
+        starts = graph.starts[rows].astype(np.int64)
+        # A row has a cell before its edges; one that was moved has a position for that.
+        first = starts + np.where(starts < self._moved_from, rows + 1, self._most_nodes)
+        self._where[2 * rows] = first
+        self._where[2 * rows + 1] = first + graph.ends[rows] - starts
+        self.kernels.lay_out(
+            rows,
+            graph.starts,
+            graph.ends,
+            graph.indices,
+            graph.weight,
+            graph.kind,
+            self._where,
+            *self._layout,
+        )
+
     def _pull(
         self,
         rows: Ids,
@@ -137,7 +176,7 @@ class LaidOutGraph:
         visits: int,
     ) -> Walk:
         """Continue from the income of a push by sweeps over all in-edges."""
-        graph, edges = self._graph, self._by_target()
+        graph, edges = self._graph.packed(), self._by_target()
         n = graph.nodes
         halts = np.zeros(n, np.bool_) if tuning.boundary is None else tuning.boundary
         chance, rounded, sinks = self._chances(edges, tuning)
@@ -174,7 +213,7 @@ class LaidOutGraph:
             sweeps += self.kernels.pull(edges.into, edges.sources, chance(), *precise)
         back = (1 - params.restart) * float(reached[sinks].sum())
         reached_nodes = np.flatnonzero(reached)
-        visits += sweeps * graph.indices.size
+        visits += sweeps * graph.size
         return to_walk(
             edges.order[reached_nodes],
             reached[reached_nodes],
@@ -192,11 +231,11 @@ class LaidOutGraph:
         if plain and self._plain is not None:
             rounded, sinks = self._plain
             return (
-                lambda: transition(self._graph, tuning)[0][edges.position],
+                lambda: transition(self._graph.packed(), tuning)[0][edges.position],
                 rounded,
                 sinks,
             )
-        chance, sink = transition(self._graph, tuning)
+        chance, sink = transition(self._graph.packed(), tuning)
         rounded = (chance * (1 - FLOAT32_ROUNDING)).astype(np.float32)[edges.position]
         sinks = np.flatnonzero(sink[edges.order]).astype(np.uint32)
         if plain:
@@ -205,8 +244,8 @@ class LaidOutGraph:
 
     def _by_target(self) -> InEdges:
         if self._in_edges is None:
-            graph = self._graph
-            n, m = graph.nodes, graph.indices.size
+            graph = self._graph.packed()
+            n, m = graph.nodes, graph.size
             degree = np.bincount(graph.indices, minlength=n)
             order = np.argsort(degree, kind="stable").astype(np.uint32)
             rank = np.empty(n, np.uint32)
@@ -232,7 +271,9 @@ class LaidOutGraph:
         last, places = self._overridden, tuning.places
         if last is None or last.edges is not base:
             places = own_places(self._graph, tuning)
-            self.kernels.mark_own(self._graph.indptr, places, self._word)
+            graph = self._graph
+            rows = np.arange(graph.nodes, dtype=np.uint32)
+            self.kernels.mark_own(rows, graph.starts, graph.ends, places, self._word)
             self._overridden = _Overridden(base, places if edges is base else None)
         elif tuning.rows is not None:  # a row marked for an earlier walk does no harm
             self._word[tuning.rows] |= OWN

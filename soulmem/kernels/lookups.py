@@ -24,16 +24,17 @@ def follow(
     after: Slots,
     rows: Ints,
     code: Codes,
-    wanted: int,
+    wanted: Codes,
     ends: Ints,
     out: Ints,
 ) -> int:
-    """Entries of one code in the linked lists of these rows, row by row; returns their number.
+    """Entries of some codes in the linked lists of these rows, row by row; returns their number.
 
     first  int32[n]  first entry of each row's list, -1 for none
     after  int32[m]  next entry of each entry, -1 for the last
     rows   int64[k]  rows beyond the first n have no list
-    code   uint8[m]  of each entry; those equal to `wanted` count
+    code   uint8[m]  of each entry
+    wanted  uint8[256] by code: 1 where such entries count, else 0
     ends   int64[k], written: number of entries up to and including each row
     out    int64[..], written as far as it reaches; if too small call again with more room
     """
@@ -41,7 +42,7 @@ def follow(
     for index in range(rows.size):
         slot = first[rows[index]] if rows[index] < first.size else np.int32(-1)
         while slot >= 0:
-            if code[slot] == wanted:
+            if wanted[code[slot]] > 0:
                 if count < out.size:
                     out[count] = slot
                 count += 1

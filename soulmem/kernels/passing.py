@@ -11,7 +11,8 @@ Marks = npt.NDArray[np.int32]
 
 
 def add_passed(
-    indptr: Ids,
+    starts: Ids,
+    ends: Ids,
     indices: Ids,
     weight: Weights,
     kind: Kinds,
@@ -30,6 +31,7 @@ def add_passed(
 
         flow(e) = (1 - restart) * score[source] * weight(e) / sum of the weights that leave the source
 
+    starts, ends  uint32[n]: positions of the edges of each node
     rows, score  uint32[t], float64[t]: result of the walk
     kind_factor  float32[256]; alive bool[n]; boundary bool[n] or empty: these nodes send nothing
     mark         int32[m] by position, -1 for an edge that is not marked; to int32[k]
@@ -41,7 +43,7 @@ def add_passed(
         if not marked[u] or (boundary.size > 0 and boundary[u]):
             continue
         total = 0.0
-        for position in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
+        for position in range(np.int64(starts[u]), np.int64(ends[u])):
             if alive[indices[position]]:
                 total += np.float64(weight[position]) * np.float64(
                     kind_factor[kind[position]]
@@ -49,7 +51,7 @@ def add_passed(
         if total <= 0.0:
             continue
         passing = (1.0 - restart) * score[i] / total
-        for position in range(np.int64(indptr[u]), np.int64(indptr[u + np.uint32(1)])):
+        for position in range(np.int64(starts[u]), np.int64(ends[u])):
             if mark[position] >= 0 and alive[indices[position]]:
                 product = np.float64(weight[position]) * np.float64(
                     kind_factor[kind[position]]

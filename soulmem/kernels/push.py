@@ -10,7 +10,8 @@ falls from round to round. The mass on its way is known exactly at every moment,
 walk stops as soon as the error is reached. A row is cut only as far as it is due.
 
 Time is spent on cache misses, so:
-- a row of the graph is contiguous, 8 bytes a cell: 1 / total weight, then (kind and target, weight)s;
+- a row of the graph is contiguous, 8 bytes a cell: 1 / total weight, then (kind and target, weight)s; where the
+  row of a node stands is one read of 8 bytes, so that a row can be moved;
 - a node gets a slot of 32 bytes at its first income; the slots of a query are contiguous;
 - of a target only `word[v]` is read, 4 bytes: its slot, and a code of how due an income of 1 makes it.
 """
@@ -65,23 +66,30 @@ def prefetch(array: npt.NDArray[np.generic], index: np.uint64) -> None:
 
 
 def lay_out(
-    indptr: Ids,
+    rows: Ids,
+    starts: Ids,
+    ends: Ids,
     indices: Ids,
     weight: Weights,
     kind: Kinds,
+    where: Ids,
     real: Floats,
     heavy: Weights,
     whole: Ids,
     word: Ids,
 ) -> None:
-    """Write the cells of all rows, and the code of every node into `word`.
+    """Write the cells of these rows, and the codes of their nodes into `word`.
 
-    real, heavy, whole  one buffer of n + m cells, viewed as float64, 2 float32 or 2 uint32 each
+    starts, ends        uint32[n]   positions of the edges of each node
+    where               uint32[2n]  cells of the edges of each node: the first, and the one after the last; the
+                                    cell before the first is the row's, too
+    real, heavy, whole  one buffer of cells, viewed as float64, 2 float32 or 2 uint32 each
     word                uint32[n], written
     """
-    for u in range(indptr.size - 1):
-        begin, end = np.uint64(indptr[u]), np.uint64(indptr[u + 1])
-        cell = begin + np.uint64(u)
+    for i in range(rows.size):
+        u = np.uint64(rows[i])
+        begin, end = np.uint64(starts[u]), np.uint64(ends[u])
+        cell = np.uint64(where[TWO * u]) - ONE
         total = np.float64(0.0)  # interpreted, 0.0 + float32 would be a float32
         for e in range(begin, end):
             total += weight[e]
@@ -102,11 +110,12 @@ def lay_out(
             word[u] = np.uint32(np.uint32(min(30.0, max(0.0, rarity))) << CODE_BITS)
 
 
-def mark_own(indptr: Ids, own_of: Places, word: Ids) -> None:
-    """Set OWN in `word` of the rows where an edge with an own multiplier starts, clear it elsewhere."""
-    for u in range(indptr.size - 1):
+def mark_own(rows: Ids, starts: Ids, ends: Ids, own_of: Places, word: Ids) -> None:
+    """Of these rows set OWN in `word` where an edge with an own multiplier starts, clear it elsewhere."""
+    for i in range(rows.size):
+        u = rows[i]
         marked = word[u] & ~OWN
-        for position in range(np.int64(indptr[u]), np.int64(indptr[u + 1])):
+        for position in range(np.int64(starts[u]), np.int64(ends[u])):
             if own_of[position] >= 0:
                 marked |= OWN
                 break
@@ -114,7 +123,8 @@ def mark_own(indptr: Ids, own_of: Places, word: Ids) -> None:
 
 
 def push(  # noqa: C901 - one loop over state in registers: a call in it costs as much as the work
-    indptr: Ids,
+    where: Ids,
+    starts: Ids,
     real: Floats,
     heavy: Weights,
     whole: Ids,
@@ -145,6 +155,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
 
     One loop: its state is in registers, and a call in it costs as much as its work.
 
+    where, starts  as `lay_out` has them
     sweep_cost   cost of a sweep over all in-edges, in visited edges; 0: push to the end
     tuned        weights of this query differ; `largest` is the largest multiplier
     kind_factor  float32[256]; alive, boundary bool[n] or empty
@@ -197,35 +208,37 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
         while head < tail:
             if head + FAR < tail:
                 slot = np.uint64(queue[(head + FAR) & ring])
-                prefetch(indptr, np.uint64(slot_whole[EIGHT * slot + ROW]))
+                prefetch(where, TWO * np.uint64(slot_whole[EIGHT * slot + ROW]))
             if head + AHEAD < tail:
                 slot = np.uint64(queue[(head + AHEAD) & ring])
                 row = np.uint64(slot_whole[EIGHT * slot + ROW])
-                prefetch(real, np.uint64(indptr[row]) + row)
+                prefetch(real, np.uint64(where[TWO * row]) - ONE)
             if head + NEAR < tail:
                 slot = np.uint64(queue[(head + NEAR) & ring])
                 row = np.uint64(slot_whole[EIGHT * slot + ROW])
-                begin = np.uint64(indptr[row]) + row + ONE
-                end = np.uint64(indptr[row + ONE]) + row + ONE
+                begin = np.uint64(where[TWO * row])
+                end = np.uint64(where[TWO * row + ONE])
                 for cell in range(begin, min(begin + SMALL, end)):
                     prefetch(word, np.uint64(whole[TWO * cell] & NODE))
             slot = np.uint64(queue[head & ring])
             head += ONE
             u = np.uint64(slot_whole[EIGHT * slot + ROW])
             y = slot_real[FOUR * slot + INCOME]
-            begin = np.uint64(indptr[u]) + u + ONE
-            end = np.uint64(indptr[u + ONE]) + u + ONE
+            begin = np.uint64(where[TWO * u])
+            end = np.uint64(where[TWO * u + ONE])
             inverse = real[begin - ONE]
-            marked = False
+            marked, shift = False, NONE
             if tuned and inverse > 0.0:
                 marked = own_of.size > 0 and word[u] & OWN > np.uint32(0)
+                if marked:  # from a position of an edge to its cell
+                    shift = begin - np.uint64(starts[u])
                 inverse = slot_real[FOUR * slot + INVERSE]
                 if inverse == 0.0:
                     for cell in range(begin, end):
                         tag = whole[TWO * cell]
                         weight = heavy[TWO * cell + ONE] * kind_factor[tag >> NODE_BITS]
-                        if marked and own_of[cell - u - ONE] >= 0:
-                            weight *= own_factor[own_of[cell - u - ONE]]
+                        if marked and own_of[cell - shift] >= 0:
+                            weight *= own_factor[own_of[cell - shift]]
                         if masked and not alive[tag & NODE]:
                             weight = np.float32(0)
                         inverse += weight
@@ -275,8 +288,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                             weight = heavy[TWO * stop + ONE]
                             if tuned:
                                 weight *= kind_factor[tag >> NODE_BITS]
-                                if marked and own_of[stop - u - ONE] >= 0:
-                                    weight *= own_factor[own_of[stop - u - ONE]]
+                                if marked and own_of[stop - shift] >= 0:
+                                    weight *= own_factor[own_of[stop - shift]]
                                 if masked and not alive[tag & NODE]:
                                     weight = np.float32(0)
                             mass += weight
@@ -311,8 +324,8 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         weight = heavy[TWO * cell + ONE]
                         if tuned:
                             weight *= kind_factor[tag >> NODE_BITS]
-                            if marked and own_of[cell - u - ONE] >= 0:
-                                weight *= own_factor[own_of[cell - u - ONE]]
+                            if marked and own_of[cell - shift] >= 0:
+                                weight *= own_factor[own_of[cell - shift]]
                             if masked and not alive[v]:
                                 weight = np.float32(0)
                         arrives = sent * weight

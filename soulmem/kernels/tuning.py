@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.kernels.csr import LARGEST, Csr, Flags, Floats, Ids, Weights
+from soulmem.kernels.patched_graph import PatchedGraph
 
 Places = NDArray[np.int32]
 
@@ -55,7 +56,7 @@ class Tuning:
         )
 
 
-def check_tuning(graph: Csr, tuning: Tuning) -> None:
+def check_tuning(graph: Csr | PatchedGraph, tuning: Tuning) -> None:
     """Raises ValueError if a multiplier or mask does not fit the graph."""
     n, m = graph.nodes, graph.edge.size
     columns = (
@@ -78,7 +79,7 @@ def check_tuning(graph: Csr, tuning: Tuning) -> None:
             raise ValueError(f"multipliers must be in 0..{LARGEST:g}")
 
 
-def _check_own_factors(graph: Csr, tuning: Tuning) -> None:
+def _check_own_factors(graph: Csr | PatchedGraph, tuning: Tuning) -> None:
     edges, factor = tuning.edges, tuning.factor
     if edges is None and factor is None:
         return
@@ -97,14 +98,14 @@ def _check_own_factors(graph: Csr, tuning: Tuning) -> None:
         raise ValueError(f"there is no node {int(rows.max())}")
 
 
-def places_of(graph: Csr, edges: Ids) -> Places:
+def places_of(graph: Csr | PatchedGraph, edges: Ids) -> Places:
     """int32[m] by position: index in `edges` (the caller's numbers) of the edge there, or -1. O(m)."""
     by_edge = np.full(graph.numbers, -1, np.int32)
     by_edge[edges] = np.arange(edges.size)
     return np.asarray(by_edge[graph.edge], np.int32)
 
 
-def own_places(graph: Csr, tuning: Tuning) -> Places:
+def own_places(graph: Csr | PatchedGraph, tuning: Tuning) -> Places:
     """`places_of` the edges with an own multiplier; `tuning.edges` must be set."""
     assert tuning.edges is not None
     return (

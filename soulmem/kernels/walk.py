@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids
 from soulmem.kernels.laid_out_graph import LaidOutGraph
-from soulmem.kernels.tuning import Tuning, check_tuning
+from soulmem.kernels.patched_graph import PatchedGraph, Rows
+from soulmem.kernels.tuning import Places, Tuning, check_tuning
 from soulmem.kernels.walk_result import Walk, WalkParams
 from soulmem.kernels.warm import kernels
 
@@ -18,11 +21,18 @@ class Walker:
     """Walks on one graph. Keeps workspace between walks: for one thread at a time."""
 
     def __init__(
-        self, graph: Csr, find_kernels: Callable[[int], Kernels] = kernels
+        self,
+        graph: Csr | PatchedGraph,
+        find_kernels: Callable[[int], Kernels] = kernels,
     ) -> None:
         self.graph = graph
         self._find_kernels = find_kernels
         self._laid_out: LaidOutGraph | None = None
+
+    def replaced(self, rows: Rows, places: Places) -> None:
+        """Take over the rows that were replaced in the graph; `places` as of the tuning of all walks."""
+        if self._laid_out is not None:
+            self._laid_out.replaced(rows.astype(np.uint32), places)
 
     def walk(
         self,
@@ -50,7 +60,9 @@ class Walker:
         return self._laid_out.walk(seeds, share, params, tuning)
 
 
-def check_seeds(graph: Csr, seeds: Ids, share: Floats, tuning: Tuning | None) -> None:
+def check_seeds(
+    graph: Csr | PatchedGraph, seeds: Ids, share: Floats, tuning: Tuning | None
+) -> None:
     """Raises ValueError unless a walk can start at these seeds."""
     if seeds.size == 0 or seeds.shape != share.shape:
         raise ValueError("a walk needs seeds, and a share for each")

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.graph.association import MEMORY_KINDS, arc_class
 from soulmem.kernels.csr import Csr
+from soulmem.kernels.patched_graph import PatchedGraph
+from soulmem.kernels.warm import kernels
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -39,10 +41,11 @@ class AssociationPaths:
     hops: NDArray[np.int8]
     directness: Floats  # float32[n], 0..1: least share that a node of the best path passes on along it
     flow: Floats  # float32[n], >= 0: share of the walk at the seeds that arrives over shortest paths
+    reached: Ints  # int64[k], the rows that a path leads to, without the seeds
 
 
 def association_paths(
-    graph: Csr,
+    graph: Csr | PatchedGraph,
     seeds: Rows,
     walked: Floats,
     alive: Bools,
@@ -62,48 +65,29 @@ def association_paths(
     n = graph.nodes
     hops = np.full(n, -1, np.int8)
     directness, flow = np.zeros(n, np.float32), np.zeros(n, np.float32)
-    front = np.unique(seeds.astype(np.int64))
-    hops[front] = 0
-    directness[front] = 1.0
-    flow[front] = walked[front]
-    for step in range(1, p.hops + 1):
-        if step > 1:
-            front = front[_degree(graph, front) <= p.crowd]
-        arcs, source = _arcs_of(graph, front)
-        if not arcs.size:
-            break
-        target = graph.indices[arcs].astype(np.int64)
-        weight = np.where(
-            alive[target], graph.weight[arcs] * factor[graph.kind[arcs]], 0.0
-        )
-        total = np.bincount(source, weights=weight, minlength=front.size)
-        new = (hops[target] < 0) & (weight > 0) & ~_SEQUENCE[graph.kind[arcs]]
-        start = front[source[new]]
-        share = (weight[new] / total[source[new]]).astype(np.float32)
-        np.add.at(flow, target[new], flow[start] * share)
-        np.maximum.at(
-            directness,
-            target[new],
-            np.minimum(share, directness[start]) if step > 1 else 1.0,
-        )
-        front = np.unique(target[new])
-        hops[front] = step
-    return AssociationPaths(hops, directness, flow)
-
-
-def _arcs_of(graph: Csr, rows: Ints) -> tuple[Ints, Ints]:
-    """Positions in the graph of all arcs of the rows, and for each the position of its row in `rows`."""
-    count = _degree(graph, rows)
-    source = np.repeat(np.arange(rows.size), count)
-    start = graph.indptr[rows].astype(np.int64)
-    arcs = (
-        np.arange(count.sum())
-        - np.repeat(np.cumsum(count) - count, count)
-        + np.repeat(start, count)
+    first = np.unique(seeds)
+    hops[first] = 0
+    directness[first] = 1.0
+    flow[first] = walked[first]
+    reached = np.empty(n, np.uint32)
+    reached[: first.size] = first
+    count = kernels(graph.size).follow_hops(
+        graph.starts,
+        graph.ends,
+        graph.indices,
+        graph.weight,
+        graph.kind,
+        factor,
+        ~_SEQUENCE,
+        np.require(alive, np.bool_, ["C", "W"]),
+        p.hops,
+        p.crowd,
+        first.size,
+        reached,
+        hops,
+        directness,
+        flow,
     )
-    return arcs, source
-
-
-def _degree(graph: Csr, rows: Ints) -> Ints:
-    """How many arcs leave each of the rows."""
-    return graph.indptr[rows + 1].astype(np.int64) - graph.indptr[rows].astype(np.int64)
+    return AssociationPaths(
+        hops, directness, flow, reached[first.size : count].astype(np.int64)
+    )

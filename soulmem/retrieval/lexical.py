@@ -16,6 +16,10 @@ from soulmem.retrieval.postings import Counts, Occurrences, Postings, RowNumbers
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
+_FEW_CHANGED = (
+    256  # rows that follow others than before, up to which each is looked at by itself
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Bm25Params:
@@ -51,12 +55,8 @@ class LexicalIndex:
         self._count = 0
         self._total = 0
         self._revision = 0  # increases with every change
-        self._pairs: _Pairs | None = None
+        self._followers = _Followers()
         self._query: _TokenQuery | None = None
-        self._discounts: tuple[int, Floats] = (
-            -1,
-            self._lengths,
-        )  # by row, as of a revision
         self._frequencies: tuple[int, dict[str, int]] = 0, {}
 
     def __len__(self) -> int:
@@ -136,15 +136,10 @@ class LexicalIndex:
         """
         out = np.zeros(max(n_rows, self._lengths.size), np.float32)
         if self._total:
-            if self._discounts[0] != self._revision:
-                self._discounts = (
-                    self._revision,
-                    self._discount(self._lengths, self._total / self._count),
-                )
-            discount = self._discounts[1]
             asked = self._query_of(tokens)
+            discount = self._discount(self._total / self._count)
             add_words = kernels(asked.occurrences.rows.size).add_words
-            add_words(*asked.arguments, self._count, discount, out)
+            add_words(*asked.arguments, self._count, self._lengths, *discount, out)
         return out[:n_rows]
 
     def pair_scores(
@@ -152,13 +147,25 @@ class LexicalIndex:
     ) -> Floats:
         """BM25 of every row taken together with the row before it, as if the two were one text.
 
-        before   int32[n]  the row before each, -1 for none
+        before   int32[n]  the row before each, -1 for none; not changed in place between two calls
         Returns float32[n], >= 0; NaN where there is no row before or either of the two is not stored.
         """
-        pairs, asked = self._pairs_of(before), self._query_of(tokens)
-        out: Floats = pairs.nothing.copy()
-        add_pairs = kernels(asked.occurrences.rows.size).add_pairs
-        add_pairs(*asked.arguments, pairs.count, *pairs.arguments, out)
+        asked = self._query_of(tokens)
+        compiled = kernels(max(before.size, asked.occurrences.rows.size))
+        out = np.empty(max(before.size, self._lengths.size), np.float32)
+        count, length = compiled.open_pairs(self._lengths, before, out)
+        if count:
+            discount = self._discount(length / count)
+            followers = self._followers.of(before, out.size)
+            compiled.add_pairs(
+                *asked.arguments,
+                count,
+                self._lengths,
+                *discount,
+                before,
+                *followers,
+                out,
+            )
         return out[: before.size]
 
     def gather(self) -> Iterator[None]:
@@ -212,36 +219,10 @@ class LexicalIndex:
         rarity = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) / np.log1p(n)
         return np.asarray(np.maximum(rarity, 0.0) ** self._params.sharpness, np.float32)
 
-    def _pairs_of(self, before: RowNumbers) -> _Pairs:
-        """The pairs along `before`; cached until a row changes or another array is passed."""
-        cached = self._pairs
-        if (
-            cached is None
-            or cached.before is not before
-            or cached.revision != self._revision
-        ):
-            n = max(before.size, self._lengths.size)
-            # one more, where there is no row before
-            lengths = np.zeros(n + 1, np.float32)
-            lengths[: self._lengths.size] = self._lengths
-            first = lengths[before]
-            joint_length = np.zeros(n, np.float32)
-            joint_length[: before.size] = np.where(
-                (first > 0) & (lengths[: before.size] > 0),
-                first + lengths[: before.size],
-                0,
-            )
-            second = np.flatnonzero(joint_length)
-            discount = np.full(n, np.nan, np.float32)
-            if second.size:
-                mean = float(joint_length[second].mean(dtype=np.float64))
-                discount[second] = self._discount(joint_length[second], mean)
-            cached = self._pairs = _Pairs(before, self._revision, second, discount)
-        return cached
-
-    def _discount(self, lengths: Floats, mean: float) -> Floats:
+    def _discount(self, mean: float) -> tuple[np.float32, np.float32]:
+        """What the discount of a text is without length, and more for each token; `mean` length of the texts."""
         k1, b = self._params.k1, self._params.b
-        return np.asarray(k1 * (1 - b + b * lengths / np.float32(mean)), np.float32)
+        return np.float32(k1 * (1 - b)), np.float32(k1 * b / mean)
 
 
 class _TokenQuery:
@@ -266,31 +247,54 @@ class _TokenQuery:
         )
 
 
-class _Pairs:
-    """Rows taken together with the row before them; a pair has the index of its second row.
+class _Followers:
+    """The rows that follow each row, as lists, and workspace for pairs."""
 
-    second    rows that have one before
-    discount  float32[rows], NaN for every other row
-    """
+    def __init__(self) -> None:
+        self._asked = self._before = np.zeros(0, np.int32)
+        self._heads = self._siblings = self._hits = np.zeros(0, np.int32)
+        self._tf = np.zeros(0, np.float32)
 
-    def __init__(
-        self, before: RowNumbers, revision: int, second: Ints, discount: Floats
-    ) -> None:
-        self.before = before
-        self.revision = revision
-        self.count = second.size
-        self.discount = discount
-        first = before[second]
-        self._by_first = second[np.argsort(first, kind="stable")].astype(np.int32)
-        # where chats branch, a row precedes several
-        self._heads = np.zeros(discount.size + 1, np.int32)
-        np.cumsum(np.bincount(first, minlength=discount.size), out=self._heads[1:])
-        # scores when no token is there
-        self.nothing = np.where(np.isnan(discount), discount, np.float32(0))
-        self._tf = np.zeros(discount.size, np.float32)
-        self._hits = np.empty(discount.size, np.int32)
+    def of(
+        self, before: RowNumbers, size: int
+    ) -> tuple[RowNumbers, RowNumbers, Floats, RowNumbers]:
+        """The lists of `link_rows` and what else `add_pairs` takes, each for at least `size` rows."""
+        if self._asked is not before or self._heads.size < size:
+            self._update(before, size)
+        return self._heads, self._siblings, self._tf, self._hits
 
-    @property
-    def arguments(self) -> tuple[Floats, RowNumbers, RowNumbers, Floats, RowNumbers]:
-        """In the order of the kernel's parameters."""
-        return self.discount, self._heads, self._by_first, self._tf, self._hits
+    def _update(self, before: RowNumbers, size: int) -> None:
+        """Change the lists where `before` differs from the last one; link all rows where it differs much."""
+        kept = self._before
+        if self._heads.size >= size and before.size >= kept.size:
+            changed = np.flatnonzero(before[: kept.size] != kept)
+            if changed.size + before.size - kept.size <= _FEW_CHANGED:
+                for row in changed.tolist():
+                    self._unlink(row, int(kept[row]))
+                for row in (*changed.tolist(), *range(kept.size, before.size)):
+                    self._link(row, int(before[row]))
+                self._asked, self._before = before, before.copy()
+                return
+        room = size + size // 8
+        self._heads, self._siblings = np.full((2, room), -1, np.int32)
+        self._tf, self._hits = np.zeros(room, np.float32), np.empty(room, np.int32)
+        kernels(size).link_rows(before, self._heads, self._siblings)
+        self._asked, self._before = before, before.copy()
+
+    def _link(self, row: int, first: int) -> None:
+        if first >= 0:
+            self._siblings[row] = self._heads[first]
+            self._heads[first] = row
+
+    def _unlink(self, row: int, first: int) -> None:
+        if first < 0:
+            return
+        after = self._siblings[row]
+        self._siblings[row] = -1
+        if self._heads[first] == row:
+            self._heads[first] = after
+            return
+        place = int(self._heads[first])
+        while self._siblings[place] != row:
+            place = int(self._siblings[place])
+        self._siblings[place] = after

@@ -81,9 +81,9 @@ def association_slots(
     named = document_frequency[document_frequency > 0]
     if not named.size or max_items < 1:
         return ReservedSlots((), ())
-    eligible = np.flatnonzero(
-        (paths.hops >= p.hops) & (paths.flow > 0) & np.isfinite(score)
-    )
+    rows = paths.reached
+    is_far = (paths.hops[rows] >= p.hops) & (paths.flow[rows] > 0)
+    eligible = rows[is_far & np.isfinite(score[rows])]
     eligible = eligible[np.lexsort((eligible, -paths.flow[eligible]))]
     front: list[int] = []
     if named.min() > p.common:

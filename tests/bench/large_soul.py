@@ -84,6 +84,7 @@ class Size:
 
     nodes: int
     edges: int
+    chat_lines: int = _CHAT_LINES
 
     @property
     def lines(self) -> int:
@@ -164,10 +165,10 @@ class Writer:
 
 def chats(size: Size, write: Writer) -> Iterator[ChatChange]:
     """The chats, `size.lines` lines in all; each of them settled."""
-    for first in range(0, size.lines, _CHAT_LINES):
-        chat = ChatId(f"chat-{first // _CHAT_LINES}")
+    for first in range(0, size.lines, size.chat_lines):
+        chat = ChatId(f"chat-{first // size.chat_lines}")
         said = []
-        for n in range(first, min(first + _CHAT_LINES, size.lines)):
+        for n in range(first, min(first + size.chat_lines, size.lines)):
             text = write.line(n)
             role, speaker = (Role.USER, "Al") if n % 2 else (Role.CHARACTER, "Mira")
             slot = SlotId(f"{chat}-{n}")
@@ -328,11 +329,13 @@ async def _main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--nodes", type=int, default=100_000)
     parser.add_argument("--edges", type=int, default=500_000)
+    parser.add_argument("--one-chat", action="store_true", help="all lines in one chat")
     given = parser.parse_args()
     store = SurrealStore(f"surrealkv://{given.folder}")
     await store.open()
     began = time.perf_counter()
-    await write_soul(store, Size(given.nodes, given.edges), BagEmbedder())
+    lines = given.nodes if given.one_chat else _CHAT_LINES
+    await write_soul(store, Size(given.nodes, given.edges, lines), BagEmbedder())
     await store.close()
     print(f"written in {time.perf_counter() - began:.0f} s")
 

@@ -170,8 +170,10 @@ def test_a_text_must_fit_its_hash() -> None:
 def test_a_recall_sees_everything_but_what_is_held() -> None:
     """Held messages are hidden; without a hold nothing is."""
     old = line(3)
-    assert without_held(old, Quarantine(frozenset({SlotId("m1"), SlotId("gone")}))) == [
+    assert without_held(
+        old, Quarantine(frozenset({SlotId("m1"), SlotId("gone")})), 9
+    ) == [
         old[0],
         old[2],
     ]
-    assert without_held(old, None) == old
+    assert without_held(old, None, 9) == old

@@ -44,7 +44,7 @@ class PowerWalker(Walker):
         check_seeds(self.graph, seeds, share, tuning)
         if tuning is not None:
             check_tuning(self.graph, tuning)
-        return power_walk(self.graph, seeds, share, params, tuning)
+        return power_walk(self.graph.packed(), seeds, share, params, tuning)
 
 
 def transitions(graph: Csr, tuning: Tuning | None) -> Transitions:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from soulmem.kernels.csr import Csr, build_csr, with_rows
+from soulmem.kernels.csr import build_csr
 from soulmem.kernels.ordering import order_edges
 from soulmem.kernels.warm import kernels
 
@@ -65,48 +63,3 @@ def test_weights_out_of_range_are_refused(weight: float) -> None:
 def test_edges_of_unknown_nodes_are_refused(source: int, target: int) -> None:
     with pytest.raises(ValueError, match="outside"):
         build_csr(2, np.array([source]), np.array([target]), np.ones(1))
-
-
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.0, 0.5, 2.0])
-        ),
-        max_size=30,
-    ),
-    st.lists(
-        st.tuples(
-            st.integers(0, 7), st.integers(0, 7), st.sampled_from([0.0, 0.5, 2.0])
-        ),
-        max_size=30,
-    ),
-    st.sets(st.integers(0, 7)),
-)
-def test_some_rows_are_put_in_place_of_others(
-    old: list[tuple[int, int, float]], new: list[tuple[int, int, float]], some: set[int]
-) -> None:
-    """The old graph has six nodes, the new one eight."""
-    part = [edge for edge in new if edge[0] in some]
-    rows = np.asarray(sorted(some), np.int64)
-    made = with_rows(made_of(6, old), made_of(8, part), rows)
-    expected = [edge for edge in old if edge[0] not in some] + part
-    assert made.nodes == 8
-    assert made.numbers == max(len(old), len(part))
-    for node in range(8):
-        mine = slice(*made.indptr[node : node + 2].tolist())
-        wanted = [edge for edge in expected if edge[0] == node]
-        assert sorted(
-            zip(made.indices[mine].tolist(), made.weight[mine].tolist(), strict=True)
-        ) == sorted((target, weight) for _, target, weight in wanted)
-        assert (np.diff(made.weight[mine]) <= 0).all()
-
-
-def made_of(nodes: int, edges: list[tuple[int, int, float]]) -> Csr:
-    """The graph of these (source, target, weight)."""
-    source, target = (
-        np.asarray([edge[position] for edge in edges], np.int64)
-        for position in range(2)
-    )
-    return build_csr(
-        nodes, source, target, np.asarray([edge[2] for edge in edges], np.float64)
-    )

@@ -54,7 +54,8 @@ def test_marked_edges_share_what_leaves_their_source(
     for function in functions:
         out = np.full(5, 0.25, np.float32)
         function(
-            *(graph.indptr, graph.indices, graph.weight, graph.kind, rows, score),
+            *(graph.starts, graph.ends, graph.indices, graph.weight, graph.kind),
+            *(rows, score),
             *(factor, alive, boundary, 0.2, mark, to, marked, out),
         )
         assert_allclose(out, expected, rtol=1e-5)

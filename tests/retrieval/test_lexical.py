@@ -121,6 +121,32 @@ def test_a_pair_scores_like_its_two_texts_in_one(
     assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
 
 
+@settings(max_examples=50)
+@given(
+    st.lists(st.tuples(st.integers(0, N_ROWS - 1), st.integers(-1, N_ROWS - 1))),
+    st.integers(0, 3),
+)
+def test_pairs_follow_the_rows_before_however_these_change(
+    changes: list[tuple[int, int]], every: int
+) -> None:
+    """Few changes are looked at one by one, and what comes out is the same."""
+    index, before = LexicalIndex(), np.full(2, -1, np.int32)
+    for row in range(N_ROWS):
+        index.put(row, ["ash"] * (row % 3) + ["elm", "oak"][: row % 2 + 1])
+    for number, (row, first) in enumerate(changes):
+        before = before.copy()
+        if row >= before.size:
+            before = np.append(before, np.full(row + 1 - before.size, -1, np.int32))
+        before[row] = min(first, before.size - 1)
+        if every and number % every:
+            continue
+        fresh = LexicalIndex.unpacked(index.packed())
+        for query in (["ash"], ["elm", "oak", "ash"]):
+            assert_allclose(
+                index.pair_scores(query, before), fresh.pair_scores(query, before)
+            )
+
+
 @given(st.permutations(list(range(12))), st.lists(WORDS, min_size=1, max_size=4))
 def test_the_order_of_puts_does_not_matter(order: list[int], query: list[str]) -> None:
     docs = [["ash"] * (row % 3 + 1) + ["elm", "雨"][: row % 2 + 1] for row in range(12)]

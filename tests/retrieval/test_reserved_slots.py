@@ -32,6 +32,7 @@ def told(
         np.asarray(hops, np.int8),
         np.full(len(hops), directness, np.float32),
         floats(*flow),
+        np.flatnonzero(np.asarray(hops) > 0),
     )
 
 

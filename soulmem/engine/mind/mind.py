@@ -62,7 +62,7 @@ class Frame(NamedTuple):
 class _BranchEffects(NamedTuple):
     """What a chat's new branch means for the rest of the mind."""
 
-    old_order: tuple[MemoryId, ...] = ()
+    old_order: Sequence[MemoryId] = ()
     new_pairs: tuple[Pair, ...] = ()  # that no chat had before
     dropped_pairs: tuple[tuple[Pair, int | None], ...] = ()  # with their former rows
     touched: AbstractSet[MemoryId] = frozenset()  # memories whose flags may change

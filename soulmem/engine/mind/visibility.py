@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.promotion import PromotionParams
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import (
     DERIVED,
@@ -24,6 +22,9 @@ from soulmem.domain.memories import (
 from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
+from soulmem.engine.mind.exchange_times import ExchangeTimes
+from soulmem.engine.mind.neighbours import NeighbourColumns
+from soulmem.engine.mind.neighbours import Neighbours as Neighbours
 from soulmem.graph.branches import Branch, Branches
 from soulmem.graph.columns import ORIGINS, STATES, Columns
 from soulmem.graph.derivations import Derivations
@@ -48,20 +49,6 @@ _CACHED_CHATS = 2  # chats whose Neighbours are cached: 20 bytes a row each
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """By row: the row before and after it, the rows of the pairs with these, and its index in its chat.
-
-    -1 means none. Each has shape (rows,).
-    """
-
-    before: RowNumbers
-    after: RowNumbers
-    pair_in: RowNumbers
-    pair_out: RowNumbers
-    position: RowNumbers
 
 
 class Visibility:
@@ -90,10 +77,9 @@ class Visibility:
         # Digests that tell chats of several families at once.
         self._joint: set[MemoryId] = set()
         # Of the chats asked for last.
-        self._neighbours: dict[ChatId | None, Neighbours] = {}
-        # Caches of `exchange_times` and `_exchange_created_times`, until a row changes.
-        self._exchange_times: NDArray[np.float64] | None = None
-        self._created_times: Ints | None = None
+        self._neighbours: dict[ChatId | None, NeighbourColumns] = {}
+        self._last_chat: ChatId | None = None  # of which the branch was put
+        self._exchanges = ExchangeTimes(columns)
 
     def visible_rows(
         self,
@@ -222,64 +208,27 @@ class Visibility:
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """Neighbours of all rows: in `chat` for the episodes it holds, in other chats for the rest.
 
-        The arrays are cached until a branch or the number of rows changes: read only.
+        The arrays are cached until a branch changes, and continued where it only grows: read only.
         """
         n = self._rows.capacity
         cached = self._neighbours.get(chat)
-        if cached is not None and cached.before.size == n:
-            return cached
-        out = Neighbours(*(np.full(n, -1, np.int32) for _ in range(5)))
+        if cached is not None and cached.has_room(n):
+            return cached.first(n)
+        out = NeighbourColumns(n)
         branches = [s.chat for s in self.branches if s.chat != chat]
         if chat is not None and self.branches.branch(chat) is not None:
             branches.append(chat)
         for each in branches:
-            rows, pairs = self._branch_rows[each]
-            if each == chat:
-                # How another branch continues an episode does not count in this chat.
-                for column in (out.before, out.after, out.pair_in, out.pair_out):
-                    column[rows] = -1
-            out.before[rows[1:]] = rows[:-1]
-            out.after[rows[:-1]] = rows[1:]
-            out.pair_in[rows[1:]] = pairs
-            out.pair_out[rows[:-1]] = pairs
-            out.position[rows] = np.arange(rows.size)
+            # How another branch continues an episode does not count in this chat.
+            out.put(*self._branch_rows[each], is_alone=each == chat)
         while len(self._neighbours) >= _CACHED_CHATS:
             del self._neighbours[next(iter(self._neighbours))]
         self._neighbours[chat] = out
-        return out
+        return out.first(n)
 
     def exchange_times(self) -> NDArray[np.float64]:
         """When each exchange the soul lived took place: POSIX seconds, ascending; read only."""
-        if self._exchange_times is None:
-            n = self._rows.capacity
-            columns = self._columns
-            rows = columns.opens_exchange[:n] & columns.live[:n]
-            self._exchange_times = columns.happened[:n][rows]
-            # Fast, because the times of each chat are sorted already.
-            self._exchange_times.sort(kind="stable")
-        return self._exchange_times
-
-    def _exchange_created_times(self) -> Ints:
-        """When each exchange was stored, without imports; microseconds, ascending.
-
-        An import is what came in bulk of a chat of which the first messages came in bulk.
-        """
-        if self._created_times is None:
-            n = self._rows.capacity
-            columns = self._columns
-            rows = np.flatnonzero(columns.opens_exchange[:n] & columns.live[:n])
-            rows = rows[np.argsort(columns.created[rows], kind="stable")]
-            created = columns.created[rows]
-            _, place, count = np.unique(
-                created, return_inverse=True, return_counts=True
-            )
-            in_bulk = 2 * count[place] > PromotionParams().imported
-            _, first, family = np.unique(
-                columns.family[rows], return_index=True, return_inverse=True
-            )
-            imported = in_bulk & in_bulk[first][family]
-            self._created_times = np.asarray(created[~imported], np.int64)
-        return self._created_times
+        return self._exchanges.happened(self._rows.capacity)
 
     def exchange_story_times(self) -> NDArray[np.float64]:
         """Story time of each exchange, in the order of `exchange_times`; 0 if it has none."""
@@ -311,7 +260,7 @@ class Visibility:
         # Memories made by hand age by the exchanges stored since, whatever their dates.
         by_hand = np.flatnonzero(~np.isin(self._columns.origin[asked], _FROM_CHATS))
         if by_hand.size:
-            lived = self._exchange_created_times()
+            lived = self._exchanges.created(n)
             since = lived.size - np.searchsorted(
                 lived, self._columns.created[asked[by_hand]], "right"
             )
@@ -393,17 +342,19 @@ class Visibility:
             self.branches.restore(branch)
             self._branch_rows[branch.chat] = rows, pairs
             self._neighbours.clear()
-            self._exchange_times = self._created_times = None
+            self._last_chat = branch.chat
+            self._exchanges.forget()
             yield
 
-    def put_branch(self, branch: Branch, before: tuple[MemoryId, ...]) -> None:
+    def put_branch(self, branch: Branch, before: Sequence[MemoryId]) -> None:
         """Record the rows of the branch's episodes and pairs, after `branches` has taken it.
 
         Only where the order differs from `before`, the old order, rows are looked up.
         """
-        self._neighbours.clear()
         rows, pairs = self._branch_rows.pop(branch.chat, (_NO_ROWS, _NO_ROWS))
         if not branch.order:
+            self._neighbours.clear()
+            self._last_chat = None
             return
         prefix, suffix = common_ends(before, branch.order)
         start, stop = max(0, prefix - 1), len(branch.order) - suffix
@@ -421,14 +372,26 @@ class Visibility:
         self._columns.grow(self._rows.capacity)
         self._columns.family[rows] = self._families.add(branch.family)
         self._branch_rows[branch.chat] = rows, pairs
+        # Of a memory that several chats hold the chat that was put last tells the neighbours.
+        is_as_before = branch.chat == self._last_chat and prefix == len(before)
+        if is_as_before and self._holds_alone(branch.chat, fresh):
+            for columns in self._neighbours.values():
+                columns.extend(rows[start:], pairs[start:], start)
+        else:
+            self._neighbours.clear()
+        self._last_chat = branch.chat
+
+    def _holds_alone(self, chat: ChatId, episodes: Iterable[MemoryId]) -> bool:
+        """Whether no other chat holds any of these episodes."""
+        return all(self.branches.holders(episode) == (chat,) for episode in episodes)
 
     def refresh_flags(self, key: MemoryId) -> None:
         """Compute the flags of a memory's row anew, from the memory and the chats that hold it."""
-        self._exchange_times = self._created_times = None
         row, memory = self._rows.row(key), self._memories.get(key)
         if row is None or memory is None:
             return
         columns = self._columns
+        was_exchange = bool(columns.opens_exchange[row] & columns.live[row])
         in_use = memory.state is MemoryState.ACTIVE
         is_merged = memory.state is MemoryState.MERGED  # may stand in for its event
         columns.in_use[row] = in_use
@@ -453,13 +416,17 @@ class Visibility:
         columns.opens_exchange[row] = opens_exchange(memory)
         if not is_held:
             columns.family[row] = -1
+        if was_exchange:  # its time may be another one now
+            self._exchanges.forget()
+        elif columns.opens_exchange[row] and columns.live[row]:
+            self._exchanges.add(row)
         self._bound.pop(key, None)
         if memory.place is not None and not is_held and _is_of_one_timeline(memory):
             self._bound[key] = memory.place
 
     def drop(self, key: MemoryId) -> None:
         """Forget a memory that was dropped; the caller clears the flags of its row."""
-        self._exchange_times = self._created_times = None
+        self._exchanges.forget()
         self._bound.pop(key, None)
         self._in_many.pop(key, None)
         self._joint.discard(key)

@@ -451,7 +451,7 @@ def _last_messages(world: World, request: RecallRequest) -> list[Message]:
     log = world.loaded_log(request.chat) if request.chat is not None else None
     if log is None:
         return []
-    messages = without_held(log.messages, log.head.quarantine)[-_LAST_MESSAGES:]
+    messages = without_held(log.messages, log.head.quarantine, _LAST_MESSAGES)
     _drop_replaced(messages, request)
     out = []
     for message in messages:

@@ -240,11 +240,11 @@ def _start(
     for text_score, named_concepts in groups:
         named, weights = _named_rows(mind, named_concepts, passable)
         first = named.astype(np.int64)
-        degree = (graph.indptr[first + 1] - graph.indptr[first]).astype(np.float64)
+        degree = (graph.ends[first] - graph.starts[first]).astype(np.float64)
         starts.append(seeds(text_score, texts, named, degree, params, weights))
         degrees = np.append(degrees, degree)
     rows, share = _joined(starts)
-    if not rows.size or (mind.residency.whole and not graph.indices.size):
+    if not rows.size or (mind.residency.whole and not graph.size):
         return None
     return _Start(rows, share, passable, degrees)
 

@@ -285,9 +285,9 @@ def _association_slots(
     asked = context.asked_time
     if asked is not None and asked.only_time:  # no word of the query to start from
         return slots, learned
-    if expansion.walk is not None:
+    frequency = expansion.named.astype(np.int64)
+    if expansion.walk is not None and frequency.any():
         distances = expansion.walk.distances()
-        frequency = expansion.named.astype(np.int64)
         slots = association_slots(
             eligible, distances, frequency, context.max_items, p.slots
         )

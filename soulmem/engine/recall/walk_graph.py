@@ -23,8 +23,8 @@ from soulmem.graph.association import (
 )
 from soulmem.graph.change_log import EdgeChange
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays, pair_of
-from soulmem.kernels.csr import Csr, spliced, splices, with_rows
-from soulmem.kernels.tuning import places_of
+from soulmem.kernels.patched_graph import PatchedGraph
+from soulmem.kernels.tuning import Places, places_of
 from soulmem.kernels.walk import Walker
 from soulmem.retrieval.edge_weights import EdgeWeightParams, edge_weights
 
@@ -55,7 +55,7 @@ class WalkGraphParams:
 
 @dataclass(frozen=True, slots=True)
 class WalkGraph:
-    """A soul's edges, prepared for walks.
+    """A soul's edges, prepared for walks. Changed in place where edges change; arrays by row have room for more.
 
     fan        by row: how many `mentions` edges start there
     slot       by row of a fact: the place of its edge in the mind's table; -1 elsewhere
@@ -66,7 +66,7 @@ class WalkGraph:
     passed     by row: whether an arc that is a fact leaves it
     """
 
-    graph: Csr
+    graph: PatchedGraph
     walker: Walker
     fan: Ints
     slot: Numbers
@@ -109,6 +109,7 @@ class WalkGraphs:
         """The graph as of now."""
         wanted, graph = self._wanted(mind, extra_turns), self._graph
         built_for = self._still_valid(wanted)
+        self._built_for = None  # should what follows fail half way, all is built again
         if graph is not None and built_for is not None:
             graph = self._brought_up_to_date(graph, built_for, mind, extra_turns)
         if graph is None or built_for is None:
@@ -140,7 +141,7 @@ class WalkGraphs:
         if current is None or graph is None or wanted == current:
             return current
         is_next = wanted == current._replace(faded=current.faded + 1)
-        is_large = graph.graph.edge.size >= self._params.many
+        is_large = graph.graph.size >= self._params.many
         return current if is_next and is_large else None
 
     def _turns_since(self, mind: Mind, extra_turns: int, built_for: _BuiltFor) -> float:
@@ -178,8 +179,16 @@ def _built(mind: Mind, extra: int, late: float, p: WalkGraphParams) -> WalkGraph
         fan = mind.residency.mentions(mind.size, sources)
     strength = remaining_strengths(mind, edges, extra, late)
     weight = edge_weights(edges, strength, p.weights, fan)
-    graph = arcs(edges, weight, mind.columns.kind[: mind.size], p.association)
-    return _with_facts(mind, graph, fan, _slots_of_facts(mind, edges))
+    kinds = mind.columns.kind[: mind.size]
+    graph = PatchedGraph(arcs(edges, weight, kinds, p.association))
+    slot = _slots_of_facts(mind, edges)
+    return _with_facts(
+        mind,
+        graph,
+        Walker(graph),
+        _with_room(fan, graph.most_nodes, 0),
+        _with_room(slot, graph.most_nodes, -1),
+    )
 
 
 def _patched(
@@ -190,26 +199,55 @@ def _patched(
     late: float,
     p: WalkGraphParams,
 ) -> WalkGraph | None:
-    """The graph with the rows replaced that these changes touch; None where these are too many."""
-    fan, slot = _grown(old.fan, mind.size, 0), _grown(old.slot, mind.size, -1)
+    """The graph with the rows replaced that these changes touch; None where these are too many.
+
+    Rows are replaced in place: after None, `old` is not to be used either.
+    """
+    graph = old.graph
+    if mind.size > graph.most_nodes:
+        return None
     walked = [change for change in changes if change.kind in WALKED]
-    rows = _touched_rows(mind, walked, fan)
+    rows = _touched_rows(mind, walked, old.fan)
     edges = mind.edges.arrays(WALKED, rows)
-    if edges.slot.size > p.patched * old.graph.edge.size:
+    if edges.slot.size > p.patched * graph.size:
         return None
     strength = remaining_strengths(mind, edges, extra, late)
-    weight = edge_weights(edges, strength, p.weights, fan)
+    weight = edge_weights(edges, strength, p.weights, old.fan)
     part = arcs(edges, weight, mind.columns.kind[: mind.size], p.association, rows)
-    graph = with_rows(old.graph, part, rows)
-    related = [change.slot for change in walked if change.kind is EdgeKind.RELATES]
-    if related:
-        slot[np.isin(slot, related)] = -1
-    patched = _with_facts(mind, graph, fan, slot, old)
-    if patched.places.size:
-        return patched
-    own = places_of(replace(part, numbers=graph.numbers), patched.fact_arcs)
-    places = spliced(old.places, own, splices(old.graph, part, rows))
-    return replace(patched, places=places)
+    if not graph.has_room(part, rows, mind.size):
+        return None
+    marked = _marked(old, rows)
+    graph.replace(part, rows, mind.size)
+    if any(change.kind is EdgeKind.RELATES for change in walked):
+        related = [c.slot for c in walked if c.kind is EdgeKind.RELATES]
+        old.slot[np.isin(old.slot, related)] = -1
+        patched = _with_facts(mind, graph, old.walker, old.fan, old.slot)
+    else:
+        _mark(old, rows, *marked)
+        patched = replace(old)
+    patched.walker.replaced(rows, patched.places)
+    return patched
+
+
+def _marked(walk_graph: WalkGraph, rows: Ints) -> tuple[Rows, Places]:
+    """The numbers of the arcs that leave these rows and are facts, ascending, and their `places`."""
+    positions = walk_graph.graph.positions_of(rows[rows < walk_graph.graph.nodes])
+    places = walk_graph.places[positions]
+    positions, places = positions[places >= 0], places[places >= 0]
+    numbers = walk_graph.graph.edge[positions]
+    order = np.argsort(numbers)
+    return numbers[order], places[order]
+
+
+def _mark(walk_graph: WalkGraph, rows: Ints, numbers: Rows, places: Places) -> None:
+    """Write `places` of the arcs that leave these rows, of which those with these numbers are facts."""
+    positions = walk_graph.graph.positions_of(rows)
+    walk_graph.places[positions] = -1
+    if numbers.size:
+        own = walk_graph.graph.edge[positions]
+        found = np.minimum(np.searchsorted(numbers, own), numbers.size - 1)
+        is_fact = numbers[found] == own
+        walk_graph.places[positions[is_fact]] = places[found[is_fact]]
 
 
 def _touched_rows(mind: Mind, changes: Sequence[EdgeChange], fan: Ints) -> Ints:
@@ -231,9 +269,9 @@ def _touched_rows(mind: Mind, changes: Sequence[EdgeChange], fan: Ints) -> Ints:
 
 
 def _with_facts(
-    mind: Mind, graph: Csr, fan: Ints, slot: Numbers, before: WalkGraph | None = None
+    mind: Mind, graph: PatchedGraph, walker: Walker, fan: Ints, slot: Numbers
 ) -> WalkGraph:
-    """The walk graph of these arcs; `places` stays empty where `before` has the same facts."""
+    """The walk graph of these arcs; `slot` is completed."""
     facts, subjects, objects = mind.facts.row_arrays()
     missing = facts[slot[facts] < 0].tolist()
     for row, key in zip(missing, mind.ids_at(missing), strict=True):
@@ -243,18 +281,17 @@ def _with_facts(
     rows = facts[has_edge]
     slots = slot[rows]
     fact_arcs = np.concatenate([arcs_along(slots), arcs_back(slots)])
-    is_same = before is not None and np.array_equal(fact_arcs, before.fact_arcs)
     ends = np.concatenate([subjects[has_edge], objects[has_edge]])
     return WalkGraph(
         graph=graph,
-        walker=Walker(graph),
+        walker=walker,
         fan=fan,
         slot=slot,
-        is_fact=_flags(mind.size, rows),
+        is_fact=_flags(graph.most_nodes, rows),
         fact_arcs=fact_arcs,
         fact_of=np.concatenate([rows, rows]),
-        places=np.zeros(0, np.int32) if is_same else places_of(graph, fact_arcs),
-        passed=_flags(mind.size, ends),
+        places=places_of(graph, fact_arcs),
+        passed=_flags(graph.most_nodes, ends),
     )
 
 
@@ -277,10 +314,10 @@ def _slots_of_facts(mind: Mind, edges: EdgeArrays) -> Numbers:
     return slot
 
 
-def _grown(
-    column: NDArray[np.signedinteger], size: int, empty: int
+def _with_room(
+    column: NDArray[np.signedinteger], room: int, empty: int
 ) -> NDArray[np.signedinteger]:
-    return np.concatenate([column, np.full(size - column.size, empty, column.dtype)])
+    return np.concatenate([column, np.full(room - column.size, empty, column.dtype)])
 
 
 def _rows(rows: set[int]) -> Ints:

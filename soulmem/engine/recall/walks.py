@@ -15,8 +15,8 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS, arcs_along, arcs_back, slots_of
-from soulmem.kernels.csr import Csr
 from soulmem.kernels.explain import Chain, explain
+from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.steady import Steady, SteadyParams, steady
 from soulmem.kernels.tuning import NO_FLAGS, NO_IDS, NO_WEIGHTS
 from soulmem.kernels.walk import Tuning, Walk, WalkParams
@@ -141,7 +141,7 @@ class Walks:
     ) -> Steady:
         """The steady state over the graph of the last `refresh`, the strongest seed at 1."""
         assert self._graph is not None
-        graph = self._graph.graph
+        graph = self._graph.graph.packed()
         stimulus = np.bincount(
             seeds, weights=share / share.max(), minlength=graph.nodes
         )
@@ -162,7 +162,7 @@ class Walks:
 
 
 def _with_edge_factors(
-    mind: Mind, graph: Csr, tuning: Tuning, edge_factors: Mapping[str, float]
+    mind: Mind, graph: PatchedGraph, tuning: Tuning, edge_factors: Mapping[str, float]
 ) -> Tuning:
     """The tuning with the weights of these edges multiplied, whose arcs may have factors already."""
     arcs = NO_IDS if tuning.edges is None else tuning.edges
@@ -192,7 +192,7 @@ def _with_edge_factors(
     )
 
 
-def _positions(mind: Mind, graph: Csr, key: str) -> list[tuple[int, int]]:
+def _positions(mind: Mind, graph: PatchedGraph, key: str) -> list[tuple[int, int]]:
     """The rows where the arcs of an edge start, and their positions in the graph: none, one or two."""
     slot, edge = mind.edges.slot(key), mind.edges.get(key)
     if slot is None or edge is None:
@@ -205,7 +205,7 @@ def _positions(mind: Mind, graph: Csr, key: str) -> list[tuple[int, int]]:
     ):
         row = mind.row(memory)
         if row is not None and row < graph.nodes:
-            first, last = int(graph.indptr[row]), int(graph.indptr[row + 1])
+            first, last = int(graph.starts[row]), int(graph.ends[row])
             places = np.flatnonzero(graph.edge[first:last] == arc).tolist()
             out += [(row, first + place) for place in places]
     return out
@@ -302,8 +302,9 @@ class WalkResult:
             return
         assert tuning.alive is not None
         assert tuning.kind_factor is not None
-        kernels(graph.indices.size).add_passed(
-            graph.indptr,
+        kernels(graph.size).add_passed(
+            graph.starts,
+            graph.ends,
             graph.indices,
             graph.weight,
             graph.kind,
@@ -322,12 +323,9 @@ class WalkResult:
     def _flow(self, rows: Rows, score: Doubles) -> tuple[Ints, Doubles]:
         """The arcs that leave these rows, as positions in the graph, and what passes over each."""
         graph = self.graph.graph
-        count = np.diff(graph.indptr)[rows].astype(np.int64)
+        count = (graph.ends[rows] - graph.starts[rows]).astype(np.int64)
         sender = np.repeat(np.arange(rows.size), count)
-        first = graph.indptr[rows].astype(np.int64) - np.append(
-            0, np.cumsum(count)[:-1]
-        )
-        position = np.arange(sender.size) + first[sender]
+        position = graph.positions_of(rows.astype(np.int64))
         weight = graph.weight[position].astype(np.float64)
         if self._tuning.kind_factor is not None:
             weight *= self._tuning.kind_factor[graph.kind[position]]

@@ -14,7 +14,7 @@ from soulmem.domain.audit import Action, AuditEntry
 from soulmem.domain.dialogue import Chat, ChatState, Message, Version
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.memories import MemoryState
-from soulmem.domain.sequences import common_ends
+from soulmem.domain.sequences import Grown, common_ends
 from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.api.requests import SyncAnswer, SyncRequest
 from soulmem.engine.mind.changes import MindChange
@@ -237,7 +237,7 @@ class ChatWriter:
         )
 
     def _next_log(
-        self, old: ChatLog, request: SyncRequest, messages: tuple[Message, ...]
+        self, old: ChatLog, request: SyncRequest, messages: Grown[Message]
     ) -> ChatLog:
         head = old.head
         tail = settled_tail(old.messages, old.index, messages, head.settled_tail)
@@ -269,9 +269,7 @@ class ChatWriter:
             return replace(old, head=next_head)
         ranks = ranks_for(old.messages, old.ranks, messages, RANK_GAP)
         if prefix == len(old.messages):  # the usual case: messages were appended
-            index = old.index | {
-                m.slot: i for i, m in enumerate(messages[prefix:], prefix)
-            }
+            index = old.index.extended(m.slot for m in messages[prefix:])
             return ChatLog(next_head, messages, ranks, index, old.digests)
         return ChatLog.of(next_head, messages, ranks)
 

@@ -129,7 +129,7 @@ def missing_parts(
     rows = mind.chat_rows(branch.chat)
     existing = mind.edges.arrays([EdgeKind.NEXT]).pair
     alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), existing))
-    pairs = ((branch.order[index], branch.order[index + 1]) for index in alone)
+    pairs = ((branch.order[index], branch.order[index + 1]) for index in alone.tolist())
     edges = tuple(
         next_edge(mind.soul.id, pair, current_time)
         for pair in pairs

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from soulmem.conversation.chat_digest import ChatDigest
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.ids import MemoryId, SlotId
+from soulmem.domain.sequences import Grown, Places
 
 _NEWEST = 16  # messages that are looked at one by one: in play only they are new
 
@@ -17,9 +18,9 @@ class ChatLog:
     """A chat's head and its messages, in order."""
 
     head: Chat
-    messages: tuple[Message, ...] = ()
-    ranks: tuple[int, ...] = ()  # sort keys of the messages
-    index: dict[SlotId, int] = field(default_factory=dict)  # slot to position
+    messages: Grown[Message] = field(default_factory=Grown)
+    ranks: Grown[int] = field(default_factory=Grown)  # sort keys of the messages
+    index: Places[SlotId] = field(default_factory=Places)  # slot to position
     digests: ChatDigest = field(default_factory=ChatDigest, compare=False, repr=False)
 
     @staticmethod
@@ -27,9 +28,9 @@ class ChatLog:
         """A log of `messages` with their sort keys."""
         return ChatLog(
             head,
-            tuple(messages),
-            tuple(ranks),
-            {m.slot: i for i, m in enumerate(messages)},
+            messages if isinstance(messages, Grown) else Grown(messages),
+            ranks if isinstance(ranks, Grown) else Grown(ranks),
+            Places(m.slot for m in messages),
         )
 
     def text(self, version: Version) -> str | None:

@@ -220,7 +220,8 @@ class World:
         soul = mind.soul
         if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
             return Branch(log.head.id, family, ()), EpisodeMessages((), ())
-        keys = self._keys.of(soul, log, family)
+        known = self._keys.of(soul, log, family)
+        keys = known.keys
         count = settled_count(log.head, log.messages)
         hold = log.head.quarantine
         held_ids: frozenset[MemoryId] = frozenset()
@@ -231,7 +232,8 @@ class World:
                 for key, m in keyed_messages
                 if key is not None and m.slot in hold.vanished
             )
-        order = tuple(filter(None, keys[:count]))
+        unsettled = sum(key is not None for key in keys[count:])
+        order = known.order.first(len(known.order) - unsettled)
         return Branch(log.head.id, family, order, held_ids), EpisodeMessages(
             keys, log.messages
         )
