@@ -7,7 +7,7 @@ from collections import Counter
 from functools import cache
 
 from soulmem.language.markup import plain
-from soulmem.language.word_lists import alternatives, tables, words
+from soulmem.language.word_lists import alternatives, tables, word_set, words
 
 # What takes a feeling back, shortly before its word.
 _DENIED = re.compile(
@@ -30,6 +30,8 @@ def _by_word(table: str) -> dict[str, str]:
 
 _FEELING_BY_WORD = _by_word("words")
 _FEELING_BY_NAME = _by_word("names")
+_PLEASANT = word_set("feelings", "signs", "pleasant")
+_UNPLEASANT = word_set("feelings", "signs", "unpleasant")
 
 
 @cache
@@ -58,3 +60,9 @@ def feeling_of(label: str) -> str:
     """The feeling that a name stands for, in English; any other name is itself, without case."""
     word = label.strip().casefold()
     return _FEELING_BY_NAME.get(word, word)
+
+
+def pleasantness(label: str) -> int:
+    """1 for the name of a pleasant feeling, -1 for that of an unpleasant one, 0 for any other name."""
+    feeling = feeling_of(label)
+    return (feeling in _PLEASANT) - (feeling in _UNPLEASANT)

@@ -1,13 +1,17 @@
-"""Routes of the views: fading, graph, habits, overview and timeline."""
+"""Routes of the views: fading, feelings, graph, habits, overview and timeline."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from soulmem.domain.digests import Period
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.engine.api.results import Page
 from soulmem.engine.views.fading_ahead import Horizon
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.fading import FadingResponse, fading_response
+from soulmem.server.responses.feelings import FeelingsResponse, feelings_response
 from soulmem.server.responses.habits import HabitsResponse, habits_response
 from soulmem.server.responses.memories import (
     GraphResponse,
@@ -26,6 +30,7 @@ from soulmem.server.schemas.common import NoBody, utc
 from soulmem.server.schemas.memories import DensityQuery, density_filter
 from soulmem.server.schemas.views import (
     FadingQuery,
+    FeelingsQuery,
     GraphQuery,
     HabitsQuery,
     OverviewQuery,
@@ -42,6 +47,10 @@ async def read_graph(call: Call[GraphQuery, NoBody]) -> Reply[GraphResponse]:
     view = await call.engine.memories.graph(
         call.owner, SoulId(query.soul), center, query.hops, query.limit, also
     )
+    if query.reads:
+        page = Page(view.memories, None)
+        page = await call.engine.overviews.as_read(call.owner, SoulId(query.soul), page)
+        view = replace(view, memories=page.memories)
     if query.layout:
         view = await call.engine.overviews.laid_out(view)
     return Reply(
@@ -69,6 +78,17 @@ async def read_overview(call: Call[OverviewQuery, NoBody]) -> Reply[OverviewResp
     """How much a soul remembers, and what it felt last."""
     seen = await call.engine.overviews.overview(call.owner, SoulId(call.query.soul))
     return Reply(lambda: overview_response(seen))
+
+
+@route("GET", "/v1/feelings", query=FeelingsQuery, body=None, response=FeelingsResponse)
+async def read_feelings(call: Call[FeelingsQuery, NoBody]) -> Reply[FeelingsResponse]:
+    """What a soul felt from the first of its scenes to the last."""
+    query = call.query
+    about = MemoryId(query.about) if query.about else None
+    felt = await call.engine.overviews.feelings(
+        call.owner, SoulId(query.soul), about, query.stretches
+    )
+    return Reply(lambda: feelings_response(felt), rows=len(felt))
 
 
 @route("GET", "/v1/density", query=DensityQuery, body=None, response=DensityResponse)
@@ -113,6 +133,7 @@ async def read_timeline(call: Call[TimelineQuery, NoBody]) -> Reply[TimelineResp
 ROUTES = (
     list_fading,
     read_density,
+    read_feelings,
     read_graph,
     read_overview,
     list_habits,

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.language.feelings import feelings
+from soulmem.language.feelings import feelings, pleasantness
 from soulmem.language.places import place_of
+from soulmem.language.word_lists import tables
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,19 @@ def test_places(text: str, place: str | None) -> None:
 )
 def test_feelings(text: str, felt: set[str]) -> None:
     assert {label for label, _ in feelings(text)} == felt
+
+
+@pytest.mark.parametrize(
+    ("label", "sign"),
+    [("joy", 1), ("爱意", 1), ("Grief", -1), ("惧", -1), ("surprise", 0), ("blue", 0)],
+)
+def test_a_feeling_is_pleasant_or_unpleasant_by_its_name(label: str, sign: int) -> None:
+    assert pleasantness(label) == sign
+
+
+def test_every_feeling_but_surprise_is_pleasant_or_unpleasant() -> None:
+    neither = [name for name in tables("feelings")["names"] if not pleasantness(name)]
+    assert neither == ["surprise"]
 
 
 def test_more_words_of_one_feeling_make_it_stronger() -> None:

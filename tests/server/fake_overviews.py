@@ -23,6 +23,7 @@ from soulmem.engine.api.results import (
 )
 from soulmem.engine.views.faded_texts import FadedText
 from soulmem.engine.views.fading_ahead import FadingMemory, FadingPage, Horizon
+from soulmem.engine.views.feelings_over_time import FeltStretch
 from soulmem.engine.views.listed_rows import Density, Share
 from soulmem.engine.views.overview import Overview
 from soulmem.engine.views.read_texts import ReadText
@@ -54,6 +55,16 @@ class FakeOverviews:
     async def overview(self, owner: Owner, soul: SoulId) -> Overview:
         self._called("overview", (soul,))
         return Overview(12, 3, 2, 1, FELT, Emotion("joy", 0.5))
+
+    async def feelings(
+        self, owner: Owner, soul: SoulId, about: MemoryId | None, stretches: int
+    ) -> list[FeltStretch]:
+        self._called("feelings", (soul, about, stretches))
+        end = MET.replace(day=2)
+        return [
+            FeltStretch(MET, MET, -0.25, Emotion("fear", 0.25), FELT.id),
+            FeltStretch(MET, end, 0.0, None, None),
+        ]
 
     async def density(
         self, owner: Owner, wanted: MemoryFilter, bins: int, period: Period | None

@@ -37,6 +37,17 @@ async def test_a_graph_has_places_where_they_are_asked_for(client: Client) -> No
     assert [(m["x"], m["y"]) for m in got["memories"]] == [(0.25, 1.0)]
 
 
+async def test_a_graph_tells_how_memories_read_now_where_that_is_asked_for(
+    client: Client,
+) -> None:
+    await client.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": "t"})
+    (plain,) = (await (await client.get("/v1/graph?soul=s1")).json())["memories"]
+    assert not {"reads_now", "visibility"} & plain.keys()
+    path = "/v1/graph?soul=s1&reads=true&layout=true"
+    (node,) = (await (await client.get(path)).json())["memories"]
+    assert (node["reads_now"], node["visibility"], node["x"]) == ("t xxx", 0.5, 0.25)
+
+
 async def test_fading(client: Client, engine: FakeEngine) -> None:
     got = await (await client.get("/v1/fading?soul=s1")).json()
     row = {
@@ -143,6 +154,24 @@ async def test_overview(client: Client, engine: FakeEngine) -> None:
     assert engine.asked("overview") == ("s1",)
 
 
+async def test_feelings(client: Client, engine: FakeEngine) -> None:
+    query = "soul=s1&about=m4&stretches=2"
+    got = await (await client.get(f"/v1/feelings?{query}")).json()
+    assert got["stretches"] == [
+        {
+            "from": SPAN["from"],
+            "to": SPAN["from"],
+            "balance": -0.25,
+            "feeling": {"label": "fear", "intensity": 0.25},
+            "memory": "m9",
+        },
+        {**SPAN, "balance": 0.0, "feeling": None, "memory": None},
+    ]
+    assert engine.asked("feelings") == ("s1", "m4", 2)
+    await client.get("/v1/feelings?soul=s1")
+    assert engine.asked("feelings") == ("s1", None, 24)
+
+
 async def test_density(client: Client, engine: FakeEngine) -> None:
     query = "soul=s1&kind=episode&chat=c1&about=m4&texts=true&bins=2&by=day"
     got = await (await client.get(f"/v1/density?{query}")).json()
@@ -206,6 +235,9 @@ async def test_timeline(client: Client, engine: FakeEngine) -> None:
         ("/v1/graph?soul=s1&center=a/b", "center"),
         ("/v1/graph?soul=s1&layout=yes", "layout"),
         ("/v1/people", "soul"),
+        ("/v1/feelings", "soul"),
+        ("/v1/feelings?soul=s1&stretches=0", "stretches"),
+        ("/v1/feelings?soul=s1&about=a/b", "about"),
         ("/v1/fading", "soul"),
         ("/v1/fading?soul=s1&turns=0", "turns"),
         ("/v1/fading?soul=s1&turns=1000001", "turns"),

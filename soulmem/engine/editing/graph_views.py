@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 import numpy as np
@@ -54,22 +55,47 @@ def surroundings(
         chosen |= dict.fromkeys(list(islice(others, limit - len(chosen))))
     elif center in mind.memories or word_concept(mind, center) is not None:
         chosen = dict.fromkeys(islice(dict.fromkeys([center, *chosen]), limit))
-        passed, ring = {center}, [center]
-        for _ in range(hops):
-            reached: dict[MemoryId, None] = {}
-            for memory in ring:
-                most = limit + len(chosen)  # some of them may be chosen already
-                near = _beside(mind, memory, usable, extra_turns, most)
-                reached.update(dict.fromkeys(near))
-            new = (memory for memory in reached if memory not in chosen)
-            chosen.update(dict.fromkeys(islice(new, limit - len(chosen))))
-            ring = [m for m in reached if m in chosen and m not in passed]
-            passed.update(ring)
+
+        def beside(memory: MemoryId, most: int) -> list[MemoryId]:
+            return _beside(mind, memory, usable, extra_turns, most)
+
+        _surround(center, hops, limit, chosen, beside)
     else:
         raise NotFound(f"no memory {center!r} in this soul", field="center")
     edges = sorted(_among(mind, chosen, turn), key=lambda edge: edge.id)
     views = _views(mind, chosen, extra_turns)
     return GraphView(views, edges, fact_validities(mind, edges))
+
+
+def _surround(
+    center: MemoryId,
+    hops: int,
+    limit: int,
+    chosen: dict[MemoryId, None],
+    beside: Callable[[MemoryId, int], list[MemoryId]],
+) -> None:
+    """Add to `chosen` what is within so many hops of the center, up to `limit` memories.
+
+    `beside` gives at most so many neighbours of a memory, strongest first.
+    Of each ring that comes first which more of the ring before leads to. A ring with too many for the room leaves
+    half of it to the next ones: somebody met in a thousand scenes is seen with others, not with scenes alone.
+    """
+    passed, ring = {center}, [center]
+    left: list[MemoryId] = []
+    for hops_left in reversed(range(hops)):
+        most = limit + len(chosen)  # some of them may be chosen already
+        near = (dict.fromkeys(beside(memory, most)) for memory in ring)
+        reached = Counter(chain.from_iterable(near))
+        new = [memory for memory, _ in reached.most_common() if memory not in chosen]
+        room = limit - len(chosen)
+        if hops_left and len(new) > room:
+            room = (room + 1) // 2
+        chosen.update(dict.fromkeys(new[:room]))
+        left += new[room:]
+        ring = [m for m in reached if m in chosen and m not in passed]
+        passed.update(ring)
+    rest = (memory for memory in left if memory not in chosen)
+    chosen.update(dict.fromkeys(list(islice(rest, limit - len(chosen)))))
 
 
 def _with_words(mind: Mind, memory: MemoryId) -> Iterator[MemoryId]:

@@ -111,12 +111,16 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
 def as_read(
     mind: Mind, views: Sequence[MemoryView], extra_turns: int
 ) -> list[MemoryView]:
-    """The views with what each memory reads now."""
+    """The views with what each memory reads now; the word of a topic, which is no memory, stays as it is."""
     turn = float(mind.lived_turns(extra_turns))
-    read = read_texts(mind, [view.memory for view in views], turn)
+    stored = [v.memory for v in views if v.memory.id in mind.memories]
+    read = read_texts(mind, stored, turn)
+    texts = {memory.id: text for memory, text in zip(stored, read, strict=True)}
     return [
         replace(view, reads_now=text.text, visibility=text.visibility)
-        for view, text in zip(views, read, strict=True)
+        if (text := texts.get(view.memory.id))
+        else view
+        for view in views
     ]
 
 

@@ -27,6 +27,7 @@ from soulmem.engine.views.fading_ahead import (
     fading_memories,
     may_fade,
 )
+from soulmem.engine.views.feelings_over_time import FeltStretch, feelings_over_time
 from soulmem.engine.views.listed_rows import Density, listed_density
 from soulmem.engine.views.overview import Overview, overview_of
 from soulmem.engine.views.people import named_concepts, people_among
@@ -77,6 +78,17 @@ class Overviews:
         mind = await self._mind(owner, soul)
         moment = self._clock.now().timestamp()
         return await self._compute.run(overview_of, mind, moment)
+
+    async def feelings(
+        self, owner: Owner, soul: SoulId, about: MemoryId | None, stretches: int
+    ) -> list[FeltStretch]:
+        """What the soul felt over time, in all scenes or in those about a concept. Raises NotFound."""
+        mind = await self._mind(owner, soul)
+        if about is not None:
+            if about not in mind.memories:
+                raise NotFound(f"no memory {about!r} in this soul", field="about")
+            await self._loader.complete(owner, mind, [about])
+        return await self._compute.run(feelings_over_time, mind, about, stretches)
 
     async def density(
         self, owner: Owner, wanted: MemoryFilter, bins: int, period: Period | None

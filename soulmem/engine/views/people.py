@@ -22,6 +22,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.faded_edges import remaining_strengths
+from soulmem.engine.views.feelings_over_time import felt_most
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.name_tokens import fold
 from soulmem.language.places import after_place_words
@@ -179,15 +180,7 @@ def _rows_of(mind: Mind, concepts: Iterable[MemoryId]) -> Ints:
 def _feeling(mind: Mind, latest: Ints) -> Emotion | None:
     """What the soul felt most in the latest episodes with the person in which it felt anything."""
     felt = latest[mind.columns.feeling[latest] > 0][:_LATEST]
-    intensities: defaultdict[str, list[float]] = defaultdict(list)
-    for row in felt.tolist():
-        for emotion in mind.memory_at(row).situation.emotions:
-            intensities[emotion.label].append(emotion.intensity)
-    if not intensities:
-        return None
-    label = min(intensities, key=lambda key: (-sum(intensities[key]), key))
-    values = intensities[label]
-    return Emotion(label, sum(values) / len(values))
+    return felt_most(mind.memory_at(row) for row in felt.tolist())
 
 
 def _time(mind: Mind, row: int) -> datetime:

@@ -195,12 +195,8 @@ class GraphResponse(ResponseBody, frozen=True):
 
 def listed_memory(view: MemoryView) -> ListedMemory:
     """A memory in a list."""
-    read = _read(view)
-    if read:
-        read["visibility"] = view.visibility
-    if view.is_fact:
-        read["edges"] = _edges(view)
-    return ListedMemory(**_listed(view), **read)
+    edges = _edges(view) if view.is_fact else UNSET
+    return ListedMemory(**_listed(view), **_read_in_list(view), edges=edges)
 
 
 def memory_response(view: MemoryView) -> MemoryResponse:
@@ -252,7 +248,7 @@ def _node(
     view: MemoryView, places: Mapping[MemoryId, tuple[float, float]]
 ) -> GraphNode:
     x, y = places.get(view.memory.id, (UNSET, UNSET))
-    return GraphNode(**_listed(view), x=x, y=y)
+    return GraphNode(**_listed(view), **_read_in_list(view), x=x, y=y)
 
 
 def _listed(view: MemoryView) -> dict[str, Any]:
@@ -307,6 +303,12 @@ def _anchor(anchor: Anchor) -> AnchorResponse:
 def _read(view: MemoryView) -> dict[str, Any]:
     """The field of `ListedMemory` about how it reads, where it is known."""
     return {} if view.reads_now is None else {"reads_now": view.reads_now}
+
+
+def _read_in_list(view: MemoryView) -> dict[str, Any]:
+    """The fields of `ListedMemory` about how it reads, where they were asked for."""
+    read = _read(view)
+    return read | {"visibility": view.visibility} if read else read
 
 
 def _versions(versions: Iterable[Version]) -> list[VersionResponse]:

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from soulmem.domain.situation import Emotion
 from soulmem.engine.api.results import Person
 from soulmem.server.responses.common import ResponseBody
-
-
-class FeelingResponse(ResponseBody, frozen=True):
-    """A feeling of the soul; `intensity` 0..1."""
-
-    label: str
-    intensity: float
+from soulmem.server.responses.feelings import FeelingResponse, feeling_response
 
 
 class PersonResponse(ResponseBody, frozen=True):
@@ -62,11 +55,5 @@ def _person(person: Person) -> PersonResponse:
         fact_count=person.fact_count,
         episodes=person.episodes,
         last=person.last,
-        feeling=_feeling(person.feeling),
+        feeling=feeling_response(person.feeling),
     )
-
-
-def _feeling(feeling: Emotion | None) -> FeelingResponse | None:
-    if feeling is None:
-        return None
-    return FeelingResponse(label=feeling.label, intensity=feeling.intensity)

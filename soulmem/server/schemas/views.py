@@ -20,7 +20,8 @@ from soulmem.server.schemas.common import (
 class GraphQuery(Query, frozen=True):
     """Selects a part of a soul's graph; without `center` the whole, up to `limit` memories.
 
-    `also`: ids of memories that are in it in any case, with commas between.
+    `also`: ids of memories that are in it in any case, with commas between. `reads`: also what each of them
+    reads now, and its visibility.
     """
 
     soul: Id
@@ -29,6 +30,7 @@ class GraphQuery(Query, frozen=True):
     limit: PageLimit = 200
     layout: bool = False
     also: Words = ""
+    reads: bool = False
 
 
 class HabitsQuery(Query, frozen=True):
@@ -43,6 +45,14 @@ class OverviewQuery(Query, frozen=True):
     """Selects the soul that is looked over."""
 
     soul: Id
+
+
+class FeelingsQuery(Query, frozen=True):
+    """Selects the soul whose feelings are followed over time; `about`: in scenes that mention this concept."""
+
+    soul: Id
+    about: Id | None = None
+    stretches: Annotated[int, Meta(ge=1, le=100)] = 24
 
 
 class FadingQuery(Query, frozen=True):

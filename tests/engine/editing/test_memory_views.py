@@ -272,6 +272,26 @@ async def test_of_many_neighbours_the_strongest_are_drawn(stage: Stage) -> None:
     assert {v.memory.text[:3] for v in few.memories} == {"cen", "0.9"}
 
 
+async def test_somebody_of_many_scenes_is_shown_with_others(stage: Stage) -> None:
+    """Of too many neighbours some leave their place to what lies behind them, the most linked first."""
+    names = {
+        name: await stage.note(name, kind=MemoryKind.CONCEPT)
+        for name in ("Kaelith", "Brindle", "Osric")
+    }
+    for n in range(20):
+        others = ["Brindle"] if n % 2 else ["Brindle", "Osric"] if n == 0 else []
+        who = " and ".join(["Kaelith", *others])
+        await stage.note(f"{who} on day {n}.", kind=MemoryKind.EPISODE)
+    center = names["Kaelith"].memory.id
+    view = await stage.engine.memories.graph(ME, SoulId("s1"), center, 2, 12)
+    texts = {v.memory.text for v in view.memories}
+    assert len(texts) == 12
+    assert {"Kaelith", "Brindle"} <= texts
+    assert len(texts - names.keys()) >= 9
+    near = await stage.engine.memories.graph(ME, SoulId("s1"), center, 1, 12)
+    assert len({v.memory.text for v in near.memories} - names.keys()) == 11
+
+
 async def test_the_whole_graph_is_the_newest_memories(stage: Stage) -> None:
     """Without a center; what is in the bin is not drawn, an unknown center is not found."""
     ids = await star_of_notes(stage)

@@ -10,7 +10,7 @@ from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.api.requests import MemoryPatch
-from soulmem.engine.api.results import GraphView
+from soulmem.engine.api.results import GraphView, Page
 from tests.engine.stage import ME, Stage, line
 
 SEA = ("harbour", "captain", "sail")
@@ -96,6 +96,17 @@ async def test_the_graph_shows_the_words_around_their_topic(stage: Stage) -> Non
     whole = await graph(stage, None, 1000)
     assert set(shown) <= {v.memory.id for v in whole.memories}
     assert len((await graph(stage, None, 3)).memories) == 3
+
+
+async def test_a_graph_with_words_tells_how_its_memories_read(stage: Stage) -> None:
+    topic = await topic_in(stage)
+    page = Page((await graph(stage, topic.id)).memories, None)
+    read = await stage.engine.overviews.as_read(ME, SoulId("s1"), page)
+    assert [v.memory.text for v in read.memories] == [
+        v.memory.text for v in page.memories
+    ]
+    told = {v.memory.text for v in read.memories if v.reads_now is not None}
+    assert told == {topic.text}
 
 
 async def test_a_word_goes_with_the_last_message_that_has_it(stage: Stage) -> None:
