@@ -118,6 +118,9 @@ export function createMemoryApi(ask, minor = () => 0) {
         create: memory => call('POST', '/memories', memory),
         /** @param {string} soul @returns {Promise<any>} how much it remembers, and what it felt last */
         overview: soul => call('GET', `/overview${queryOf({ soul })}`),
+        /** What the soul felt over time. @param {string} soul @param {string} [about] a person: in scenes with them
+         * @returns {Promise<{stretches: import('../pages/feeling_curve.js').Stretch[]}>} */
+        feelings: (soul, about) => call('GET', `/feelings${queryOf({ soul, about })}`),
         /** @param {string} soul @returns {Promise<{people: any[]}>} who is known, last met first */
         people: soul => call('GET', `/people${queryOf({ soul })}`),
         /** Fails with `conflict` when the memory changed since it was read.

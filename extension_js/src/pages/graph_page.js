@@ -1,9 +1,12 @@
 // The page "Graph": what hangs together around the character or a memory, drawn as SVG, with a list that says the same.
 
-import { el, onPress } from '../base/dom.js';
+import { button, el, onPress } from '../base/dom.js';
 import { queryOf } from '../link/memory_api.js';
+import { clarityOf, readingNodes } from '../widgets/faded_text.js';
+import { kindToggles } from '../widgets/kind_toggles.js';
 import { kindLabel } from '../widgets/memory_badges.js';
 import { pressRow } from '../widgets/press_row.js';
+import { svg } from '../widgets/svg.js';
 import { twoColumns } from '../widgets/two_columns.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
@@ -11,7 +14,6 @@ import { twoColumns } from '../widgets/two_columns.js';
 /** @typedef {import('../base/types.js').ListedMemory & {x: number, y: number}} GraphNode */
 /** @typedef {{id: string, from: string, to: string, kind: string, strength: number, verb?: string}} GraphEdge */
 
-const SVG = 'http://www.w3.org/2000/svg';
 const WIDTH = 800;
 const NARROW = 400; // of a phone, so that dots and letters keep their size
 const HEIGHT = 520;
@@ -23,18 +25,14 @@ const MOST_OF_WAY = 40; // memories of the last recall's way
 const HOPS = 2;
 const LABEL = 18; // characters of a label
 
-/** An SVG element. @param {string} tag @param {Record<string, string | number | undefined>} [about]
- * @param {readonly (Node | string)[]} [children] @returns {SVGElement} */
-function svg(tag, about = {}, children = []) {
-    const element = /** @type {SVGElement} */ (document.createElementNS(SVG, tag));
-    for (const [name, value] of Object.entries(about))
-        if (value !== undefined) element.setAttribute(name, String(value));
-    element.append(...children);
-    return element;
-}
-
 /** @param {string} text */
 const short = text => (text.length > LABEL ? `${text.slice(0, LABEL - 1)}…` : text);
+
+/** How a memory reads now. @param {GraphNode} node */
+const textOf = ({ text, reads_now: reads }) => reads ?? text;
+
+/** How much of a memory can still be told, 0..1; of a name, how present it is. @param {GraphNode} node */
+const seen = ({ kind, strength = 1, visibility = 1 }) => (kind === 'concept' ? strength : visibility);
 
 /** @param {string} from @param {string} to */
 const pairOf = (from, to) => [from, to].sort().join(' ');
@@ -95,6 +93,7 @@ export async function graphPage(context, page, around) {
     );
     const place = el('div', { class: 'soulmem_graph_place' });
     const names = el('ul', { class: 'soulmem_list soulmem_graph_list' });
+    const toggles = kindToggles(say, say('graph_kinds'), redraw);
     const toggle = el('details', { class: 'soulmem_graph_words' }, [
         el('summary', { text: say('graph_as_list') }),
         names,
@@ -102,6 +101,7 @@ export async function graphPage(context, page, around) {
     list.append(
         el('p', { class: 'soulmem_hint', text: say('graph_hint') }),
         el('div', { class: 'soulmem_filters' }, [center]),
+        toggles.element,
         place,
         toggle,
     );
@@ -113,6 +113,8 @@ export async function graphPage(context, page, around) {
     );
     let width = WIDTH;
     let focus = around ?? '';
+    let nodes = /** @type {GraphNode[]} */ ([]);
+    let edges = /** @type {GraphEdge[]} */ ([]);
     center.addEventListener('change', () => {
         focus = center.value;
         void context.attempt(draw);
@@ -137,26 +139,31 @@ export async function graphPage(context, page, around) {
             soul: context.soul,
             limit: MOST,
             layout: true,
+            reads: true,
             center: middle,
             hops: middle ? HOPS : '',
             also: isLast ? [...way.memories].slice(0, MOST_OF_WAY).join(',') : '',
         });
         const graph = await app.link.ask('GET', `/graph${query}`);
-        const nodes = /** @type {GraphNode[]} */ (graph.memories);
-        const edges = /** @type {GraphEdge[]} */ (graph.edges);
-        if (nodes.length === 0) {
-            place.replaceChildren(el('p', { class: 'soulmem_hint', text: say('graph_none') }));
-            names.replaceChildren();
-            return;
-        }
-        place.replaceChildren(picture(nodes, edges));
-        names.replaceChildren(...nodes.map(node => inWords(node, nodes, edges)));
+        ({ memories: nodes, edges } = graph);
+        toggles.offer(nodes.map(({ kind }) => kind));
+        redraw();
     }
 
-    /** @param {GraphNode[]} nodes @param {GraphEdge[]} edges */
-    function picture(nodes, edges) {
+    /** Draws what was read, without the kinds that are hidden; everything keeps its place. */
+    function redraw() {
+        const shown = nodes.filter(({ kind }) => toggles.isShown(kind));
+        const none = nodes.length ? 'graph_all_hidden' : 'graph_none';
+        place.replaceChildren(
+            shown.length ? picture(shown) : el('p', { class: 'soulmem_hint', text: say(none) }),
+        );
+        names.replaceChildren(...shown.map(node => inWords(node, shown)));
+    }
+
+    /** @param {GraphNode[]} shown */
+    function picture(shown) {
         width = place.clientWidth && place.clientWidth < NARROW * 1.5 ? NARROW : WIDTH;
-        const at = new Map(nodes.map(node => [node.id, pointOf(node)]));
+        const at = new Map(shown.map(node => [node.id, pointOf(node)]));
         const lines = edges.flatMap(edge => {
             const from = at.get(edge.from);
             const to = at.get(edge.to);
@@ -173,15 +180,19 @@ export async function graphPage(context, page, around) {
             };
             return [svg('line', { class: 'soulmem_graph_edge', ...about }, [title])];
         });
+        // Names last, so that no scene lies over their words
+        const isName = (/** @type {GraphNode} */ { kind }) => kind === 'concept';
+        const order = [...shown].sort((one, other) => Number(isName(one)) - Number(isName(other)));
+        const dots = order.map(node => dot(node, node === shown[0]));
         const drawn = svg(
             'svg',
             {
                 viewBox: `0 0 ${width} ${HEIGHT}`,
                 class: 'soulmem_graph',
                 role: 'group',
-                'aria-label': say('graph_label', { n: nodes.length }),
+                'aria-label': say('graph_label', { n: shown.length }),
             },
-            [svg('g', {}, lines), svg('g', {}, nodes.map((node, i) => dot(node, i === 0)))],
+            [svg('g', {}, lines), svg('g', {}, dots)],
         );
         drawn.addEventListener('keydown', moveFocus);
         return drawn;
@@ -195,7 +206,8 @@ export async function graphPage(context, page, around) {
         };
     }
 
-    /** A node: its shape and colour tell its kind. @param {GraphNode} node @param {boolean} isFirst */
+    /** A node: its shape and colour tell its kind, its faintness how much of it has faded.
+     * @param {GraphNode} node @param {boolean} isFirst */
     function dot(node, isFirst) {
         const { x, y } = pointOf(node);
         const size = node.id === focus ? 12 : 8;
@@ -210,7 +222,8 @@ export async function graphPage(context, page, around) {
         const reach = svg('circle', { class: 'soulmem_graph_reach', cx: x, cy: y, r: REACH });
         const isRight = x > width / 2; // its label stands to the left, inside the picture
         const side = isRight ? { x: x - size - 3, 'text-anchor': 'end' } : { x: x + size + 3 };
-        const label = svg('text', { ...side, y: y + 4 }, [short(node.text)]);
+        const label = svg('text', { ...side, y: y + 4 }, [short(textOf(node))]);
+        const name = [textOf(node), faded(node)].filter(Boolean).join(', ');
         const group = svg(
             'g',
             {
@@ -221,11 +234,12 @@ export async function graphPage(context, page, around) {
                 'data-x': x,
                 'data-y': y,
                 'data-way': way.memories.has(node.id) ? 'true' : undefined,
-                'aria-label': node.text,
+                'aria-label': name,
                 'data-kind': node.kind,
                 'data-memory': node.id,
+                style: `--soulmem_seen: ${Math.round(100 * seen(node))}%`,
             },
-            [svg('title', {}, [node.text]), reach, shape, label],
+            [svg('title', {}, [name]), reach, shape, label],
         );
         const element = /** @type {HTMLElement} */ (/** @type {unknown} */ (group));
         onPress(element, () => show(detail(node), element));
@@ -237,17 +251,26 @@ export async function graphPage(context, page, around) {
         return edge.verb ?? say(/** @type {Key} */ (`edge_${edge.kind}`));
     }
 
-    /** @param {GraphNode} node @param {GraphNode[]} nodes @param {GraphEdge[]} edges */
-    function inWords(node, nodes, edges) {
-        const textOf = (/** @type {string} */ id) => nodes.find(n => n.id === id)?.text;
-        const links = edges
-            .filter(edge => edge.from === node.id && textOf(edge.to))
-            .map(edge => `${edgeText(edge)}: ${short(textOf(edge.to) ?? '')}`);
+    /** How faded a memory is, in a word; empty for a clear one. @param {GraphNode} node */
+    function faded(node) {
+        const clarity = clarityOf({ visibility: seen(node) }, node.reads_now);
+        return clarity === 'clear' ? '' : say(`clarity_${clarity}`);
+    }
+
+    /** @param {GraphNode} node @param {GraphNode[]} shown */
+    function inWords(node, shown) {
+        const links = edges.flatMap(edge => {
+            const other = edge.from === node.id && shown.find(({ id }) => id === edge.to);
+            return other ? [`${edgeText(edge)}: ${short(textOf(other))}`] : [];
+        });
         return pressRow(
             { class: 'soulmem_item', data: { kind: node.kind } },
             [
-                kindLabel(node.kind, say),
-                el('div', { class: 'soulmem_item_text', text: node.text }),
+                el('div', { class: 'soulmem_recalled_head' }, [
+                    kindLabel(node.kind, say),
+                    el('small', { class: 'soulmem_recalled_facts', text: faded(node) }),
+                ]),
+                el('div', { class: 'soulmem_item_text' }, readingNodes(textOf(node), say)),
                 links.length ? el('small', { text: links.join(' · ') }) : null,
             ],
             item => show(detail(node), item),
@@ -256,23 +279,18 @@ export async function graphPage(context, page, around) {
 
     /** @param {GraphNode} node */
     function detail(node) {
-        const go = el('div', { class: 'soulmem_row' });
-        const press = (/** @type {string} */ text, /** @type {() => unknown} */ run) => {
-            const link = el('div', { class: 'menu_button margin0', tabindex: '0', role: 'button', text });
-            onPress(link, run);
-            return link;
+        const start = () => {
+            focus = node.id;
+            center.value = '';
+            return context.attempt(draw);
         };
-        go.append(
-            press(say('graph_here'), () => {
-                focus = node.id;
-                center.value = '';
-                void context.attempt(draw);
-            }),
-            press(say('try_open'), () => context.show('memories', node.id)),
-        );
+        const go = el('div', { class: 'soulmem_row' }, [
+            button('fa-crosshairs', say('graph_here'), start),
+            button('fa-pen', say('try_open'), () => context.show('memories', node.id)),
+        ]);
         return el('div', { class: 'soulmem_memory' }, [
             kindLabel(node.kind, say),
-            el('div', { class: 'soulmem_recalled_text', text: node.text }),
+            el('div', { class: 'soulmem_recalled_text' }, readingNodes(textOf(node), say)),
             go,
         ]);
     }

@@ -9,6 +9,7 @@ import { feelingText } from '../widgets/feeling_text.js';
 import { recalledParts } from '../widgets/recalled_parts.js';
 import { cardSettings } from './card_settings.js';
 import { fadingRow } from './fading_page.js';
+import { feelingCurve } from './feeling_curve.js';
 import { forgettingDial } from './forgetting_dial.js';
 import { summaryText } from './recalled_view.js';
 
@@ -39,6 +40,7 @@ export async function herPage(context, page) {
     const known = count('…', say('her_people', { n: 0 }), 'people');
     const dial = el('div', {});
     const recalling = el('div', {});
+    const curve = el('div', { id: 'soulmem_her_curve' });
     const left = el('div', {}, [
         el('div', { class: 'soulmem_counts' }, [
             count(overview.memories, say('her_memories', { n: overview.memories }), 'memories'),
@@ -48,6 +50,7 @@ export async function herPage(context, page) {
             count(overview.habits, say('her_habits', { n: overview.habits }), 'habits'),
         ]),
         ...feelingOf(overview),
+        curve,
         dial,
         recalling,
     ]);
@@ -61,12 +64,19 @@ export async function herPage(context, page) {
     // What takes longer comes when it is there, each by itself
     await Promise.all([
         countPeople(),
+        drawCurve(),
         recallingChoice(context).then(choice => recalling.replaceWith(choice)),
         forgettingDial(context, () => context.attempt(drawFading), { isWhole: false }).then(
             whole => dial.replaceWith(whole),
         ),
         drawFading(),
     ]);
+
+    async function drawCurve() {
+        const { stretches } = await memoryApi.feelings(context.soul);
+        const drawn = feelingCurve(context, stretches);
+        if (drawn) curve.replaceChildren(el('h4', { text: say('her_curve') }), drawn);
+    }
 
     async function countPeople() {
         const { people } = await memoryApi.people(context.soul);

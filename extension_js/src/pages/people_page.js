@@ -1,10 +1,12 @@
 // The page "People": who is known, what is known of them, how the character feels about them.
 
 import { button, el } from '../base/dom.js';
+import { readingNodes } from '../widgets/faded_text.js';
 import { feelingText } from '../widgets/feeling_text.js';
 import { memoryPages } from '../widgets/memory_pages.js';
 import { pressRow } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
+import { feelingCurve } from './feeling_curve.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {{concept: string, name: string, aliases: string[], facts: string[],
@@ -66,9 +68,10 @@ export async function peoplePage(context, page) {
 
     /** @param {Person} person */
     function row(person) {
+        const facts = person.fact_count ?? person.facts.length;
         const counted = [
             person.feeling ? feelingText(person.feeling, say) : '',
-            say('people_fact_count', { n: person.fact_count ?? person.facts.length }),
+            facts ? say('people_fact_count', { n: facts }) : '',
             say('people_episodes', { n: person.episodes }),
         ];
         const last = person.last ? say('people_last', { when: context.localTime(person.last) }) : '';
@@ -97,7 +100,12 @@ export async function peoplePage(context, page) {
     /** @param {Person} person */
     async function detail(person) {
         const who = await soulName();
-        const [facts, scenes] = await Promise.all([factsOf(person), scenesOf(person)]);
+        const [facts, scenes, felt] = await Promise.all([
+            factsOf(person),
+            scenesOf(person),
+            context.memoryApi.feelings(context.soul, person.concept),
+        ]);
+        const curve = feelingCurve(context, felt.stretches);
         return el('div', { class: 'soulmem_memory' }, [
             el('h3', { class: 'margin0', text: person.name }),
             person.feeling
@@ -124,8 +132,13 @@ export async function peoplePage(context, page) {
                 button('fa-people-arrows', say('people_split'), () => split(person), {
                     id: 'soulmem_people_split',
                 }),
+                button('fa-diagram-project', say('page_graph'), () =>
+                    context.show('graph', person.concept),
+                ),
                 button('fa-pen', say('try_open'), () => context.show('memories', person.concept)),
             ]),
+            curve && el('h4', { text: say('people_curve', { who }) }),
+            curve,
             scenes.length ? el('h4', { text: say('people_scenes') }) : null,
             scenes.length ? el('ul', { class: 'soulmem_facts' }, scenes) : null,
         ]);
@@ -225,12 +238,13 @@ export async function peoplePage(context, page) {
         });
     }
 
-    /** @param {Person} person */
+    /** The latest scenes in which the person is named. @param {Person} person */
     async function scenesOf(person) {
         const scenes = /** @type {const} */ ({ about: person.concept, kind: 'episode' });
         const answer = await context.memoryApi.list(context.soul, scenes, null, SCENES);
         return answer.memories.map(memory => {
-            return pressRow({}, [memory.text], () => context.show('memories', memory.id));
+            const text = readingNodes(memory.reads_now ?? memory.text, say);
+            return pressRow({}, text, () => context.show('memories', memory.id));
         });
     }
 

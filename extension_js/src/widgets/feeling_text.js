@@ -5,12 +5,13 @@
 
 /** The feelings that the sidecar reads from texts; a model may name others. */
 const NAMED = ['joy', 'sadness', 'anger', 'fear', 'disgust', 'surprise', 'love', 'irritation'];
-const STRONG = 0.6; // intensity
-const WEAK = 0.35;
+const STRONG = 60; // intensity in percent
+const WEAK = 35;
 
 /** @param {{label: string, intensity: number}} feeling @param {Say} say @returns {string} */
 export function feelingText({ label, intensity }, say) {
     const name = NAMED.includes(label) ? say(/** @type {Key} */ (`feeling_${label}`)) : label;
-    if (intensity >= STRONG) return say('feeling_strong', { name });
-    return intensity < WEAK ? say('feeling_weak', { name }) : name;
+    const percent = Math.round(100 * intensity); // of a mean of many, as each of them is told
+    if (percent >= STRONG) return say('feeling_strong', { name });
+    return percent < WEAK ? say('feeling_weak', { name }) : name;
 }

@@ -2,6 +2,12 @@
 
 import { button, el } from '../base/dom.js';
 
+/** Whether what had the focus is gone: replaced, or with its list out of sight on a phone. */
+function isFocusLost() {
+    const focused = document.activeElement;
+    return !focused || focused === document.body || focused.getClientRects().length === 0;
+}
+
 /** @param {string} closeText label of the button that leads back to the list on a phone
  * @param {{closed?: () => void, mayClose?: () => Promise<boolean>}} [options] `mayClose`: asked before the user
  *   closes the chosen one */
@@ -21,8 +27,8 @@ export function twoColumns(closeText, { closed = () => {}, mayClose = async () =
         detail.hidden = false;
         columns.classList.add('soulmem_has_detail');
         detail.scrollTop = 0;
-        // On a phone the list is out of sight, and the focus with it
-        if (from && from.offsetParent === null) detail.focus();
+        // Else Escape would close the window
+        if (isFocusLost()) detail.focus();
     }
 
     async function leave() {

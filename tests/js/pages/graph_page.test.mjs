@@ -25,7 +25,7 @@ test('memories are drawn with what links them, and listed in words', async () =>
     const { page, texts } = await graphScene();
     assert.equal(page.body.querySelectorAll('.soulmem_graph_node').length, 2);
     assert.equal(page.body.querySelectorAll('.soulmem_graph_edge').length, 1);
-    assert.deepEqual(texts('.soulmem_graph_list small'), ['names: Bela']);
+    assert.deepEqual(texts('.soulmem_graph_list small').filter(Boolean), ['names: Bela']);
 });
 
 test('a graph is drawn around somebody, and from the memory that was pressed', async () => {
@@ -73,4 +73,56 @@ test('one dot takes the Tab key, and arrow keys go to the nearest in their direc
     press('ArrowRight');
     assert.equal(second.focused, 1);
     assert.deepEqual([first, second].map(dot => dot.getAttribute('tabindex')), ['-1', '0']);
+});
+
+test('kinds are hidden and shown again, in the picture and in the list', async () => {
+    const { page, texts } = await graphScene();
+    const shown = () =>
+        page.body.querySelectorAll('.soulmem_graph_node').map(node => node.getAttribute('data-memory'));
+    const chips = page.body.querySelectorAll('.soulmem_kind_toggles .soulmem_chip');
+    assert.deepEqual(chips.map(chip => chip.getAttribute('data-kind')), ['concept', 'episode']);
+    const [names, scenes] = chips;
+    await names.click();
+    assert.deepEqual([shown(), names.getAttribute('aria-pressed')], [['m1'], 'false']);
+    assert.equal(page.body.querySelectorAll('.soulmem_graph_edge').length, 0);
+    assert.equal(texts('.soulmem_graph_list .soulmem_item').length, 1);
+    assert.deepEqual(texts('.soulmem_graph_list small'), [''], 'no link to what is hidden');
+    await scenes.click();
+    assert.ok(texts('.soulmem_graph_place')[0].includes('All kinds are hidden'));
+    await names.click();
+    await scenes.click();
+    assert.deepEqual(shown(), ['m1', 'p1']);
+});
+
+test('what is hidden stays hidden around another memory', async () => {
+    const { page } = await graphScene();
+    await page.get('.soulmem_kind_toggles .soulmem_chip').click();
+    await page.get('#soulmem_graph_center').change('p1');
+    await settle();
+    assert.equal(page.body.querySelectorAll('.soulmem_graph_node').length, 1);
+    assert.equal(page.get('.soulmem_kind_toggles .soulmem_chip').getAttribute('aria-pressed'), 'false');
+});
+
+test('a hidden kind that stands alone around another memory can be shown', async () => {
+    let memories = NODES;
+    const { page } = await graphScene(() => ({ memories, edges: [] }));
+    await page.get('.soulmem_kind_toggles .soulmem_chip').click();
+    memories = [NODES[1]];
+    await page.get('#soulmem_graph_center').change('p1');
+    await settle();
+    assert.equal(page.body.querySelectorAll('.soulmem_graph_node').length, 0);
+    await page.get('.soulmem_kind_toggles .soulmem_chip').click();
+    assert.equal(page.body.querySelectorAll('.soulmem_graph_node').length, 1);
+});
+
+test('what has faded is drawn faint, reads as it does now, and says so in words', async () => {
+    const faded = { ...NODES[0], text: 'Bela sold the boat.', reads_now: 'xxx.', visibility: 0.1 };
+    const { page, texts, take } = await graphScene({ memories: [faded, NODES[1]], edges: EDGES });
+    assert.equal(take('GET /graph')[0].query.get('reads'), 'true');
+    const [scene, name] = page.body.querySelectorAll('.soulmem_graph_node');
+    assert.equal(scene.getAttribute('style'), '--soulmem_seen: 10%');
+    assert.equal(scene.getAttribute('aria-label'), 'xxx., almost gone');
+    assert.equal(name.getAttribute('style'), '--soulmem_seen: 70%', 'a name by how present it is');
+    assert.equal(name.getAttribute('aria-label'), 'Bela');
+    assert.deepEqual(texts('.soulmem_graph_list .soulmem_recalled_facts'), ['almost gone', '']);
 });

@@ -73,6 +73,7 @@ export async function memoryWindow({ answers = {}, ...about } = {}) {
             'GET /memories/m1': memory(),
             'GET /memories/m1/history': { audit: [entry()], cursor: null },
             'GET /audit': { audit: [], cursor: null },
+            'GET /feelings': { stretches: [] },
             ...answers,
         },
         characters: { 'mira.png': { name: 'Mira', field: { version: 1, soul: 's1', config: {} } } },
