@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError
+from urllib.parse import quote
 
 from .child import until
 from .small_talk import small_talk
@@ -90,8 +91,14 @@ class MemoryWindow:
         until(lambda: not self.tab.evaluate(MOVING), 20, "what slides in")
 
     def type_into_popup(self, text: str) -> None:
-        self.tab.locator("dialog.popup[open] textarea.popup-input:visible").fill(text)
+        """Answer the question on the screen, and wait until it is gone: another may follow."""
+        field = self.tab.wait_for_selector(
+            "dialog.popup[open]:not([closing]) textarea.popup-input:visible"
+        )
+        assert field is not None
+        field.fill(text)
         self.page.say_yes()
+        field.wait_for_element_state("hidden")
 
     def stored(self, memory: str) -> dict[str, Any]:
         answer: dict[str, Any] = self.world.sidecar.ask("GET", f"/memories/{memory}")
@@ -113,7 +120,7 @@ class MemoryWindow:
 
     def episode(self, word: str) -> str:
         """A scene in which `word` stands."""
-        path = f"/memories?soul={self.soul}&q={word}&kind=episode&match=exact"
+        path = f"/memories?soul={self.soul}&q={quote(word)}&kind=episode&match=exact"
         return str(self.world.sidecar.ask("GET", path)["memories"][0]["id"])
 
     def import_world(self, key: str, content: str) -> str:

@@ -93,10 +93,10 @@ class Sidecar:
         for soul in binned:
             self.ask("PUT", f"/souls/{soul['id']}", {"name": soul["name"]})
 
-    def until_searchable(self) -> None:
+    def until_searchable(self, seconds: float = 30.0) -> None:
         """Wait until everything accepted can be recalled."""
         until(
             lambda: self.ask("GET", "/health")["pending"] == 0,
-            30,
+            seconds,
             "all messages searchable",
         )

@@ -1,0 +1,345 @@
+"""Every page by clicks, of a soul of 5,000 messages: English on a desk, Chinese on a phone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .axe import serious_findings
+from .child import PATIENCE, until
+from .long_story import BY_LANGUAGE, long_story
+from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow
+from .small_talk import small_talk
+from .stories import KEY, KEY_ZH, Fact, chat
+
+pytestmark = pytest.mark.slow
+
+MESSAGES = 5000
+KEY_AT = 200  # exchange in which the fact is told once
+DAY = 288  # messages, one each five minutes
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A page in a language on a screen, and what is typed into it."""
+
+    language: str
+    locale: str
+    name: str
+    size: dict[str, int]
+    fact: Fact
+    calm: str
+    imported: str
+    verb: str
+    thing: str
+    when: str
+    does: str
+    praise: str
+    tag: str
+    best: str  # words of the curve's text
+
+
+ENGLISH = Scene(
+    language="en",
+    locale="en",
+    name="Mira",
+    size=DESKTOP,
+    fact=KEY,
+    calm="Good morning!",
+    imported="Imported for Mira",
+    verb="owes",
+    thing="a silver lantern",
+    when="somebody praises her",
+    does="denies that she cares",
+    praise="Everybody praises her tonight.",
+    tag="valley",
+    best="Most pleasant",
+)
+CHINESE = Scene(
+    language="zh",
+    locale="zh-cn",
+    name="米拉",
+    size=PHONE,
+    fact=KEY_ZH,
+    calm="早上好！",
+    imported="米拉",
+    verb="欠下",
+    thing="一盏银灯",
+    when="有人夸奖她",
+    does="嘴上说自己不在乎",
+    praise="今晚大家都在夸奖她。",
+    tag="山谷",
+    best="最愉快",
+)
+
+
+class LargeStory:
+    """The window over a soul that has a chat of 5,000 messages behind it."""
+
+    def __init__(self, window: MemoryWindow, scene: Scene, script: Path) -> None:
+        self.window, self.scene, self.script = window, scene, script
+        self.page, self.tab = window.page, window.tab
+        self.browser = window.tab.locator("#soulmem_browser")
+
+    def enter(self) -> None:
+        """Open a short chat of the character, whose past chat is not imported yet."""
+        scene, data = self.scene, self.window.world.data
+        key = f"large_{scene.language}"
+        people = BY_LANGUAGE[scene.language].people
+        data.add_world(key, list(people))
+        recent = chat(scene.name, small_talk(scene.language, 3))
+        avatar = data.add_character(
+            key, scene.name, first="..", chat="now", lines=recent, world=key
+        )
+        exchanges = long_story(scene.language, MESSAGES // 2)
+        exchanges[KEY_AT] = scene.fact.exchange
+        data.add_chat(key, "past", chat(scene.name, exchanges))
+        self.page.load(scene.locale)
+        self.page.wait_for_dot("ok")
+        self.page.open_character(avatar)
+        self.page.sync()
+        self.window.soul = str(self.page.soulmem["soul"])
+        self.tab.set_viewport_size(scene.size)  # type: ignore[arg-type]
+
+    def import_everything(self) -> None:
+        """Press the button, read what it will come to, say yes."""
+        self.page.open_drawer()
+        self.tab.locator("#soulmem_import").click()
+        quote = self.tab.locator("#soulmem_quote")
+        quote.wait_for()
+        assert re.search(r"5[,.\s]?000", quote.inner_text())
+        self.shot("import-quote")
+        self.tab.locator("dialog:has(#soulmem_quote) .popup-button-ok").click()
+        done = self.tab.locator("#soulmem_import_text", has_text=self.scene.imported)
+        done.wait_for(timeout=120_000 * PATIENCE)
+        self.window.world.sidecar.until_searchable(120)
+
+    def turn_to(self, page: str) -> Any:
+        """Another page, once it is drawn."""
+        shown = self.window.turn_to(page)
+        self.window.settle()
+        return shown
+
+    def look(self, name: str) -> None:
+        """Nothing sticks out, and everybody can use it."""
+        self.window.settle()
+        self.shot(name)
+        assert self.tab.evaluate(TOO_WIDE) == []
+        assert serious_findings(self.tab, self.script, "#soulmem_browser") == []
+
+    def shot(self, name: str) -> None:
+        """A picture of the screen."""
+        self.page.screenshot(f"large-{name}-{self.scene.language}")
+
+    def back(self) -> None:
+        """A phone shows the list again."""
+        self.tab.keyboard.press("Escape")
+        self.browser.locator(".soulmem_has_detail").wait_for(state="detached")
+
+
+@pytest.mark.timeout(300 * PATIENCE, func_only=True)
+@pytest.mark.parametrize("scene", [ENGLISH, CHINESE], ids=["en-desk", "zh-phone"])
+def test_a_story_of_5000_messages_page_by_page(
+    window: MemoryWindow, script: Path, scene: Scene
+) -> None:
+    story = LargeStory(window, scene, script)
+    story.enter()
+    story.import_everything()
+    overview(story)
+    recall_now(story)
+    people(story)
+    habits(story)
+    graph(story)
+    check(story)
+    story_page(story)
+    assert story.page.uncaught == []
+
+
+def overview(story: LargeStory) -> None:
+    """Counts that open what they count, and the curve of feeling with its words."""
+    tab, browser = story.tab, story.browser
+    tab.locator("#soulmem_browse").click()
+    counts = browser.locator(".soulmem_count_card b")
+    counts.first.wait_for()
+    path = f"/overview?soul={story.window.soul}"
+    seen = story.window.world.sidecar.ask("GET", path)
+    assert seen["memories"] >= MESSAGES
+    assert counts.first.inner_text() == str(seen["memories"])
+    curve = browser.locator("#soulmem_her_curve .soulmem_curve svg")
+    curve.wait_for()
+    assert story.scene.best in (curve.get_attribute("aria-label") or "")
+    story.look("her")
+    browser.locator("#soulmem_her_curve summary").press("Enter")
+    felt = browser.locator("#soulmem_her_curve .soulmem_felt .soulmem_press")
+    felt.first.scroll_into_view_if_needed()
+    story.look("her-felt")
+    felt.first.press("Enter")
+    browser.locator(".soulmem_memory").wait_for()
+    story.turn_to("her")
+    browser.locator(".soulmem_count_card").nth(3).click()
+    browser.locator("[data-person]").first.wait_for()
+
+
+def recall_now(story: LargeStory) -> None:
+    """What was told once among thousands comes for its question, and for small talk nothing."""
+    tab, browser, scene = story.tab, story.browser, story.scene
+    story.turn_to("recall")
+    tab.fill("#soulmem_try_line", scene.fact.question)
+    tab.locator("#soulmem_try_go").click()
+    row = browser.locator(".soulmem_recalled_item", has_text=scene.fact.words).first
+    row.wait_for()
+    row.locator(".soulmem_press").click()
+    browser.locator(".soulmem_column_detail .soulmem_clarity").wait_for()
+    story.look("recall")
+    story.back()
+    tab.fill("#soulmem_try_line", scene.calm)
+    tab.locator("#soulmem_try_go").click()
+    row.wait_for(state="detached")
+
+
+def people(story: LargeStory) -> None:
+    """Somebody is found by name; a fact is added; how she felt with them is drawn."""
+    browser, scene = story.browser, story.scene
+    name = BY_LANGUAGE[scene.language].people[0][0]
+    story.turn_to("people")
+    story.look("people")
+    story.tab.fill("#soulmem_people_search", name)
+    browser.locator("[data-person] .soulmem_press", has_text=name).first.click()
+    detail = browser.locator(".soulmem_column_detail")
+    detail.locator(".soulmem_curve svg").wait_for()
+    detail.locator("#soulmem_fact_new").click()
+    story.window.type_into_popup(scene.verb)
+    story.window.type_into_popup(scene.thing)
+    detail.locator("[data-fact]", has_text=scene.thing).wait_for()
+    story.look("person")
+    if scene.size == PHONE:
+        story.back()
+
+
+def habits(story: LargeStory) -> None:
+    """A habit made by hand fires in its scene, and not in another."""
+    tab, browser, scene = story.tab, story.browser, story.scene
+    story.turn_to("habits")
+    tab.locator("#soulmem_habit_new").click()
+    tab.fill("#soulmem_habit_when", scene.when)
+    tab.fill("#soulmem_habit_does", scene.does)
+    tab.select_option("#soulmem_habit_often", "always")
+    tab.locator("#soulmem_habit_save").click()
+    browser.locator(".soulmem_item", has_text=scene.does).wait_for()
+    fired = browser.locator('[data-fired="true"]', has_text=scene.does)
+    tab.fill("#soulmem_habit_try", scene.praise)
+    tab.locator("#soulmem_habit_try_go").click()
+    fired.wait_for()
+    story.look("habits")
+    tab.fill("#soulmem_habit_try", scene.calm)
+    tab.locator("#soulmem_habit_try_go").click()
+    fired.wait_for(state="detached")
+
+
+def graph(story: LargeStory) -> None:
+    """Around somebody; kinds are hidden by a key and shown by a press; the list says the same."""
+    tab, browser, scene = story.tab, story.browser, story.scene
+    story.turn_to("graph")
+    story.look("graph-latest")
+    name = BY_LANGUAGE[scene.language].people[0][0]
+    tab.select_option("#soulmem_graph_center", label=name)
+    nodes = browser.locator(".soulmem_graph_node")
+    browser.locator(".soulmem_graph_node", has_text=name).first.wait_for()
+    story.look("graph")
+    scenes = browser.locator('.soulmem_graph_node[data-kind="episode"]')
+    some, all_of_them = scenes.count(), nodes.count()
+    assert 0 < some < all_of_them
+    chip = browser.locator('.soulmem_kind_toggles [data-kind="episode"]')
+    chip.focus()
+    tab.keyboard.press("Space")
+    until(lambda: nodes.count() == all_of_them - some, 10, "scenes hidden")
+    story.look("graph-no-scenes")
+    browser.locator(".soulmem_graph_words summary").press("Enter")
+    rows = browser.locator(".soulmem_graph_list .soulmem_item")
+    assert rows.count() == all_of_them - some
+    chip.click()
+    until(lambda: nodes.count() == all_of_them, 10, "scenes shown again")
+    assert rows.count() == all_of_them
+    browser.locator(".soulmem_graph_words summary").press("Enter")
+    # One dot takes the focus, and arrow keys lead from it to others.
+    browser.locator('.soulmem_graph_node[tabindex="0"]').focus()
+    seen = set()
+    for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"):
+        tab.keyboard.press(key)
+        seen.add(tab.evaluate("document.activeElement.dataset.memory"))
+    assert len(seen) > 1
+    assert None not in seen
+    tab.keyboard.press("Enter")
+    browser.locator(".soulmem_column_detail .soulmem_memory").wait_for()
+    story.look("graph-one")
+    story.back()
+
+
+def check(story: LargeStory) -> None:
+    """Ten questions, each with what was known."""
+    story.turn_to("check")
+    story.tab.locator("#soulmem_check_start").click()
+    story.browser.locator(".soulmem_check_score").wait_for(timeout=60_000 * PATIENCE)
+    asked = story.browser.locator("[data-known]").count()
+    known = story.browser.locator('[data-known="true"]').count()
+    score = story.browser.locator(".soulmem_check_score").inner_text()
+    assert 0 < known <= asked <= 10
+    assert re.findall(r"\d+", score) in (
+        [str(known), str(asked)],
+        [str(asked), str(known)],
+    )
+    story.look("check")
+
+
+def story_page(story: LargeStory) -> None:
+    """Time, filters, and several at once."""
+    tab, browser, scene = story.tab, story.browser, story.scene
+    story.turn_to("memories")
+    rows = browser.locator(".soulmem_block .soulmem_item")
+    rows.first.wait_for()
+    days = browser.locator(".soulmem_story > section")
+    assert days.count() >= MESSAGES // DAY
+    story.look("story")
+    slider = browser.locator("#soulmem_density")
+    slider.focus()
+    slider.press("Home")
+    days.last.locator(".soulmem_item").first.wait_for()
+    story.look("story-first-day")
+
+    name = BY_LANGUAGE[scene.language].people[1][0]
+    unfold_filters(story)
+    tab.select_option("#soulmem_about", label=name)
+    shown = browser.locator(".soulmem_block .soulmem_item:visible")
+
+    def is_about_name() -> bool:
+        texts = shown.all_inner_texts()[:5]
+        return bool(texts) and all(name in text for text in texts)
+
+    until(is_about_name, 20, "only what is about one of them")
+    story.look("story-about")
+    # A tag for two of them
+    browser.locator("#soulmem_select").click()
+    for place in (0, 1):
+        rows.nth(place).locator(".soulmem_press").click()
+    story.shot("story-chosen")
+    keys = [row.get_attribute("data-memory") for row in rows.all()[:2]]
+    browser.locator("#soulmem_select_tag").click()
+    story.window.type_into_popup(scene.tag)
+    until(
+        lambda: all(scene.tag in story.window.stored(str(k))["tags"] for k in keys),
+        10,
+        "the tag",
+    )
+    story.window.settle()
+    browser.locator("#soulmem_select").click()
+    story.window.settle()
+
+
+def unfold_filters(story: LargeStory) -> None:
+    """A phone folds them away."""
+    if not story.tab.locator("#soulmem_about").is_visible():
+        story.browser.locator(".soulmem_more_filters summary").click()
