@@ -156,6 +156,7 @@ def test_a_story_of_5000_messages_page_by_page(
     graph(story)
     check(story)
     story_page(story)
+    jump(story)
     assert story.page.uncaught == []
 
 
@@ -337,6 +338,17 @@ def story_page(story: LargeStory) -> None:
     story.window.settle()
     browser.locator("#soulmem_select").click()
     story.window.settle()
+
+
+def jump(story: LargeStory) -> None:
+    """From a row to its message, which lies thousands of messages up in a chat that was only imported."""
+    tab, words = story.tab, story.scene.fact.words
+    story.tab.select_option("#soulmem_about", "")
+    story.window.find(words).locator(".soulmem_row_jump").click()
+    story.browser.wait_for(state="detached")
+    message = tab.locator("#chat .mes", has_text=words).first
+    message.wait_for(timeout=60_000 * PATIENCE)
+    story.shot("jumped")
 
 
 def unfold_filters(story: LargeStory) -> None:

@@ -128,7 +128,10 @@ export function createBrowserContext(app, say, content, soul, close) {
         async jump(source, chat) {
             close();
             closeDrawer();
-            if (chat !== undefined && chat !== app.host.chatName()) await app.host.openChat(chat);
+            if (chat !== undefined && chat !== app.host.chatName()) {
+                await app.host.openChat(chat);
+                await app.chatSync.identify(); // a chat that was only imported has no slots before
+            }
             const index = context.indexOf(source);
             if (index < 0) app.host.toast('info', say('jump_gone'));
             else await app.host.showMessage(index);

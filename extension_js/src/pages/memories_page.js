@@ -100,6 +100,7 @@ export async function memoriesPage(context, page, memory) {
         const row = memoryRow(listed, say, {
             facts: factOf(listed),
             leftOut: context.leftOut(),
+            inOwnWords: filters.search.value.trim() !== '', // they were looked for
             press: () => chosen.press(listed, row, () => open(listed.id, row)),
         });
         const jump = jumps.button(listed);

@@ -140,7 +140,8 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
     const { say } = context;
     const frame = windowFrame(context, close);
     const { tabs, footTabs: foot, who } = frame;
-    const page = el('div', { class: 'soulmem_page', role: 'tabpanel' });
+    // It takes the focus, so that keys scroll a page that is only read.
+    const page = el('div', { class: 'soulmem_page', role: 'tabpanel', tabindex: '0' });
     const { notice, status } = context;
     content.append(frame.head, frame.problem, notice, status, page, frame.foot);
     const unwatch = frame.watch();

@@ -14,6 +14,8 @@ const CLEAR = 0.6;
 const GIST = 0.25;
 /** Visibility from which words look like new. */
 const FRESH = 0.95;
+/** How words look that have blurred: still legible in all themes. */
+const FAINT = 0.5;
 
 /** Stretches of one visibility, in the order of the text. @param {string} original
  * @param {readonly Unit[]} units @returns {{words: string, visibility: number}[]} */
@@ -41,6 +43,11 @@ const fading = (words, visibility) =>
         // the colour goes from the theme's own to one that can still be read
         style: `--soulmem_seen: ${Math.round(100 * visibility)}%`,
     });
+
+/** Words that have blurred, as they were. @param {(Node | string)[]} words @returns {Node[]} */
+export const fadedWords = words => [
+    el('span', { class: 'soulmem_fading', style: `--soulmem_seen: ${Math.round(100 * FAINT)}%` }, words),
+];
 
 /** @param {string} words between two masks @param {{words: string, visibility: number}[]} parts
  *   of the original that may stand there; those that do are taken out

@@ -1,7 +1,8 @@
 // A memory in a list: its kind, its badges, its row.
 
 import { el, onPress } from '../base/dom.js';
-import { clarityOf, readingNodes } from './faded_text.js';
+import { clarityOf, fadedWords, readingNodes } from './faded_text.js';
+import { markedNodes } from './marked_text.js';
 
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
@@ -72,10 +73,19 @@ export function localTime(iso, locale) {
     return date.toLocaleString(locale, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** One memory in a list. `facts`: a line about it; `press` opens it; `actions`: its buttons.
+/** One memory in a list. `facts`: a line about it; `press` opens it; `actions`: its buttons;
+ * `inOwnWords`: whether words that have blurred stand there, too, in a fainter colour.
  * @param {ListedMemory} memory @param {Say} say
- * @param {{facts?: string, press?: () => unknown, actions?: HTMLElement[], leftOut?: ReadonlySet<string>}} [options] */
-export function memoryRow(memory, say, { facts = '', press, actions = [], leftOut } = {}) {
+ * @param {{facts?: string, press?: () => unknown, actions?: HTMLElement[], leftOut?: ReadonlySet<string>,
+ *   inOwnWords?: boolean}} [options] */
+export function memoryRow(
+    memory,
+    say,
+    { facts = '', press, actions = [], leftOut, inOwnWords = false } = {},
+) {
+    const { text, reads_now: reads = text } = memory;
+    const shown =
+        inOwnWords && reads !== text ? fadedWords(markedNodes([text])) : readingNodes(reads, say);
     const pressable = press ? { class: 'soulmem_press', tabindex: '0', role: 'button' } : {};
     const body = el('div', pressable, [
         el('div', { class: 'soulmem_recalled_head' }, [
@@ -85,7 +95,7 @@ export function memoryRow(memory, say, { facts = '', press, actions = [], leftOu
             ]),
             facts ? el('small', { class: 'soulmem_recalled_facts', text: facts }) : null,
         ]),
-        el('div', { class: 'soulmem_item_text' }, readingNodes(memory.reads_now ?? memory.text, say)),
+        el('div', { class: 'soulmem_item_text' }, shown),
     ]);
     if (press) onPress(body, press);
     const buttons = actions.length ? el('div', { class: 'soulmem_row' }, actions) : null;

@@ -97,6 +97,17 @@ test('a row of a list is pressed only where it opens something', async () => {
     assert.equal(plain.children.length, 1, 'no buttons');
 });
 
+test('a row shows blurred words where they were looked for', () => {
+    newPage();
+    const blurred = memory({ text: 'The *brass* key.', reads_now: 'xxx.' });
+    const row = /** @type {any} */ (memoryRow(blurred, say));
+    assert.deepEqual(textsIn(row, '.soulmem_item_text'), ['xxx.']);
+    const found = /** @type {any} */ (memoryRow(blurred, say, { inOwnWords: true }));
+    assert.match(found.querySelector('.soulmem_item_text .soulmem_fading').textContent, /brass.* key/);
+    const clear = /** @type {any} */ (memoryRow(memory(), say, { inOwnWords: true }));
+    assert.equal(clear.querySelector('.soulmem_fading'), null);
+});
+
 test('a kind that is unknown is shown as a note, a time that is none as it is', () => {
     newPage();
     assert.equal(kindLabel('dream', say).textContent, say('kind_note'));
