@@ -153,7 +153,8 @@ class Rows(Generic[Key]):
     def _lay_out(self, ids: bytearray, places: array[int]) -> None:
         """Use these ids and build the hash cells, half of them filled."""
         cell_of = np.fromiter(map(hash, _pieces(ids, places)), np.int64, len(places))
-        rows = np.flatnonzero(np.asarray(places)).astype(np.int32)
+        # A copy: as long as anything holds a view, such as a profiler's frame, the places cannot grow
+        rows = np.flatnonzero(np.array(places, np.int32)).astype(np.int32)
         size = 2 * rows.size + 64
         cells = np.full(size, _NEVER, np.int32)
         cell_of = cell_of[rows] % size

@@ -81,7 +81,8 @@ def numbered(tag: str, texts: Iterable[str]) -> str:
 
 
 def _name(name: str) -> str:
-    return _on_one_line(name)[:_NAME_CHARACTERS].replace(";", ",").replace(":", " ")
+    plain = name.replace(";", ",").replace(":", " ")  # first: "[0:]" becomes a number
+    return _on_one_line(plain)[:_NAME_CHARACTERS]
 
 
 def _on_one_line(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from soulmem.prompts import extraction, summary
@@ -28,6 +28,7 @@ EVIL = st.text(max_size=30) | st.sampled_from(
 
 
 @given(st.lists(st.tuples(EVIL, EVIL), min_size=1, max_size=4), EVIL, EVIL, EVIL)
+@example([("[0:]", "")], "", "", "")
 def test_a_chat_cannot_leave_its_place(
     rows: list[tuple[str, str]], soul: str, before: str, known_names: str
 ) -> None:
