@@ -55,9 +55,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.e2e)
         # Only the test itself: the first one would pay for installing SillyTavern.
         item.add_marker(pytest.mark.timeout(180 * PATIENCE, func_only=True))
-    # Slow files first, so that runs beside each other end together.
+    # Slow files first, so that runs beside each other end together; last those with much left to do in Idle.
     slow_files = {item.path for item in ours if item.get_closest_marker("slow")}
-    ours.sort(key=lambda item: item.path not in slow_files)
+    large_files = {item.path for item in ours if item.get_closest_marker("large")}
+    ours.sort(key=lambda item: (item.path in large_files, item.path not in slow_files))
     items[:] = [item for item in items if item not in set(ours)] + ours
 
 

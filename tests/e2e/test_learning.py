@@ -112,7 +112,7 @@ class Room:
         """
         sidecar = self.world.sidecar
         self.binned.extend(sidecar.bin_all_but(self.soul))
-        ask(f"{sidecar.url}/test/idle", "POST", {}, 60.0)
+        ask(f"{sidecar.url}/test/idle", "POST", {}, 150.0)
         assert self.books["due"]["calls"] == 0, "all that was due gone over"
 
 

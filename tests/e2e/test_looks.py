@@ -210,7 +210,7 @@ def test_the_window_is_worked_by_keyboard_alone(window: MemoryWindow) -> None:
     tab = window.tab
     keys = tab.keyboard
     focused = "() => document.activeElement?.id || document.activeElement?.className"
-    assert tab.evaluate(focused) == "soulmem_tab_her"
+    tab.wait_for_function("() => document.activeElement?.id === 'soulmem_tab_her'")
     keys.press("ArrowRight")
     assert tab.evaluate(focused) == "soulmem_tab_recall"
     keys.press("Enter")

@@ -61,7 +61,7 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
 
     # Left alone for a day, with the connection at hand: not one call.
     for _ in range(3):
-        ask(f"{sidecar.url}/test/idle", "POST", {}, 60.0)
+        ask(f"{sidecar.url}/test/idle", "POST", {}, 150.0)
         sidecar.ask("POST", "/test/clock", {"advance_seconds": 8 * 3600})
     page.sync()
     assert llm.work == []
