@@ -102,6 +102,7 @@ export function modelCard(context, started) {
         result,
     ]);
     let ledger = /** @type {UsageLedger | null} */ (null);
+    run.hidden = true; // a press before the price is known would do nothing
 
     /** @param {'test_going' | 'stand_queued'} key */
     const showWait = key =>
