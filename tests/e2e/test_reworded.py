@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import quote
 
 import pytest
 
@@ -31,7 +30,7 @@ def test_a_reply_rewords_what_had_blurred(room: Room) -> None:
     window = MemoryWindow(room.world)
     window.soul = room.soul
     page, sidecar = room.page, room.world.sidecar
-    key = window.episode(quote(WORDS))
+    key = window.episode(WORDS)
     unit = {"text": WORDS, "gist": "somewhere outside", "visibility": 0.4}
     sidecar.ask("PATCH", f"/memories/{key}", {"units": [unit]})
 
