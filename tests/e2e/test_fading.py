@@ -107,12 +107,13 @@ def test_what_blurs_is_seen_kept_and_dialled(
     page.screenshot(f"fading-recalled-{scene.locale}")
     tab.keyboard.press("Escape")
 
-    # In the window it reads as it is remembered; the original is one click away.
+    # A search shows the words that it found, in a fainter colour. The memory reads as it is
+    # remembered; the original is one click away.
     window.open()
     tab.fill("#soulmem_search", scene.fact.question)
-    tab.locator(f'.soulmem_item[data-memory="{key}"]', has_text=scene.mask).locator(
-        ".soulmem_press"
-    ).click()
+    row = tab.locator(f'.soulmem_item[data-memory="{key}"]')
+    row.locator(".soulmem_fading", has_text=scene.words).wait_for()
+    row.locator(".soulmem_press").click()
     reads = tab.locator("#soulmem_reads")
     assert scene.mask in reads.inner_text()
     assert scene.words not in reads.inner_text()
