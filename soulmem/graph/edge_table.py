@@ -292,14 +292,18 @@ class EdgeTable(Mapping[str, Edge]):
 
         Returns target row, last touch in microseconds since 1970, and its turn (NaN if unknown).
         """
-        columns = self._kind[: self._size], self._target[: self._size]
-        slots = self._mentions.of(
-            rows, self._arriving, *columns, self._touched, self._at_turn
-        )
+        slots = self.mention_slots(rows)
         return (
             self._target[slots].astype(np.int64),
             self._touched[slots],
             self._at_turn[slots],
+        )
+
+    def mention_slots(self, rows: Ints) -> Ints:
+        """The slots of those mentions, ascending."""
+        columns = self._kind[: self._size], self._target[: self._size]
+        return self._mentions.of(
+            rows, self._arriving, *columns, self._touched, self._at_turn
         )
 
     def changed(self, since: int) -> list[EdgeChange] | None:

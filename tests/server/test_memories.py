@@ -89,6 +89,7 @@ async def test_the_least_a_memory_needs(client: Client, engine: FakeEngine) -> N
         "created": "2024-03-01T12:00:00Z",
         "fields": {},
         "edges": [],
+        "edge_count": 0,
         "evidence": [],
         "strength": 1.0,
         "visibility": 1.0,

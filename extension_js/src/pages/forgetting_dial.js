@@ -147,6 +147,6 @@ export async function forgettingDial(context, changed, { isWhole = true } = {}) 
             ...switches(say, config, !isOpen, save),
         ]),
     ]);
-    await context.attempt(example.draw);
+    void context.attempt(example.draw); // the page need not wait for it
     return view;
 }

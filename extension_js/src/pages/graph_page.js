@@ -94,16 +94,19 @@ export async function graphPage(context, page, around) {
     const place = el('div', { class: 'soulmem_graph_place' });
     const names = el('ul', { class: 'soulmem_list soulmem_graph_list' });
     const toggles = kindToggles(say, say('graph_kinds'), redraw);
-    const toggle = el('details', { class: 'soulmem_graph_words' }, [
-        el('summary', { text: say('graph_as_list') }),
-        names,
-    ]);
+    const words = /** @type {HTMLDetailsElement} */ (
+        el('details', { class: 'soulmem_graph_words' }, [
+            el('summary', { text: say('graph_as_list') }),
+            names,
+        ])
+    );
+    words.addEventListener('toggle', drawWords);
     list.append(
         el('p', { class: 'soulmem_hint', text: say('graph_hint') }),
         el('div', { class: 'soulmem_filters' }, [center]),
         toggles.element,
         place,
-        toggle,
+        words,
     );
     page.append(columns);
     const way = lastWay(context);
@@ -150,13 +153,24 @@ export async function graphPage(context, page, around) {
         redraw();
     }
 
-    /** Draws what was read, without the kinds that are hidden; everything keeps its place. */
+    /** What was read, without the kinds that are hidden. */
+    function shownNodes() {
+        return nodes.filter(({ kind }) => toggles.isShown(kind));
+    }
+
+    /** Draws it; everything keeps its place. */
     function redraw() {
-        const shown = nodes.filter(({ kind }) => toggles.isShown(kind));
+        const shown = shownNodes();
         const none = nodes.length ? 'graph_all_hidden' : 'graph_none';
         place.replaceChildren(
             shown.length ? picture(shown) : el('p', { class: 'soulmem_hint', text: say(none) }),
         );
+        drawWords();
+    }
+
+    /** The same as a list, which most people never open. */
+    function drawWords() {
+        const shown = words.open ? shownNodes() : [];
         names.replaceChildren(...shown.map(node => inWords(node, shown)));
     }
 

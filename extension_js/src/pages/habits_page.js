@@ -1,6 +1,7 @@
 // The page "Habits": when .. the character .., made, weighed and tried by hand.
 
 import { button, el } from '../base/dom.js';
+import { memoryPages, pagesOf } from '../widgets/memory_pages.js';
 import { pressRow } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
 import { cardHabits } from './card_habits.js';
@@ -13,11 +14,13 @@ import { recallForLine } from './line_recall.js';
 /** @typedef {import('./card_habits.js').Proposal} Proposal */
 /** @typedef {import('../base/types.js').Memory} Memory */
 
+const PAGE = 20; // habits drawn at once
+
 /** @param {BrowserContext} context @param {HTMLElement} page */
 export async function habitsPage(context, page) {
     const { say, app, memoryApi } = context;
     const { columns, list, show, close } = twoColumns(say('back'));
-    const rows = el('ul', { class: 'soulmem_list' });
+    const rows = el('div', {});
     const proposals = el('div', { 'aria-live': 'polite' });
     const tryLine = textField('soulmem_habit_try', say('habit_try_label'));
     const tried = el('div', { 'aria-live': 'polite' });
@@ -51,11 +54,14 @@ export async function habitsPage(context, page) {
 
     async function load() {
         habits = await loadHabits(context);
-        rows.replaceChildren(
-            ...(habits.length
-                ? habits.map(row)
-                : [el('li', { class: 'soulmem_hint', text: say('habit_none') })]),
-        );
+        const drawn = await memoryPages({
+            fetch: pagesOf(habits, PAGE),
+            draw: row,
+            more: say('more'),
+            none: say('habit_none'),
+            attempt: context.attempt,
+        });
+        rows.replaceChildren(drawn);
     }
 
     /** @param {Habit} habit */

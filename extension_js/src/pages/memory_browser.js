@@ -11,65 +11,63 @@ import { windowFrame } from './window_frame.js';
 /** @typedef {import('./browser_context.js').Page} Page */
 
 /** @typedef {(context: BrowserContext, page: HTMLElement, memory?: string) => Promise<unknown>} DrawPage */
+/** @typedef {() => Promise<DrawPage>} LoadPage */
 
 const QUIET = 5000; // ms
 
 // Pages at the head; those at the foot are about the work behind them.
-/** @type {Record<string, {icon: string, draw: DrawPage}>} */
+/** @type {Record<string, {icon: string, load: LoadPage}>} */
 const HEAD_PAGES = {
     her: {
         icon: 'fa-heart',
-        draw: async (on, page) => (await import('./her_page.js')).herPage(on, page),
+        load: async () => (await import('./her_page.js')).herPage,
     },
     recall: {
         icon: 'fa-wand-magic-sparkles',
-        draw: async (on, page, line) =>
-            (await import('./recall_page.js')).recallPage(on, page, line),
+        load: async () => (await import('./recall_page.js')).recallPage,
     },
     memories: {
         icon: 'fa-brain',
-        draw: async (on, page, memory) =>
-            (await import('./memories_page.js')).memoriesPage(on, page, memory),
+        load: async () => (await import('./memories_page.js')).memoriesPage,
     },
     people: {
         icon: 'fa-users',
-        draw: async (on, page) => (await import('./people_page.js')).peoplePage(on, page),
+        load: async () => (await import('./people_page.js')).peoplePage,
     },
     habits: {
         icon: 'fa-masks-theater',
-        draw: async (on, page) => (await import('./habits_page.js')).habitsPage(on, page),
+        load: async () => (await import('./habits_page.js')).habitsPage,
     },
     graph: {
         icon: 'fa-diagram-project',
-        draw: async (on, page, memory) =>
-            (await import('./graph_page.js')).graphPage(on, page, memory),
+        load: async () => (await import('./graph_page.js')).graphPage,
     },
     check: {
         icon: 'fa-list-check',
-        draw: async (on, page) => (await import('./check_page.js')).checkPage(on, page),
+        load: async () => (await import('./check_page.js')).checkPage,
     },
 };
-/** @type {Record<string, {icon: string, draw: DrawPage}>} */
+/** @type {Record<string, {icon: string, load: LoadPage}>} */
 const FOOT_PAGES = {
     fading: {
         icon: 'fa-hourglass-half',
-        draw: async (on, page) => (await import('./fading_page.js')).fadingPage(on, page),
+        load: async () => (await import('./fading_page.js')).fadingPage,
     },
     bin: {
         icon: 'fa-trash-can',
-        draw: async (on, page) => (await import('./bin_page.js')).binPage(on, page),
+        load: async () => (await import('./bin_page.js')).binPage,
     },
     changes: {
         icon: 'fa-clock-rotate-left',
-        draw: async (on, page) => (await import('./changes_page.js')).changesPage(on, page),
+        load: async () => (await import('./changes_page.js')).changesPage,
     },
     waiting: {
         icon: 'fa-bell',
-        draw: async (on, page) => (await import('./waiting_page.js')).waitingPage(on, page),
+        load: async () => (await import('./waiting_page.js')).waitingPage,
     },
     work: {
         icon: 'fa-graduation-cap',
-        draw: async (on, page) => (await import('./work_page.js')).workPage(on, page),
+        load: async () => (await import('./work_page.js')).workPage,
     },
 };
 const PAGES = { ...HEAD_PAGES, ...FOOT_PAGES };
@@ -99,12 +97,14 @@ export function mountMemoryBrowser(app, say, chosen) {
         const context = createBrowserContext(app, say, content, shownSoul, popup.close);
         mayClose = () => context.mayLeave();
         await fillWindow(context, content, { page, memory }, popup, open);
+        // Whoever looks at one page looks at others
+        for (const { load } of Object.values(PAGES)) whenQuiet(() => void load().catch(() => undefined));
     }
 
     onPress(byId('soulmem_browse'), () => open('her'));
     onPress(byId('soulmem_waiting'), () => open('waiting'));
     addToWandMenu(say, open);
-    whenQuiet(() => void Promise.all([import('./her_page.js'), import('./memories_page.js')]));
+    whenQuiet(() => void Promise.all([HEAD_PAGES.her.load(), HEAD_PAGES.memories.load()]));
     return { open };
 }
 
@@ -164,7 +164,10 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
         page.setAttribute('aria-labelledby', `soulmem_tab_${name}`);
         const fresh = el('div', { data: { page: name } });
         page.replaceChildren(fresh);
-        await context.attempt(() => PAGES[name].draw(context, fresh, memoryId));
+        await context.attempt(async () => {
+            const draw = await PAGES[name].load();
+            await draw(context, fresh, memoryId);
+        });
     }
     context.show = show;
     context.redraw = () => reopen(shown, undefined, context.soul);

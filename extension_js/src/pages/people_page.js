@@ -3,7 +3,7 @@
 import { button, el } from '../base/dom.js';
 import { readingNodes } from '../widgets/faded_text.js';
 import { feelingText } from '../widgets/feeling_text.js';
-import { memoryPages } from '../widgets/memory_pages.js';
+import { memoryPages, pagesOf } from '../widgets/memory_pages.js';
 import { pressRow } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
 import { feelingCurve } from './feeling_curve.js';
@@ -18,7 +18,7 @@ import { feelingCurve } from './feeling_curve.js';
 const SURE = 0.5; // confidence below which a fact is asked about
 const BY_HAND = 0.8; // strength of a fact that the user states
 const FACTS = 40; // shown of one person
-const PAGE = 50; // people drawn at once
+const PAGE = 20; // people drawn at once
 const SCENES = 6;
 
 /** @param {BrowserContext} context @param {HTMLElement} page */
@@ -53,11 +53,7 @@ export async function peoplePage(context, page) {
             [name, ...aliases].some(spelling => spelling.toLowerCase().includes(wanted)),
         );
         const drawn = await memoryPages({
-            fetch: async cursor => {
-                const end = Number(cursor ?? 0) + PAGE;
-                const next = end < shown.length ? String(end) : null;
-                return { rows: shown.slice(end - PAGE, end), cursor: next };
-            },
+            fetch: pagesOf(shown, PAGE),
             draw: row,
             more: say('more'),
             none: people.length ? '' : say('people_none'),

@@ -11,7 +11,7 @@ import { whenNear } from '../widgets/near_view.js';
 const ROW = 66; // px, about, of a memory that is not drawn yet
 const PAGE = 30; // memories
 const PINNED = 3000; // ms
-const AT_ONCE = 100; // heads drawn in one frame
+const AT_ONCE = 30; // heads drawn in one frame
 
 const DAY = /** @type {const} */ ({ day: 'numeric', month: 'long', year: 'numeric' });
 
@@ -36,21 +36,26 @@ export function storyDays(context, telling) {
     const all = el('div', { class: 'soulmem_story' });
     const visible = createVisible(telling.seen);
     const pin = pinned(all);
-    const sections = telling.periods.map(period =>
-        telling.group === 'day' ? daySection(period) : groupSection(period),
-    );
+    const spans = telling.periods.map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) }));
+    const sections = /** @type {ReturnType<typeof section>[]} */ ([]); // those that are drawn
     let areFolded = folding;
     const fold = button('fa-angles-up', '', () => foldAll(!areFolded), { id: 'soulmem_fold' });
-    let drawnHeads = 0;
     showFold();
-    appendHeads();
+    drawOn();
 
-    /** Heads in pieces, so that years of days do not hold the page up. @param {number} [count] how many at once */
-    function appendHeads(count = AT_ONCE) {
-        const next = sections.slice(drawnHeads, drawnHeads + count);
-        drawnHeads += next.length;
-        all.append(...next.map(section => section.element));
-        if (drawnHeads < sections.length) requestAnimationFrame(() => appendHeads());
+    /** Heads in pieces, so that years of days do not hold the page up. */
+    function drawOn() {
+        drawHeads(AT_ONCE);
+        if (sections.length < spans.length) requestAnimationFrame(drawOn);
+    }
+
+    /** The next heads. @param {number} count */
+    function drawHeads(count) {
+        const periods = telling.periods.slice(sections.length, sections.length + count);
+        const draw = folding ? groupSection : daySection;
+        const next = periods.map(period => draw(period, areFolded));
+        sections.push(...next);
+        all.append(...next.map(({ element }) => element));
     }
 
     /** @param {boolean} isFolded */
@@ -66,8 +71,8 @@ export function storyDays(context, telling) {
         fold.setAttribute('aria-pressed', String(areFolded));
     }
 
-    /** @param {Period} period */
-    function daySection(period) {
+    /** @param {Period} period @param {boolean} isFolded */
+    function daySection(period, isFolded) {
         const height = ROW * Math.min(PAGE, period.count);
         const body = el('div', { class: 'soulmem_story_body', style: `min-height: ${height}px` });
         async function load() {
@@ -81,18 +86,18 @@ export function storyDays(context, telling) {
             body.replaceChildren(rows);
             body.removeAttribute('style');
         }
-        return section({ period, level: 'day', body, load, isFolded: false });
+        return section({ period, level: 'day', body, load, isFolded });
     }
 
-    /** A week or a month: its digest, with its days below it. @param {Period} period */
-    function groupSection(period) {
+    /** A week or a month: its digest, with its days below it. @param {Period} period @param {boolean} isFolded */
+    function groupSection(period, isFolded) {
         const { from, to } = period;
         const body = el('div', { class: 'soulmem_story_body' });
         async function load() {
             const days = telling.days.filter(day => day.from >= from && day.from < to);
-            body.replaceChildren(...days.map(day => daySection(day).element));
+            body.replaceChildren(...days.map(day => daySection(day, false).element));
         }
-        return section({ period, level: telling.group, body, load, isFolded: folding });
+        return section({ period, level: telling.group, body, load, isFolded });
     }
 
     /** @param {{period: Period, level: 'day' | 'week' | 'month', body: HTMLElement, load: () => Promise<void>,
@@ -152,7 +157,7 @@ export function storyDays(context, telling) {
             void draw();
         }
 
-        return { element, fold, from, to };
+        return { element, fold };
     }
 
     /** @param {Period} period @param {string} level */
@@ -169,13 +174,10 @@ export function storyDays(context, telling) {
         fold,
         /** Shows the section of a time, or the nearest one. @param {number} time ms */
         go(time) {
-            const distance = (/** @type {{from: number, to: number}} */ { from, to }) =>
-                time < from ? from - time : Math.max(0, time - to);
-            const nearest = sections.reduce((best, other) =>
-                distance(other) < distance(best) ? other : best,
-            );
-            if (!nearest.element.parentElement) appendHeads(sections.length);
-            pin(nearest.element);
+            const distances = spans.map(({ from, to }) => Math.max(from - time, time - to, 0));
+            const nearest = distances.indexOf(Math.min(...distances));
+            if (nearest >= sections.length) drawHeads(nearest + 1 - sections.length);
+            pin(sections[nearest].element);
         },
     };
 }

@@ -26,6 +26,13 @@ function block(rows) {
     return list;
 }
 
+/** Pages of rows that are there already, for `fetch`. @template T @param {readonly T[]} rows
+ * @param {number} size of a page */
+export const pagesOf = (rows, size) => async (/** @type {string | null} */ cursor) => {
+    const end = Number(cursor ?? 0) + size;
+    return { rows: rows.slice(end - size, end), cursor: end < rows.length ? String(end) : null };
+};
+
 /** @template T @param {import('./paging.js').PagedList<T>} options
  * @returns {Promise<HTMLElement>} with the first page in it */
 export const memoryPages = options =>

@@ -164,6 +164,7 @@ class MemoryView:
     memory: Memory
     sources: tuple[Place, ...]
     edges: tuple[Edge, ...] = ()
+    edge_count: int | None = None  # of more than `edges`; None: those are all
     strength: float = 1.0
     visibility: float = 1.0
     usage: Usage | None = None  # None: it was never recalled

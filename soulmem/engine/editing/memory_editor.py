@@ -38,6 +38,7 @@ from soulmem.engine.editing.fading_edits import edited_fading
 from soulmem.engine.editing.graph_views import surroundings
 from soulmem.engine.editing.locating import mind_with
 from soulmem.engine.editing.user_edges import check_fires, check_topic, requested_edges
+from soulmem.engine.editing.word_search import WordSearch
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import recreated_if_purged
@@ -74,6 +75,7 @@ class MemoryEditor:
         self._search = search
         self._auditor = services.auditor
         self._compute = services.compute
+        self._words = WordSearch(services.compute)
         self._clock = services.clock
         self._loader = services.loader
 
@@ -309,8 +311,10 @@ class MemoryEditor:
         mind = await world.mind(wanted.soul)
         if wanted.part.about is not None:
             await self._loader.complete(owner, mind, [wanted.part.about])
-        extra = self._clock.extra_turns
-        return await self._compute.run(listing.page, mind, wanted, after, extra, ranked)
+        extra, run = self._clock.extra_turns, self._compute.run
+        if listing.is_by_columns(wanted):
+            return await run(listing.page, mind, wanted, after, extra, ranked)
+        return await self._words.page(mind, wanted, after, extra, ranked)
 
     async def timeline(
         self,

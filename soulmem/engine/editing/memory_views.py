@@ -13,8 +13,8 @@ from itertools import islice
 from soulmem.domain.digests import period_of
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import BINNED, Memory, MemoryKind, MemoryState
-from soulmem.engine.api.requests import ListOrder, MemoryFilter, Part, TagMatch
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.engine.api.requests import ListOrder, MemoryFilter
 from soulmem.engine.api.results import MemoryView, Page
 from soulmem.engine.editing.cursors import (
     Cursor,
@@ -39,32 +39,22 @@ from soulmem.engine.views.faded_edges import unfaded_edges
 from soulmem.engine.views.faded_texts import blurs
 from soulmem.engine.views.fading_ahead import turns_left
 from soulmem.engine.views.listed_rows import (
-    Bools,
     listed_rows,
     ordered_rows,
-    part_rows,
 )
 from soulmem.engine.views.provenance import source_places
 from soulmem.engine.views.read_texts import read_texts
-from soulmem.engine.views.tag_levels import (
-    NO_LEVEL,
-    level_of,
-    rows_with_a_word,
-    tag_level,
-    tags_of,
-)
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.engine.views.word_concepts import word_concept, word_edges, word_view
 
 _PLACES = 50  # most places shown of a concept
-_NO_MATCH = NO_LEVEL  # rung of memories that do not match
-_RANKED = -1  # rung of memories ranked by a recall
+_EDGES = 200  # most edges shown of a memory
 
 
 @compute_only
 def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
-    """A memory with its sources, and its edges with their present strength. Raises NotFound."""
+    """A memory with its sources, and its strongest edges with their present strength. Raises NotFound."""
     stored_memory = mind.memories.get(memory)
     if stored_memory is None and memory in mind.facts:
         return whole_fact(mind, memory, extra_turns)
@@ -73,10 +63,9 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
         if word is None:
             raise NotFound(f"no memory {memory!r}", field="id")
         return word_view(mind, word, extra_turns)
-    edges = (
-        *unfaded_edges(mind, memory, extra_turns),
-        *word_edges(mind, memory),
-    )
+    stored, count = unfaded_edges(mind, memory, extra_turns, _EDGES)
+    words = word_edges(mind, memory)
+    edges, count = (*stored, *words), count + len(words)
     usage, standing = mind.recalls.usage(memory), fact_validities(mind, edges)
     if stored_memory.kind is not MemoryKind.CONCEPT:
         (view,) = viewed(mind, [stored_memory], extra_turns)
@@ -86,6 +75,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
         return replace(
             view,
             edges=edges,
+            edge_count=count,
             usage=usage,
             visibility=faded.visibility,
             reads=faded.text,
@@ -101,6 +91,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
         view,
         sources=view.sources or places_mentioning(mind, memory, _PLACES),
         edges=edges,
+        edge_count=count,
         usage=usage,
         base_activation=present.activation,
         standing=standing,
@@ -146,28 +137,6 @@ def viewed(
     ]
 
 
-def _rung(
-    mind: Mind, memory: Memory, wanted: MemoryFilter, with_word: Bools | None
-) -> int:
-    """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 without a
-    query; 5 no match. `with_word`: the rows that have a word of the query.
-    """
-    if wanted.tag is not None:
-        rung = tag_level(tags_of(memory), wanted.tag.casefold())
-        if rung > (0 if wanted.match is TagMatch.EXACT else 1):
-            return _NO_MATCH
-        if wanted.q is None:
-            return rung
-    if wanted.q is None:
-        return 4
-    asked = _asked(wanted.q)
-    rung = level_of(mind, memory, asked, with_word)
-    if wanted.match is TagMatch.EXACT and rung not in (0, 2):
-        # A tag that contains the words may stand beside a text that has them as they are.
-        return 2 if asked in memory.text.casefold() else _NO_MATCH
-    return rung
-
-
 def listed_state(mind: Mind, memory: Memory) -> MemoryState:
     """The state by which lists show the memory."""
     is_active = memory.state is MemoryState.ACTIVE
@@ -178,13 +147,11 @@ def listed_state(mind: Mind, memory: Memory) -> MemoryState:
     )
 
 
-def _is_wanted(memory: Memory, wanted: MemoryFilter) -> bool:
-    """Whether kind and protection match the filter."""
-    if wanted.kind is not None and memory.kind is not wanted.kind:
-        return False
-    if wanted.period is not None and period_of(memory) is not wanted.period:
-        return False
-    return wanted.permanent is None or memory.permanent is wanted.permanent
+def is_by_columns(wanted: MemoryFilter) -> bool:
+    """Whether `page` tells what the filter selects; else it is for `WordSearch`."""
+    listed = (MemoryState.ACTIVE, MemoryState.BIN)
+    is_plain = wanted.state in listed and wanted.q is wanted.tag is None
+    return wanted.only_facts or is_plain
 
 
 @compute_only
@@ -195,43 +162,12 @@ def page(
     extra_turns: int,
     ranked: Sequence[MemoryId] = (),
 ) -> Page:
-    """One page after the cursor `after`: `ranked` in that order, then the best rung,
-    then the newest.
-    """
+    """One page after the cursor `after`, in the order that is asked for; of facts `ranked` first."""
     if wanted.only_facts:
         return fact_page(mind, wanted, after, extra_turns, ranked)
-    listed = (MemoryState.ACTIVE, MemoryState.BIN)
-    if wanted.state in listed and wanted.q is wanted.tag is None:
-        is_newest = wanted.order is ListOrder.NEWEST or wanted.period is not None
-        listing = _newest_page if is_newest else _ordered_page
-        return listing(mind, wanted, after, extra_turns)
-    states = BINNED if wanted.state is MemoryState.BIN else (wanted.state,)
-    part = None if wanted.part == Part() else part_rows(mind, wanted.part)
-
-    def is_selected(memory: Memory) -> bool:
-        """By all but the words."""
-        if listed_state(mind, memory) not in states or not _is_wanted(memory, wanted):
-            return False
-        return part is None or bool(part[mind.row_of(memory)])
-
-    place = {key: (_RANKED, position, str(key)) for position, key in enumerate(ranked)}
-    known = (mind.memories.get(key) for key in ranked)
-    matches = [(place[m.id], m) for m in known if m is not None and is_selected(m)]
-    if sum(after is None or key > after for key, _ in matches) > wanted.limit:
-        return _cut(mind, matches, wanted.limit, after, extra_turns)
-    # What nobody ranked is looked through only when the page is not full
-    with_word = None if wanted.q is None else rows_with_a_word(mind, _asked(wanted.q))
-    for memory in mind.memories.values():
-        if memory.id in place or not is_selected(memory):
-            continue
-        rung = _rung(mind, memory, wanted, with_word)
-        if rung < _NO_MATCH:
-            matches.append(((rung, -_micros(memory), str(memory.id)), memory))
-    return _cut(mind, matches, wanted.limit, after, extra_turns)
-
-
-def _asked(words: str) -> str:
-    return words.casefold().strip()
+    is_newest = wanted.order is ListOrder.NEWEST or wanted.period is not None
+    listing = _newest_page if is_newest else _ordered_page
+    return listing(mind, wanted, after, extra_turns)
 
 
 def _ordered_page(
@@ -271,14 +207,14 @@ def _newest_page(
     rest = (
         m
         for m in newest_first(mind, shown)
-        if (after is None or (4, -_micros(m), str(m.id)) > after)
+        if (after is None or (4, -micros(m), str(m.id)) > after)
         and (wanted.period is None or period_of(m) is wanted.period)
     )
     matches = list(islice(rest, wanted.limit + 1))
     cursor = None
     if len(matches) > wanted.limit:
         last = matches[wanted.limit - 1]
-        cursor = f"4_{-_micros(last)}_{last.id}"
+        cursor = f"4_{-micros(last)}_{last.id}"
     return Page(viewed(mind, matches[: wanted.limit], extra_turns), cursor)
 
 
@@ -306,26 +242,6 @@ def span_page(
     return Page(viewed(mind, matches[:limit], extra_turns), cursor)
 
 
-def _cut(
-    mind: Mind,
-    candidates: list[tuple[Cursor, Memory]],
-    limit: int,
-    after: Cursor | None,
-    extra_turns: int,
-) -> Page:
-    candidates.sort(key=lambda pair: pair[0])
-    rest = (
-        candidates
-        if after is None
-        else [pair for pair in candidates if pair[0] > after]
-    )
-    piece = rest[:limit]
-    cursor = None
-    if len(rest) > limit:
-        rung, when, key = piece[-1][0]
-        cursor = f"{rung}_{when}_{key}"
-    return Page(viewed(mind, [memory for _, memory in piece], extra_turns), cursor)
-
-
-def _micros(memory: Memory) -> int:
+def micros(memory: Memory) -> int:
+    """When the memory happened, in microseconds since 1970."""
     return position_of(memory)[0]

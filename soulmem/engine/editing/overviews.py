@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from soulmem.domain.digests import Period
@@ -37,6 +37,7 @@ from soulmem.graph.layout import Point, layout_of
 # At a time on the compute thread: some 20 ms.
 _TEXTS = 20
 _CONCEPTS = 40
+_HORIZONS = 8  # of which the order is kept: 30 kB each
 _DIGITS = 9  # of a loss of visibility, in the order and in cursors
 _CURSOR = re.compile(r"([01]\.\d{9})_([A-Za-z0-9_-]{1,64})\Z")
 
@@ -46,11 +47,18 @@ _Place = tuple[float, MemoryId]
 
 @dataclass(frozen=True, slots=True)
 class _Order:
-    """What fades within a horizon, in order, as of one state of a mind."""
+    """What fades within a horizon, in order."""
 
-    state: tuple[object, ...]
     places: Sequence[_Place]
     leaving: frozenset[MemoryId]
+
+
+@dataclass(frozen=True, slots=True)
+class _Orders:
+    """Orders by horizon, as of one state of a mind."""
+
+    state: tuple[object, ...]
+    of: dict[Horizon, _Order] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,7 @@ class Overviews:
         self._clock = services.clock
         self._loader = services.loader
         self._forgetting = ForgettingParams()
-        self._orders: WeakKeyDictionary[Mind, _Order] = WeakKeyDictionary()
+        self._orders: WeakKeyDictionary[Mind, _Orders] = WeakKeyDictionary()
         self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
 
     async def overview(self, owner: Owner, soul: SoulId) -> Overview:
@@ -179,11 +187,16 @@ class Overviews:
         return FadingPage(memories, end)
 
     async def _order(self, mind: Mind, horizon: Horizon) -> _Order:
-        """What changes within the horizon; kept for the next page."""
+        """What changes within the horizon; kept for the next page, as the overview asks for two horizons."""
         extra = self._clock.extra_turns
-        state = (mind.revision, mind.soul, mind.fading.revision, extra, horizon)
-        order = self._orders.get(mind)
-        if order is None or order.state != state:
+        state = (mind.revision, mind.soul, mind.fading.revision, extra)
+        kept = self._orders.get(mind)
+        if kept is None or kept.state != state:
+            kept = self._orders[mind] = _Orders(state)
+        order = kept.of.get(horizon)
+        if order is None:
+            if len(kept.of) >= _HORIZONS:
+                kept.of.clear()
             leaving = await self._leaving(mind, horizon)
             keys = await self._compute.run(may_fade, mind, extra, horizon)
             keys = list(dict.fromkeys((*keys, *leaving)))
@@ -192,7 +205,7 @@ class Overviews:
                 for fading in await self._read(mind, keys, leaving, horizon)
                 if fading.changes
             ]
-            order = self._orders[mind] = _Order(state, sorted(places), leaving)
+            order = kept.of[horizon] = _Order(sorted(places), leaving)
         return order
 
     async def _read(

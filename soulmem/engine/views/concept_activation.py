@@ -21,7 +21,7 @@ from soulmem.consolidation.base_activation import (
     mention_event,
     recall_event,
 )
-from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.edges import Edge
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.usage import Usage
@@ -243,13 +243,12 @@ def _recall_turns(
 
 def _mentions(mind: Mind, concept: MemoryId) -> list[Edge]:
     """At most LATEST mentions of the concept by loaded texts, the last one first."""
-    edges = [
-        edge
-        for edge in mind.edges.of(concept)
-        if edge.kind is EdgeKind.MENTIONS
-        and edge.target == concept
-        and edge.source in mind.memories
-    ]
+    row = mind.row(concept)
+    if row is None:
+        return []
+    slots = mind.edges.mention_slots(np.asarray([row], np.int64)).tolist()
+    stored = map(mind.edges.edge_at, slots)
+    edges = [edge for edge in stored if edge.source in mind.memories]
     edges.sort(
         key=lambda edge: (edge.touched, edge.at_turn or 0.0, edge.id), reverse=True
     )

@@ -49,11 +49,23 @@ def remaining_strengths(
 
 
 @compute_only
-def unfaded_edges(mind: Mind, memory: MemoryId, extra: int) -> list[Edge]:
-    """The edges at the memory with their present strengths, without faded ones."""
+def unfaded_edges(
+    mind: Mind, memory: MemoryId, extra: int, most: int
+) -> tuple[list[Edge], int]:
+    """At most `most` edges at the memory with their present strengths, the strongest, and how many there are.
+
+    Without faded ones. Some people have tens of thousands.
+    """
+    row = mind.row_of(mind.memories[memory])
+    edges = mind.edges.arrays(rows=np.asarray([row], np.int64))
+    strength = remaining_strengths(mind, edges, extra)
+    kept = np.flatnonzero((strength > 0.0) | ~_FADES[edges.kind])
+    strongest = kept[np.argsort(-strength[kept], kind="stable")[:most]]
     turn = mind.lived_turns(extra)
-    edges = (unfaded_edge(mind, edge, turn) for edge in mind.edges_of(memory))
-    return [edge for edge in edges if edge is not None]
+    stored = map(mind.edges.edge_at, edges.slot[strongest].tolist())
+    shown = (unfaded_edge(mind, edge, turn) for edge in stored)
+    by_id = sorted((e for e in shown if e is not None), key=lambda edge: edge.id)
+    return by_id, int(kept.size)
 
 
 @compute_only

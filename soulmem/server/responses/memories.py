@@ -128,6 +128,7 @@ class AnchorResponse(ResponseBody, frozen=True):
 class MemoryResponse(MemoryFields, frozen=True):
     """A memory with everything that belongs to it. Each set of `evidence` supports it alone.
 
+    `edges` are at most 200 of its `edge_count`, the strongest.
     `fades`: whether any part of it does; `gone_in`: turns until nothing of it is told any more, null when that
     never comes.
     `uses` counts recalls whose reply was kept; `recalls` are the last of them. `recall_frequency` is per turn.
@@ -139,6 +140,7 @@ class MemoryResponse(MemoryFields, frozen=True):
     created: datetime
     fields: ShownFields
     edges: list[EdgeResponse]
+    edge_count: int
     evidence: list[list[VersionResponse]]
     visibility: float
     uses: int
@@ -211,6 +213,7 @@ def memory_response(view: MemoryView) -> MemoryResponse:
         created=memory.created,
         fields=fields_of(memory.kind, memory.situation, memory.concept),
         edges=_edges(view),
+        edge_count=len(view.edges) if view.edge_count is None else view.edge_count,
         evidence=[_versions(group) for group in memory.evidence],
         visibility=view.visibility,
         gone_in=view.gone_in,

@@ -43,7 +43,8 @@ def strengths_by_id(mind: Mind, turns: int) -> dict[str, float]:
     }
     shown: dict[str, float] = {}
     for key in mind.memories:
-        edges = unfaded_edges(mind, key, turns)
+        edges, count = unfaded_edges(mind, key, turns, most=100)
+        assert count == len(edges)
         shown.update((edge.id, edge.strength) for edge in edges)
     assert shown == pytest.approx(
         {key: strength for key, strength in by_id.items() if strength > 0.0}
@@ -163,3 +164,21 @@ async def test_a_cut_link_of_a_text_does_not_come_back_by_itself(stage: Stage) -
     await stage.restart()
     assert await links() == [link]
     assert await stage.fingerprint() == before
+
+
+@pytest.mark.parametrize("most", [0, 1, 3, 4, 9])
+async def test_of_very_many_edges_the_strongest_are_shown(
+    stage: Stage, most: int
+) -> None:
+    """As they are by now, with the number of all that have not faded."""
+    hub = (await stage.note("A square.")).memory.id
+    given = (0.9, 0.1, 0.5, 0.7, 0.3)
+    for strength in given:
+        edge = NewEdge(EdgeKind.ASSOCIATES, to=hub, strength=strength)
+        await stage.note(f"A street of {strength}.", edges=(edge,))
+    turns = 300  # after which 0.1 has faded
+    edges, count = unfaded_edges(await stage.mind(), hub, turns, most)
+    left = sorted((s * np.exp(-turns / 300) for s in given), reverse=True)[:4]
+    assert count == len(left)
+    shown = sorted((edge.strength for edge in edges), reverse=True)
+    assert shown == pytest.approx(left[:most])

@@ -21,8 +21,17 @@ async function graphScene(graph = { memories: NODES, edges: EDGES }) {
     return scene;
 }
 
+/** Unfolds the list below the picture. @param {Awaited<ReturnType<typeof graphScene>>['page']} page */
+async function unfoldList(page) {
+    const words = page.get('.soulmem_graph_words');
+    /** @type {any} */ (words).open = true;
+    for (const run of words.listeners.get('toggle') ?? []) await run();
+}
+
 test('memories are drawn with what links them, and listed in words', async () => {
     const { page, texts } = await graphScene();
+    assert.deepEqual(texts('.soulmem_graph_list small'), [], 'it is drawn once it is unfolded');
+    await unfoldList(page);
     assert.equal(page.body.querySelectorAll('.soulmem_graph_node').length, 2);
     assert.equal(page.body.querySelectorAll('.soulmem_graph_edge').length, 1);
     assert.deepEqual(texts('.soulmem_graph_list small').filter(Boolean), ['names: Bela']);
@@ -77,6 +86,7 @@ test('one dot takes the Tab key, and arrow keys go to the nearest in their direc
 
 test('kinds are hidden and shown again, in the picture and in the list', async () => {
     const { page, texts } = await graphScene();
+    await unfoldList(page);
     const shown = () =>
         page.body.querySelectorAll('.soulmem_graph_node').map(node => node.getAttribute('data-memory'));
     const chips = page.body.querySelectorAll('.soulmem_kind_toggles .soulmem_chip');
@@ -118,6 +128,7 @@ test('a hidden kind that stands alone around another memory can be shown', async
 test('what has faded is drawn faint, reads as it does now, and says so in words', async () => {
     const faded = { ...NODES[0], text: 'Bela sold the boat.', reads_now: 'xxx.', visibility: 0.1 };
     const { page, texts, take } = await graphScene({ memories: [faded, NODES[1]], edges: EDGES });
+    await unfoldList(page);
     assert.equal(take('GET /graph')[0].query.get('reads'), 'true');
     const [scene, name] = page.body.querySelectorAll('.soulmem_graph_node');
     assert.equal(scene.getAttribute('style'), '--soulmem_seen: 10%');

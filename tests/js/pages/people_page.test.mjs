@@ -86,10 +86,10 @@ test('of very many people those near the screen are drawn', async () => {
     await page.get('#soulmem_tab_bin').click();
     await page.get('#soulmem_tab_people').click();
     await settle();
-    assert.equal(texts('.soulmem_item b').length, 50);
+    assert.equal(texts('.soulmem_item b').length, 20);
     await page.get('.soulmem_more').click();
     await settle();
-    assert.equal(texts('.soulmem_item b').length, 100);
+    assert.equal(texts('.soulmem_item b').length, 40);
 });
 
 test('a fact is written by hand, about somebody who is known or not', async () => {
