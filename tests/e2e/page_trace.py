@@ -9,7 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-CATEGORIES = ["devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"]
+CATEGORIES = [
+    *("devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"),
+    "blink.user_timing",
+]
 _TASK = "RunTask"
 _THREAD = "CrRendererMain"
 _OURS = "/third-party/SoulMem/"

@@ -99,6 +99,8 @@ export function createPeople(host, settings, ask, minor = () => 0) {
             await cards.configure(person, config);
             configured += 1;
         },
+        /** @param {string} soul @returns {boolean} whether the sidecar was told of it, and has it since */
+        isSent: soul => pushed.has(soul),
         /** @returns {number} how often settings of cards were saved */
         timesConfigured: () => configured,
         avatarRenamed: cards.renamed,

@@ -61,9 +61,8 @@ export async function herPage(context, page) {
         next,
     ]);
     page.append(el('div', { class: 'soulmem_halves' }, [left, right]));
-    // What takes longer comes when it is there, each by itself
+    // What takes longer comes when it is there, each by itself; to know everybody takes longest
     await Promise.all([
-        countPeople(),
         drawCurve(),
         recallingChoice(context).then(choice => recalling.replaceWith(choice)),
         forgettingDial(context, () => context.attempt(drawFading), { isWhole: false }).then(
@@ -71,6 +70,7 @@ export async function herPage(context, page) {
         ),
         drawFading(),
     ]);
+    await countPeople();
 
     async function drawCurve() {
         const { stretches } = await memoryApi.feelings(context.soul);

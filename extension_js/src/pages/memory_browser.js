@@ -189,13 +189,24 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
     }
 
     await context.attempt(async () => {
-        const souls = await context.memoryApi.souls();
+        const listed = context.memoryApi.souls();
+        let first = /** @type {Promise<void> | null} */ (null);
+        if (context.app.people.isSent(context.soul)) {
+            // The sidecar has it, so its page need not wait for the list
+            soulIsKnown();
+            first = show(firstPage, memory);
+        }
+        const souls = await listed;
         const exists = souls.some(soul => soul.id === context.soul);
-        if (!exists) context.soul = souls[0]?.id ?? '';
+        if (!exists) {
+            await first;
+            first = null;
+            context.soul = souls[0]?.id ?? '';
+        }
         frame.showSouls(souls, context.soul);
         if (context.soul) {
             soulIsKnown();
-            const first = isChosen ? null : show(firstPage, memory);
+            if (!isChosen) first ??= show(firstPage, memory);
             await Promise.all([first, context.countWaiting()]);
             return;
         }

@@ -30,7 +30,11 @@ from soulmem.engine.views.fading_ahead import (
 from soulmem.engine.views.feelings_over_time import FeltStretch, feelings_over_time
 from soulmem.engine.views.listed_rows import Density, listed_density
 from soulmem.engine.views.overview import Overview, overview_of
-from soulmem.engine.views.people import named_concepts, people_among
+from soulmem.engine.views.people import (
+    KnownVerdicts,
+    named_concepts,
+    people_among,
+)
 from soulmem.engine.world.services import Services
 from soulmem.graph.layout import Point, layout_of
 
@@ -80,6 +84,7 @@ class Overviews:
         self._forgetting = ForgettingParams()
         self._orders: WeakKeyDictionary[Mind, _Orders] = WeakKeyDictionary()
         self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
+        self._verdicts: WeakKeyDictionary[Mind, KnownVerdicts] = WeakKeyDictionary()
 
     async def overview(self, owner: Owner, soul: SoulId) -> Overview:
         """How much the soul remembers, and what it felt last. Raises NotFound."""
@@ -121,10 +126,15 @@ class Overviews:
     async def _met(self, owner: Owner, mind: Mind, extra: int) -> list[Person]:
         concepts = await self._compute.run(named_concepts, mind)
         await self._loader.complete(owner, mind, concepts)
+        verdicts = self._verdicts.get(mind)
+        if verdicts is None or verdicts.rewordings != mind.rewordings:
+            verdicts = self._verdicts[mind] = KnownVerdicts(mind.rewordings)
         people: dict[MemoryId, Person] = {}
         for start in range(0, len(concepts), _CONCEPTS):
             some = concepts[start : start + _CONCEPTS]
-            for person in await self._compute.run(people_among, mind, some, extra):
+            for person in await self._compute.run(
+                people_among, mind, some, extra, verdicts
+            ):
                 people[person.concept] = person
         return sorted(
             people.values(), key=lambda person: (-person.episodes, person.name)

@@ -85,6 +85,8 @@ class Mind:
         self._rows: Rows[MemoryId] = Rows()
         self.memories = MemoryTable(self._rows)
         self._changes = 0  # applied so far, for `revision`
+        # How often a memory that was there got another text or situation, or went
+        self.rewordings = 0
         self._pairs = Pairs(self._rows)
         self.columns = Columns()
         self.edges = EdgeTable(soul.id, self._rows)
@@ -423,6 +425,9 @@ class Mind:
         self.names.put(memory)
         self.tellings.put(memory)
         self.name_counts.swap(old, memory)
+        if old is not None:
+            is_same = (old.text, old.situation) == (memory.text, memory.situation)
+            self.rewordings += not is_same
         was_searched, is_searched = bool(self.columns.searched[row]), memory.is_searched
         self.columns.searched[row] = is_searched
         if old is None or old.text != memory.text or was_searched is not is_searched:
@@ -474,6 +479,7 @@ class Mind:
         for fact in self.facts.facts_about([key]):
             self._drop_fact(fact)
         self.name_counts.swap(self.memories.pop(key, None), None)
+        self.rewordings += 1
         self.names.drop(key)
         self.tellings.drop(key)
         self.edges.drop_of(key)

@@ -38,6 +38,7 @@ _CONCEPT, _EPISODE, _ABSTRACT = map(
 _LATEST = 8
 # Concepts that are looked at: half a second. A soul of 100,000 memories may have forty times as many.
 _MOST = 1000
+_MOST_VERDICTS = 4 * _MOST  # 2 MB
 _FACTS = 200  # of one person whose ids are given; in very large souls one may have tens of thousands
 _SEVERAL = 2  # places where a name stands
 # Whose name a person goes by who has several.
@@ -61,8 +62,31 @@ def named_concepts(mind: Mind) -> list[MemoryId]:
     ]
 
 
+class KnownVerdicts:
+    """Whose names were somebody's by which episodes, as long as no episode was reworded.
+
+    Reading the episodes of a thousand names takes most of the time.
+    """
+
+    def __init__(self, rewordings: int) -> None:
+        """`rewordings` of the mind, as of which this holds; see `Mind.rewordings`."""
+        self.rewordings = rewordings
+        self._of: dict[tuple[str, ...], bool] = {}
+
+    def takes_part(self, mind: Mind, names: Sequence[str], rows: Ints) -> bool:
+        """As `_takes_part`, found out once."""
+        key = (*names, "", *mind.ids_at(rows.tolist()))
+        if key not in self._of:
+            if len(self._of) >= _MOST_VERDICTS:
+                self._of.clear()
+            self._of[key] = _takes_part(mind, names, rows)
+        return self._of[key]
+
+
 @compute_only
-def people_among(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> list[Person]:
+def people_among(
+    mind: Mind, concepts: Sequence[MemoryId], extra: int, known: KnownVerdicts
+) -> list[Person]:
     """The people among these concepts, which may be names of one person.
 
     Somebody is known who is named in an episode, or of whom there is a fact.
@@ -76,7 +100,7 @@ def people_among(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> list[P
     out = []
     for group in groups:
         rows = np.unique(np.concatenate([episodes[concept] for concept in group]))
-        person = _person(mind, group, rows, extra)
+        person = _person(mind, group, rows, extra, known)
         if person is not None:
             out.append(person)
     return out
@@ -89,10 +113,8 @@ def _flat(groups: Iterable[tuple[MemoryId, ...]]) -> Iterator[MemoryId]:
 
 def _mentions(mind: Mind, rows: Ints) -> Ints:
     """How many memories name each of these concepts, as far as their links are loaded."""
-    counts = np.zeros(mind.size, np.int64)
-    targets = mind.edges.arrays([EdgeKind.MENTIONS], rows).target
-    np.add.at(counts, targets.astype(np.int64), 1)
-    return np.asarray(counts[rows])
+    targets = mind.edges.arrays([EdgeKind.MENTIONS]).target
+    return np.bincount(targets, minlength=mind.size)[rows]
 
 
 def _is_entity(memory: Memory) -> bool:
@@ -101,7 +123,11 @@ def _is_entity(memory: Memory) -> bool:
 
 
 def _person(
-    mind: Mind, concepts: Sequence[MemoryId], rows: Ints, extra: int
+    mind: Mind,
+    concepts: Sequence[MemoryId],
+    rows: Ints,
+    extra: int,
+    known: KnownVerdicts,
 ) -> Person | None:
     """The person of these names, met in the episodes at `rows`; None for no person."""
     memories = sorted(
@@ -110,7 +136,7 @@ def _person(
     names = list(dict.fromkeys(_flat_names(memories)))
     latest = rows[np.argsort(mind.columns.ended[rows], kind="stable")[::-1]]
     is_named_by_card = memories[0].origin is Origin.CARD
-    if not (is_named_by_card or _takes_part(mind, names, latest[:_LATEST])):
+    if not (is_named_by_card or known.takes_part(mind, names, latest[:_LATEST])):
         return None
     facts = _facts(mind, concepts, extra)
     if not (rows.size or facts.size):

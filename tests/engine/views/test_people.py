@@ -14,7 +14,7 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.situation import Emotion, Situation
 from soulmem.domain.soul import KnownName
-from soulmem.engine.api.requests import NewEdge
+from soulmem.engine.api.requests import MemoryPatch, NewEdge
 from soulmem.engine.api.results import Person
 from soulmem.engine.views import people as view
 from tests.engine.stage import ME, Stage, line
@@ -62,6 +62,36 @@ async def test_who_is_only_gone_to_and_come_from_is_a_place(stage: Stage) -> Non
     ]
     await stage.sync("a", told(texts))
     assert sorted(await people(stage)) == ["Odile"]
+
+
+async def test_episodes_are_read_once_until_one_is_reworded(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message more reads those of whom it names; a reworded one may say that the name is a place."""
+    read: list[Sequence[str]] = []
+    plain = view._takes_part
+
+    def counted(mind: Any, names: Sequence[str], rows: Any) -> bool:
+        read.append(names)
+        return plain(mind, names, rows)
+
+    monkeypatch.setattr(view, "_takes_part", counted)
+    texts = [*TEXTS[:2], "I gave it to Odile.", "Odile laughed."]
+    await stage.sync("a", told([*texts, "Hm."]))
+    assert sorted(await people(stage)) == ["Kaelith", "Odile"]
+    read.clear()
+    await stage.sync("a", told([*texts, "Hm.", "I asked Kaelith again.", "Well."]))
+    assert sorted(await people(stage)) == ["Kaelith", "Odile"]
+    assert read == [["Kaelith"]]
+    mind = await stage.mind()
+    by_text = {memory.text: memory.id for memory in mind.memories.values()}
+    for text, other in (
+        ("I gave it to Odile.", "I gave it to a man from Odile."),
+        ("Odile laughed.", "We laughed in Odile."),
+    ):
+        (key,) = (by_text[full] for full in by_text if full.endswith(text))
+        await stage.engine.memories.patch(ME, key, MemoryPatch(text=other))
+    assert sorted(await people(stage)) == ["Kaelith"]
 
 
 async def test_names_of_the_card_are_people_once_they_are_met_by_any_name(
