@@ -153,7 +153,11 @@ class Window:
             "story: search": lambda: get(
                 "memories", q=line[:30], match="meaning", **page
             ),
+            "story: search in vain": lambda: get(
+                "memories", q="zxqvv", match="meaning", **page
+            ),
             "story: one": lambda: get(f"memories/{self.memory}", soul=""),
+            "story: a hub": lambda: get(f"memories/{self.person}", soul=""),
             "recall now": lambda: self.post("recall", preview),
             "people": lambda: get("people"),
             "people: facts": lambda: get(
