@@ -8,6 +8,7 @@ from soulmem.domain.ids import SoulId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import MemoryFilter
 from soulmem.engine.editing import word_search
+from soulmem.engine.views.tag_levels import level_of
 from tests.engine.stage import ME, Stage
 
 FOUND = [
@@ -59,7 +60,7 @@ async def test_a_page_behind_another_reads_nothing_again(
     """Until the soul changes."""
     await remember(stage)
     read: list[int] = []
-    plain = word_search.level_of
+    plain = level_of
 
     def counted(*args: object) -> int:
         read.append(1)
