@@ -168,6 +168,9 @@ class Store(Protocol):
     async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
         """The messages of a chat by rank; empty for an unknown chat."""
 
+    async def message_count(self, owner: Owner, chat: ChatId) -> int:
+        """Number of messages of a chat, without reading them; 0 of an unknown one."""
+
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         """All memories and edges of a soul."""
 

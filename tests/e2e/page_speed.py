@@ -6,8 +6,8 @@
 
 A load ends when SillyTavern tells extensions that it is ready. The first screen of a page of the window is there
 when its first rows are; the longest task is the longest time that the page's thread did nothing else meanwhile.
-`its CPU` is from rounds that the browser traces, which costs time, too; CPU is what all tasks of the page's
-thread took. The first row is a window of SillyTavern with nothing of ours in it.
+`its CPU` and that until the first screen are from rounds that the browser traces, which costs time, too; CPU is
+what all tasks of the page's thread took. The first row is a window of SillyTavern with nothing of ours in it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from .data_folder import DataFolder
 from .mock_llm import MockLlm
 from .needs import cache_folder, find_tools
 from .page import LOADED, TavernPage
-from .page_trace import Task, traced
+from .page_trace import NONE, Traced, traced
 from .ports import free_port
 from .sidecar import Sidecar
 from .sillytavern import SillyTavern, package_folder
@@ -56,7 +56,10 @@ PRESS = """([button, shown]) => new Promise(done => {
     document.querySelector(button).click();
     const look = () => {
         const took = performance.now() - began;
-        if (!first && document.querySelector(shown)) first = took;
+        if (!first && document.querySelector(shown)) {
+            performance.mark('soulmem_first');
+            first = took;
+        }
         const isReading = document.querySelector('#soulmem_browser.soulmem_working');
         if (!first || isReading) return requestAnimationFrame(look);
         setTimeout(() => done([first, took, longest]), 400);
@@ -163,22 +166,25 @@ def window(bench: Bench, sidecar: Sidecar, rounds: int, traces: int) -> None:
             before = thread.spent()
             took = look()
             figures[name].append([*took, thread.spent() - before])
-    tasks: dict[str, list[Task]] = defaultdict(list)
+    traces_of: dict[str, list[Traced]] = defaultdict(list)
     for _ in range(traces):
         for name, look in looks(tab):
             with traced(bench.browser, tab) as trace:
                 look()
-            tasks[name].append(trace.longest)
+            traces_of[name].append(trace)
     print(
-        "| page | first screen, ms | all of it, ms | longest task, ms | its CPU, ms | of it | CPU, ms |"
+        "| page | first screen, ms | CPU until then, ms | all of it, ms | longest task, ms"
+        " | its CPU, ms | of it | CPU, ms |"
     )
-    print("| --- | ---: | ---: | ---: | ---: | --- | ---: |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |")
     for name, all_of_it in figures.items():
         firsts, wholes, walls, cpu = zip(*all_of_it, strict=True)
-        longest = sorted(tasks[name], key=lambda task: task.cpu)
-        task = longest[len(longest) // 2] if longest else Task(0.0, 0.0)
+        traced_here = sorted(traces_of[name], key=lambda trace: trace.longest.cpu)
+        task = traced_here[len(traced_here) // 2].longest if traced_here else NONE
+        until_first = [trace.before for trace in traced_here] or [0.0]
         print(
             f"| {name} | {statistics.median(firsts):.0f} ({max(firsts):.0f})"
+            f" | {statistics.median(until_first):.0f}"
             f" | {statistics.median(wholes):.0f} ({max(wholes):.0f}) | {max(walls):.0f}"
             f" | {task.cpu:.0f} | {task.told()} | {statistics.median(cpu):.0f} |"
         )

@@ -13,6 +13,7 @@ CATEGORIES = [
     *("devtools.timeline", "disabled-by-default-devtools.timeline", "toplevel"),
     "blink.user_timing",
 ]
+MARK = "soulmem_first"
 _TASK = "RunTask"
 _THREAD = "CrRendererMain"
 _OURS = "/third-party/SoulMem/"
@@ -20,10 +21,13 @@ _OURS = "/third-party/SoulMem/"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task of the page's thread, in milliseconds; `parts`: CPU by what it did, without what lies within."""
+    """A task of the page's thread: when it began, on the trace's own clock, and milliseconds of CPU.
 
+    `parts` by what it did, each without what lies within it.
+    """
+
+    began: float
     cpu: float
-    wall: float
     parts: dict[str, float] = field(default_factory=dict)
 
     def told(self, most: int = 3) -> str:
@@ -32,21 +36,20 @@ class Task:
         return ", ".join(f"{name} {cpu:.0f}" for name, cpu in longest if cpu >= 1.0)
 
 
+NONE = Task(0.0, 0.0)
+
+
 class Traced:
-    """The tasks of one trace."""
+    """The tasks of one trace; `before`: CPU of those that began before the page marked `MARK`, in milliseconds."""
 
     def __init__(self) -> None:
         self.tasks: list[Task] = []
+        self.before = 0.0
 
     @property
     def longest(self) -> Task:
         """The task with most CPU."""
-        return max(self.tasks, key=lambda task: task.cpu, default=Task(0.0, 0.0))
-
-    @property
-    def cpu(self) -> float:
-        """CPU of all tasks, in milliseconds."""
-        return sum(task.cpu for task in self.tasks)
+        return max(self.tasks, key=lambda task: task.cpu, default=NONE)
 
 
 @contextmanager
@@ -59,6 +62,10 @@ def traced(browser: Any, tab: Any) -> Iterator[Traced]:
     finally:
         events = json.loads(browser.stop_tracing())["traceEvents"]
         out.tasks = tasks_of(events)
+        marked = [event["ts"] for event in events if event["name"] == MARK]
+        if marked:
+            began = (task for task in out.tasks if task.began < min(marked))
+            out.before = sum(task.cpu for task in began)
 
 
 def tasks_of(events: Iterable[dict[str, Any]]) -> list[Task]:
@@ -86,7 +93,7 @@ def _tasks(events: list[dict[str, Any]]) -> list[Task]:
             if task is not None and event["ts"] < task["ts"] + task["dur"]:
                 continue  # a task within a task
             task, open_events = event, []
-            out.append(Task(event["tdur"] / 1000, event["dur"] / 1000))
+            out.append(Task(event["ts"], event["tdur"] / 1000))
         if task is None or event["ts"] >= task["ts"] + task["dur"]:
             continue
         while open_events and _end(open_events[-1]) <= event["ts"]:

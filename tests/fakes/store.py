@@ -138,6 +138,9 @@ class FakeStore:
             key=lambda ranked: ranked.rank,
         )
 
+    async def message_count(self, owner: Owner, chat: ChatId) -> int:
+        return len(await self.messages(owner, chat))
+
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         self._check_open()
         world = self._world(owner)

@@ -94,6 +94,9 @@ async def test_messages_come_by_rank_whatever_their_slots(store: Store) -> None:
     assert [ranked.rank for ranked in await store.messages(OWNER, CHAT)] == sorted(
         ranks
     )
+    assert await store.message_count(OWNER, CHAT) == len(ranks)
+    assert await store.message_count(OTHER, CHAT) == 0
+    assert await store.message_count(OWNER, ChatId("elsewhere")) == 0
 
 
 async def test_dropped_messages_go_and_unknown_slots_are_ignored(store: Store) -> None:
@@ -105,6 +108,7 @@ async def test_dropped_messages_go_and_unknown_slots_are_ignored(store: Store) -
     )
 
     assert await store.messages(OWNER, CHAT) == [message(2)]
+    assert await store.message_count(OWNER, CHAT) == 1
 
 
 async def test_what_is_dropped_and_put_in_one_change_is_there(store: Store) -> None:

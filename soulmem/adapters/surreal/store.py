@@ -143,6 +143,10 @@ class SurrealStore(StreamEventRows):
         messages = await self._range(MESSAGES, [owner, chat], message_of)
         return await asyncio.to_thread(sorted, messages, key=_rank)
 
+    async def message_count(self, owner: Owner, chat: ChatId) -> int:
+        which = "message:[$owner, $chat, '']..=[$owner, $chat, ..]"
+        return await self._count(which, owner=owner, chat=chat)
+
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         memories = await self.memories(owner, soul)
         edges: list[Edge] = []
@@ -184,21 +188,18 @@ class SurrealStore(StreamEventRows):
         )
 
     async def memory_count(self, owner: Owner) -> int:
-        # A range of ids is counted without reading the rows; those of one soul are not.
-        which = "memory:[$owner, '']..=[$owner, ..]"
-        sql = f"SELECT VALUE count FROM (SELECT count() FROM {which} GROUP ALL);"
-        query = bound(sql, owner=owner)
-        (counts,) = await self._connection.read(lambda run: run(query))
-        return int(counts[0]) if counts else 0
+        return await self._count("memory:[$owner, '']..=[$owner, ..]", owner=owner)
 
     async def edge_count(self, owner: Owner, soul: SoulId | None = None) -> int:
-        # A range of ids is counted without reading the rows; an index is not.
         every = "edge:[$owner, '']..=[$owner, ..]"
         which = every if soul is None else "edge WHERE owner = $owner AND soul = $soul"
+        return await self._count(which, owner=owner, soul=soul)
+
+    async def _count(self, which: str, **values: str | None) -> int:
+        """Number of rows. Those of a range of ids are counted without reading them; an index is not."""
         sql = f"SELECT VALUE count FROM (SELECT count() FROM {which} GROUP ALL);"
-        (counts,) = await self._connection.read(
-            lambda run: run(bound(sql, owner=owner, soul=soul))
-        )
+        query = bound(sql, **values)
+        (counts,) = await self._connection.read(lambda run: run(query))
         return int(counts[0]) if counts else 0
 
     async def edges_around(

@@ -59,8 +59,7 @@ class ChatService:
             if head.state is not ChatState.ACTIVE:
                 continue
             if soul is None or soul in head.cast or soul in head.souls:
-                log = await world.log(head.id)
-                chats.append((head, len(log.messages) if log is not None else 0))
+                chats.append((head, await world.message_count(head.id)))
         return chats
 
     async def delete(self, owner: Owner, chat: ChatId) -> None:

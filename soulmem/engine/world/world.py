@@ -83,6 +83,7 @@ class World:
         self.pending_writes = PendingWrites(store)
         self._open_mind = open_mind
         self._logs: dict[ChatId, ChatLog] = {}
+        self._message_counts: dict[ChatId, int] = {}  # of chats that are not loaded
         self._store = store
         self._compute = compute
         self._clock = clock
@@ -142,10 +143,20 @@ class World:
             )
         return self._logs[chat]
 
+    async def message_count(self, chat: ChatId) -> int:
+        """Number of messages of a chat, which are not loaded for that."""
+        if chat in self._logs:
+            return len(self._logs[chat].messages)
+        counts = self._message_counts
+        if chat not in counts:
+            counts[chat] = await self._store.message_count(self.owner, chat)
+        return counts[chat]
+
     def keep_log(self, log: ChatLog) -> None:
         """Replace the chat's log in memory with one that has been stored."""
         self.heads[log.head.id] = log.head
         self._logs[log.head.id] = log
+        self._message_counts.pop(log.head.id, None)
 
     def loaded_log(self, chat: ChatId) -> ChatLog | None:
         """The chat if its messages are in memory; `log` loads them."""
@@ -163,6 +174,7 @@ class World:
         """Release messages from memory; `log` reads them again."""
         for chat in chats:
             self._logs.pop(chat, None)
+            self._message_counts.pop(chat, None)
         await self._compute.run(self._keys.clear)
 
     async def open_souls(self) -> None:

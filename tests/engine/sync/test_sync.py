@@ -198,3 +198,18 @@ async def test_who_joins_later_knows_what_it_is_said_to_have_heard(
     await stage.sync("c1", lines(3), souls=["s2"])
     assert await stage.known("c1", "s1") == []
     assert await stage.known("c1", "s2") == as_told(lines(2))
+
+
+async def test_a_list_of_chats_counts_messages_without_reading_them(
+    stage: Stage,
+) -> None:
+    """Also after the chat went on and was let go of."""
+    sent = lines(4)
+    world = await stage.world()
+    for length in (2, 2, 4, 3):
+        await stage.sync("a", sent[:length])
+        for is_loaded in (True, False):
+            listed = await stage.engine.chats.list(ME, None)
+            assert [count for _, count in listed] == [length]
+            assert (world.loaded_log(ChatId("a")) is not None) is is_loaded
+            await world.release_logs([ChatId("a")])
