@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.adapters.model_passes import ModelPasses, Row
 from soulmem.ports.embedder import TextInContext, TokenStates
 
 _LEAST = 2  # tokens that are kept of a text, however short
@@ -23,9 +24,10 @@ _SILENT = "PZC"
 class TokenReader:
     """The token states of one model and prompt."""
 
-    def __init__(self, model: Any, prompt: str) -> None:
+    def __init__(self, model: Any, prompt: str, passes: ModelPasses) -> None:
         self._model = model
         self._prompt = prompt
+        self._passes = passes
         self._tokenizer: Any = getattr(model, "tokenizer", None)
         self._has_offsets = bool(getattr(self._tokenizer, "is_fast", False))
 
@@ -33,7 +35,7 @@ class TokenReader:
         """Length of a token's state; 0 if the model shows no states of tokens."""
         try:
             text = TextInContext("warm", "up")
-            return int(self.read([text], 1)[0].states.shape[1])
+            return int(self.read([text])[0].states.shape[1])
         except (
             AttributeError,
             IndexError,
@@ -45,19 +47,13 @@ class TokenReader:
         ):
             return 0
 
-    def read(self, texts: Sequence[TextInContext], batch: int) -> list[TokenStates]:
-        """One pass over each text, `batch` at a time; vectors as the model gives them, of any length."""
+    def read(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
+        """One pass over each text; vectors as the model gives them, of any length."""
         fitting = [self._fitting(text) for text in texts]
-        rows = self._model.encode(
-            [text.whole for text in fitting],
-            prompt=self._prompt,
-            batch_size=batch,
-            output_value=None,
-            show_progress_bar=False,
-        )
+        rows = self._passes.rows([text.whole for text in fitting])
         return [self._own(text, row) for text, row in zip(fitting, rows, strict=True)]
 
-    def _own(self, text: TextInContext, row: Any) -> TokenStates:
+    def _own(self, text: TextInContext, row: Row) -> TokenStates:
         """What the features of one text say of it alone, without the padding of its batch."""
         real = row["attention_mask"].bool()
         states = row["token_embeddings"][real].float().numpy()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.adapters.model_hub import fingerprint, folder_of, require_hub
+from soulmem.adapters.model_passes import ModelPasses
 from soulmem.adapters.model_prompt import prompt_for
 from soulmem.adapters.own_tokens import TokenReader
 from soulmem.domain.errors import ModelUnavailable
@@ -36,16 +37,16 @@ class SentenceTransformerEmbedder:
         lacks_prompt: bool,
         identity: str,
         batch: int,
+        threads: int | None,
     ) -> None:
         """`lacks_prompt`: the model was trained with a prompt and is used without one."""
-        self._model = model
         self.prompt = prompt
         self.lacks_prompt = lacks_prompt
-        self._batch = batch
         self.name = name
         self.model = identity
         self.dim = int(_dimension(model))
-        self._reader = TokenReader(model, prompt)
+        self._passes = ModelPasses(model, prompt, batch=batch, threads=threads)
+        self._reader = TokenReader(model, prompt, self._passes)
         self.token_width = self._reader.width()
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -53,17 +54,14 @@ class SentenceTransformerEmbedder:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         try:
-            raw = self._model.encode(
-                list(texts),
-                prompt=self.prompt,
-                batch_size=self._batch,
-                show_progress_bar=False,
-            )
+            rows = self._passes.rows(texts)
         except (RuntimeError, ValueError) as error:
             raise EmbedderError(
                 f"{self.name} failed on {len(texts)} texts: {error}"
             ) from error
-        return self._unit(np.ascontiguousarray(raw, np.float32))
+        return self._unit(
+            np.stack([row["sentence_embedding"].float().numpy() for row in rows])
+        )
 
     def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
         """See `soulmem.ports.embedder.Embedder`."""
@@ -72,7 +70,7 @@ class SentenceTransformerEmbedder:
         if not texts:
             return []
         try:
-            read = self._reader.read(texts, self._batch)
+            read = self._reader.read(texts)
         except (RuntimeError, ValueError) as error:
             raise EmbedderError(
                 f"{self.name} failed on {len(texts)} texts: {error}"
@@ -103,12 +101,11 @@ def load(
     cache_folder: str | None = None,
     max_tokens: int = 256,
     batch: int = 16,
-    threads: int | None = 1,
+    threads: int | None = None,
 ) -> Embedder:
     """Load `name` (hub name or folder). If `query_prompt` is None, `prompt_for` chooses it.
 
-    `threads` None is the library's choice. The default is one: on two busy cores, two threads took 15 times
-    as long as one, because they wait for each other.
+    `threads` is the number of passes at a time; None: as many as cores are free.
 
     Blocks for 5-30 s, longer if it has to download. Raises ModelUnavailable; within seconds if the hub does
     not answer.
@@ -117,8 +114,6 @@ def load(
     if folder is None:
         _require_source(name)
     torch, library = _libraries()
-    if threads is not None:
-        torch.set_num_threads(threads)
     model = _load_model(torch, library, name, folder, cache_folder)
     model.max_seq_length = min(model.max_seq_length or max_tokens, max_tokens)
     model_folder = folder or folder_of(name, cache_folder)
@@ -132,6 +127,7 @@ def load(
         lacks_prompt=own.family is not None and not prompt,
         identity=f"{_leaf(name)}@{weights} prompt={prompt!r} {model.max_seq_length} tokens",
         batch=batch,
+        threads=threads,
     )
     embedder.embed(["warm"])  # the first text takes several times as long as the next
     return embedder

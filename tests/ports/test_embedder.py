@@ -168,3 +168,16 @@ def test_an_embedder_without_token_states_says_so(embedder: Embedder) -> None:
         return
     with pytest.raises(ValueError, match="no token states"):
         embedder.embed_tokens([TextInContext("a")])
+
+
+def test_passes_on_several_threads_give_the_same_vectors(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = str(make_tiny_bert(tmp_path_factory.mktemp("tiny")))
+    one, many = (sentence_transformer.load(folder, threads=n) for n in (1, 3))
+    many._passes._cores._count = 3  # type: ignore[attr-defined]
+    texts = [TextInContext(text[: 3 + n], "") for n in range(8) for text in TEXTS[:2]]
+    read, again = one.embed_tokens(texts), many.embed_tokens(texts)
+    for first, second in zip(read, again, strict=True):
+        assert_allclose(first.pooled, second.pooled, atol=1e-5)
+        assert_allclose(first.states, second.states, atol=1e-5)
