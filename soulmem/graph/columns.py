@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -16,6 +16,8 @@ from soulmem.graph.packing import Arrays
 
 ORIGINS = tuple(Origin)
 STATES = tuple(MemoryState)
+_KIND_CODE = {kind: code for code, kind in enumerate(MEMORY_KINDS)}
+_ORIGIN_CODE = {origin: code for code, origin in enumerate(ORIGINS)}
 UNKNOWN = -1  # not counted yet: counting the tokens of all texts takes seconds
 
 
@@ -100,20 +102,23 @@ class Columns:
 
     def put(self, row: int, memory: Memory) -> None:
         """Write what the memory itself says into its row, which is added if it is new."""
-        self.grow(row + 1)
-        self.happened[row] = memory.happened.timestamp()
-        self.ended[row] = memory.ended.timestamp()
-        self.story[row] = story_time(memory.situation)
-        self.created[row] = microseconds(memory.created)
-        self.kind[row] = MEMORY_KINDS.index(memory.kind)
-        self.origin[row] = ORIGINS.index(memory.origin)
-        self.importance[row] = memory.importance
-        emotions = memory.situation.emotions
-        intensities = [emotion.intensity for emotion in emotions] if emotions else []
-        self.feeling[row] = max(intensities, default=0.0)
-        self.permanent[row] = memory.permanent
-        self.locked[row] = memory.locked
-        self.compared[row] = False
+        self.put_all([row], [memory])
+
+    def put_all(self, rows: Sequence[int], memories: Sequence[Memory]) -> None:
+        """`put` of each memory into its row."""
+        self.grow(max(rows, default=-1) + 1)
+        at = list(rows)
+        self.happened[at] = [memory.happened.timestamp() for memory in memories]
+        self.ended[at] = [memory.ended.timestamp() for memory in memories]
+        self.story[at] = [story_time(memory.situation) for memory in memories]
+        self.created[at] = [microseconds(memory.created) for memory in memories]
+        self.kind[at] = [_KIND_CODE[memory.kind] for memory in memories]
+        self.origin[at] = [_ORIGIN_CODE[memory.origin] for memory in memories]
+        self.importance[at] = [memory.importance for memory in memories]
+        self.feeling[at] = [memory.strongest_emotion for memory in memories]
+        self.permanent[at] = [memory.permanent for memory in memories]
+        self.locked[at] = [memory.locked for memory in memories]
+        self.compared[at] = False
 
     def clear(self, row: int) -> None:
         """Reset the row to its empty values."""

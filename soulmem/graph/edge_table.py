@@ -182,6 +182,15 @@ class EdgeTable(Mapping[str, Edge]):
         slots = self._leaving.of(row)
         return self._rows.ids(target.item(s) for s in slots if kinds.item(s) == code)
 
+    def target_rows(self, rows: Ints, kind: EdgeKind) -> tuple[Ints, Ints]:
+        """Rows that edges of this kind lead to from these distinct rows, row by row, in the order of `targets`.
+
+        Returns them, and how many there are up to each row.
+        """
+        code = EDGE_KINDS.index(kind)
+        slots, ends = self._leaving.of_code(rows, self._kind[: self._size], code)
+        return self._target[slots].astype(np.int64), ends
+
     @property
     def verbs(self) -> Sequence[str | None]:
         """Every verb that an edge has had in this table."""

@@ -6,13 +6,13 @@ Counts are made on request, so a dropped row leaves nothing behind.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.graph.rows import Rows
+from soulmem.graph.rows import Rows, packed_ids
 from soulmem.kernels.warm import kernels
 
 Ints = NDArray[np.int64]
@@ -48,6 +48,29 @@ class PackedIncidence:
     counts: NDArray[np.uint8]
     terms: Numbers
     salience: NDArray[np.uint8]  # as of 255
+
+    @staticmethod
+    def of(
+        keys: Sequence[str],
+        rows: array[int],
+        counts: array[int],
+        terms: array[int],
+        salience: array[int],
+    ) -> PackedIncidence:
+        """From arrays whose `terms` are places in `keys`; keys that no row holds are left out."""
+        used, numbers = np.unique(np.asarray(terms, np.int32), return_inverse=True)
+        return PackedIncidence(
+            keys=packed_ids(keys[place] for place in used.tolist()),
+            rows=np.asarray(rows, np.int32),
+            counts=np.asarray(counts, np.uint8),
+            terms=numbers.astype(np.int32),
+            salience=np.asarray(salience, np.uint8),
+        )
+
+
+def steps_of(salience: float) -> int:
+    """What a term matters, 0..1, as a whole number 0..255."""
+    return round(_SALIENCE * min(max(salience, 0.0), 1.0))
 
 
 class Incidence:
@@ -88,9 +111,7 @@ class Incidence:
         kept = list(salience_of.items())[:WIDTH]
         numbers = [self._take(key) for key, _ in kept]
         self._cells[row, : len(kept)] = numbers
-        self._salience[row, : len(kept)] = [
-            round(_SALIENCE * min(max(salience, 0.0), 1.0)) for _, salience in kept
-        ]
+        self._salience[row, : len(kept)] = [steps_of(salience) for _, salience in kept]
         self._fresh_terms.extend(numbers)
         self._fresh_rows.extend([row] * len(kept))
         self._home[row] = _FRESH

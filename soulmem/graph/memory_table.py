@@ -117,6 +117,17 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         if memory.is_binned and self._rows.row(key) is not None:
             self._pack(key, memory)
 
+    def load(
+        self, rows: Sequence[int], memories: Sequence[Memory], *, packed: bool
+    ) -> None:
+        """Add memories that are not in the table, whose rows these are, as bytes if `packed`."""
+        for row, memory in zip(rows, memories, strict=True):
+            if packed or memory.is_binned:
+                self._late[row] = encoded(memory)
+            else:
+                self._fresh[memory.id] = memory
+        self._count += len(memories)
+
     def __delitem__(self, key: MemoryId) -> None:
         if key not in self:
             raise KeyError(key)

@@ -76,6 +76,11 @@ class Pairs:
         pairs = map(self.id, sorted(rows))
         return [pair for pair in pairs if pair is not None]
 
+    def ending_at(self, row: int) -> list[Pair]:
+        """Pairs whose second episode has this row."""
+        pairs = map(self.id, self._ended.rows(row))
+        return [pair for pair in pairs if pair is not None]
+
     def chats(self, pair: Pair) -> int:
         """Number of chats in which the second episode follows the first."""
         row = self.row(pair)

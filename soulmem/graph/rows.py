@@ -171,6 +171,12 @@ class Rows(Generic[Key]):
         self._filled = rows.size
 
 
+def packed_ids(ids: Iterable[str]) -> NDArray[np.uint8]:
+    """The distinct ids of the rows 0, 1, .. as `Rows.restore` takes them."""
+    data = (key.encode("utf-8", "surrogatepass") + _END for key in ids)
+    return np.frombuffer(b"".join(data), np.uint8)
+
+
 def _pieces(ids: bytearray, places: array[int]) -> Iterator[bytes]:
     """Encoded id of each row with its end byte."""
     data = bytes(ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,16 +39,24 @@ class VectorTable:
             raise ValueError(
                 f"a vector of shape {vector.shape} does not fit a table of {self.dim} dimensions"
             )
-        self._grow(row + 1)
+        self.put_all([row], vector[None])
+
+    def put_all(self, rows: Sequence[int], vectors: Floats) -> None:
+        """`put` of each of these vectors, float32[rows, dim], into distinct rows."""
+        if vectors.shape != (len(rows), self.dim):
+            raise ValueError(f"vectors of shape {vectors.shape} do not fit the table")
+        self._grow(max(rows, default=-1) + 1)
         self._own()
-        greatest = float(np.abs(vector).max())
-        if not 0 < greatest < np.inf:
-            self._codes[row], self._scale[row] = 0, 0.0 if greatest == 0 else np.nan
-            return
-        code = np.rint(vector * np.float32(_FINEST / greatest))
-        self._codes[row] = code
+        greatest = np.abs(vectors).max(axis=1, initial=0)
+        usable = (greatest > 0) & (greatest < np.inf)
+        finest = np.float32(_FINEST) / np.where(usable, greatest, 1)
+        code = np.where(usable[:, None], np.rint(vectors * finest[:, None]), 0)
+        at = np.asarray(rows, np.int64)
+        self._codes[at] = code
         # With which the error is least
-        self._scale[row] = np.dot(vector, code) / np.dot(code, code)
+        length = np.where(usable, np.einsum("ij,ij->i", code, code), 1)
+        scale = np.einsum("ij,ij->i", vectors, code) / length
+        self._scale[at] = np.where(greatest == 0, 0, np.where(usable, scale, np.nan))
 
     def drop(self, row: int) -> None:
         """Remove the vector of the row; without one nothing happens."""

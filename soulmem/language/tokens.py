@@ -17,6 +17,8 @@ from soulmem.language.scripts import HAN, UNSPACED
 _RUN = re.compile(
     rf"([{UNSPACED}]+)|((?:(?![{UNSPACED}_])\w)+(?:['\u2019](?:(?![{UNSPACED}_])\w)+)*)"
 )
+# The same for a text of plain Latin letters, in a third of the time.
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*")
 _ONE_HAN = re.compile(f"[{HAN}]")
 
 _Run = tuple[
@@ -49,12 +51,13 @@ class Tokeniser:
     def tokens(self, text: str) -> list[str]:
         """The tokens of `text`, lower case; without punctuation and words that say nothing."""
         out: list[str] = []
-        for match in _RUN.finditer(_plain(text)):
-            out += (
-                _characters(match.group(1))
-                if match.group(1)
-                else self._words_of(match.group(2))
-            )
+        known = self._tokens_by_word
+        if text.isascii():
+            for word in _ASCII_WORD.findall(text):
+                out += known.get(word) or self._words_of(word)
+            return out
+        for unspaced, word in _RUN.findall(_plain(text)):
+            out += _characters(unspaced) if unspaced else self._words_of(word)
         return out
 
     def telling(self, text: str) -> frozenset[str]:
@@ -144,7 +147,7 @@ class Tokeniser:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", text)
+    return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
 def _bare(run: str) -> str:

@@ -158,3 +158,20 @@ def test_arrays_that_are_no_table_are_refused() -> None:
         VectorTable.unpacked({**arrays, "scale": arrays["scale"][:-1]})
     with pytest.raises(ValueError, match="no table"):
         VectorTable.unpacked({**arrays, "codes": arrays["codes"].astype(np.float32)})
+
+
+def test_many_vectors_at_once_are_what_each_is_alone() -> None:
+    some = [unit(seed, 6) for seed in range(5)]
+    some += [np.zeros(6, np.float32), np.full(6, np.nan, np.float32)]
+    rows = [9, 2, 0, 7, 4, 5, 1]
+    one, other = VectorTable(6), VectorTable(6)
+    other.put(5, unit(8, 6))  # what was there is replaced
+    for row, vector in zip(rows, some, strict=True):
+        one.put(row, vector)
+    other.put_all(rows, np.stack(some))
+    assert_array_equal(one.has(12), other.has(12))
+    at = np.arange(12)
+    assert_allclose(one.rows(at), other.rows(at), rtol=1e-6)
+    assert_allclose(one.rows(at)[rows[:5]], some[:5], atol=0.02)
+    with pytest.raises(ValueError, match="shape"):
+        other.put_all([1, 2], np.stack(some[:1]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ from soulmem.language.pinyin import sound
 Swap = tuple[
     Memory | None, Memory | None
 ]  # a memory before and after a change; None: absent
+
+
+_SPEAKERS = 256  # names whose words are kept: a chat has few speakers
 
 
 class NameCounts:
@@ -197,7 +201,12 @@ def _speaker(memory: Memory | None) -> list[str]:
     participants = memory.situation.participants
     speakers = (p for p in participants if p.kind is not ParticipantKind.UNKNOWN)
     first = next(speakers, None)
-    if first is None or not (whole := fold(first.name)):
-        return []
-    words = (word for word in Tokens.of(first.name).folded if len(word) > 1)
-    return list(dict.fromkeys((whole, *words)))
+    return [] if first is None else list(_words_of(first.name))
+
+
+@lru_cache(_SPEAKERS)
+def _words_of(name: str) -> tuple[str, ...]:
+    """The folded name, and its words of two or more characters."""
+    whole = fold(name)
+    words = (word for word in Tokens.of(name).folded if len(word) > 1)
+    return tuple(dict.fromkeys((whole, *words))) if whole else ()

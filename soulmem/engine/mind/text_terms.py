@@ -11,10 +11,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+import numpy as np
+
 from soulmem.domain.edges import TEXTS, Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.terms import Term
+from soulmem.engine.mind.waiting_terms import (
+    ConceptTerm,
+    NamesInText,
+    TermWord,
+    WaitingTerms,
+)
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.incidence import Incidence
 from soulmem.graph.rows import Rows
@@ -24,6 +32,8 @@ from soulmem.language.scripts import UNSPACED
 _CONCEPT = "@"  # first character of a concept's key; no word begins with it
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _REMEMBERED = 4096  # names, and words, that are cut once: some 2 MB
+_LOOKED_UP = 2000  # texts whose mentions are looked up in one step
+_NONE = np.zeros(0, np.int64)
 
 
 class TextTerms:
@@ -39,12 +49,48 @@ class TextTerms:
         self.incidence = Incidence()
         self._memories, self._edges, self._rows = memories, edges, rows
         self._names_of = names_of
-        # True while a soul is being loaded: texts are indexed after their mentions are loaded.
-        self.paused = False
+        # While a soul is being loaded: texts are indexed after their mentions are loaded.
+        self._waiting: WaitingTerms | None = None
+
+    @property
+    def is_loading(self) -> bool:
+        """Whether texts wait for their mentions: the soul is being loaded."""
+        return self._waiting is not None
+
+    def begin_loading(self) -> None:
+        """Index no text until `end_loading`, as their mentions are loaded behind them."""
+        self._waiting = WaitingTerms(_word)
+
+    def load(self, row: int, memory: Memory) -> None:
+        """Note the words of a memory that is loaded, if it is a text; between begin and end of loading."""
+        if self._waiting is not None and memory.kind in TEXTS and not memory.is_binned:
+            self._waiting.add(row, memory.terms)
+
+    def end_loading(self) -> Iterator[None]:
+        """Index all loaded texts, in steps between which no text may change."""
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            return
+        rows, targets, ends, count = waiting.rows(), [], [], 0
+        for start in range(0, rows.size, _LOOKED_UP):
+            some = rows[start : start + _LOOKED_UP]
+            found, up_to = self._edges.target_rows(some, EdgeKind.MENTIONS)
+            targets.append(found)
+            ends.append(up_to + count)
+            count += found.size
+            yield
+        mentioned, up_to = (
+            np.concatenate([_NONE, *targets]),
+            np.concatenate([_NONE, *ends]),
+        )
+        for incidence in waiting.indexed(mentioned, up_to, self._concept_at):
+            if incidence is not None:
+                self.incidence = incidence
+            yield
 
     def refresh(self, keys: Iterable[MemoryId]) -> None:
         """Index these texts again; ids that are no loaded texts are ignored."""
-        for key in keys if not self.paused else ():
+        for key in keys if self._waiting is None else ():
             memory, row = self._memories.get(key), self._rows.row(key)
             if memory is None or row is None or memory.kind not in TEXTS:
                 continue
@@ -98,18 +144,25 @@ class TextTerms:
         self, words: Iterable[Term], concepts: Iterable[MemoryId]
     ) -> Iterator[tuple[str, float]]:
         """Keys of terms and their salience, 0..1: the concepts, then the words that are no part of their names."""
-        names: list[_Name] = []
-        for concept in dict.fromkeys(concepts):
-            yield _CONCEPT + concept, 1.0
-            names += map(_name, self._names_of(concept))
-        taken = frozenset[str]().union(*(name.words for name in names))
-        for term in words:
-            key, (tokens, is_unspaced) = term.key, _word(term.key)
-            if not taken.isdisjoint(tokens):
-                continue
-            if is_unspaced and any(key in n.fold or n.fold in key for n in names):
-                continue
-            yield key, term.salience
+        found = [self._concept(concept) for concept in dict.fromkeys(concepts)]
+        for concept in found:
+            yield concept.key, 1.0
+        names = NamesInText(found)
+        for key, salience in words:
+            if not names.have(_word(key)):
+                yield key, salience
+
+    def _concept_at(self, row: int) -> ConceptTerm:
+        key = self._rows.id(row)
+        assert key is not None  # a memory's edges go before its row does
+        return self._concept(key)
+
+    def _concept(self, concept: MemoryId) -> ConceptTerm:
+        names = [_name(name) for name in self._names_of(concept)]
+        words = frozenset[str]().union(*(name.words for name in names))
+        return ConceptTerm(
+            _CONCEPT + concept, words, tuple(name.fold for name in names)
+        )
 
 
 def _mentions(edge: Edge) -> bool:
@@ -130,6 +183,6 @@ def _name(name: str) -> _Name:
 
 
 @lru_cache(_REMEMBERED)
-def _word(key: str) -> tuple[frozenset[str], bool]:
-    """The folded tokens of a term that is a word, and whether it begins in a script without spaces."""
-    return frozenset(Tokens.of(key).folded), _UNSPACED.match(key) is not None
+def _word(key: str) -> TermWord:
+    is_unspaced = _UNSPACED.match(key) is not None
+    return TermWord(key, frozenset(Tokens.of(key).folded), is_unspaced)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.token_table import TextKey as TextKey
 from soulmem.engine.mind.token_table import TokenTable
-from soulmem.graph.pairs import Pairs
+from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.rows import Rows
 from soulmem.graph.vectors import VectorTable
 from soulmem.ports.embedder import TextInContext
@@ -91,6 +91,11 @@ class VectorQueue:
         if not isinstance(key, tuple) or self._is_searched(key[1]):
             self._pending[key] = None
 
+    def load(self, memory: MemoryId, pairs: Iterable[Pair]) -> None:
+        """A searched memory that was loaded, and the pairs that end with it: none of them has a vector yet."""
+        self._pending[memory] = None
+        self._pending.update(dict.fromkeys(pairs))
+
     def drop(self, key: TextKey, row: int | None) -> None:
         """Drop a text and the vector at its former `row`."""
         self.dropped_texts += 1
@@ -146,18 +151,31 @@ class VectorQueue:
         """Keep these vectors; one whose text has changed or is not pending any more is ignored."""
         if self.text_vectors is None or self.pair_vectors is None:
             return
-        for pending, vector in vectors:
-            key = pending.key
-            row = self._row(key)
-            table = self.pair_vectors if isinstance(key, tuple) else self.text_vectors
-            if (
-                row is not None
-                and key in self._pending
-                and vector.shape == (table.dim,)
-                and self._content_of(key) == pending.content
-            ):
-                table.put(row, vector)
+        taken = self._taken(vectors, self.text_vectors.dim)
+        for table, is_pair in ((self.text_vectors, False), (self.pair_vectors, True)):
+            some = {
+                key: found
+                for key, found in taken.items()
+                if isinstance(key, tuple) is is_pair
+            }
+            if some:
+                rows, new = zip(*some.values(), strict=True)
+                table.put_all(rows, np.stack(new))
+            for key in some:
                 self._dequeue(key)
+
+    def _taken(
+        self, vectors: Iterable[tuple[PendingText, NDArray[np.float32]]], dim: int
+    ) -> dict[TextKey, tuple[int, NDArray[np.float32]]]:
+        """Those of these vectors that are kept, each with its row."""
+        return {
+            pending.key: (row, vector)
+            for pending, vector in vectors
+            if pending.key in self._pending
+            and vector.shape == (dim,)
+            and (row := self._row(pending.key)) is not None
+            and self._content_of(pending.key) == pending.content
+        }
 
     def _dequeue(self, key: TextKey) -> None:
         self._pending.pop(key, None)

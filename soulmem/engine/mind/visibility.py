@@ -388,9 +388,12 @@ class Visibility:
     def refresh_flags(self, key: MemoryId) -> None:
         """Compute the flags of a memory's row anew, from the memory and the chats that hold it."""
         row, memory = self._rows.row(key), self._memories.get(key)
-        if row is None or memory is None:
-            return
-        columns = self._columns
+        if row is not None and memory is not None:
+            self.load_flags(row, memory)
+
+    def load_flags(self, row: int, memory: Memory) -> None:
+        """`refresh_flags` of the memory at this row."""
+        key, columns = memory.id, self._columns
         was_exchange = bool(columns.opens_exchange[row] & columns.live[row])
         in_use = memory.state is MemoryState.ACTIVE
         is_merged = memory.state is MemoryState.MERGED  # may stand in for its event

@@ -30,7 +30,7 @@ from soulmem.engine.recall.context import (
 from soulmem.engine.recall.continuity import with_continuity
 from soulmem.engine.recall.digest_recall import DigestRecall
 from soulmem.engine.recall.drafted_names import DraftedNames
-from soulmem.engine.recall.expansion import activation_of, walk_only
+from soulmem.engine.recall.expansion import activation_of, no_expansion, walk_only
 from soulmem.engine.recall.habits import (
     HabitInput,
     HabitParams,
@@ -288,6 +288,9 @@ class Recaller:
         )
 
     def _climb(self, mind: Mind, prepared: PreparedRecall) -> Climb:
+        if mind.terms.is_loading:  # each page of edges would make all walks anew
+            grade, sure = prepared.baseline.grade, prepared.baseline.sureness
+            return Climb((grade,), no_expansion(mind), sure)
         return climb(
             mind,
             self._walks_of(mind),

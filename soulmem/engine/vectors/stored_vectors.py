@@ -31,6 +31,9 @@ def take_stored(
     mind: Mind, wanted: Mapping[str, Sequence[PendingText]], stored: Mapping[str, bytes]
 ) -> None:
     """Let the mind keep vectors that were read, by their key in the store."""
-    for name, data in stored.items():
-        vector = np.frombuffer(data, "<f4")
-        mind.vector_queue.store_vectors((text, vector) for text in wanted[name])
+    mind.vector_queue.store_vectors(
+        (text, vector)
+        for name, data in stored.items()
+        for vector in (np.frombuffer(data, "<f4"),)
+        for text in wanted[name]
+    )

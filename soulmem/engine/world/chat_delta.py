@@ -5,7 +5,7 @@ Nothing here changes the mind; `Mind.apply` applies the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -45,7 +45,7 @@ def compare(
     without, they are dropped, and the audit loses what it holds of their texts.
     """
     change = mind.branches.compare(branch)
-    came = {key: draft(key) for key in change.came if _is_missing(mind, key)}
+    came = {key: draft(key) for key in _missing(mind, change.came)}
     former = _former_versions(mind, branch, came)
     put = [_added_episode(mind, fresh, former.get(key)) for key, fresh in came.items()]
     put += _new_situations(mind, [key for key in changed if key not in came], draft)
@@ -119,7 +119,7 @@ def missing_parts(
     mind: Mind, branch: Branch, draft: Draft, current_time: datetime
 ) -> MindChange:
     """What of a stored chat is missing in the mind, after a change that was interrupted."""
-    missing = {key: draft(key) for key in branch.order if _is_missing(mind, key)}
+    missing = {key: draft(key) for key in _missing(mind, branch.order)}
     former = (
         episodes_with_new_ids(_without_chat(mind), missing.values()) if missing else {}
     )
@@ -127,7 +127,9 @@ def missing_parts(
         _added_episode(mind, fresh, former.get(key)) for key, fresh in missing.items()
     ]
     rows = mind.chat_rows(branch.chat)
-    existing = mind.edges.arrays([EdgeKind.NEXT]).pair
+    sources = np.unique(rows)
+    targets, ends = mind.edges.target_rows(sources, EdgeKind.NEXT)
+    existing = pair_of(np.repeat(sources, np.diff(ends, prepend=0)), targets)
     alone = np.flatnonzero(~np.isin(pair_of(rows[:-1], rows[1:]), existing))
     pairs = ((branch.order[index], branch.order[index + 1]) for index in alone.tolist())
     edges = tuple(
@@ -171,9 +173,16 @@ def _without_chat(mind: Mind) -> list[Memory]:
     ]
 
 
-def _is_missing(mind: Mind, key: MemoryId) -> bool:
-    stored_memory = mind.memories.get(key)
-    return stored_memory is None or stored_memory.state is MemoryState.RETRACTED
+def _missing(mind: Mind, episodes: Sequence[MemoryId]) -> list[MemoryId]:
+    """Those of these episodes that the mind has not, or only as retracted ones."""
+    known = ~mind.columns.in_state(mind.size, [MemoryState.RETRACTED])
+    known &= mind.columns.created[: mind.size] != 0
+    rows = map(mind.row, episodes)
+    return [
+        key
+        for key, row in zip(episodes, rows, strict=True)
+        if row is None or not known[row]
+    ]
 
 
 def _added_episode(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:

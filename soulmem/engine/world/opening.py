@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from soulmem.domain.edges import TEXTS, EdgeKind
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import Owner
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.loading import load_memories
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.chat_delta import chat_pairs
-from soulmem.engine.world.edge_loader import EdgeLoader, of_kinds
+from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
@@ -77,15 +78,12 @@ class Opener:
             if log is not None:
                 await self._compute.run(world.expect, mind, log)
                 chats.append(log)
-        mind.terms.paused = True
+        mind.terms.begin_loading()
         await self._read_memories(owner, mind)
         await self._read_edges(owner, mind, alone=is_alone)
-        mind.terms.paused = False
-        texts = await self._compute.run(of_kinds, mind, TEXTS)
-        for start in range(0, len(texts), _MEMORIES):
-            await self._compute.run(
-                mind.terms.refresh, texts[start : start + _MEMORIES]
-            )
+        indexing = mind.terms.end_loading()
+        while await self._compute.run(next, indexing, self) is not self:
+            pass
         for log in chats:
             await world.repair(
                 token, mind, await self._compute.run(world.missing_of_chat, mind, log)
@@ -97,12 +95,12 @@ class Opener:
 
     async def _read_memories(self, owner: Owner, mind: Mind) -> None:
         async for memories in self._store.memory_pages(owner, mind.soul.id):
+            packed = len(mind.memories) + len(memories) > _MANY
             for start in range(0, len(memories), _MEMORIES):
-                piece = MindChange(tuple(memories[start : start + _MEMORIES]))
-                await self._compute.run(mind.apply, piece)
-            if len(mind.memories) > _MANY:
-                while await self._compute.run(mind.memories.pack, _PACKED) > 0:
-                    pass
+                piece = memories[start : start + _MEMORIES]
+                await self._compute.run(load_memories, mind, piece, packed=packed)
+            while packed and await self._compute.run(mind.memories.pack, _PACKED) > 0:
+                pass
             await self._compute.run(spare_the_collector)
 
     async def _read_edges(self, owner: Owner, mind: Mind, *, alone: bool) -> None:
