@@ -304,7 +304,7 @@ def test_vectors_that_are_not_numbers_are_an_error(
     tiny: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     embedder = load(str(tiny))
-    monkeypatch.setattr(embedder, "_model", _Broken())
+    monkeypatch.setattr(embedder, "_passes", _Broken())
     with pytest.raises(EmbedderError, match="without a direction"):
         embedder.embed(["a"])
 
@@ -312,8 +312,9 @@ def test_vectors_that_are_not_numbers_are_an_error(
 class _Broken:
     """A model whose arithmetic overflowed."""
 
-    def encode(self, texts: list[str], **_: object) -> Any:
-        return np.full((len(texts), 16), np.nan, np.float32)
+    def rows(self, texts: list[str]) -> list[dict[str, Any]]:
+        nothing = import_module("torch").full((16,), float("nan"))
+        return [{"sentence_embedding": nothing} for _ in texts]
 
 
 MEMORIES = {
