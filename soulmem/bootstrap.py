@@ -34,6 +34,7 @@ from soulmem.config.settings import (
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.domain.llm import ModelChoice, ModelUse
+from soulmem.domain.phrases import phrase
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.consolidation.digests import DigestWork
 from soulmem.engine.engine import Engine
@@ -276,7 +277,11 @@ def _local(name: str, load: Callable[[], Embedder]) -> Embedder:
     """The model if it is on disk. Raises ModelUnavailable."""
     if not sentence_transformer.is_on_disk(name):
         raise ModelUnavailable(
-            f"{name!r} is not on this computer, and embedder.offline forbids to fetch it:"
-            " set embedder.offline = false, or name a folder in embedder.model"
+            phrase(
+                "embedder_forbidden",
+                "'{name}' is not on this computer, and embedder.offline forbids to fetch it:"
+                " set embedder.offline = false, or name a folder in embedder.model",
+                name=name,
+            )
         )
     return load()

@@ -150,7 +150,7 @@ export function createApp(host) {
                 chat: chatSync.state.chat,
                 reading: chatSync.state.reading,
                 soul: settings().souls[host.members()[0]?.avatar] ?? null,
-                error: link.state().error ?? chatSync.state.error,
+                error: (link.state().error ?? chatSync.state.error)?.message ?? null,
             }),
             syncNow: () => chatSync.syncNow(),
         },

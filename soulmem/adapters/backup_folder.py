@@ -17,6 +17,7 @@ from pathlib import Path
 
 from soulmem.adapters.durable import sync_folder
 from soulmem.domain.errors import StoreBroken, StoreError, StoreFull
+from soulmem.domain.phrases import phrase
 
 _NAME = re.compile(r"soulmem-(\d{8}T\d{6}Z)(-upgrade)?\.tar\.gz\Z")
 _STAMP = "%Y%m%dT%H%M%SZ"
@@ -84,8 +85,13 @@ class BackupFolder:
         needed = 2 * size + _RESERVED
         if free < needed:
             raise StoreFull(
-                f"no backup was made: the disk of {self.folder} has {free >> 20} MiB free, "
-                f"and {needed >> 20} MiB are needed"
+                phrase(
+                    "backup_needs_room",
+                    "no backup was made: the disk of {folder} has {free} MiB free, and {needed} MiB are needed",
+                    folder=self.folder,
+                    free=free >> 20,
+                    needed=needed >> 20,
+                )
             )
         return self.folder / f"copy{_UNFINISHED}"
 
@@ -146,7 +152,12 @@ class BackupFolder:
             ValueError,
         ) as error:
             raise StoreBroken(
-                f"the backup {backup} is damaged ({error}): choose another"
+                phrase(
+                    "backup_damaged",
+                    "the backup {backup} is damaged ({error}): choose another",
+                    backup=backup,
+                    error=error,
+                )
             ) from error
         except OSError as error:
             raise self._refused(
@@ -160,9 +171,23 @@ class BackupFolder:
         is_full = getattr(error, "errno", None) in _DISK_FULL
         if is_full or "No space left" in str(error):
             return StoreFull(
-                f"{what}: the disk of {self.folder} is full, free some space ({reason})"
+                phrase(
+                    "backup_disk_full",
+                    "{what}: the disk of {folder} is full, free some space ({reason})",
+                    what=what,
+                    folder=self.folder,
+                    reason=reason,
+                )
             )
-        return StoreError(f"{what}: {self.folder} cannot be used ({reason})")
+        return StoreError(
+            phrase(
+                "backup_folder_unusable",
+                "{what}: {folder} cannot be used ({reason})",
+                what=what,
+                folder=self.folder,
+                reason=reason,
+            )
+        )
 
 
 def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
+from soulmem.domain.phrases import phrase
+
 if TYPE_CHECKING:
     import httpx
 
@@ -31,7 +33,13 @@ def bounded_client(max_bytes: int) -> httpx.AsyncClient:
             async for piece in self._inner:
                 size += len(piece)
                 if size > max_bytes:
-                    raise TooLarge(f"more than {max_bytes} bytes")
+                    raise TooLarge(
+                        phrase(
+                            "answer_too_long",
+                            "more than {max_bytes} bytes",
+                            max_bytes=max_bytes,
+                        )
+                    )
                 yield piece
 
         async def aclose(self) -> None:

@@ -13,6 +13,7 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.ports.llm import LlmRequest, RequestListener
 
 MODEL = "client"  # its name in the settings
@@ -83,7 +84,12 @@ class ClientDesk:
         """The client's connection failed. Raises NotFound like `answer`."""
         words = " ".join(reason.split())[:_REASON_CHARACTERS]
         failed = LlmFailed(
-            Failure.SERVER, f"the client's own connection failed: {words}"
+            Failure.SERVER,
+            phrase(
+                "client_failed",
+                "the client's own connection failed: {words}",
+                words=words,
+            ),
         )
         self._waiting_call(owner, request).answered.set_exception(failed)
 
@@ -103,7 +109,13 @@ class ClientDesk:
     def _waiting_call(self, owner: Owner, request: str) -> _Waiting:
         waiting = self._waiting.get(request)
         if waiting is None or waiting.owner != owner or waiting.answered.done():
-            raise NotFound(f"nobody waits for the answer {request!r} any more")
+            raise NotFound(
+                phrase(
+                    "answer_unawaited",
+                    "nobody waits for the answer '{request}' any more",
+                    request=request,
+                )
+            )
         return waiting
 
     async def wait_for(self, owner: Owner, prompt: Prompt) -> str:
@@ -133,7 +145,8 @@ class ClientDesk:
             remaining -= 0 if is_paused else step
         if not waiting.clients and not answered.done():
             raise LlmFailed(
-                Failure.UNREACHABLE, "no client with its own connection is open"
+                Failure.UNREACHABLE,
+                phrase("no_client", "no client with its own connection is open"),
             )
         await asyncio.wait(
             [answered], timeout=max(0.0, self._params.answer - self._params.fetch)
@@ -141,7 +154,11 @@ class ClientDesk:
         if not answered.done():
             raise LlmFailed(
                 Failure.TIMEOUT,
-                f"the client did not answer within {self._params.answer:g} s",
+                phrase(
+                    "client_late",
+                    "the client did not answer within {seconds} s",
+                    seconds=f"{self._params.answer:g}",
+                ),
             )
         return answered.result()
 
@@ -172,6 +189,8 @@ class ClientLlm:
         began = time.monotonic()
         text = await self._desk.wait_for(self._owner, prompt)
         if not text.strip():
-            raise Unreadable("the client's model gave an empty answer")
+            raise Unreadable(
+                phrase("client_answer_empty", "the client's model gave an empty answer")
+            )
         asked = estimate_tokens(prompt.system + prompt.user)
         return Completion(text, asked, estimate_tokens(text), time.monotonic() - began)

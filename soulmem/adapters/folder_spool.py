@@ -8,12 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from soulmem.adapters.durable import replace_file
-from soulmem.domain.errors import StoreError, StoreFull
-from soulmem.domain.ids import Owner, SoulId
-from soulmem.ports.spool import JobRecord
+import msgspec
 
-_DISK_FULL = (28, 122)  # ENOSPC, EDQUOT
+from soulmem.adapters.durable import replace_file
+from soulmem.adapters.write_errors import folder_error
+from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.phrases import Wording
+from soulmem.ports.spool import JobRecord
 
 
 class FolderSpool:
@@ -60,7 +61,7 @@ class FolderSpool:
         except OSError as error:
             if payload is not None:
                 self._unlink(f"{record.job}.data")
-            raise self._refused(error) from error
+            raise folder_error(self._folder, error) from error
 
     def _payload(self, job: str) -> bytes:
         try:
@@ -68,21 +69,11 @@ class FolderSpool:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise self._refused(error) from error
+            raise folder_error(self._folder, error) from error
 
     def _unlink(self, name: str) -> None:
         with suppress(OSError):  # a file that cannot be removed does no harm
             (self._folder / name).unlink()
-
-    def _refused(self, error: OSError) -> StoreError:
-        reason = error.strerror or str(error)
-        if error.errno in _DISK_FULL:
-            return StoreFull(
-                f"the disk of {self._folder} is full: free some space, then try again ({reason})"
-            )
-        return StoreError(
-            f"{self._folder} cannot be used: make it writable for you ({reason})"
-        )
 
 
 def _row(record: JobRecord) -> dict[str, Any]:
@@ -94,7 +85,7 @@ def _row(record: JobRecord) -> dict[str, Any]:
         "state": record.state,
         "arguments": dict(record.arguments),
         "result": record.result,
-        "error": record.error,
+        "error": msgspec.to_builtins(record.error),
     }
 
 
@@ -107,5 +98,5 @@ def _record(row: dict[str, Any]) -> JobRecord:
         state=str(row["state"]),
         arguments=dict(row["arguments"]),
         result=row["result"],
-        error=row["error"],
+        error=msgspec.convert(row["error"], Wording | None),
     )

@@ -12,12 +12,11 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from soulmem.domain.errors import StoreError, StoreFull
+from soulmem.adapters.write_errors import folder_error
 from soulmem.domain.ids import Owner, SoulId
 
 KEPT = 400  # traces of a soul, 5 kB each: of replies that one still asks about
 _SPARE = 80  # further lines in a file before it is rewritten
-_DISK_FULL = (28, 122)  # ENOSPC, EDQUOT
 
 
 class FolderTraces:
@@ -69,14 +68,7 @@ class FolderTraces:
         try:
             action(*arguments)
         except OSError as error:
-            reason = error.strerror or str(error)
-            if error.errno in _DISK_FULL:
-                raise StoreFull(
-                    f"the disk of {self._folder} is full: free some space, then try again ({reason})"
-                ) from error
-            raise StoreError(
-                f"{self._folder} cannot be used: make it writable for you ({reason})"
-            ) from error
+            raise folder_error(self._folder, error) from error
 
     def _add(self, file: Path, key: str, content: bytes) -> None:
         line_count = self._line_counts.get(file)

@@ -24,6 +24,7 @@ from soulmem.domain.llm import (
     ToolSpec,
     Unreadable,
 )
+from soulmem.domain.phrases import Wording, phrase
 
 log = logging.getLogger(__name__)
 
@@ -127,9 +128,7 @@ class LitellmEndpoint:
                 asyncio.wrap_future(call), self._timeout + _GRACE_SECONDS
             )
         except asyncio.TimeoutError:
-            raise self._failed(
-                Failure.TIMEOUT, f"did not answer within {self._timeout:g} s"
-            ) from None
+            raise self._late() from None
         except Exception as error:  # providers' clients raise errors of many classes
             raise self._failure(litellm, error, prompt) from None
         return self._completion(answer, prompt, time.monotonic() - began)
@@ -164,12 +163,31 @@ class LitellmEndpoint:
             text = message.content or ""
             requests = _tool_requests(message)
         except (AttributeError, IndexError, TypeError):
-            raise Unreadable(f"{self._model} answered without a message") from None
+            raise Unreadable(
+                phrase(
+                    "model_no_message",
+                    "{model} answered without a message",
+                    model=self._model,
+                )
+            ) from None
         thought = getattr(message, "reasoning_content", None)
         self._thinks = self._thinks or bool(thought) or bool(_OPEN_THOUGHT.match(text))
         if not text.strip() and not requests:
-            kind = "only reasoning" if thought else "an empty answer"
-            raise Unreadable(f"{self._model} gave {kind}")
+            if thought:
+                raise Unreadable(
+                    phrase(
+                        "model_only_thought",
+                        "{model} gave only reasoning",
+                        model=self._model,
+                    )
+                )
+            raise Unreadable(
+                phrase(
+                    "model_answer_empty",
+                    "{model} gave an empty answer",
+                    model=self._model,
+                )
+            )
         written = text + "".join(request.arguments for request in requests)
         prompt_tokens = getattr(usage, "prompt_tokens", 0) or sum(
             map(estimate_tokens, prompt.texts())
@@ -183,38 +201,75 @@ class LitellmEndpoint:
         kinds = [type(each).__name__ for each in _chain(error)]
         status = getattr(error, "status_code", None)
         if isinstance(error, litellm.exceptions.Timeout) or "APITimeoutError" in kinds:
-            return self._failed(
-                Failure.TIMEOUT, f"did not answer within {self._timeout:g} s"
-            )
+            return self._late()
         if any(_is_connection_error(kind) for kind in kinds):
-            return self._failed(
-                Failure.UNREACHABLE,
-                "cannot be reached at " + (self._base_url or "its provider"),
-            )
+            return self._unreached()
         if any(isinstance(each, TooLarge) for each in _chain(error)):
-            return self._failed(
-                Failure.UNREADABLE,
-                f"gave an answer of more than {_MAX_BYTES >> 20} MiB",
+            return Unreadable(
+                phrase(
+                    "model_answer_long",
+                    "the model {model} gave an answer of more than {most} MiB",
+                    model=self._model,
+                    most=_MAX_BYTES >> 20,
+                )
             )
         detail = _safe_detail(str(error), prompt, self._key)
         if status in _REFUSED_STATUSES:
             return _Refused(
                 int(status),
-                f"the model {self._model} refused the call ({status}){detail}",
+                phrase(
+                    "model_refused",
+                    "the model {model} refused the call ({status}){detail}",
+                    model=self._model,
+                    status=status,
+                    detail=detail,
+                ),
             )
-        return self._failed(
-            Failure.SERVER, f"failed ({type(error).__name__}, {status}){detail}"
+        return LlmFailed(
+            Failure.SERVER,
+            phrase(
+                "model_failed",
+                "the model {model} failed ({error}, {status}){detail}",
+                model=self._model,
+                error=type(error).__name__,
+                status=status,
+                detail=detail,
+            ),
         )
 
-    def _failed(self, kind: Failure, what: str) -> LlmFailed:
-        return LlmFailed(kind, f"the model {self._model} {what}")
+    def _late(self) -> LlmFailed:
+        return LlmFailed(
+            Failure.TIMEOUT,
+            phrase(
+                "model_late",
+                "the model {model} did not answer within {seconds} s",
+                model=self._model,
+                seconds=f"{self._timeout:g}",
+            ),
+        )
+
+    def _unreached(self) -> LlmFailed:
+        if self._base_url:
+            words = phrase(
+                "model_unreached",
+                "the model {model} cannot be reached at {url}",
+                model=self._model,
+                url=self._base_url,
+            )
+        else:
+            words = phrase(
+                "model_provider_away",
+                "the model {model} cannot be reached at its provider",
+                model=self._model,
+            )
+        return LlmFailed(Failure.UNREACHABLE, words)
 
 
 class _Refused(LlmFailed):
     """The server refused the call, with this HTTP status."""
 
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(Failure.REFUSED, message)
+    def __init__(self, status: int, wording: Wording) -> None:
+        super().__init__(Failure.REFUSED, wording)
         self.status = status
 
 
@@ -275,7 +330,11 @@ def _library() -> ModuleType:
         except ImportError as error:
             raise LlmFailed(
                 Failure.REFUSED,
-                f"litellm is not installed ({error}): run start.py again",
+                phrase(
+                    "litellm_missing",
+                    "litellm is not installed ({error}): run start.py again",
+                    error=error,
+                ),
             ) from error
         litellm.suppress_debug_info = True
         for name in _LOGGERS_WITH_PROMPTS:

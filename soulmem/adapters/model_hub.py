@@ -13,6 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from soulmem.domain.errors import ModelUnavailable
+from soulmem.domain.phrases import phrase
 
 _WEIGHTS = (
     "model.safetensors",
@@ -83,20 +84,35 @@ def require_hub(name: str) -> None:
 
     This is checked first because the hub's own client retries for minutes.
     """
-    remedy = "go online once, or put the model in a folder and set embedder.model to it"
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         raise ModelUnavailable(
-            f"{name!r} is not on disk and HF_HUB_OFFLINE is set: {remedy}"
+            phrase(
+                "embedder_offline",
+                "'{name}' is not on disk and HF_HUB_OFFLINE is set: go online once, or put the model"
+                " in a folder and set embedder.model to it",
+                name=name,
+            )
         )
     hub = (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
     status = _ask(f"{hub}/api/models/{_full_name(name)}")
     if status in (401, 404):
         raise ModelUnavailable(
-            f"{hub} has no public model {name!r}: check embedder.model"
+            phrase(
+                "embedder_unknown",
+                "{hub} has no public model '{name}': check embedder.model",
+                hub=hub,
+                name=name,
+            )
         )
     if status is None or (status >= 400 and status != 405):
         raise ModelUnavailable(
-            f"{name!r} is not on disk and {hub} does not answer: {remedy}"
+            phrase(
+                "embedder_hub_away",
+                "'{name}' is not on disk and {hub} does not answer: go online once, or put the model"
+                " in a folder and set embedder.model to it",
+                name=name,
+                hub=hub,
+            )
         )
 
 

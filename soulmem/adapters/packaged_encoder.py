@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.errors import ModelUnavailable
+from soulmem.domain.phrases import phrase
 from soulmem.ports.embedder import (
     Embedder,
     EmbedderError,
@@ -50,7 +51,12 @@ class PackagedEncoder:
             or not length.all()
         ):
             raise EmbedderError(
-                f"{PACKAGE} gave no usable vectors for {len(texts)} texts"
+                phrase(
+                    "embedder_unusable",
+                    "{package} gave no usable vectors for {texts} texts",
+                    package=PACKAGE,
+                    texts=len(texts),
+                )
             )
         return np.ascontiguousarray(raw / length, np.float32)
 
@@ -69,7 +75,11 @@ def load(*, threads: int = 1) -> Embedder:
         installed = version(PACKAGE)
     except (ImportError, PackageNotFoundError) as error:
         raise ModelUnavailable(
-            f"the packaged encoder is missing ({error}): run `python3 start.py install`"
+            phrase(
+                "encoder_missing",
+                "the packaged encoder is missing ({error}): run `python3 start.py install`",
+                error=error,
+            )
         ) from error
     embedder = PackagedEncoder(encoder, installed)
     embedder.embed(["warm"])  # the first text loads the weights

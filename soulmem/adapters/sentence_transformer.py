@@ -15,6 +15,7 @@ from soulmem.adapters.model_passes import ModelPasses
 from soulmem.adapters.model_prompt import prompt_for
 from soulmem.adapters.own_tokens import TokenReader
 from soulmem.domain.errors import ModelUnavailable
+from soulmem.domain.phrases import phrase
 from soulmem.ports.embedder import (
     Embedder,
     EmbedderError,
@@ -57,7 +58,13 @@ class SentenceTransformerEmbedder:
             rows = self._passes.rows(texts)
         except (RuntimeError, ValueError) as error:
             raise EmbedderError(
-                f"{self.name} failed on {len(texts)} texts: {error}"
+                phrase(
+                    "embedder_failed",
+                    "{model} failed on {texts} texts: {error}",
+                    model=self.name,
+                    texts=len(texts),
+                    error=error,
+                )
             ) from error
         return self._unit(
             np.stack([row["sentence_embedding"].float().numpy() for row in rows])
@@ -73,7 +80,13 @@ class SentenceTransformerEmbedder:
             read = self._reader.read(texts)
         except (RuntimeError, ValueError) as error:
             raise EmbedderError(
-                f"{self.name} failed on {len(texts)} texts: {error}"
+                phrase(
+                    "embedder_failed",
+                    "{model} failed on {texts} texts: {error}",
+                    model=self.name,
+                    texts=len(texts),
+                    error=error,
+                )
             ) from error
         pooled = self._unit(np.stack([states.pooled for states in read]))
         return [
@@ -85,7 +98,13 @@ class SentenceTransformerEmbedder:
         """The rows with length 1. Raises EmbedderError for one without a direction."""
         length = np.linalg.norm(vectors, axis=1, keepdims=True)
         if not np.isfinite(length).all() or not length.all():
-            raise EmbedderError(f"{self.name} gave a vector without a direction")
+            raise EmbedderError(
+                phrase(
+                    "embedder_no_direction",
+                    "{model} gave a vector without a direction",
+                    model=self.name,
+                )
+            )
         return np.asarray(vectors / length, np.float32)
 
 
@@ -139,7 +158,11 @@ def _require_source(name: str) -> None:
     is_path = path.is_absolute() or name.startswith((".", "~"))
     if is_path or path.expanduser().is_dir():
         raise ModelUnavailable(
-            f"no sentence-transformers model in {name!r}: check embedder.model"
+            phrase(
+                "embedder_no_model",
+                "no sentence-transformers model in '{name}': check embedder.model",
+                name=name,
+            )
         )
     require_hub(name)
 
@@ -166,8 +189,11 @@ def _libraries() -> tuple[Any, Any]:
         logging = import_module("transformers").logging
     except ImportError as error:
         raise ModelUnavailable(
-            f"{error.name} is not installed: run `python3 start.py install`,"
-            " or set embedder.model to `fallback`"
+            phrase(
+                "embedder_package_missing",
+                "{package} is not installed: run `python3 start.py install`, or set embedder.model to `fallback`",
+                package=error.name,
+            )
         ) from error
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -197,7 +223,12 @@ def _open(torch: Any, library: Any, place: str, cache_folder: str | None) -> Any
         broken,
     ) as error:
         raise ModelUnavailable(
-            f"the embedding model {place!r} cannot be loaded: {error}"
+            phrase(
+                "embedder_unloadable",
+                "the embedding model '{place}' cannot be loaded: {error}",
+                place=place,
+                error=error,
+            )
         ) from error
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.adapters.durable import sync_folder
-from soulmem.domain.errors import StoreError, StoreFull
+from soulmem.adapters.write_errors import snapshot_error
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.ports.snapshot_store import Snapshot
 
@@ -81,7 +81,7 @@ class FileWriter:
             self._file = self._unfinished.open("wb")
             self._file.write(_BEGIN)
         except OSError as error:
-            raise _fault(error) from error
+            raise snapshot_error(error) from error
 
     def add(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """See `SnapshotWriter`."""
@@ -98,7 +98,7 @@ class FileWriter:
                     (name, data.dtype.str, list(data.shape), zlib.crc32(raw.data))
                 )
         except OSError as error:
-            raise _fault(error) from error
+            raise snapshot_error(error) from error
 
     def finish(self, head: Mapping[str, Any]) -> None:
         """See `SnapshotWriter`."""
@@ -112,7 +112,7 @@ class FileWriter:
             os.replace(self._unfinished, self._path)
             sync_folder(self._path.parent)
         except OSError as error:
-            raise _fault(error) from error
+            raise snapshot_error(error) from error
 
     def give_up(self) -> None:
         """See `SnapshotWriter`."""
@@ -174,9 +174,3 @@ def _read_arrays(
 
 def _number(value: int) -> bytes:
     return value.to_bytes(_NUMBER, "little")
-
-
-def _fault(error: OSError) -> StoreError:
-    if error.errno == errno.ENOSPC:
-        return StoreFull("the disk has no room for a snapshot of the soul's memory")
-    return StoreError(f"a snapshot of the soul's memory could not be written: {error}")

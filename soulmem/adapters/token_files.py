@@ -24,7 +24,7 @@ from typing import BinaryIO
 import numpy as np
 
 from soulmem.adapters.durable import sync_folder
-from soulmem.domain.errors import StoreError, StoreFull
+from soulmem.adapters.write_errors import token_file_error
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.graph.hash_index import HashIndex
 from soulmem.kernels.token_codes import Center, PackedStates, half_width
@@ -69,7 +69,7 @@ class TokenFolder:
             self._folder.mkdir(parents=True, exist_ok=True)
             return SoulTokens(self._folder / _name(owner, soul), model, width)
         except OSError as error:
-            raise _fault(error) from error
+            raise token_file_error(error) from error
 
     def drop(self, owner: Owner, soul: SoulId) -> None:
         """See `soulmem.ports.token_store.TokenStore`."""
@@ -189,7 +189,7 @@ class SoulTokens:
             for number in numbers:
                 self._erase_entry(number)
         except OSError as error:
-            raise _fault(error) from error
+            raise token_file_error(error) from error
 
     def compact(self) -> Iterator[None]:
         """See `soulmem.ports.token_store.TokenFile`."""
@@ -198,7 +198,7 @@ class SoulTokens:
         try:
             yield from self._rewrite()
         except OSError as error:
-            raise _fault(error) from error
+            raise token_file_error(error) from error
 
     def close(self) -> None:
         """See `soulmem.ports.token_store.TokenFile`."""
@@ -219,7 +219,7 @@ class SoulTokens:
             with suppress(OSError):
                 self._data.truncate(self._end)
                 self._index.truncate(self._index_end)
-            raise _fault(error) from error
+            raise token_file_error(error) from error
         self._revision += 1
         self._end += len(blobs)
         self._index_end += len(entries)
@@ -492,9 +492,3 @@ def _short(key: bytes) -> int:
 
 def _name(owner: Owner, soul: SoulId) -> str:
     return hashlib.sha256(f"{owner}\x1f{soul}".encode()).hexdigest()[:32]
-
-
-def _fault(error: OSError) -> StoreError:
-    if error.errno == errno.ENOSPC:
-        return StoreFull("the disk has no room for the token states of a soul")
-    return StoreError(f"the token states of a soul cannot be written: {error}")

@@ -17,6 +17,7 @@ from soulmem.domain.dialogue import (
 )
 from soulmem.domain.errors import Conflict, Unprocessable
 from soulmem.domain.ids import SlotId
+from soulmem.domain.phrases import phrase
 from soulmem.domain.sequences import Grown, common_ends
 
 GUARDED_FROM = 20  # messages; a shorter chat may lose anything without a question
@@ -63,8 +64,14 @@ def reconcile(
     for number, message in enumerate(sent):
         if message.text is not None and text_hash(message.text) != message.hash:
             raise Unprocessable(
-                f"slot {message.slot!r}: the text hashes to {text_hash(message.text)}, not to {message.hash}:"
-                " send the text and the hash of the same wording",
+                phrase(
+                    "message_hash",
+                    "slot '{slot}': the text hashes to {found}, not to {sent}:"
+                    " send the text and the hash of the same wording",
+                    slot=message.slot,
+                    found=text_hash(message.text),
+                    sent=message.hash,
+                ),
                 field=f"messages[{number}].hash",
             )
     vanished = before.keys() - {m.slot for m in sent}
@@ -219,13 +226,22 @@ def _base_of(
         return ()
     if base.count > len(stored):
         raise Conflict(
-            f"the base counts {base.count} messages, {len(stored)} are stored: send all messages",
+            phrase(
+                "base_too_long",
+                "the base counts {count}, and {stored} messages are stored: send all messages",
+                count=base.count,
+                stored=len(stored),
+            ),
             field="base",
         )
     kept = stored[: base.count]
     if digest_of(kept) != base.digest:
         raise Conflict(
-            f"the first {base.count} messages differ from the stored ones: send all messages",
+            phrase(
+                "base_differs",
+                "the first {count} of the messages differ from the stored ones: send all messages",
+                count=base.count,
+            ),
             field="base",
         )
     return kept
@@ -242,7 +258,11 @@ def _check_slots(
     for number, message in enumerate(sent):
         if message.slot in seen or index.get(message.slot, len(kept)) < len(kept):
             raise Unprocessable(
-                f"slot {message.slot!r} stands twice in this chat: give every message its own",
+                phrase(
+                    "slot_twice",
+                    "slot '{slot}' stands twice in this chat: give every message its own",
+                    slot=message.slot,
+                ),
                 field=f"messages[{number}].slot",
             )
         seen.add(message.slot)

@@ -10,6 +10,7 @@ from enum import Enum
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.domain.phrases import phrase
 from soulmem.domain.retention import Decay, retained
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -68,7 +69,14 @@ def check_join(
     if source not in sources or target not in targets:
         legal = f"{' or '.join(s.value for s in sources)} -> {' or '.join(t.value for t in targets)}"
         raise Unprocessable(
-            f"{kind.value!r} cannot join {source.value} -> {target.value}; it joins {legal}",
+            phrase(
+                "edge_kinds",
+                "'{kind}' cannot join {source} -> {target}; it joins {legal}",
+                kind=kind.value,
+                source=source.value,
+                target=target.value,
+                legal=legal,
+            ),
             field=field,
         )
 
@@ -98,11 +106,22 @@ class Edge:
             value = getattr(self, name)
             if value is not None and not 0.0 <= value <= 1.0:
                 raise Unprocessable(
-                    f"{name} {value} is outside 0..1", field=f"edges.{name}"
+                    phrase(
+                        "share_range",
+                        "{name} {value} is outside 0..1",
+                        name=name,
+                        value=value,
+                    ),
+                    field=f"edges.{name}",
                 )
         if not self.stability > 0.0:
             raise Unprocessable(
-                f"stability {self.stability} is not above 0", field="edges.stability"
+                phrase(
+                    "stability_range",
+                    "stability {stability} is not above 0",
+                    stability=self.stability,
+                ),
+                field="edges.stability",
             )
 
     @property

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from soulmem.domain.phrases import Phrase, Wording, phrase
+
 
 class SoulMemError(Exception):
     """An error the caller can act on. `field` is the path of the offending value."""
 
     code = "error"
 
-    def __init__(self, message: str, *, field: str | None = None) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, wording: Wording, *, field: str | None = None) -> None:
+        super().__init__(str(wording))
+        self.wording = wording
         self.field = field
+
+    @property
+    def message(self) -> str:
+        """The text in English."""
+        return str(self.wording)
+
+    @property
+    def phrase(self) -> Phrase | None:
+        """The text with its code and values; None where it has no other language."""
+        return self.wording if isinstance(self.wording, Phrase) else None
 
     @property
     def with_field(self) -> str:
@@ -115,3 +127,18 @@ class StoreTooNew(StoreError):
 
 class StoreBroken(StoreError):
     """The data folder cannot be read."""
+
+
+def no_memory(memory: str, field: str | None = None) -> NotFound:
+    """The error for a memory that the soul does not have."""
+    words = phrase("no_memory", "no memory '{memory}'", memory=memory)
+    return NotFound(words, field=field)
+
+
+def fault(error: Exception) -> Phrase:
+    """What the user is told of an error of SoulMem itself; its message may quote a chat and is left out."""
+    return phrase(
+        "fault",
+        "SoulMem failed ({error}): the log shows where; please report it",
+        error=type(error).__name__,
+    )

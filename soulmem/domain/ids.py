@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from typing import NewType
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 
 # The user whose souls these are; "default-user" on a one-person install
 Owner = NewType("Owner", str)
@@ -30,7 +31,12 @@ def check_id(value: str, field: str) -> str:
     """`value`; raises Unprocessable unless it is 1..64 of A-Z a-z 0-9 _ -."""
     if not _ID.match(value):
         raise Unprocessable(
-            f"{value[:80]!r} is no id: use 1 to 64 of A-Z a-z 0-9 _ -", field=field
+            phrase(
+                "bad_id",
+                "'{value}' is no id: use 1 to 64 of A-Z a-z 0-9 _ -",
+                value=value[:80],
+            ),
+            field=field,
         )
     return value
 

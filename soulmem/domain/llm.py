@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from soulmem.domain.errors import SoulMemError, Unprocessable
+from soulmem.domain.phrases import Wording, phrase
 
 
 class ModelUse(str, Enum):
@@ -34,12 +35,20 @@ class ModelChoice:
             return
         if not self.model.strip() or self.model == ModelUse.CLIENT.value:
             raise Unprocessable(
-                f"{self.model!r} is no name of a model: write the name that the server gives it",
+                phrase(
+                    "model_unnamed",
+                    "'{model}' is no name of a model: write the name that the server gives it",
+                    model=self.model,
+                ),
                 field="model",
             )
         if self.base_url and not self.base_url.startswith(("http://", "https://")):
             raise Unprocessable(
-                f"{self.base_url!r} is no address: write it like http://127.0.0.1:5001/v1",
+                phrase(
+                    "model_no_address",
+                    "'{url}' is no address: write it like http://127.0.0.1:5001/v1",
+                    url=self.base_url,
+                ),
                 field="base_url",
             )
 
@@ -145,13 +154,13 @@ class LlmFailed(SoulMemError):
 
     code = "llm"
 
-    def __init__(self, kind: Failure, message: str) -> None:
-        super().__init__(message)
+    def __init__(self, kind: Failure, wording: Wording) -> None:
+        super().__init__(wording)
         self.kind = kind
 
 
 class Unreadable(LlmFailed):
     """The answer contains nothing usable; the message is the reason, without the answer."""
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: Wording) -> None:
         super().__init__(Failure.UNREADABLE, reason)

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, SoulId
+from soulmem.domain.phrases import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Deferred:
 
     chat: ChatId
     work: Work
-    reason: str
+    reason: Wording
     attempts: int
     messages: int  # of the chat when it was tried last
     again: datetime  # aware

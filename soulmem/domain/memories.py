@@ -9,6 +9,7 @@ from enum import Enum
 from soulmem.domain.dialogue import Version
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation
 from soulmem.domain.terms import Term
 
@@ -115,10 +116,17 @@ class Memory:
 
     def __post_init__(self) -> None:
         if not self.text.strip():
-            raise Unprocessable("a memory needs a text", field="text")
+            raise Unprocessable(
+                phrase("memory_no_text", "a memory needs a text"), field="text"
+            )
         if not 0.0 <= self.importance <= 1.0:
             raise Unprocessable(
-                f"importance {self.importance} is outside 0..1", field="importance"
+                phrase(
+                    "importance_range",
+                    "importance {importance} is outside 0..1",
+                    importance=self.importance,
+                ),
+                field="importance",
             )
 
     @property

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import Enum
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 
 MASK = "xxx"  # what a blurred part of a text reads as
 UNIT_STABILITY = 600.0  # turns; S of a micro-unit without emotion (design 6)
@@ -32,11 +33,21 @@ class Retention:
     def __post_init__(self) -> None:
         if not 0.0 <= self.visibility <= 1.0:
             raise Unprocessable(
-                f"visibility {self.visibility} is outside 0..1", field="visibility"
+                phrase(
+                    "visibility_range",
+                    "visibility {visibility} is outside 0..1",
+                    visibility=self.visibility,
+                ),
+                field="visibility",
             )
         if not self.stability > 0.0:
             raise Unprocessable(
-                f"stability {self.stability} is not above 0", field="stability"
+                phrase(
+                    "stability_range",
+                    "stability {stability} is not above 0",
+                    stability=self.stability,
+                ),
+                field="stability",
             )
 
 

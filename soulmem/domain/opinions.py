@@ -8,6 +8,7 @@ from enum import Enum
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
+from soulmem.domain.phrases import phrase
 
 NEUTRAL = 0.5  # what feedback starts at; design 9
 
@@ -35,7 +36,12 @@ class Opinion:
     def __post_init__(self) -> None:
         if not 0.0 <= self.score <= 1.0:
             raise Unprocessable(
-                f"a score of {self.score} is outside 0..1", field="score"
+                phrase(
+                    "score_range",
+                    "a score of {score} is outside 0..1",
+                    score=self.score,
+                ),
+                field="score",
             )
 
     def doubts(self, text: str) -> bool:

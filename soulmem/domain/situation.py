@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from enum import Enum
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,12 @@ class TimeSpan:
     def __post_init__(self) -> None:
         if self.start and self.end and self.end < self.start:
             raise Unprocessable(
-                f"the time span ends at {self.end.isoformat()}, before it starts at {self.start.isoformat()}",
+                phrase(
+                    "span_backwards",
+                    "the time span ends at {end}, before it starts at {start}",
+                    end=self.end.isoformat(),
+                    start=self.start.isoformat(),
+                ),
                 field="fields.time_span.to",
             )
 
@@ -44,7 +50,12 @@ class Emotion:
     def __post_init__(self) -> None:
         if not 0.0 <= self.intensity <= 1.0:
             raise Unprocessable(
-                f"intensity {self.intensity} of {self.label!r} is outside 0..1",
+                phrase(
+                    "intensity_range",
+                    "intensity {intensity} of '{label}' is outside 0..1",
+                    intensity=self.intensity,
+                    label=self.label,
+                ),
                 field="fields.emotions",
             )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.domain.retention import Decay
 
 
@@ -91,17 +92,31 @@ class SoulSettings:
     def __post_init__(self) -> None:
         if not 0.0 <= self.forgetting <= 2.0:
             raise Unprocessable(
-                f"forgetting {self.forgetting} is outside 0 (elephant) .. 2 (goldfish)",
+                phrase(
+                    "forgetting_range",
+                    "forgetting {forgetting} is outside 0 (elephant) .. 2 (goldfish)",
+                    forgetting=self.forgetting,
+                ),
                 field="config.forgetting",
             )
         if not 0.0 <= self.restraint <= 2.0:
             raise Unprocessable(
-                f"restraint {self.restraint} is outside 0 (fills the budget) .. 2 (only what is sure)",
+                phrase(
+                    "restraint_range",
+                    "restraint {restraint} is outside 0 (fills the budget) .. 2 (only what is sure)",
+                    restraint=self.restraint,
+                ),
                 field="config.restraint",
             )
         if not FEWEST_KEPT <= self.keep <= MOST_KEPT:
             raise Unprocessable(
-                f"keep {self.keep} is outside {FEWEST_KEPT} .. {MOST_KEPT} messages",
+                phrase(
+                    "keep_range",
+                    "keep {keep} is outside {fewest} .. {most} messages",
+                    keep=self.keep,
+                    fewest=FEWEST_KEPT,
+                    most=MOST_KEPT,
+                ),
                 field="config.keep",
             )
         for section in self.headers:
@@ -110,7 +125,10 @@ class SoulSettings:
             _check_section(section, "config.sections_off")
             if section == "permanent":
                 raise Unprocessable(
-                    "what is permanent is always in the prompt: leave 'permanent' out of sections_off",
+                    phrase(
+                        "permanent_stays",
+                        "what is permanent is always in the prompt: leave 'permanent' out of sections_off",
+                    ),
                     field="config.sections_off",
                 )
         if self.chosen is None:
@@ -138,7 +156,13 @@ def _check_section(name: str, field_name: str) -> None:
     if name not in SECTION_NAMES:
         allowed = ", ".join(SECTION_NAMES)
         raise Unprocessable(
-            f"there is no section {name!r}: use {allowed}", field=field_name
+            phrase(
+                "no_section",
+                "there is no section '{name}': use {allowed}",
+                name=name,
+                allowed=allowed,
+            ),
+            field=field_name,
         )
 
 
@@ -171,12 +195,21 @@ def scaled_weights(weights: Mapping[str, float]) -> dict[str, float]:
     if unknown:
         allowed = ", ".join(FACTORS)
         raise Unprocessable(
-            f"there is no weight {unknown[0]!r}: use {allowed}", field="config.weights"
+            phrase(
+                "no_weight",
+                "there is no weight '{name}': use {allowed}",
+                name=unknown[0],
+                allowed=allowed,
+            ),
+            field="config.weights",
         )
     total = sum(weights.values())
     if weights and total <= 0.0:
         raise Unprocessable(
-            "the weights add up to 0: give one of them more, or null for the default",
+            phrase(
+                "weights_zero",
+                "the weights add up to 0: give one of them more, or null for the default",
+            ),
             field="config.weights",
         )
     return {name: weight / total for name, weight in weights.items()}

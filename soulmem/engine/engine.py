@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from soulmem.domain.errors import StoreError, Unprocessable
+from soulmem.domain.phrases import Wording, phrase
 from soulmem.engine.api.results import Health
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.consolidation.streams import Streams
@@ -126,11 +127,11 @@ class Engine:
         error, store = self.store_opening.error, self.services.store.health()
         if error is not None:
             return error.message
-        return None if store.writable else store.detail
+        return None if store.writable else str(store.detail)
 
     def health(self) -> Health:
         """The state of every part."""
-        notes: list[str] = []
+        notes: list[Wording] = []
         for part in (self.embedding, self.warming, self.bin, self.backups, self.llms):
             notes.extend(part.notes())
         current_time = self.services.clock.now()
@@ -153,5 +154,9 @@ class Engine:
     async def advance_clock(self, seconds: float, turns: int) -> None:
         """Move the clock. Raises Unprocessable for a clock that cannot be moved."""
         if self.advance is None:
-            raise Unprocessable("this clock cannot be moved: start with --test-mode")
+            raise Unprocessable(
+                phrase(
+                    "clock_fixed", "this clock cannot be moved: start with --test-mode"
+                )
+            )
         self.advance(seconds, turns)

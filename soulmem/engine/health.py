@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm_usage import LlmUsage
+from soulmem.domain.phrases import Wording
 from soulmem.engine.api.results import EmbedderHealth, Health, Opening
 from soulmem.engine.llm.sources import LlmHealth
 from soulmem.engine.mind.mind import Mind
@@ -48,7 +49,7 @@ def health_of(
     souls_closed: int,
     closed_pending: int,
     worlds: Sequence[World],
-    notes: Sequence[str],
+    notes: Sequence[Wording],
 ) -> Health:
     """The health report.
 
@@ -73,7 +74,7 @@ def health_of(
         status=status,
         phase=phase,
         store_state="error" if error is not None or store.is_gone else "ok",
-        store_detail=error.message if error is not None else store.detail,
+        store_detail=error.wording if error is not None else store.detail,
         embedder=embedder,
         kernels=kernels,
         llm_state=llm.state,
@@ -85,5 +86,5 @@ def health_of(
         souls_closed=souls_closed,
         core_left_out=tuple(core_left_out),
         opening=tuple(opening_of(worlds)),
-        notes=(*([error.message] if error is not None else ()), *store.losses, *notes),
+        notes=(*([error.wording] if error is not None else ()), *store.losses, *notes),
     )

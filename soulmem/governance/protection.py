@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from soulmem.domain.errors import Forbidden
 from soulmem.domain.memories import Memory
+from soulmem.domain.phrases import phrase
 
 
 def is_protected(memory: Memory) -> bool:
@@ -14,9 +15,12 @@ def is_protected(memory: Memory) -> bool:
 def check_unprotected(memory: Memory) -> None:
     """Raises Forbidden for a memory that is permanent or locked."""
     if is_protected(memory):
-        how = "permanent" if memory.permanent else "locked"
         raise Forbidden(
-            f"memory {memory.id!r} is {how}: only the user may change or delete it, in the panel or with"
-            " `soulmem`",
+            phrase(
+                "memory_protected",
+                "memory '{memory}' is permanent or locked: only the user may change or delete it, in"
+                " the panel or with `soulmem`",
+                memory=memory.id,
+            ),
             field="arguments.memory_id",
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.phrases import Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +21,7 @@ class JobRecord:
     state: str  # queued, running, done, failed, cancelled
     arguments: Mapping[str, Any] = field(default_factory=dict)
     result: Any = None
-    error: str | None = None
+    error: Wording | None = None
 
 
 class Spool(Protocol):

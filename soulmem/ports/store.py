@@ -18,6 +18,7 @@ from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId, StreamId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.memories import Memory
 from soulmem.domain.opinions import Opinion
+from soulmem.domain.phrases import Wording
 from soulmem.domain.soul import Soul
 from soulmem.domain.streams import StreamEvent
 from soulmem.domain.usage import RecallRecord, Usage
@@ -121,7 +122,7 @@ class StoreHealth:
 
     writable: bool = True
     is_gone: bool = False
-    detail: str = ""
+    detail: Wording = ""
     losses: tuple[str, ...] = ()
 
 

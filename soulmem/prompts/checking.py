@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt, Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.prompts.reading import fields
 from soulmem.prompts.reading.replies import read_object
 from soulmem.prompts.rendering import numbered, rendered_passage
@@ -54,7 +55,14 @@ def parse(text: str, count: int) -> tuple[int, ...]:
         if len(lines) == 1 and lines[0] >= 0:
             answers.append(lines[0])
     if len(answers) < count:
-        raise Unreadable(f"{len(answers)} answers to {count} statements")
+        raise Unreadable(
+            phrase(
+                "answers_count",
+                "{answers} answers to {count} statements",
+                answers=len(answers),
+                count=count,
+            )
+        )
     return tuple(answers[:count])
 
 

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from soulmem.domain.llm import Prompt, Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.prompts.reading import fields
 from soulmem.prompts.reading.replies import read_object
 from soulmem.prompts.rendering import language_of, numbered, tagged
@@ -142,7 +143,7 @@ def parse_plan(text: str, memories: int) -> Plan:
     listed = answer.get("questions")
     questions = _questions(listed)
     if not questions and listed != []:
-        raise Unreadable("a plan without questions")
+        raise Unreadable(phrase("plan_empty", "a plan without questions"))
     return Plan(_within(answer.get("useful"), memories), questions)
 
 
@@ -154,7 +155,7 @@ def parse_reflection(text: str, memories: int) -> Reflection:
     try:
         return Reflection(Decision(answer.get("step")), useful, ask)
     except ValueError:
-        raise Unreadable("no step of the three") from None
+        raise Unreadable(phrase("step_unknown", "no step of the three")) from None
 
 
 def _prompt(

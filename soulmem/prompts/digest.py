@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Prompt, Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.language.names import names
 from soulmem.language.segmentation import sentences
 from soulmem.prompts.reading import fields
@@ -89,15 +90,29 @@ def parse(text: str, passage: Passage, said: str, known: Sequence[str] = ()) -> 
     """
     prose = fields.text(read_object(text, ("digest",))["digest"], _LONGEST)
     if prose is None:
-        raise Unreadable("no text under 'digest', or not one whole sentence")
+        raise Unreadable(
+            phrase(
+                "prose_missing",
+                "no text under '{key}', or not one whole sentence",
+                key="digest",
+            )
+        )
     if language_of([prose]) != passage.language:
-        raise Unreadable("a digest in another script than the chat's")
+        raise Unreadable(
+            phrase(
+                "prose_foreign",
+                "a {key} in another script than the chat's",
+                key="digest",
+            )
+        )
     whole = f"{said}\n{passage.soul}".casefold()
     once = dict.fromkeys(sentences(prose))
     kept = [part for part in once if _is_borne_out(part, whole, known)]
     words = _words("".join(kept))
     if not words or len(words & _words(whole)) < _SHARED * len(words):
-        raise Unreadable("a digest that has nothing to do with the lines")
+        raise Unreadable(
+            phrase("digest_unrelated", "a digest that has nothing to do with the lines")
+        )
     return ("" if passage.language == "zh" else " ").join(kept)
 
 

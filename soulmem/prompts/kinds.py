@@ -12,6 +12,7 @@ from typing import Any
 
 from soulmem.domain.drafts import DraftAbstract, Drafts, Passage
 from soulmem.domain.llm import Prompt, Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.prompts.grounding.evidence import Grounds
 from soulmem.prompts.grounding.passage_words import alike, content_words
 from soulmem.prompts.reading import fields
@@ -88,13 +89,17 @@ def parse(text: str, passage: Passage) -> Drafts:
     answer = read_object(text, _KEYS)
     scenes = fields.objects(answer.get("scenes", []))
     if "kind" not in answer and scenes:
-        raise Unreadable("scenes without a kind")
+        raise Unreadable(phrase("scenes_no_kind", "scenes without a kind"))
     kind = fields.text(answer.get("kind"), _LONGEST)
     if kind is None:
         return Drafts()
     grounds = Grounds(passage)
     if grounds.is_foreign(kind):
-        raise Unreadable("a kind in another script than the chat's")
+        raise Unreadable(
+            phrase(
+                "prose_foreign", "a {key} in another script than the chat's", key="kind"
+            )
+        )
     if _is_of_the_form(kind, passage.language):
         return _dropped("words of the form")
     names = _names_in(kind, passage)

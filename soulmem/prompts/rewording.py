@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.domain.micro_units import MASK
+from soulmem.domain.phrases import phrase
 from soulmem.prompts.reading import fields
 from soulmem.prompts.reading.replies import read_object
 from soulmem.prompts.rendering import tagged
@@ -89,12 +90,20 @@ def parse(text: str, gapped: Gapped) -> Filled:
     """
     memory = fields.text(read_object(text, ("memory",))["memory"], _LONGEST)
     if not memory or MASK in memory:
-        raise Unreadable("a memory that still has gaps, or none")
+        raise Unreadable(
+            phrase("rewording_gaps", "a memory that still has gaps, or none")
+        )
     fillings = _fillings(memory, gapped.told_text)
     if fillings is None:
-        raise Unreadable("a memory with other words changed than its gaps")
+        raise Unreadable(
+            phrase(
+                "rewording_others", "a memory with other words changed than its gaps"
+            )
+        )
     if max(map(len, fillings), default=0) > _GAP:
-        raise Unreadable("a gap filled with far more than a gap holds")
+        raise Unreadable(
+            phrase("rewording_long", "a gap filled with far more than a gap holds")
+        )
     return Filled(memory, fillings)
 
 

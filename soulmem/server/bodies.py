@@ -13,6 +13,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import inspect
 
 from soulmem.domain.errors import BadRequest, SoulMemError, TooLarge
+from soulmem.domain.phrases import phrase
 from soulmem.server.rule_errors import unprocessable
 from soulmem.server.schemas.common import Body, Query
 
@@ -45,7 +46,14 @@ def check_content_length(request: web.BaseRequest, limit: int = BODY_LIMIT) -> N
     """Raises TooLarge if Content-Length is over the limit, before the body is read."""
     length = request.content_length
     if length is not None and length > limit:
-        raise TooLarge(f"the body has {length} bytes: send at most {limit} at once")
+        raise TooLarge(
+            phrase(
+                "body_too_large",
+                "the body has {length} bytes: send at most {limit} at once",
+                length=length,
+                limit=limit,
+            )
+        )
 
 
 async def read_json(
@@ -84,7 +92,11 @@ async def _read(request: web.Request, limit: int) -> bytes:
             size += len(piece)
             if size > limit:
                 raise TooLarge(
-                    f"the body has more than {limit} bytes: send less at once"
+                    phrase(
+                        "body_over_limit",
+                        "the body has more than {limit} bytes: send less at once",
+                        limit=limit,
+                    )
                 )
     except (ClientPayloadError, HttpProcessingError, ConnectionError) as error:
         raise BadRequest("the body is incomplete: send it again") from error

@@ -10,9 +10,10 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from soulmem.domain import errors
+from soulmem.domain.phrases import Wording, phrase
 from soulmem.server.bodies import UnsupportedMediaType
 from soulmem.server.json_response import json_response
-from soulmem.server.responses.common import Problem
+from soulmem.server.responses.common import Problem, phrase_response
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +31,11 @@ _STATUS: dict[type[errors.SoulMemError], int] = {
     errors.Busy: 503,
     errors.ModelUnavailable: 503,
 }
-_HTTP = {
+_HTTP: dict[int, Wording] = {
     400: "the request cannot be read",
     404: "there is nothing at this address: see /openapi.json",
     405: "this address does not accept that method: see /openapi.json",
-    413: "the request is too large: send less at once",
+    413: phrase("request_too_large", "the request is too large: send less at once"),
     417: "only `Expect: 100-continue` is supported: leave the header out",
 }
 # Where several classes share a status, the first one names it.
@@ -51,7 +52,14 @@ def problem(error: errors.SoulMemError) -> web.Response:
     code = "busy" if status == 503 else error.code
     field = msgspec.UNSET if error.field is None else error.field
     response = json_response(
-        msgspec.json.encode(Problem(error=code, message=error.message, field=field)),
+        msgspec.json.encode(
+            Problem(
+                error=code,
+                message=error.message,
+                field=field,
+                phrase=phrase_response(error.wording),
+            )
+        ),
         status,
     )
     if status == 401:
@@ -59,12 +67,15 @@ def problem(error: errors.SoulMemError) -> web.Response:
     return response
 
 
-def http_problem(status: int, message: str | None = None) -> web.Response:
+def http_problem(status: int, wording: Wording | None = None) -> web.Response:
     """The response for an error of HTTP itself."""
     code = _CODES.get(status, "refused" if status < 500 else "internal")
-    words = message or _HTTP.get(status, f"HTTP status {status}")
+    words = wording or _HTTP.get(status, f"HTTP status {status}")
     return json_response(
-        msgspec.json.encode(Problem(error=code, message=words)), status
+        msgspec.json.encode(
+            Problem(error=code, message=str(words), phrase=phrase_response(words))
+        ),
+        status,
     )
 
 
@@ -91,10 +102,7 @@ async def errors_as_json(request: web.Request, handler: Handler) -> web.StreamRe
             places,
         )
         log.debug("message of the error: %s", error)
-        return http_problem(
-            500,
-            f"SoulMem failed ({type(error).__name__}): the log shows where; please report it",
-        )
+        return http_problem(500, errors.fault(error))
 
 
 def _route(request: web.Request) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from soulmem.domain.ids import SoulId
 from soulmem.server.json_response import Reply
+from soulmem.server.responses.common import phrase_response
 from soulmem.server.responses.ledger import (
     DueResponse,
     LedgerResponse,
@@ -29,6 +30,7 @@ async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerResponse]:
     report = await call.engine.consolidator.usage_report(
         call.owner, SoulId(call.query.soul)
     )
+    down = report.unavailable_reason
     return Reply(
         lambda: LedgerResponse(
             totals={
@@ -38,7 +40,8 @@ async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerResponse]:
             most_an_hour=hour_response(report.hourly_limits),
             due=DueResponse(calls=report.due_calls, minutes=report.due_minutes),
             parked=[parked_response(entry) for entry in report.deferred],
-            down=report.unavailable_reason,
+            down=None if down is None else str(down),
+            down_phrase=phrase_response(down),
         ),
         rows=len(report.deferred),
     )

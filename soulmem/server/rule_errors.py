@@ -12,6 +12,7 @@ from msgspec import inspect
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ID_PATTERN
+from soulmem.domain.phrases import Phrase, Wording, phrase
 from soulmem.server.schemas.common import CURSOR_PATTERN, DIGEST_PATTERN, HASH_PATTERN
 
 Step = str | int | None  # a key, an index, or None for an unnamed key of a map
@@ -68,7 +69,13 @@ def unprocessable(
     quoted = "the value" if value is _MISSING else _quoted(value)
     path = _path(steps)
     return Unprocessable(
-        f"{path or 'the body'}: {quoted} {_remedy(what, value, steps, shape)}",
+        phrase(
+            "value_refused",
+            "{path}: {value} {remedy}",
+            path=path or "the body",
+            value=quoted,
+            remedy=_remedy(what, value, steps, shape),
+        ),
         field=path or None,
     )
 
@@ -77,41 +84,85 @@ def _name_error(how: str, name: str, steps: list[Step], shape: type) -> Unproces
     """The error for a field that is missing or unknown."""
     path = _path([*steps, name[:80]])
     if how == "missing required":
-        return Unprocessable(f"{name!r} is missing: send it", field=path)
+        return Unprocessable(
+            phrase("field_missing", "'{name}' is missing: send it", name=name),
+            field=path,
+        )
     field_names = _field_names(_type_at(shape, steps))
     near = difflib.get_close_matches(name[:80], field_names, 1)
     if near:
-        advice = f"did you mean {near[0]!r}?"
+        advice = phrase("field_near", "did you mean '{name}'?", name=near[0])
     elif field_names:
-        advice = f"the fields are {', '.join(field_names)}"
+        advice = phrase(
+            "field_names", "the fields are {names}", names=", ".join(field_names)
+        )
     else:
-        advice = "there are no fields here"
-    return Unprocessable(f"{name[:80]!r} is not known here: {advice}", field=path)
+        advice = phrase("field_none", "there are no fields here")
+    return Unprocessable(
+        phrase(
+            "field_unknown",
+            "'{name}' is not known here: {advice}",
+            name=name[:80],
+            advice=advice,
+        ),
+        field=path,
+    )
 
 
-def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> str:
+def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> Wording:
     regex = _REGEX.match(what)
     if regex:
         return _REMEDIES.get(regex["pattern"], f"does not match {regex['pattern']}")
     bound = _BOUND.match(what)
     if bound:
-        side = "at least" if ">" in bound["sign"] else "at most"
-        if bound["length"]:
-            length = len(value) if isinstance(value, str | list | dict) else "?"
-            return f"is {length} long: send {side} {bound['bound']}"
-        return f"is out of range: send {side} {bound['bound']}"
+        return _bound_remedy(bound, value)
     if what.startswith("Invalid enum value"):
-        return (
-            f"is not known: send one of {', '.join(_choices(_type_at(shape, steps)))}"
+        return phrase(
+            "value_unknown",
+            "is not known: send one of {choices}",
+            choices=", ".join(_choices(_type_at(shape, steps))),
         )
     if "RFC3339" in what:
-        return "is not a time: send one like 2024-03-01T12:00:00Z"
+        return phrase(
+            "value_no_time", "is not a time: send one like 2024-03-01T12:00:00Z"
+        )
     if "timezone" in what:
-        return "has no time zone: add Z or one like +01:00"
+        return phrase("value_no_zone", "has no time zone: add Z or one like +01:00")
     if what.startswith("Expected `"):
         wanted = re.findall(r"[a-z]+", what.split("`")[1])
-        return f"is of the wrong type: send {' or '.join(_WORDS.get(w, w) for w in wanted)}"
+        return phrase(
+            "value_type",
+            "is of the wrong type: send {wanted}",
+            wanted=" or ".join(_WORDS.get(w, w) for w in wanted),
+        )
     return f"is refused: {what}"
+
+
+def _bound_remedy(bound: re.Match[str], value: Any) -> Phrase:
+    """For a number, or the length of a text or list, beyond its bound."""
+    is_least, limit = ">" in bound["sign"], bound["bound"]
+    if not bound["length"]:
+        if is_least:
+            return phrase(
+                "value_small", "is out of range: send at least {limit}", limit=limit
+            )
+        return phrase(
+            "value_large", "is out of range: send at most {limit}", limit=limit
+        )
+    length = len(value) if isinstance(value, str | list | dict) else "?"
+    if is_least:
+        return phrase(
+            "value_short",
+            "is {length} long: send at least {limit}",
+            length=length,
+            limit=limit,
+        )
+    return phrase(
+        "value_long",
+        "is {length} long: send at most {limit}",
+        length=length,
+        limit=limit,
+    )
 
 
 def _steps(path_text: str) -> list[Step]:

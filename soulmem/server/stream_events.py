@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId, StreamId
+from soulmem.domain.phrases import phrase
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.stream_events import (
     AddedResponse,
@@ -43,7 +44,9 @@ async def list_events(call: Call[EventsQuery, NoBody]) -> Reply[StreamEventsResp
     query = call.query
     span = utc(query.start, "from"), utc(query.end, "to")
     if span[0] is not None and span[1] is not None and span[1] <= span[0]:
-        raise Unprocessable("the span ends before it begins", field="to")
+        raise Unprocessable(
+            phrase("range_backwards", "the span ends before it begins"), field="to"
+        )
     page = await call.engine.streams.page(
         call.owner,
         SoulId(query.soul),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
 from soulmem.language.segmentation import sentences
@@ -26,7 +27,10 @@ def read_world(data: bytes, title: str, cast: Cast) -> Lore:
     entries = world.get("entries")
     if not isinstance(entries, dict | list):
         raise Unprocessable(
-            "the file has no `entries`, so it is no world info: export the world from SillyTavern",
+            phrase(
+                "file_no_world",
+                "the file has no `entries`, so it is no world info: export the world from SillyTavern",
+            ),
             field="text",
         )
     return read_entries(entries, title, "world info", cast, world_source(title))

@@ -22,6 +22,7 @@ from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, check_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryState
 from soulmem.domain.opinions import Opinion
+from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 
@@ -186,13 +187,20 @@ def read_bundle(data: bytes) -> Bundle:
         else:
             if too_new:
                 raise Unprocessable(
-                    f"the bundle was written by a newer SoulMem than this one, which knows its format up to"
-                    f" {VERSION}: update SoulMem",
+                    phrase(
+                        "bundle_too_new",
+                        "the bundle was written by a newer SoulMem than this one, which knows its"
+                        " format up to {version}: update SoulMem",
+                        version=VERSION,
+                    ),
                     field="text",
                 )
     if bundle.head is None:
         raise Unprocessable(
-            "the file is no bundle: its first line must say so; choose one that `soulmem export` wrote",
+            phrase(
+                "file_no_bundle",
+                "the file is no bundle: its first line must say so; choose one that `soulmem export` wrote",
+            ),
             field="text",
         )
     return bundle
@@ -209,11 +217,15 @@ def _take(bundle: Bundle, line: Line, number: int) -> None:
     if isinstance(line, Head):
         check_id(line.soul, "soul")
         if bundle.head is not None:
-            raise Unprocessable("a second head: one bundle a file")
+            raise Unprocessable(
+                phrase("bundle_second_head", "a second head: one bundle a file")
+            )
         bundle.head = line
         return
     if bundle.head is None:
-        raise Unprocessable("it stands before the head of the bundle")
+        raise Unprocessable(
+            phrase("bundle_before_head", "it stands before the head of the bundle")
+        )
     if isinstance(line, End):
         bundle.whole = line.lines == number - 1 and not bundle.broken
     elif isinstance(line, SoulLine):
@@ -246,9 +258,21 @@ def _take_message(bundle: Bundle, line: MessageLine) -> None:
     _aware(message.sent_at, message.story_at)
     _storable(message.text, message.speaker)
     if message.hash != text_hash(message.text):
-        raise Unprocessable(f"the text of {message.slot!r} is not what its hash says")
+        raise Unprocessable(
+            phrase(
+                "bundle_text_hash",
+                "the text of '{slot}' is not what its hash says",
+                slot=message.slot,
+            )
+        )
     if line.chat not in bundle.chats:
-        raise Unprocessable(f"its chat {line.chat!r} does not come before it")
+        raise Unprocessable(
+            phrase(
+                "bundle_chat_later",
+                "its chat '{chat}' does not come before it",
+                chat=line.chat,
+            )
+        )
     bundle.messages[line.chat].append(message)
 
 
@@ -292,7 +316,9 @@ def _take_edge(bundle: Bundle, edge: Edge) -> None:
     _check_soul(bundle, edge.soul)
     _aware(edge.touched)
     if not isfinite(edge.stability) or not isfinite(edge.at_turn or 0.0):
-        raise Unprocessable("a number of the edge is not finite")
+        raise Unprocessable(
+            phrase("bundle_edge_number", "a number of the edge is not finite")
+        )
     bundle.edges[edge.id] = edge
 
 
@@ -300,7 +326,7 @@ def _take_usage(bundle: Bundle, usage: Usage) -> None:
     _check_soul(bundle, usage.soul)
     _aware(usage.first.moment, *(stamp.moment for stamp in usage.stamps))
     if not usage.stamps:
-        raise Unprocessable("a usage without any moment")
+        raise Unprocessable(phrase("bundle_usage", "a usage without any moment"))
     bundle.usages[usage.memory] = usage
 
 
@@ -319,7 +345,9 @@ def _take_fading(bundle: Bundle, record: FadingRecord) -> None:
     for state in (*units, *(anchor.retention for anchor in record.anchors)):
         _aware(state.touched)
         if not isfinite(state.stability) or not isfinite(state.at_turn or 0.0):
-            raise Unprocessable("a number of what fades is not finite")
+            raise Unprocessable(
+                phrase("bundle_fading_number", "a number of what fades is not finite")
+            )
     texts = [unit.span.gist for unit in record.units]
     if record.retold is not None:
         check_id(record.retold.chat, "chat")
@@ -334,7 +362,7 @@ def _take_derivation(bundle: Bundle, derivation: Derivation) -> None:
     check_id(derivation.id, "derivation")
     _aware(derivation.made)
     if not derivation.read:
-        raise Unprocessable("a derivation of nothing")
+        raise Unprocessable(phrase("bundle_derivation", "a derivation of nothing"))
     bundle.derivations[derivation.id] = derivation
 
 
@@ -347,18 +375,24 @@ def _take_recall(bundle: Bundle, record: RecallRecord) -> None:
 
 def _check_soul(bundle: Bundle, soul: SoulId) -> None:
     if soul != bundle.owner_soul:
-        raise Unprocessable(f"it is of another soul than {bundle.owner_soul!r}")
+        raise Unprocessable(
+            phrase(
+                "bundle_other_soul",
+                "it is of another soul than '{soul}'",
+                soul=bundle.owner_soul,
+            )
+        )
 
 
 def _aware(*times: datetime | None) -> None:
     if any(time is not None and time.tzinfo is None for time in times):
-        raise Unprocessable("a time without a zone")
+        raise Unprocessable(phrase("time_no_zone", "a time without a zone"))
 
 
 def _storable(*texts: str) -> None:
     """Raises Unprocessable for zero characters, which the database does not store."""
     if any("\x00" in text for text in texts):
-        raise Unprocessable("a text holds a zero character")
+        raise Unprocessable(phrase("text_zero", "a text holds a zero character"))
 
 
 def _without_texts(error: Exception) -> str:

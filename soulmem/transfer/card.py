@@ -10,6 +10,7 @@ from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.memories import MemoryKind
+from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
 from soulmem.language.card_words import is_habit_heading, is_own_name_key
@@ -46,7 +47,13 @@ def card_data(data: bytes) -> dict[str, Any]:
     card = inner if isinstance(inner, dict) else whole
     name = card.get("name")
     if _FIELDS.isdisjoint(card) or not isinstance(name, str) or not name.strip():
-        raise Unprocessable(f"the file {_NO_CARD}", field="text")
+        raise Unprocessable(
+            phrase(
+                "file_no_card",
+                "the file is no character card: export the character from SillyTavern as PNG or JSON",
+            ),
+            field="text",
+        )
     return card
 
 
@@ -116,20 +123,33 @@ def _json_of(data: bytes) -> bytes:
     """The JSON of a card, also from inside a PNG."""
     if not data.startswith(SIGNATURE):
         if data[:2] == b"PK" or data[:3] == b"\xff\xd8\xff" or data[:4] == b"RIFF":
-            raise Unprocessable(f"the file {_NO_CARD}", field="text")
+            raise Unprocessable(
+                phrase(
+                    "file_no_card",
+                    "the file is no character card: export the character from SillyTavern as PNG or JSON",
+                ),
+                field="text",
+            )
         return data
     texts = png_texts(data, frozenset({"chara", "ccv3"}))
     packed = texts.get("ccv3") or texts.get("chara")
     if packed is None:
         raise Unprocessable(
-            "the picture carries no character: export the card from SillyTavern",
+            phrase(
+                "picture_no_card",
+                "the picture carries no character: export the card from SillyTavern",
+            ),
             field="base64",
         )
     try:
         return base64.b64decode(packed, validate=False)
     except (binascii.Error, ValueError) as error:
         raise Unprocessable(
-            f"the character in the picture is damaged ({error}): export it again",
+            phrase(
+                "picture_card_damaged",
+                "the character in the picture is damaged ({error}): export it again",
+                error=error,
+            ),
             field="base64",
         ) from error
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 
 _WIDE_ENCODINGS = {
     b"\xff\xfe": "UTF-16",
@@ -20,15 +21,25 @@ _BOM = b"\xef\xbb\xbf"
 def check_text(data: bytes) -> None:
     """Raises Unprocessable for an empty file, another encoding than UTF-8, or binary data."""
     if not data.strip():
-        raise Unprocessable("the file is empty: choose another", field="text")
+        raise Unprocessable(
+            phrase("file_empty", "the file is empty: choose another"), field="text"
+        )
     for mark, name in _WIDE_ENCODINGS.items():
         if data.startswith(mark):
             raise Unprocessable(
-                f"the file is in {name}: save it as UTF-8", field="text"
+                phrase(
+                    "file_encoding",
+                    "the file is in {name}: save it as UTF-8",
+                    name=name,
+                ),
+                field="text",
             )
     if b"\x00" in data[:_SEARCHED_BYTES]:
         raise Unprocessable(
-            "the file holds zero bytes, so it is no text in UTF-8: save it as UTF-8, or choose another",
+            phrase(
+                "file_zeros",
+                "the file holds zero bytes, so it is no text in UTF-8: save it as UTF-8, or choose another",
+            ),
             field="text",
         )
 
@@ -40,7 +51,12 @@ def json_object(data: bytes) -> dict[str, Any]:
         content = json.loads(data.removeprefix(_BOM).decode())
     except UnicodeDecodeError as error:
         raise Unprocessable(
-            f"byte {data[error.start]:#04x} at {error.start} is no UTF-8: save the file as UTF-8",
+            phrase(
+                "file_no_utf8",
+                "byte {byte} at {place} is no UTF-8: save the file as UTF-8",
+                byte=f"{data[error.start]:#04x}",
+                place=error.start,
+            ),
             field="text",
         ) from error
     except (ValueError, RecursionError) as error:
@@ -48,10 +64,16 @@ def json_object(data: bytes) -> dict[str, Any]:
             "it nests too deep" if isinstance(error, RecursionError) else str(error)
         )
         raise Unprocessable(
-            f"the file is no JSON ({reason}): export it again", field="text"
+            phrase(
+                "file_no_json",
+                "the file is no JSON ({reason}): export it again",
+                reason=reason,
+            ),
+            field="text",
         ) from error
     if not isinstance(content, dict):
         raise Unprocessable(
-            "the file holds no JSON object: choose another", field="text"
+            phrase("file_no_object", "the file holds no JSON object: choose another"),
+            field="text",
         )
     return content

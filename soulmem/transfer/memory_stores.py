@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.files import check_text, json_object
@@ -43,8 +44,11 @@ def read_store(data: bytes, title: str, cast: Cast) -> Lore:
     if _blocks(text) or _HEADING.search(text):
         return _read_bullets(well_formed(text), title, cast, source)
     raise Unprocessable(
-        "the file holds no memories of MemoryBooks (a world), CharMemory (a text of <memory> blocks) or"
-        " MessageSummarize (a chat): choose such a file",
+        phrase(
+            "file_no_store",
+            "the file holds no memories of MemoryBooks (a world), CharMemory (a text of <memory>"
+            " blocks) or MessageSummarize (a chat): choose such a file",
+        ),
         field="text",
     )
 
@@ -71,7 +75,10 @@ def _read_marked_entries(
     entries = world.get("entries")
     if not isinstance(entries, dict | list):
         raise Unprocessable(
-            "the file has no `entries`, so it is no world of MemoryBooks: export the world from SillyTavern",
+            phrase(
+                "file_no_memorybook",
+                "the file has no `entries`, so it is no world of MemoryBooks: export the world from SillyTavern",
+            ),
             field="text",
         )
     each = entries.values() if isinstance(entries, dict) else entries

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Iterator
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _MOST_BYTES = 64 << 20  # bytes, limit of an unpacked text
@@ -33,7 +34,10 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         )
         if offset + 8 + length > len(data):
             raise Unprocessable(
-                "the picture is cut off: save or export it again", field="base64"
+                phrase(
+                    "picture_cut", "the picture is cut off: save or export it again"
+                ),
+                field="base64",
             )
         yield kind, data[offset + 8 : offset + 8 + length]
         offset += 12 + length
@@ -55,12 +59,20 @@ def _unpacked(data: bytes) -> bytes:
         text = unpacker.decompress(data, _MOST_BYTES)
     except zlib.error as error:
         raise Unprocessable(
-            f"a packed text in the picture is damaged ({error}): export it again",
+            phrase(
+                "picture_text_damaged",
+                "a packed text in the picture is damaged ({error}): export it again",
+                error=error,
+            ),
             field="base64",
         ) from error
     if unpacker.unconsumed_tail:
         raise Unprocessable(
-            f"a packed text in the picture unpacks to more than {_MOST_BYTES} bytes: export the card again",
+            phrase(
+                "picture_too_large",
+                "a packed text in the picture unpacks to more than {most} bytes: export the card again",
+                most=_MOST_BYTES,
+            ),
             field="base64",
         )
     return text

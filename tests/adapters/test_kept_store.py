@@ -193,7 +193,7 @@ async def test_damage_that_only_reading_finds_makes_the_store_read_only(
     with pytest.raises(StoreBroken, match="cannot be read"):
         await store.graph(OWNER, SOUL)
     assert not store.health().writable
-    assert "soulmem restore --newest" in store.health().detail
+    assert "soulmem restore --newest" in str(store.health().detail)
     with pytest.raises(StoreBroken):
         await store.commit(Change(OWNER, put_memories=[memory("later")]))
     assert len(await store.souls(OWNER)) == 1

@@ -163,7 +163,7 @@ async def test_a_folder_that_is_taken_away_is_no_place_to_store_anything(
     with pytest.raises(StoreGone, match="moved or deleted"):
         await store.commit(Change(OWNER, put_memories=[memory("m2")]))
     assert not store.health().writable
-    assert "moved or deleted" in store.health().detail
+    assert "moved or deleted" in str(store.health().detail)
     await store.close()
 
 

@@ -66,7 +66,7 @@ async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(
         kept = ["mem-1", "mem-2", *await fill_up(store, disk)]
 
         assert not store.health().writable
-        assert "full" in store.health().detail
+        assert "full" in str(store.health().detail)
         with pytest.raises(StoreFull):
             await store.commit(Change(OWNER, put_memories=[memory("small", "x")]))
         memories = (await store.graph(OWNER, SOUL)).memories  # reading goes on

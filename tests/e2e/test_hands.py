@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from .child import until
 from .conftest import World
 from .memory_window import DESKTOP, PHONE
+from .ports import free_port
 from .small_talk import small_talk
 from .stories import FEVER, KEY, KEY_ZH, Fact, chat
 
@@ -386,6 +388,79 @@ def test_the_model_for_memory_work_is_chosen_and_tested_in_the_page(
     verdict.wait_for(timeout=60_000)
     assert scene.passed in verdict.inner_text()
     player.shot("model-tested")
+
+
+def test_troubles_are_told_in_chinese(tidy_world: World, tmp_path: Path) -> None:
+    """A model that is not there, a file that cannot be read, a note of the sidecar and an outage."""
+    player = Player(tidy_world, CHINESE, "troubles")
+    tab, page, sidecar = player.tab, player.page, player.world.sidecar
+    nowhere = f"http://127.0.0.1:{free_port()}/v1"
+    page.open_drawer()
+    tab.locator("#soulmem_browse").click()
+    tab.locator("#soulmem_tab_work").click()
+    tab.locator("#soulmem_model_choice > summary").click()
+    tab.locator("#soulmem_model_use").select_option("server")
+    tab.locator("#soulmem_model_url").fill(nowhere)
+    tab.locator("#soulmem_model_name").fill("openai/absent")
+    tab.locator("#soulmem_model_choose").click()
+    tab.locator("#soulmem_test_model").click()
+    verdict = tab.locator('#soulmem_test_result [data-sign="no"]')
+    verdict.wait_for(timeout=60_000)
+    assert nowhere in verdict.inner_text()
+    player.shot("model-absent")
+    in_chinese(tab.locator("#soulmem_browser"))
+    tab.keyboard.press("Escape")
+
+    (note,) = sidecar.ask("GET", "/health")["notes"]
+    assert nowhere in note
+    shown = health_with_status(tab, "degraded")
+    page.run("() => document.querySelector('#soulmem_look').click()")
+    page.wait_for_dot("degraded")
+    step = tab.locator("#soulmem_step", has_text=nowhere)
+    step.wait_for()
+    in_chinese(tab.locator("#soulmem_drawer"))
+    player.shot("note")
+    shown()
+
+    if not tab.locator("#soulmem_store_choose").is_visible():
+        tab.locator("#soulmem_files > summary").click()
+    broken = tmp_path / "broken.md"
+    broken.write_text("No memory of any kind.", encoding="utf-8")
+    with tab.expect_file_chooser() as chooser:
+        tab.locator("#soulmem_store_choose").click()
+    chooser.value.set_files(broken)
+    tab.locator("#soulmem_files_text", has_text="MemoryBooks").wait_for()
+    in_chinese(tab.locator("#soulmem_drawer"))
+    player.shot("file-unread")
+
+    sidecar.stop()
+    try:
+        page.run("() => document.querySelector('#soulmem_look').click()")
+        page.wait_for_dot("down")
+        in_chinese(tab.locator("#soulmem_drawer"))
+        player.shot("outage")
+    finally:
+        sidecar.start()
+        sidecar.wait()
+    page.wait_for_dot("ok", seconds=60)
+
+
+def in_chinese(shown: Any) -> None:
+    """No three English words follow each other in what is shown."""
+    text = shown.inner_text()
+    assert re.search(r"[\u4e00-\u9fff]", text)
+    assert re.findall(r"\b[A-Za-z]*[a-z](?:,? [a-z]{2,}){2,}", text) == []
+
+
+def health_with_status(tab: Any, status: str) -> Callable[[], None]:
+    """From now on the page sees this status in the sidecar's own report, until the returned call."""
+
+    def answer(route: Any) -> None:
+        response = route.fetch()
+        route.fulfill(response=response, json=response.json() | {"status": status})
+
+    tab.route("**/health", answer)
+    return lambda: tab.unroute("**/health")
 
 
 def test_the_extension_manager_the_data_bank_and_the_debug_menu_know_soulmem(

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -157,6 +158,8 @@ def test_a_story_of_5000_messages_page_by_page(
     check(story)
     story_page(story)
     jump(story)
+    message_menu(story)
+    wand(story)
     assert story.page.uncaught == []
 
 
@@ -349,6 +352,69 @@ def jump(story: LargeStory) -> None:
     message = tab.locator("#chat .mes", has_text=words).first
     message.wait_for(timeout=60_000 * PATIENCE)
     story.shot("jumped")
+
+
+def message_menu(story: LargeStory) -> None:
+    """The message far up is remembered, kept for good and forgotten by the entries of its menu."""
+    tab, window, words = story.tab, story.window, story.scene.fact.words
+    index = story.page.index_of(words)
+    message = tab.locator(f'#chat .mes[mesid="{index}"]')
+    path = f"/memories?soul={window.soul}&kind=note&match=exact&q={quote(words)}"
+    sidecar = window.world.sidecar
+
+    def notes() -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = sidecar.ask("GET", path)["memories"]
+        return listed
+
+    def press(entry: str) -> None:
+        message.scroll_into_view_if_needed()
+        hint = message.locator(".extraMesButtonsHint")
+        if hint.is_visible():
+            hint.click()
+        button = message.locator(f".soulmem_message_{entry}")
+        button.wait_for()
+        if entry == "remember":
+            story.shot("menu")
+        button.click()
+
+    press("remember")
+    until(lambda: len(notes()) == 1, 20, "a note of the message")
+    story.shot("remembered")
+    press("pin")
+    until(lambda: any(note["permanent"] for note in notes()), 20, "it is kept for good")
+    press("forget")
+    story.page.say_yes()  # it is kept for good
+    tab.locator(f'#chat .mes.soulmem_message_off[mesid="{index}"]').wait_for()
+    scenes = path.replace("kind=note", "kind=episode")
+    until(
+        lambda: (
+            not any(
+                source["slot"] == slot_of(story, index)
+                for memory in sidecar.ask("GET", scenes)["memories"]
+                for source in memory["sources"]
+            )
+        ),
+        60,
+        "it is forgotten",
+    )
+    story.shot("forgotten")
+
+
+def slot_of(story: LargeStory, index: int) -> str:
+    """The id under which the sidecar knows a message of the open chat."""
+    code = "index => SillyTavern.getContext().chat[index].extra.soulmem.id"
+    return str(story.tab.evaluate(code, index))
+
+
+def wand(story: LargeStory) -> None:
+    """The entry of SillyTavern's wand opens the window."""
+    tab = story.tab
+    tab.locator("#extensionsMenuButton").click()
+    entry = tab.locator("#soulmem_wand")
+    entry.wait_for()
+    story.shot("wand")
+    entry.click()
+    story.browser.locator(".soulmem_count_card b").first.wait_for()
 
 
 def unfold_filters(story: LargeStory) -> None:

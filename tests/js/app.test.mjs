@@ -131,7 +131,7 @@ test('the chat is looked at again and again, except by a page in the background 
     page.document.hidden = true;
     assert.equal(await sends('in the background'), false);
     page.document.hidden = false;
-    app.chatSync.state.error = 'the disk is full';
+    app.chatSync.state.error = { message: 'the disk is full' };
     assert.equal(await sends('after a failure'), false);
 });
 

@@ -57,7 +57,7 @@ async def refused(answer: ClientResponse, status: int, field: str | None = None)
     """Check that the answer is an error in the contract's shape; gives its message."""
     body = await answer.json()
     assert answer.status == status, body
-    assert set(body) <= {"error", "message", "field"}
+    assert set(body) <= {"error", "message", "field", "phrase"}
     assert isinstance(body["error"], str)
     assert body.get("field") == field, body
     message = body["message"]

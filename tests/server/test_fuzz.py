@@ -190,7 +190,7 @@ def test_broken_bodies_are_refused_and_nothing_else_happens(
         statuses[answer.status] += 1
         assert answer.status < 500, (method, path, sent[:500], problem)
         if answer.status >= 400:
-            assert set(problem) <= {"error", "message", "field"}, problem
+            assert set(problem) <= {"error", "message", "field", "phrase"}, problem
             assert len(problem["message"]) < 2000
     connection.close()
     assert statuses[400] > BODIES / 3

@@ -36,6 +36,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
         "core_left_out": [],
         "opening": [{"soul": "s1", "name": "Mira", "memories": 3, "of": 9}],
         "notes": ["the packaged model answers"],
+        "note_phrases": [None],
     }
 
 

@@ -216,7 +216,7 @@ async def test_what_the_page_forbids_is_refused(
         )
         problem = await answer.json()
         assert answer.status in (400, 422), (query, raw and raw[:200], problem)
-        assert set(problem) <= {"error", "message", "field"}
+        assert set(problem) <= {"error", "message", "field", "phrase"}
     assert engine.calls == []
 
 

@@ -30,11 +30,32 @@ function filled(text, values) {
     );
 }
 
-/** @param {Texts} english @param {(english: string, key: string) => string} translate
- * @returns {(key: Key, values?: Values) => string} a text in the user's language with its places filled */
-export function createSay(english, translate) {
-    return (key, values = {}) =>
-        filled(translate(english[localeKey(key)], localeKey(key)), values);
-}
+/** A text of the sidecar by its code, and as it is in English; a value may be such a text in turn.
+ * @typedef {{code: string, text: string, values: Record<string, string | number | Phrase>}} Phrase */
 
-/** @typedef {ReturnType<typeof createSay>} Say */
+/** Says texts in the user's language with their places filled.
+ * @typedef {object} Wordings
+ * @property {(text: string | null | undefined, phrase?: Phrase | null) => string} phrase a text of the sidecar; as
+ *   it is where it has no phrase, or a newer sidecar one that is not known here */
+/** @typedef {((key: Key, values?: Values) => string) & Wordings} Say */
+
+/** @param {Texts} english @param {(english: string, key: string) => string} translate @returns {Say} */
+export function createSay(english, translate) {
+    /** @param {string} key in the locale table @param {Values} values */
+    const textOf = (key, values) => filled(translate(english[key], key), values);
+
+    /** @type {Wordings['phrase']} */
+    function phrase(text, known) {
+        const key = localeKey(`phrase_${known?.code}`);
+        if (!known || !(key in english)) return text ?? '';
+        const values = Object.entries(known.values).map(([name, value]) => [
+            name,
+            typeof value === 'object' ? phrase(value.text, value) : value,
+        ]);
+        return textOf(key, Object.fromEntries(values));
+    }
+
+    /** @param {Key} key @param {Values} [values] */
+    const say = (key, values = {}) => textOf(localeKey(key), values);
+    return Object.assign(say, { phrase });
+}

@@ -1,5 +1,8 @@
 // Types that several modules share. No code.
 
+/** @typedef {import('./strings.js').Phrase} Phrase */
+/** What did not work, in the words of the sidecar. @typedef {{message: string, phrase?: Phrase}} Trouble */
+
 /** A message as SillyTavern keeps it, with the fields that are read here.
  * @typedef {object} StMessage
  * @property {string} [name]
@@ -47,7 +50,7 @@
  * @property {boolean} syncing
  * @property {{done: number, total: number} | null} reading messages stored, of all, while some are missing
  * @property {boolean} paused the user stopped the reading of this chat
- * @property {string | null} error of the last sync
+ * @property {Trouble | null} error of the last sync
  */
 
 /** Sends a request to the sidecar. `timeout` in ms; a request with `keepalive` outlives the page; the answer to one
@@ -175,6 +178,7 @@
  * @property {ChangedFields} after
  * @property {string} source
  * @property {string} reason
+ * @property {Phrase} [reason_phrase]
  * @property {boolean} [undone]
  */
 
@@ -192,6 +196,7 @@
  * @property {{done: number, total: number, unit: string}} progress
  * @property {any} result
  * @property {string | null} error
+ * @property {Phrase} [error_phrase]
  */
 
 /** What language model calls cost. `failed`: calls without use.
@@ -204,7 +209,8 @@
  * @property {number} memories written
  */
 /** Work that is put off after failures. `again`: the latest time of the next try.
- * @typedef {{chat: string, work: string, reason: string, attempts: number, again: string}} DeferredWork */
+ * @typedef {{chat: string, work: string, reason: string, reason_phrase?: Phrase, attempts: number,
+ *   again: string}} DeferredWork */
 /** @typedef {object} UsageLedger
  * @property {Record<string, Usage>} totals by kind of work
  * @property {Usage} this_hour
@@ -212,6 +218,7 @@
  * @property {{calls: number, minutes: number | null}} due
  * @property {DeferredWork[]} parked
  * @property {string | null} down why the model could not be reached
+ * @property {Phrase} [down_phrase]
  */
 
 /** @typedef {{memory: string, text: string, tokens: number}} BlockItem */
@@ -271,13 +278,14 @@
  * @property {string} version
  * @property {{major: number, minor: number}} api
  * @property {{state: string, model: string, dim: number, fallback: boolean}} [embedder]
- * @property {{state: string, detail?: string | null}} [store]
+ * @property {{state: string, detail?: string | null, detail_phrase?: Phrase}} [store]
  * @property {{state: string, model: string | null, calls_this_hour?: number, tokens_this_hour?: number}} [llm]
  * @property {{soul: string, memory: string}[]} [core_left_out] permanent memories that the last prompt had no room for
  * @property {number} [pending] messages and memories that are not searchable by meaning yet
  * @property {{soul: string, name: string, memories: number, of: number | null}[]} [opening] souls whose memories are being read
  * @property {number} [bin_days]
  * @property {string[]} [notes]
+ * @property {(Phrase | null)[]} [note_phrases] one for each note
  */
 
 export {};

@@ -12,6 +12,7 @@ import { createReplyStamp } from './reply_stamp.js';
 /** @typedef {import('./chat_sender.js').Carry} Carry */
 /** @typedef {import('./people.js').People} People */
 /** @typedef {import('../base/types.js').Ask} Ask */
+/** @typedef {import('../base/types.js').Trouble} Trouble */
 /** @typedef {import('./chat_upload.js').UploadResult} UploadResult */
 
 const BUSY_RETRY = 500; // ms until the next look whether the reply is finished
@@ -52,8 +53,9 @@ export function createChatSync({ host, people, ask, chatNames, changed, readOnly
 
     /** @param {unknown} error of a send that was not cancelled */
     function noteError(error) {
-        const { code, message } = /** @type {{code?: string, message: string}} */ (error);
-        state.error = message;
+        const trouble = /** @type {Trouble & {code?: string}} */ (error);
+        const { code } = trouble;
+        state.error = trouble;
         if (code === 'not_found' || code === 'unprocessable') sender.reset();
     }
 

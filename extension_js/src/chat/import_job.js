@@ -1,7 +1,8 @@
 // The import of one file: a job of the sidecar that is watched until it has ended.
 
 /** @typedef {import('../base/types.js').Ask} Ask */
-/** @typedef {{job: string, state: string, progress: {done: number, total: number}, result: any, error: string | null}} ImportJob */
+/** @typedef {{job: string, state: string, progress: {done: number, total: number}, result: any, error: string | null,
+ *   error_phrase?: import('../base/strings.js').Phrase}} ImportJob */
 
 const POLL = 300; // ms between two looks at a job
 const SEND_TIMEOUT = 300_000; // ms that a large file may take to arrive

@@ -112,7 +112,7 @@ export function memoryCommands(app, say, parts) {
             messages: host.chat().length,
             recalled: record?.sent.length ?? 0,
             tokens: record?.tokens ?? 0,
-            error: app.link.state().error ?? chatSync.state.error,
+            error: (app.link.state().error ?? chatSync.state.error)?.message ?? null,
         };
         if (named.as === 'json') return JSON.stringify(about);
         const read = say('status_read', { n: about.read, all: about.messages });

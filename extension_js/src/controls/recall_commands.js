@@ -8,7 +8,7 @@ import { neutralise } from '../recall/inject.js';
 import { lastMessage, lastWords, reasonLanguage } from '../recall/recall_request.js';
 import { stampOf } from '../tavern/slots.js';
 import { memoriesAs, numberOf, tagsOf } from './command_parts.js';
-import { WordedError } from '../widgets/error_text.js';
+import { WordedError, failedJob } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -58,7 +58,7 @@ export function recallCommands(app, say, parts) {
                 language: reasonLanguage(host.locale()),
             };
             const job = await deepSearch(memoryApi, question, { isUnwanted });
-            if (job.state === 'failed') throw new Error(job.error ?? '');
+            if (job.state === 'failed') throw failedJob(job, say);
             return job.state === 'done' ? memoriesAs(job.result.answer.memories, named.as) : '';
         });
 
@@ -100,7 +100,7 @@ export function recallCommands(app, say, parts) {
             const period = named.period ?? 'day';
             const id = await memoryApi.startJob(soul, 'digest', { period });
             const job = await watchedJob(memoryApi, id, { isUnwanted });
-            if (job.state === 'failed') throw new Error(job.error ?? '');
+            if (job.state === 'failed') throw failedJob(job, say);
             const { memories } = await memoryApi.list(soul, { kind: 'digest', period }, null);
             const most = numberOf(named.limit, 1, MOST, 1);
             return memoriesAs(memories.slice(0, most), named.as);

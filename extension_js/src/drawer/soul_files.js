@@ -7,7 +7,7 @@ import { createImportJob } from '../chat/import_job.js';
 import { createStoreFinder } from '../chat/store_finder.js';
 import { createMemoryApi } from '../link/memory_api.js';
 import { createTavernFiles } from '../tavern/tavern_files.js';
-import { errorTextOf, WordedError } from '../widgets/error_text.js';
+import { errorTextOf, jobError, WordedError } from '../widgets/error_text.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -97,6 +97,10 @@ export function bindSoulFiles(app, say, chosen) {
         return say('export_done', { file });
     }
 
+    /** @param {string} name of a file @param {ImportJob} job that failed */
+    const unreadFile = (name, job) =>
+        new WordedError(say('files_unread', { name, reason: jobError(job, say) }));
+
     /** What each file would add; files that add nothing are left out.
      * @param {Person} person @param {'bundle' | 'memory_store'} format @param {readonly Store[]} stores
      * @param {AbortSignal} signal @returns {Promise<Offer[]>} */
@@ -106,7 +110,7 @@ export function bindSoulFiles(app, say, chosen) {
             show(say('files_look', { name }));
             const body = { soul, format, name, text, persona: host.persona() };
             const job = await runJob({ ...body, dry_run: true }, () => undefined, signal);
-            if (job.state !== 'done') throw new WordedError(say('files_unread', { name, reason: job.error ?? '' }));
+            if (job.state !== 'done') throw unreadFile(name, job);
             const counts = countsOf(job.result);
             if (counts.memories + counts.messages) offers.push({ body, name, ...counts });
         }
@@ -127,7 +131,7 @@ export function bindSoulFiles(app, say, chosen) {
             const seen = (/** @type {ImportJob} */ { progress }) =>
                 show(say('files_step', { name, done: progress.done, total: progress.total }));
             const job = await runJob({ ...body, dry_run: false }, seen, signal);
-            if (job.state !== 'done') throw new WordedError(say('files_unread', { name, reason: job.error ?? '' }));
+            if (job.state !== 'done') throw unreadFile(name, job);
             jobs.push(job.job);
             undoable = { soul: person.soul, jobs }; // also when a later file fails or is stopped
             memories += countsOf(job.result).memories;

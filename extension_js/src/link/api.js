@@ -1,19 +1,22 @@
 // Requests to the sidecar, by the server plugin or directly.
 
 /** @typedef {{kind: 'plugin'} | {kind: 'direct', url: string, token: string}} Route */
+/** @typedef {import('../base/strings.js').Phrase} Phrase */
 /** @typedef {'http' | 'network' | 'timeout' | 'aborted'} FailureKind */
 
-/** Why a request failed. `code` is the contract's code when the sidecar answered, else the kind of failure. */
+/** Why a request failed. `code` is the contract's code when the sidecar answered, else the kind of failure; `phrase`
+ * the message for every language. */
 export class ApiError extends Error {
     /** @param {string} message
-     * @param {{kind: FailureKind, status?: number, code?: string, field?: string}} detail */
-    constructor(message, { kind, status = 0, code = kind, field }) {
+     * @param {{kind: FailureKind, status?: number, code?: string, field?: string, phrase?: Phrase}} detail */
+    constructor(message, { kind, status = 0, code = kind, field, phrase }) {
         super(message);
         this.name = 'ApiError';
         this.kind = kind;
         this.status = status;
         this.code = code;
         this.field = field;
+        this.phrase = phrase;
     }
 }
 
@@ -47,6 +50,7 @@ function errorOf(response, answer, request) {
         status,
         code: answer?.error ?? `http_${status}`,
         field: answer?.field ?? undefined,
+        phrase: answer?.phrase ?? undefined,
     });
 }
 

@@ -8,7 +8,7 @@
 /** @typedef {'yes' | 'no' | 'wait' | 'warn'} Sign */
 /** @typedef {{sign: Sign, text: string}} Check */
 /** What the words of a step may need. `quarantined`: messages that vanished at once.
- * @typedef {{folder: string, origin: string, url: string, quarantined: number, notes?: string[]}} StepFacts */
+ * @typedef {{folder: string, origin: string, url: string, quarantined: number}} StepFacts */
 
 /** The next step in words; empty when there is none.
  * @param {LinkState} link @param {StepFacts} facts @param {Say} say */
@@ -20,10 +20,17 @@ export function stepText(link, facts, say) {
         url: facts.url,
         count: facts.quarantined,
         version: link.health?.version ?? '',
-        detail: link.health?.store?.detail ?? '',
-        notes: (facts.notes ?? []).join(' '),
+        detail: storeDetail(link.health?.store, say),
+        notes: noteTexts(link.health, say).join(' '),
     });
 }
+
+/** @param {Health['store']} store @param {Say} say @returns {string} why it cannot be written; empty when it can */
+const storeDetail = (store, say) => say.phrase(store?.detail, store?.detail_phrase);
+
+/** @param {Health | null} health @param {Say} say @returns {string[]} what the sidecar wants the user to know */
+const noteTexts = (health, say) =>
+    (health?.notes ?? []).map((note, index) => say.phrase(note, health?.note_phrases?.[index]));
 
 /** A model given as a folder is named by the folder's last part. @param {string} model */
 function modelName(model) {
@@ -45,7 +52,7 @@ function connectionChecks({ via, step, health }, url, say) {
 /** @param {Health['store']} store @param {LinkState['step']} step @param {Say} say @returns {Check[]} */
 function storeChecks(store, step, say) {
     if (!store) return [];
-    const text = [say('check_store'), store.detail].filter(Boolean).join(': ');
+    const text = [say('check_store'), storeDetail(store, say)].filter(Boolean).join(': ');
     if (store.state !== 'ok') return [{ sign: 'no', text }];
     return [{ sign: step === 'store_read_only' ? 'warn' : 'yes', text }];
 }
@@ -119,7 +126,10 @@ export function checklist(link, chatState, url, say) {
     if (health.pending) {
         checks.push({ sign: 'wait', text: say('check_searchable', { n: health.pending }) });
     }
-    const error = link.error ?? chatState.error;
-    if (error) checks.push({ sign: 'warn', text: say('check_error', { error }) });
+    const trouble = link.error ?? chatState.error;
+    if (trouble) {
+        const error = say.phrase(trouble.message, trouble.phrase);
+        checks.push({ sign: 'warn', text: say('check_error', { error }) });
+    }
     return checks;
 }

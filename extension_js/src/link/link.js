@@ -9,7 +9,8 @@ import { createProbe, judge } from './connection.js';
 /** @typedef {import('./connection.js').RouteSettings} RouteSettings */
 /** @typedef {import('./connection.js').PageState} PageState */
 /** @typedef {import('./connection.js').Judgement} Judgement */
-/** @typedef {Judgement & {error: string | null}} LinkState */
+/** @typedef {import('../base/types.js').Trouble} Trouble */
+/** @typedef {Judgement & {error: Trouble | null}} LinkState */
 
 /** ms between checks, by state. A page in the background is not checked. */
 const PAUSE = { ok: 60_000, degraded: 20_000, starting: 3_000, down: 8_000, off: 60_000 };
@@ -36,7 +37,7 @@ export function createLink(api, routeSettings, pageState, changed) {
     let checkedAt = 0; // ms since the epoch
     let lateRecalls = 0; // in a row
     let lateAt = 0; // ms since the epoch
-    let refusal = /** @type {string | null} */ (null); // message of the last refused recall
+    let refusal = /** @type {Trouble | null} */ (null); // of the last recall
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     /** Decides the state anew from what is known. */
@@ -106,7 +107,7 @@ export function createLink(api, routeSettings, pageState, changed) {
             if (!failure) lateRecalls = 0;
             else if (failure.kind === 'timeout') lateRecalls++;
             lateAt = Date.now();
-            refusal = failure?.kind === 'http' ? failure.message : null;
+            refusal = failure?.kind === 'http' ? failure : null;
             update();
             if (failure && (failure.kind !== 'http' || failure.status >= 500)) void check();
         },

@@ -1,6 +1,7 @@
 // The page of the bin: deleted memories, and whole characters that were forgotten.
 
 import { button, el } from '../base/dom.js';
+import { failedJob } from '../widgets/error_text.js';
 import { isUnfinished } from '../widgets/job_list.js';
 import { memoryRow } from '../widgets/memory_badges.js';
 import { paged } from '../widgets/paging.js';
@@ -138,7 +139,7 @@ async function emptyBin(context) {
             await new Promise(resolve => setTimeout(resolve, POLL));
             job = await memoryApi.job(id);
         }
-        if (job.state === 'failed') throw new Error(job.error ?? '');
+        if (job.state === 'failed') throw failedJob(job, say);
         if (job.state === 'done') {
             context.app.host.toast('success', say('bin_emptied', { n: job.result.purged }));
         }

@@ -1,6 +1,7 @@
 // The page "Check": would the character know it if asked? Ten questions made of its own memories.
 
 import { button, el } from '../base/dom.js';
+import { failedJob } from '../widgets/error_text.js';
 import { markedNodes } from '../widgets/marked_text.js';
 import { watchedJob } from '../link/watched_job.js';
 import { recallForLine } from './line_recall.js';
@@ -50,7 +51,7 @@ export async function checkPage(context, page) {
                 },
                 isUnwanted: () => isStopped || !page.isConnected,
             });
-            if (job.state === 'failed') throw new Error(job.error ?? '');
+            if (job.state === 'failed') throw failedJob(job, say);
             if (job.state === 'done') {
                 ended.unshift(job);
                 show(job, ended);

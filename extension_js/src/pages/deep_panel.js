@@ -4,7 +4,7 @@ import { button, el } from '../base/dom.js';
 import { createMemoryApi } from '../link/memory_api.js';
 import { deepSearch } from '../recall/deep_search.js';
 import { reasonLanguage } from '../recall/recall_request.js';
-import { errorTextOf } from '../widgets/error_text.js';
+import { errorTextOf, jobError } from '../widgets/error_text.js';
 import { recalledParts } from '../widgets/recalled_parts.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -31,7 +31,7 @@ export function stepText({ step, ask }, n, say) {
 /** How a search ended, and what it cost. @param {Job} job @param {Say} say @returns {string} */
 export function endingText(job, say) {
     if (job.state === 'cancelled') return say('deep_stopped');
-    if (job.state === 'failed') return say('stand_failed', { reason: job.error ?? '' });
+    if (job.state === 'failed') return say('stand_failed', { reason: jobError(job, say) });
     const { answer, calls, ended, failure, failure_kind: kind } = job.result;
     const found = say('deep_result', { n: answer.memories.length, calls });
     const why = ENDINGS.includes(ended) ? say(/** @type {Key} */ (`ended_${ended}`)) : '';

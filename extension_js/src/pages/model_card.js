@@ -1,6 +1,7 @@
 // The language model for background work: its state, a test, its cost so far and the price of the next run.
 
 import { button, el } from '../base/dom.js';
+import { jobError } from '../widgets/error_text.js';
 import { isUnfinished } from '../widgets/job_list.js';
 import { modelChoice } from './model_choice.js';
 
@@ -53,9 +54,10 @@ export function totalUsage({ totals }) {
 }
 
 /** The result of a test of the model in words. @param {Job} job @param {Say} say @returns {TestVerdict} */
-export function testVerdict({ state, error, result }, say) {
-    if (state !== 'done') return { sign: 'no', text: say('test_broke', { reason: error ?? '' }) };
-    const values = { seconds: result.seconds ?? 0, reason: result.reason ?? '' };
+export function testVerdict(job, say) {
+    const { state, result } = job;
+    if (state !== 'done') return { sign: 'no', text: say('test_broke', { reason: jobError(job, say) }) };
+    const values = { seconds: result.seconds ?? 0, reason: say.phrase(result.reason, result.reason_phrase) };
     switch (result.state) {
         case 'ok':
             return {
@@ -185,8 +187,9 @@ function factTexts({ say, localTime }, ledger) {
     const { calls, minutes } = priceOf(ledger);
     const due = { n: calls, time: durationText(minutes, say) };
     const texts = [calls ? say('due', due) : say('due_none')];
-    if (ledger.down) texts.push(say('model_down', { reason: ledger.down }));
-    for (const { reason, attempts, again } of ledger.parked) {
+    if (ledger.down) texts.push(say('model_down', { reason: say.phrase(ledger.down, ledger.down_phrase) }));
+    for (const { reason: text, reason_phrase: phrase, attempts, again } of ledger.parked) {
+        const reason = say.phrase(text, phrase);
         texts.push(say('parked', { reason, n: attempts, when: localTime(again) }));
     }
     const usage = totalUsage(ledger);

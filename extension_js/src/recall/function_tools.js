@@ -1,6 +1,7 @@
 // The tools of the lead model as function tools of SillyTavern: registered while their switch is on.
 
 import { createMemoryApi } from '../link/memory_api.js';
+import { errorTextOf } from '../widgets/error_text.js';
 import { askedSoul } from './asked_soul.js';
 import { neutralise } from './inject.js';
 
@@ -37,6 +38,9 @@ export function registerFunctionTools(app, say) {
         return name !== ASSISTANT || link.state().health?.llm?.state !== 'off';
     }
 
+    /** @param {unknown} error */
+    const wordsOf = error => errorTextOf(app, error, say);
+
     /** @param {string} soul @param {import('../link/memory_api.js').UndoScope} scope */
     async function undo(soul, scope) {
         const { changes } = await memoryApi.undo(soul, scope);
@@ -47,7 +51,7 @@ export function registerFunctionTools(app, say) {
      * @param {{soul: string, name: string}} asked @param {string} text
      * @param {() => Promise<unknown>} takeBack */
     function tellSaved(asked, text, takeBack) {
-        const failed = (/** @type {Error} */ error) => host.toast('warning', error.message);
+        const failed = (/** @type {unknown} */ error) => host.toast('warning', wordsOf(error));
         const onclick = () => void takeBack().catch(failed);
         const values = { name: asked.name, text: shortened(text) };
         host.toast('info', say('tool_saved', values), { ...TOAST, onclick });

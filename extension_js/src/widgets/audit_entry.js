@@ -29,7 +29,8 @@ export function auditItem(context, entry, options) {
     const actions = actionsOf(context, entry, options);
     const data = { entry: entry.id, action: entry.action, actor: entry.actor };
     const facts = [entry.undone ? say('entry_undone') : '', context.localTime(entry.at)];
-    const reason = entry.reason && entry.action !== 'undo' ? entry.reason : '';
+    const why = say.phrase(entry.reason, entry.reason_phrase);
+    const reason = entry.action === 'undo' ? '' : why;
     return el(
         'li',
         { class: `soulmem_entry${entry.undone ? ' soulmem_entry_undone' : ''}`, data },

@@ -1,6 +1,7 @@
 // The jobs of the sidecar: which are shown, their progress and result, and a button that stops them.
 
 import { button, el } from '../base/dom.js';
+import { jobError } from './error_text.js';
 
 /** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').Job} Job */
@@ -39,7 +40,7 @@ export const jobName = (job, say) =>
 
 /** @param {Job} job @param {Say} say @returns {string} its state, and its result when it is done */
 export function outcomeText(job, say) {
-    if (job.state === 'failed') return say('stand_failed', { reason: job.error ?? '' });
+    if (job.state === 'failed') return say('stand_failed', { reason: jobError(job, say) });
     if (job.state !== 'done') return say(/** @type {Key} */ (`stand_${job.state}`));
     if (job.kind === 'deep') {
         const { answer, calls } = job.result ?? {};

@@ -17,6 +17,7 @@ from soulmem.domain.errors import (
     StoreGone,
     StoreReadOnly,
 )
+from soulmem.domain.phrases import phrase
 from soulmem.ports.store import StoreHealth
 
 # Bytes of write-ahead log. The engine keeps more than that in memory until it is closed, and at some hundred
@@ -93,7 +94,7 @@ class Connection:
                 return await work(self._checked)
             except StoreBroken as error:
                 self._broken = error
-                self._health = StoreHealth(writable=False, detail=error.message)
+                self._health = StoreHealth(writable=False, detail=error.wording)
                 raise
 
         return await self._alone(alone)
@@ -118,7 +119,7 @@ class Connection:
                 await self._check_place()
             except (StoreFull, StoreReadOnly, StoreBroken) as error:
                 self._needs_reopening = True
-                self._health = StoreHealth(writable=False, detail=error.message)
+                self._health = StoreHealth(writable=False, detail=error.wording)
                 raise
             self._health = StoreHealth()
             if self._link.written() - self._written_at_check >= _LOG_CHECK_BYTES:
@@ -162,12 +163,16 @@ class Connection:
         """
         if self._broken is None and not await asyncio.to_thread(self._link.is_in_place):
             error = StoreGone(
-                f"the data folder {self._link.place} was moved or deleted while SoulMem was running: nothing is"
-                " stored any more. Put it back, then start SoulMem again"
+                phrase(
+                    "store_gone",
+                    "the data folder {place} was moved or deleted while SoulMem was running: nothing"
+                    " is stored any more. Put it back, then start SoulMem again",
+                    place=self._link.place,
+                )
             )
             self._broken = error
             self._health = StoreHealth(
-                writable=False, is_gone=True, detail=error.message
+                writable=False, is_gone=True, detail=error.wording
             )
         if isinstance(self._broken, StoreGone):
             raise self._broken
@@ -200,7 +205,13 @@ class Connection:
 
     def _check_in_use(self) -> None:
         if not self._in_use:
-            raise StoreError(f"the store in {self._link.place} is not open")
+            raise StoreError(
+                phrase(
+                    "store_not_open",
+                    "the store in {place} is not open",
+                    place=self._link.place,
+                )
+            )
 
     async def _reopen_if_needed(self, limit: int) -> None:
         """Reopen the store if its log has reached the limit, or if too much was read since it was opened."""
@@ -215,7 +226,7 @@ class Connection:
         except StoreError as error:
             # Committed changes stay committed. The next write tries to reopen again, or raises the error.
             self._needs_reopening = True
-            self._health = StoreHealth(writable=False, detail=error.message)
+            self._health = StoreHealth(writable=False, detail=error.wording)
 
     async def _recycle(self) -> None:
         """Close and open the store: only then the engine moves its log into tables."""

@@ -14,6 +14,7 @@ from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Statement, Work
 from soulmem.domain.errors import StoreError, StoreGone, StoreLocked
+from soulmem.domain.phrases import phrase
 from soulmem.kernels.memory_release import release_free_memory
 
 _LOCK_PAUSES = (0.3, 0.7)  # seconds between attempts to open a folder that is in use
@@ -48,8 +49,12 @@ class EmbeddedLink:
         if self._opened_inode and not await asyncio.to_thread(self._has_files):
             # The engine would begin an empty store.
             raise StoreGone(
-                f"the data folder {self.place} was moved or deleted while SoulMem was running: put it back, then"
-                " start SoulMem again"
+                phrase(
+                    "store_gone",
+                    "the data folder {place} was moved or deleted while SoulMem was running: nothing"
+                    " is stored any more. Put it back, then start SoulMem again",
+                    place=self.place,
+                )
             )
         self._handle = await self._open_handle()
         self._held = 0
@@ -119,7 +124,11 @@ class EmbeddedLink:
 
     async def _call(self, request: bytes) -> Any:
         if self._handle is None:
-            raise StoreError(f"the store in {self.place} is closed")
+            raise StoreError(
+                phrase(
+                    "store_closed", "the store in {place} is closed", place=self.place
+                )
+            )
         self._written += len(request)
         try:
             response = await self._handle.execute(request)

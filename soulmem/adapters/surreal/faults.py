@@ -12,6 +12,7 @@ from soulmem.domain.errors import (
     StoreLocked,
     StoreReadOnly,
 )
+from soulmem.domain.phrases import phrase
 
 _FULL = (
     "no space left",
@@ -51,36 +52,75 @@ def translate(text: str, place: str, *, opening: bool = False) -> StoreError:
     lower = text.lower()
     if _PROTECTED in lower:
         what = text[lower.index(_PROTECTED) + len(_PROTECTED) :]
-        return Protected(f"{what} is protected: only the user may change or delete it")
+        return Protected(
+            phrase(
+                "row_protected",
+                "{what} is protected: only the user may change or delete it",
+                what=what,
+            )
+        )
     if _has_any(lower, _FULL):
         return full(place)
     if _has_any(lower, _LOCKED):
         return StoreLocked(
-            f"SoulMem is already running on this data folder ({place}): "
-            "close it, or choose another folder with --data"
+            phrase(
+                "store_locked",
+                "SoulMem is already running on this data folder ({place}): close it, or choose"
+                " another folder with --data",
+                place=place,
+            )
         )
     if _has_any(lower, _READ_ONLY):
         return StoreReadOnly(
-            f"the data folder {place} cannot be written: give yourself write permission, "
-            f"or choose another folder with --data ({text})"
+            phrase(
+                "store_read_only",
+                "the data folder {place} cannot be written: give yourself write permission, or"
+                " choose another folder with --data ({text})",
+                place=place,
+                text=text,
+            )
         )
     if _has_any(lower, _CONFLICT):
-        return Conflicting(f"two changes conflict in {place}: {text}")
+        return Conflicting(
+            phrase(
+                "store_conflict",
+                "two changes conflict in {place}: {text}",
+                place=place,
+                text=text,
+            )
+        )
     if opening or _has_any(lower, _BROKEN):
         return StoreBroken(
-            f"the data folder {place} cannot be read: stop SoulMem and restore a backup "
-            f"(soulmem restore --newest), or choose another folder with --data ({text})"
+            phrase(
+                "store_unreadable",
+                "the data folder {place} cannot be read: stop SoulMem and restore a backup (soulmem"
+                " restore --newest), or choose another folder with --data ({text})",
+                place=place,
+                text=text,
+            )
         )
-    return StoreError(f"the store in {place} reported an error: {text}")
+    return StoreError(
+        phrase(
+            "store_error",
+            "the store in {place} reported an error: {text}",
+            place=place,
+            text=text,
+        )
+    )
 
 
-def _has_any(text: str, phrases: Sequence[str]) -> bool:
-    return any(phrase in text for phrase in phrases)
+def _has_any(text: str, marks: Sequence[str]) -> bool:
+    return any(mark in text for mark in marks)
 
 
 def full(place: str, detail: str = "") -> StoreFull:
     """The error for a full disk. The engine's own message is left out: it would only alarm the user."""
     more = f" ({detail})" if detail else ""
     return StoreFull(
-        f"the disk of {place} is full: free some space, SoulMem continues by itself{more}"
+        phrase(
+            "store_full",
+            "the disk of {place} is full: free some space, SoulMem continues by itself{more}",
+            place=place,
+            more=more,
+        )
     )

@@ -27,6 +27,7 @@ from soulmem.adapters.surreal.rewriting import Rewriting
 from soulmem.adapters.surreal.schema import MIGRATIONS
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.domain.errors import StoreBroken, StoreError, StoreLocked, StoreTooNew
+from soulmem.domain.phrases import Phrase, Wording, phrase
 from soulmem.ports.store import StoreHealth
 
 MARKER = "store.json"  # beside the store: the version of SoulMem that used it last
@@ -66,7 +67,7 @@ class KeptStore(SurrealStore):
             raise
         except StoreBroken as error:
             raise StoreBroken(
-                await asyncio.to_thread(self._with_remedy, error.message)
+                await asyncio.to_thread(self._with_remedy, error.wording)
             ) from error
         await asyncio.to_thread(self._rewriting.tidy)
         await asyncio.to_thread(self._write_marker)
@@ -131,13 +132,25 @@ class KeptStore(SurrealStore):
         has_list = _has_entries(self._folder / "manifest")
         if not has_list and (marker or _has_entries(self._folder / "sstables")):
             raise StoreBroken(
-                self._with_remedy(f"files of the store in {self._folder} are missing")
+                self._with_remedy(
+                    phrase(
+                        "store_files_missing",
+                        "files of the store in {store} are missing",
+                        store=self._folder,
+                    )
+                )
             )
         schema = marker.get("schema")
         if isinstance(schema, int) and schema > len(MIGRATIONS):
             raise StoreTooNew(
-                f"the data in {self._folder} was written by a newer SoulMem (schema {schema}; this one knows "
-                f"{len(MIGRATIONS)}): update SoulMem, or choose another folder with --data"
+                phrase(
+                    "store_too_new",
+                    "the data in {place} was written by a newer SoulMem (schema {schema}; this one"
+                    " knows {known}): update SoulMem, or choose another folder with --data",
+                    place=self._folder,
+                    schema=schema,
+                    known=len(MIGRATIONS),
+                )
             )
         self._backups.tidy()
         # The engine cuts an incomplete record off by a copy of the log. Where that was broken off, as by a full
@@ -198,20 +211,30 @@ class KeptStore(SurrealStore):
             shutil.rmtree(place, ignore_errors=True)
             raise translate(str(error), str(self._data)) from error
 
-    def _with_remedy(self, reason: str) -> str:
+    def _with_remedy(self, reason: Wording) -> Phrase:
         """The reason, and how to restore the store with or without a backup."""
         backups = self._backups.all()
         if not backups:
-            return (
-                f"{reason}. Nothing was deleted. There is no backup in {self._backups.folder}: restore the files"
-                f" from a copy of your own, or move {self._folder} and {self._data / MARKER} away to"
-                " start with an empty store"
+            return phrase(
+                "store_without_backup",
+                "{reason}. Nothing was deleted. There is no backup in {backups}: restore the files"
+                " from a copy of your own, or move {store} and {marker} away to"
+                " start with an empty store",
+                reason=reason,
+                backups=self._backups.folder,
+                store=self._folder,
+                marker=self._data / MARKER,
             )
         newest = backups[0]
-        return (
-            f"{reason}. Nothing was deleted. The newest backup is of {newest.made:%Y-%m-%d %H:%M} UTC"
-            f" ({newest.path}). To use it: stop SoulMem, run `soulmem restore --newest --data {self._data}`,"
-            " start SoulMem again. The damaged files are kept in a folder beside it"
+        return phrase(
+            "store_with_backup",
+            "{reason}. Nothing was deleted. The newest backup is of {made} UTC ({backup}). To use it:"
+            " stop SoulMem, run `soulmem restore --newest --data {data}`, start SoulMem again."
+            " The damaged files are kept in a folder beside it",
+            reason=reason,
+            made=f"{newest.made:%Y-%m-%d %H:%M}",
+            backup=newest.path,
+            data=self._data,
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.link import Query, Work
 from soulmem.domain.errors import StoreError
+from soulmem.domain.phrases import phrase
 
 _SMALL = 16 << 10  # bytes of an answer that is decoded faster than a thread is started
 
@@ -22,7 +23,14 @@ async def query_message(work: Work, place: str) -> bytes:
             return _encode_query(work)
         return await asyncio.to_thread(lambda: _encode_query(work()))
     except ValueError as error:  # half a surrogate pair, an integer beyond 64 bits
-        raise StoreError(f"a value cannot be stored in {place}: {error}") from error
+        raise StoreError(
+            phrase(
+                "store_value",
+                "a value cannot be stored in {place}: {error}",
+                place=place,
+                error=error,
+            )
+        ) from error
 
 
 def message(method: str, params: list[Any]) -> bytes:

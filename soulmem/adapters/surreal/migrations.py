@@ -6,6 +6,7 @@ from soulmem.adapters.surreal.connection import Run
 from soulmem.adapters.surreal.link import bound
 from soulmem.adapters.surreal.schema import META, MIGRATIONS
 from soulmem.domain.errors import StoreTooNew
+from soulmem.domain.phrases import phrase
 
 
 async def migrate(run: Run, place: str) -> None:
@@ -19,8 +20,14 @@ async def migrate(run: Run, place: str) -> None:
         version = int(stored_version or 0)
     if version > len(MIGRATIONS):
         raise StoreTooNew(
-            f"the data in {place} was written by a newer SoulMem (schema {version}; this one knows "
-            f"{len(MIGRATIONS)}): update SoulMem, or choose another folder with --data"
+            phrase(
+                "store_too_new",
+                "the data in {place} was written by a newer SoulMem (schema {schema}; this one knows"
+                " {known}): update SoulMem, or choose another folder with --data",
+                place=place,
+                schema=version,
+                known=len(MIGRATIONS),
+            )
         )
     for number in range(version, len(MIGRATIONS)):
         migration = MIGRATIONS[number]

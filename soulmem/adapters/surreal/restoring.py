@@ -13,6 +13,7 @@ from soulmem.adapters.backup_folder import BackupFolder
 from soulmem.adapters.surreal.lock import is_locked, released
 from soulmem.adapters.surreal.store import SurrealStore
 from soulmem.domain.errors import NotFound, StoreBroken, StoreError, StoreLocked
+from soulmem.domain.phrases import phrase
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +37,20 @@ async def restore_store(
     store, fresh = data / name, data / f"{name}.new"
     if await asyncio.to_thread(is_locked, store):
         raise StoreLocked(
-            f"SoulMem is running on {data}: stop it first, then restore again"
+            phrase(
+                "restore_running",
+                "SoulMem is running on {data}: stop it first, then restore again",
+                data=data,
+            )
         )
     existing = await asyncio.to_thread(backups.all)
     candidates = (
         [chosen] if chosen is not None else [candidate.path for candidate in existing]
     )
     if not candidates:
-        raise NotFound(f"there is no backup in {backups.folder}")
+        raise NotFound(
+            phrase("no_backup", "there is no backup in {folder}", folder=backups.folder)
+        )
     passed_over: list[tuple[Path, str]] = []
     for backup in candidates:
         try:
@@ -66,7 +73,11 @@ async def _prepared(backups: BackupFolder, backup: Path, fresh: Path) -> int:
     await asyncio.to_thread(backups.unpack, backup, fresh)
     if not await asyncio.to_thread((fresh / "manifest").is_dir):
         raise StoreBroken(
-            f"the backup {backup} is damaged (it contains no store): choose another"
+            phrase(
+                "backup_empty",
+                "the backup {backup} is damaged (it contains no store): choose another",
+                backup=backup,
+            )
         )
     store = SurrealStore(f"surrealkv://{fresh}")
     await store.open()
@@ -96,6 +107,11 @@ def _exchange(store: Path, fresh: Path) -> Path | None:
         if aside is not None and not store.exists():
             aside.rename(store)
         raise StoreError(
-            f"{store} could not be replaced: {error.strerror or error}"
+            phrase(
+                "store_unreplaced",
+                "{store} could not be replaced: {error}",
+                store=store,
+                error=error.strerror or error,
+            )
         ) from error
     return aside

@@ -26,6 +26,7 @@ from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, bound
 from soulmem.adapters.surreal.lock import released
 from soulmem.adapters.surreal.schema import META, MIGRATIONS
 from soulmem.domain.errors import StoreBroken, StoreError
+from soulmem.domain.phrases import phrase
 
 FORMER = ".former"  # end of the folder name of the old store, while the new one takes its place
 WORK = ".rewriting"  # of the folder with the copy of the files and the new store
@@ -141,11 +142,21 @@ class Rewriting:
             if self._connection.writes != writes:
                 return None
             if time.monotonic() > end:
-                raise StoreError(f"copying {size >> 20} MiB took too long")
+                raise StoreError(
+                    phrase(
+                        "copy_late", "copying {size} MiB took too long", size=size >> 20
+                    )
+                )
             await asyncio.sleep(_LOOK_SECONDS)
         answer, errors = await asyncio.to_thread(process.communicate)
         if process.returncode:
-            raise StoreError(f"its rows could not be copied: {errors.strip()[-300:]}")
+            raise StoreError(
+                phrase(
+                    "rows_uncopied",
+                    "its rows could not be copied: {reason}",
+                    reason=errors.strip()[-300:],
+                )
+            )
         return {str(table): int(count) for table, count in json.loads(answer).items()}
 
     async def _exchange(
@@ -160,11 +171,15 @@ class Rewriting:
         await self._connection.close_link()
         try:
             if not await released(self._folder):
-                raise StoreError("it was not closed in time")
+                raise StoreError(
+                    phrase("store_close_late", "it was not closed in time")
+                )
             await asyncio.to_thread(self._put, fresh)
             await self._connection.open_link()
             if await _row_counts(run) != counts:
-                raise StoreBroken("the new store does not have as many rows")
+                raise StoreBroken(
+                    phrase("rows_missing", "the new store does not have as many rows")
+                )
         except (StoreError, OSError):
             await self._connection.close_link()
             await released(self._folder)
@@ -176,7 +191,11 @@ class Rewriting:
 
     def _put(self, fresh: Path) -> None:
         if self._former.exists():
-            raise StoreError(f"{self._former} is in the way")
+            raise StoreError(
+                phrase(
+                    "former_in_the_way", "{former} is in the way", former=self._former
+                )
+            )
         _write(self._exchange_file, "folder", fresh.stat().st_ino)
         self._rename(self._folder, self._former)
         self._rename(fresh, self._folder)
@@ -190,7 +209,15 @@ class Rewriting:
             old.rename(new)
         except OSError as error:
             reason = error.strerror or error
-            raise StoreError(f"{old} could not be moved to {new}: {reason}") from error
+            raise StoreError(
+                phrase(
+                    "store_unmoved",
+                    "{old} could not be moved to {new}: {reason}",
+                    old=old,
+                    new=new,
+                    reason=reason,
+                )
+            ) from error
         sync_folder(self._folder.parent)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from soulmem.adapters.surreal import messages
 from soulmem.adapters.surreal.link import Statement, Work
 from soulmem.domain.errors import StoreError
+from soulmem.domain.phrases import phrase
 
 _ANSWER_SECONDS = 60.0  # without an answer, after which the connection counts as lost
 
@@ -50,8 +51,13 @@ class ServerLink:
         except (aiohttp.ClientError, OSError, StoreError) as error:
             await self.close()
             raise StoreError(
-                f"the SurrealDB server {self.place} does not answer: start it, "
-                f"or check its address and login ({error})"
+                phrase(
+                    "server_away",
+                    "the SurrealDB server {place} does not answer: start it, or check its address"
+                    " and login ({error})",
+                    place=self.place,
+                    error=error,
+                )
             ) from error
 
     async def close(self) -> None:
@@ -70,7 +76,11 @@ class ServerLink:
 
     async def _call(self, request: bytes) -> Any:
         if self._socket is None:
-            raise StoreError(f"the store in {self.place} is closed")
+            raise StoreError(
+                phrase(
+                    "store_closed", "the store in {place} is closed", place=self.place
+                )
+            )
         try:
             await self._socket.send_bytes(request)
             response = await asyncio.wait_for(
@@ -80,8 +90,12 @@ class ServerLink:
             # TypeError: the server closed the connection.
             await self.close()
             raise StoreError(
-                f"the SurrealDB server {self.place} does not answer any more: start it again, SoulMem continues "
-                "by itself. It is not known whether the last change was stored"
+                phrase(
+                    "server_lost",
+                    "the SurrealDB server {place} does not answer any more: start it again, SoulMem"
+                    " continues by itself. It is not known whether the last change was stored",
+                    place=self.place,
+                )
             ) from error
         return await messages.result(response, self.place)
 

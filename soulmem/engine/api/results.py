@@ -14,6 +14,7 @@ from soulmem.domain.llm_usage import LlmUsage
 from soulmem.domain.memories import Memory, Place
 from soulmem.domain.micro_units import Anchor, MicroUnit
 from soulmem.domain.opinions import NEUTRAL
+from soulmem.domain.phrases import Wording
 from soulmem.domain.situation import Emotion
 from soulmem.domain.usage import Usage
 
@@ -282,7 +283,7 @@ class Health:
     status: str  # starting, ok, degraded
     phase: str  # working, idle
     store_state: str  # ok, error
-    store_detail: str
+    store_detail: Wording
     embedder: EmbedderHealth
     kernels: str  # warming, ok
     llm_state: str = "off"
@@ -296,4 +297,4 @@ class Health:
     # Permanent memories, each with its soul, that the last recall of the soul had no room for.
     core_left_out: tuple[tuple[SoulId, MemoryId], ...] = ()
     opening: tuple[Opening, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[Wording, ...] = field(default_factory=tuple)

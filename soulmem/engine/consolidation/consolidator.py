@@ -24,6 +24,7 @@ from soulmem.domain.drafts import Drafts
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Origin
+from soulmem.domain.phrases import Wording
 from soulmem.engine.consolidation.backlog import BacklogParams
 from soulmem.engine.consolidation.draft_habits import (
     habit_change,
@@ -96,7 +97,7 @@ class UsageReport:
     this_hour: LlmUsage  # of all souls
     hourly_limits: UsageLimits
     deferred: Sequence[Deferred]
-    unavailable_reason: str | None  # why the last call found no model
+    unavailable_reason: Wording | None  # why the last call found no model
     due_calls: int = 0  # that the job `consolidate` would make
     due_minutes: float | None = None  # estimate; None without a call since the start
 
@@ -352,12 +353,12 @@ class Consolidator:
         try:
             answer = await self._answer(passage, call.work, task)
         except LlmFailed as failure:
-            task.failures[call.chat, call.work] = failure.message
+            task.failures[call.chat, call.work] = failure.wording
             log.info("a %s of a chat is put off: %s", call.work.value, failure.message)
             if failure.kind is not Failure.UNREADABLE:
-                self.deferrals.model_unavailable(failure.message, self._clock.now())
+                self.deferrals.model_unavailable(failure.wording, self._clock.now())
                 raise LlmInterrupted from failure
-            self.deferrals.defer(key, failure.message, slid, self._clock.now())
+            self.deferrals.defer(key, failure.wording, slid, self._clock.now())
             return
         self.deferrals.clear(key)
         make = partial(

@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.digests import CALENDAR, Period, digest_span
 from soulmem.domain.ids import MemoryId
@@ -41,7 +42,7 @@ from soulmem.engine.world.world import World
 
 PERIODS = CALENDAR
 _BY_ITSELF = (Period.DAY, Period.WEEK, Period.MONTH, Period.YEAR, Period.CHAT)
-_REASON = "digest"
+_REASON = str(change_reasons.DIGEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from soulmem.conversation.episodes import spoken
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
@@ -26,7 +27,7 @@ from soulmem.engine.world.world import World
 from soulmem.language.name_tokens import fold
 from soulmem.retrieval.rarity import rarity
 
-_AUTHOR = ChangeAuthor(Actor.ENGINE, reason="two things of one name")
+_AUTHOR = ChangeAuthor(Actor.ENGINE, reason=str(change_reasons.ONE_NAME))
 _MOST = 500  # texts judged in one Idle: each costs some 1 ms
 _FEWEST = 50  # texts of a soul, from which on it tells which words are rare
 _AUTOMATIC = (Origin.CHAT, Origin.CARD)

@@ -17,6 +17,7 @@ from soulmem.consolidation.tellings import (
     no_vectors,
 )
 from soulmem.conversation.episodes import spoken
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
@@ -33,7 +34,7 @@ from soulmem.graph.association import MEMORY_KINDS
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _PIECE = 40  # texts compared at once: some 10 ms on the compute thread
-_REASON = "told again"
+_REASON = str(change_reasons.TOLD_AGAIN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
@@ -26,7 +27,7 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
-_REASON = "recalled together"
+_REASON = str(change_reasons.TOGETHER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from soulmem.domain.digests import Period
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.consolidation.digests import DigestWriter
 from soulmem.engine.learning.learner import Learner
@@ -86,9 +87,17 @@ def requested_digests(arguments: object) -> RequestedDigests:
     except msgspec.ValidationError as error:
         words, _, place = str(error).partition(" - at `$")
         raise Unprocessable(
-            f"digest: {words}; `period` is one of {', '.join(PERIODS)}",
+            phrase(
+                "digest_arguments",
+                "digest: {words}; `period` is one of {periods}",
+                words=words,
+                periods=", ".join(PERIODS),
+            ),
             field=f"arguments{place.rstrip('`')}",
         ) from error
     if asked.start is not None and asked.end is not None and asked.end <= asked.start:
-        raise Unprocessable("the span ends before it begins", field="arguments.to")
+        raise Unprocessable(
+            phrase("range_backwards", "the span ends before it begins"),
+            field="arguments.to",
+        )
     return asked

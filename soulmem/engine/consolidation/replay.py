@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import potentiated, stability_after
 from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import NotFound, Unprocessable, no_memory
 from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
+from soulmem.domain.phrases import phrase
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.consolidation.joining import Joiner
 from soulmem.engine.consolidation.region import worthiest
@@ -125,7 +127,9 @@ class ReplayJob:
             change = MindChange(put_edges=(*stronger, *new))
             if change != MindChange():
                 author = ChangeAuthor(
-                    Actor.ENGINE, source=run.record.job, reason="replay"
+                    Actor.ENGINE,
+                    source=run.record.job,
+                    reason=str(change_reasons.REPLAY),
                 )
                 await self._auditor.carry_out(token, world, mind, change, author)
         return {"strengthened": len(stronger), "linked": len(new)}
@@ -138,14 +142,18 @@ def requested_region(arguments: object) -> ReplayRegion:
     except msgspec.ValidationError as error:
         words, _, place = str(error).partition(" - at `$")
         raise Unprocessable(
-            f"replay: {words}", field=f"arguments{place.rstrip('`')}"
+            phrase("replay_arguments", "replay: {words}", words=words),
+            field=f"arguments{place.rstrip('`')}",
         ) from error
     if (
         region.start is not None
         and region.end is not None
         and region.end <= region.start
     ):
-        raise Unprocessable("the span ends before it begins", field="arguments.to")
+        raise Unprocessable(
+            phrase("range_backwards", "the span ends before it begins"),
+            field="arguments.to",
+        )
     return region
 
 
@@ -265,7 +273,10 @@ def _strengthened(
 def _rows_of_chat(mind: Mind, chat: ChatId) -> Bools:
     """Which rows are episodes of the chat, or were drafted from it. Raises NotFound."""
     if mind.branches.branch(chat) is None:
-        raise NotFound(f"the soul knows no chat {chat!r}", field="arguments.chat")
+        raise NotFound(
+            phrase("chat_unknown", "the soul knows no chat '{chat}'", chat=chat),
+            field="arguments.chat",
+        )
     rows = np.zeros(mind.size, bool)
     rows[mind.chat_rows(chat)] = True
     for key in mind.derivations.products(chat):
@@ -278,7 +289,7 @@ def _rows_of_chat(mind: Mind, chat: ChatId) -> Bools:
 def _near(mind: Mind, centre: MemoryId) -> Bools:
     """Which rows are within `_HOPS` edges of a memory. Raises NotFound."""
     if centre not in mind.memories:
-        raise NotFound(f"no memory {centre!r} of this soul", field="arguments.around")
+        raise no_memory(centre, field="arguments.around")
     edges = mind.edges.arrays()
     near = np.zeros(mind.size, bool)
     near[mind.row_of(mind.memories[centre])] = True

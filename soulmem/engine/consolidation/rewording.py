@@ -16,6 +16,7 @@ from functools import partial
 
 from soulmem.conversation.episodes import episode_id
 from soulmem.conversation.micro_units import unit_spans
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.edges import EdgeKind
@@ -42,7 +43,7 @@ log = logging.getLogger(__name__)
 
 _MOST = 3  # rewordings of a soul in one idle round, each a call
 _NUMBER = re.compile(r"\d+")
-_REASON = "it was told with gaps, and the reply filled them"
+_REASON = str(change_reasons.REWORDED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -214,12 +214,12 @@ class SceneKinds:
                 partial(kinds.parse, passage=passage.passage),
             )
         except LlmFailed as failure:
-            task.failures[call.chat, Work.KIND] = failure.message
+            task.failures[call.chat, Work.KIND] = failure.wording
             log.info("a kind of episode is put off: %s", failure.message)
             if failure.kind is not Failure.UNREADABLE:
-                deferrals.model_unavailable(failure.message, self._clock.now())
+                deferrals.model_unavailable(failure.wording, self._clock.now())
                 raise LlmInterrupted from failure
-            deferrals.defer(key, failure.message, len(region.keys), self._clock.now())
+            deferrals.defer(key, failure.wording, len(region.keys), self._clock.now())
             return False
         deferrals.clear(key)
         fitting = await self._fitting(drafts, call, region, encoded)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.conversation.episodes import spoken
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import MemoryId, derived_id
@@ -40,7 +41,7 @@ _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _CHAT = ORIGINS.index(Origin.CHAT)
 _PIECE = 2000  # texts looked at at once: some 10 ms
 _READ = 30  # texts read at once, which is some 10 ms, too
-_REASON = "two names of one"
+_REASON = str(change_reasons.TWO_NAMES)
 
 Pair = tuple[str, str]
 # By derivation the two names, and the message that says that they are one.

@@ -15,11 +15,13 @@ from datetime import datetime, timedelta, timezone
 from functools import partial
 from weakref import WeakKeyDictionary
 
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.digests import Period, digest_span
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId, StreamId
 from soulmem.domain.memories import MemoryState
+from soulmem.domain.phrases import phrase
 from soulmem.domain.streams import StreamEvent
 from soulmem.engine.consolidation.digest_plan import digests_of
 from soulmem.engine.consolidation.highlights import (
@@ -36,7 +38,7 @@ from soulmem.engine.world.world import World
 
 _END_OF_TIME = datetime.max.replace(tzinfo=timezone.utc)
 _START_OF_TIME = datetime.min.replace(tzinfo=timezone.utc)
-_REASON = "highlight"
+_REASON = str(change_reasons.HIGHLIGHT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +240,11 @@ def _position(cursor: str) -> tuple[datetime, str]:
         parsed = datetime.strptime(moment, "%Y%m%dT%H%M%S.%f")  # noqa: DTZ007
     except ValueError as error:
         raise Unprocessable(
-            f"{cursor[:80]!r} is no cursor: pass on the one of the page before",
+            phrase(
+                "bad_cursor",
+                "'{cursor}' is no cursor: pass on the one of the page before",
+                cursor=cursor[:80],
+            ),
             field="cursor",
         ) from error
     return parsed.replace(tzinfo=timezone.utc), key

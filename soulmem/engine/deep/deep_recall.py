@@ -15,6 +15,7 @@ from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId
+from soulmem.domain.phrases import phrase
 from soulmem.engine.api.results import Recalled, Trace
 from soulmem.engine.deep.advisor import Advisor
 from soulmem.engine.deep.exploration import MOST_ITEMS, AnswerRoom, DeepQuestion
@@ -191,14 +192,21 @@ def _checked_query(arguments: Mapping[str, Any]) -> str:
     text = query.strip() if isinstance(query, str) else ""
     if not 0 < len(text) <= _LONGEST:
         raise Unprocessable(
-            f"a deep recall needs a question of 1 to {_LONGEST:,} characters",
+            phrase(
+                "deep_question",
+                "a deep recall needs a question of 1 to {longest} characters",
+                longest=f"{_LONGEST:,}",
+            ),
             field="arguments.query",
         )
     if chat is not None and not isinstance(chat, str):
-        raise Unprocessable("a chat is named by its id", field="arguments.chat")
+        raise Unprocessable(
+            phrase("chat_by_id", "a chat is named by its id"), field="arguments.chat"
+        )
     if language not in (None, "en", "zh"):
         raise Unprocessable(
-            "reasons are there in en and zh", field="arguments.language"
+            phrase("reason_languages", "reasons are there in en and zh"),
+            field="arguments.language",
         )
     return text
 

@@ -16,6 +16,7 @@ from soulmem.conversation.episodes import said
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallParams
@@ -147,8 +148,16 @@ def _checked(arguments: Mapping[str, Any]) -> tuple[int, ChatId | None]:
     count, chat = arguments.get("count", _COUNT), arguments.get("chat")
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST:
         raise Unprocessable(
-            f"a quiz has 1 to {_MOST} questions, not {count!r}", field="arguments.count"
+            phrase(
+                "quiz_count",
+                "a quiz has 1 to {most} questions, not {count}",
+                most=_MOST,
+                count=repr(count),
+            ),
+            field="arguments.count",
         )
     if chat is not None and not isinstance(chat, str):
-        raise Unprocessable("a chat is named by its id", field="arguments.chat")
+        raise Unprocessable(
+            phrase("chat_by_id", "a chat is named by its id"), field="arguments.chat"
+        )
     return count, None if chat is None else ChatId(chat)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 
 Ints = NDArray[np.int64]
 
@@ -25,7 +26,11 @@ def cursor_of(text: str) -> Cursor:
     match = _CURSOR.match(text)
     if match is None:
         raise Unprocessable(
-            f"{text[:80]!r} is no cursor: pass on the one of the page before",
+            phrase(
+                "bad_cursor",
+                "'{cursor}' is no cursor: pass on the one of the page before",
+                cursor=text[:80],
+            ),
             field="cursor",
         )
     return int(match[1]), int(match[2]), match[3]
@@ -47,7 +52,11 @@ def start_after(after: Cursor | None, entries: Ints, last: int | None) -> int:
     rung, position, key = after
     if rung != _ORDERED:
         raise Unprocessable(
-            f"the cursor of {key!r} is of another order: list from the start",
+            phrase(
+                "cursor_order",
+                "the cursor of '{key}' is of another order: list from the start",
+                key=key,
+            ),
             field="cursor",
         )
     places = np.flatnonzero(entries == last) if last is not None else entries[:0]

@@ -11,6 +11,7 @@ from soulmem.domain.deletions import Deletion, DeletionState
 from soulmem.domain.errors import Conflict, NotFound
 from soulmem.domain.ids import Owner, SoulId, new_id
 from soulmem.domain.memories import Memory
+from soulmem.domain.phrases import phrase
 from soulmem.engine.editing.memory_editor import MemoryEditor
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
@@ -92,12 +93,21 @@ class DeletionRequests:
             )
             if request_found is None:
                 raise NotFound(
-                    f"no deletion {request!r} was asked for", field="request"
+                    phrase(
+                        "no_deletion",
+                        "no deletion '{request}' was asked for",
+                        request=request,
+                    ),
+                    field="request",
                 )
             asked = self._with_present_state(request_found)
             if asked.state is not DeletionState.AWAITING:
                 raise Conflict(
-                    f"deletion {request!r} is {asked.state.value} already",
+                    phrase(
+                        "deletion_decided",
+                        "deletion '{request}' is decided already",
+                        request=request,
+                    ),
                     field="request",
                 )
             user = ChangeAuthor(Actor.USER, source=request, reason=asked.reason)

@@ -24,6 +24,7 @@ from soulmem.domain.micro_units import (
     anchor_stability,
     unit_stability,
 )
+from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import NewAnchor, NewUnit
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
@@ -83,7 +84,12 @@ def _check_kind(memory: Memory) -> None:
     if memory.kind not in TEXTS:
         kinds = ", ".join(kind.value for kind in TEXTS)
         raise Unprocessable(
-            f"a memory of kind {memory.kind.value!r} does not fade: units and anchors are of {kinds}",
+            phrase(
+                "does_not_fade",
+                "a memory of kind '{kind}' does not fade: units and anchors are of {kinds}",
+                kind=memory.kind.value,
+                kinds=kinds,
+            ),
             field="units",
         )
 
@@ -103,19 +109,35 @@ def _unit(
         end = start + len(unit.text)
         if start < 0:
             raise Unprocessable(
-                f"the unit {unit.text[:80]!r} does not stand in the text: send words of it",
+                phrase(
+                    "unit_missing",
+                    "the unit '{text}' does not stand in the text: send words of it",
+                    text=unit.text[:80],
+                ),
                 field=f"units[{number}].text",
             )
     if not 0 <= start < end <= len(text):
         raise Unprocessable(
-            f"the unit {start}..{end} lies outside its text of {len(text)} characters: send a start and an"
-            " end within it",
+            phrase(
+                "unit_outside",
+                "the unit {start}..{end} lies outside its text of {length} characters: send a start"
+                " and an end within it",
+                start=start,
+                end=end,
+                length=len(text),
+            ),
             field=f"units[{number}].start",
         )
     if unit.text and text[start:end] != unit.text:
         raise Unprocessable(
-            f"at {start}..{end} the text reads {text[start:end][:80]!r}, not {unit.text[:80]!r}: send what"
-            " stands there",
+            phrase(
+                "unit_differs",
+                "at {start}..{end} the text reads '{stands}', not '{sent}': send what stands there",
+                start=start,
+                end=end,
+                stands=text[start:end][:80],
+                sent=unit.text[:80],
+            ),
             field=f"units[{number}].text",
         )
     same = (u for u in seen.units if (u.span.start, u.span.end) == (start, end))
@@ -141,7 +163,11 @@ def _anchor(
     """The anchor with its state: as sent, else as the same anchor was, else clear. Raises Unprocessable."""
     if anchor.text not in text:
         raise Unprocessable(
-            f"the anchor {anchor.text[:80]!r} does not stand in the text: send words of it",
+            phrase(
+                "anchor_missing",
+                "the anchor '{text}' does not stand in the text: send words of it",
+                text=anchor.text[:80],
+            ),
             field=f"anchors[{number}].text",
         )
     same = (a for a in seen.anchors if (a.text, a.kind) == (anchor.text, anchor.kind))

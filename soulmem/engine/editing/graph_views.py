@@ -9,7 +9,7 @@ from itertools import chain, islice
 import numpy as np
 
 from soulmem.domain.edges import Edge
-from soulmem.domain.errors import NotFound
+from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryState
 from soulmem.engine.api.results import GraphView, MemoryView
@@ -61,7 +61,7 @@ def surroundings(
 
         _surround(center, hops, limit, chosen, beside)
     else:
-        raise NotFound(f"no memory {center!r} in this soul", field="center")
+        raise no_memory(center, field="center")
     edges = sorted(_among(mind, chosen, turn), key=lambda edge: edge.id)
     views = _views(mind, chosen, extra_turns)
     return GraphView(views, edges, fact_validities(mind, edges))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from soulmem.domain.audit import AuditQuery
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import SoulState
 from soulmem.engine.editing.undo import Undo, UndoResult
 from soulmem.engine.world.audit import AuditPage
@@ -63,7 +64,10 @@ class History:
         """
         if sum(choice is not None for choice in (since, change, job)) != 1:
             raise Unprocessable(
-                "say what to undo: exactly one of `since`, `change` and `job`",
+                phrase(
+                    "undo_what",
+                    "say what to undo: exactly one of `since`, `change` and `job`",
+                ),
                 field="since",
             )
         world = await self._world_of(owner)
@@ -79,4 +83,4 @@ class History:
                 and memory in (await world.mind(soul.id)).memories
             ):
                 return
-        raise NotFound(f"no memory {memory!r}", field="id")
+        raise no_memory(memory, field="id")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from soulmem.domain.errors import NotFound
+from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.soul import SoulState
 from soulmem.engine.editing.fact_views import has_memory
@@ -20,4 +20,4 @@ async def mind_with(world: World, memory: MemoryId) -> Mind:
             mind = await world.mind(soul.id)
             if has_memory(mind, memory):
                 return mind
-    raise NotFound(f"no memory {memory!r}", field="id")
+    raise no_memory(memory, field="id")

@@ -17,6 +17,7 @@ from soulmem.domain.errors import (
     Conflict,
     NotFound,
     Unprocessable,
+    no_memory,
 )
 from soulmem.domain.ids import MemoryId, Owner, SoulId, new_id
 from soulmem.domain.memories import (
@@ -30,6 +31,7 @@ from soulmem.domain.memories import (
     Timelines,
 )
 from soulmem.domain.opinions import Opinion
+from soulmem.domain.phrases import phrase
 from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
@@ -37,12 +39,17 @@ from soulmem.engine.editing import memory_views as listing
 from soulmem.engine.editing.fading_edits import edited_fading
 from soulmem.engine.editing.graph_views import surroundings
 from soulmem.engine.editing.locating import mind_with
+from soulmem.engine.editing.memory_checks import (
+    check_kind,
+    check_purgeable,
+    follows_a_source,
+    needs_a_place,
+    takes_over,
+)
 from soulmem.engine.editing.user_edges import check_fires, check_topic, requested_edges
 from soulmem.engine.editing.word_search import WordSearch
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.tombstones import recreated_if_purged
-from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import with_doubt
 from soulmem.engine.views.provenance import source_places
@@ -95,12 +102,18 @@ class MemoryEditor:
         world.soul(new.soul)
         if new.kind is MemoryKind.SUMMARY:
             raise Unprocessable(
-                "a summary is of a chat: it is not made by hand; make a note",
+                phrase(
+                    "summary_by_hand",
+                    "a summary is of a chat: it is not made by hand; make a note",
+                ),
                 field="kind",
             )
         if new.kind is MemoryKind.DIGEST:
             raise Unprocessable(
-                "a digest is of a period: make one with the job `digest`; by hand make a note",
+                phrase(
+                    "digest_by_hand",
+                    "a digest is of a period: make one with the job `digest`; by hand make a note",
+                ),
                 field="kind",
             )
         async with world.writing as token:
@@ -163,22 +176,28 @@ class MemoryEditor:
                 check_unprotected(old)
             if patch.revision is not None and patch.revision != old.revision:
                 raise Conflict(
-                    f"memory {memory!r} is at revision {old.revision}, not {patch.revision}: read it again",
+                    phrase(
+                        "revision_old",
+                        "memory '{memory}' is at revision {stored}, not {sent}: read it again",
+                        memory=memory,
+                        stored=old.revision,
+                        sent=patch.revision,
+                    ),
                     field="revision",
                 )
-            _check_kind(old, patch)
+            check_kind(old, patch)
             changes = _changes(old, patch)
             new = replace(old, revision=old.revision + 1, **changes)
             if new.text != old.text:
                 new = await self._compute.run(with_text_analysis, new)
             if patch.concept is not None:
                 await self._compute.run(check_topic, mind, new)
-            if changes and _follows_a_source(old):
+            if changes and follows_a_source(old):
                 new = replace(new, origin=Origin.USER)
-            if author.actor is Actor.USER and _takes_over(old, patch):
+            if author.actor is Actor.USER and takes_over(old, patch):
                 places = await self._compute.run(source_places, mind, old)
                 new = replace(new, origin=Origin.USER, place=next(iter(places), None))
-            if _needs_a_place(new, patch):
+            if needs_a_place(new, patch):
                 place = await self._place(world, Timelines.THIS, patch.chat, patch.slot)
                 new = replace(new, place=place)
             current_time = self._clock.now()
@@ -231,7 +250,7 @@ class MemoryEditor:
             if author.actor is not Actor.USER:
                 check_unprotected(old)
             if confirm == "purge":
-                await self._compute.run(_check_purgeable, mind, old)
+                await self._compute.run(check_purgeable, mind, old)
                 purge = MindChange(drop_memories=(memory,), purge_audit=(memory,))
                 await self._commit(
                     token, world, mind, purge, replace(author, action=Action.PURGE)
@@ -239,7 +258,11 @@ class MemoryEditor:
                 return
             if old.permanent and confirm != "permanent":
                 raise ConfirmationRequired(
-                    f"memory {memory!r} is permanent: repeat with ?confirm=permanent",
+                    phrase(
+                        "permanent_confirm",
+                        "memory '{memory}' is permanent: repeat with ?confirm=permanent",
+                        memory=memory,
+                    ),
                     field="confirm",
                 )
             if old.state is not MemoryState.BIN:
@@ -365,7 +388,7 @@ class MemoryEditor:
     def _existing(self, mind: Mind, memory: MemoryId) -> Memory:
         stored_memory = mind.memories.get(memory)
         if stored_memory is None:
-            raise NotFound(f"no memory {memory!r}", field="id")
+            raise no_memory(memory, field="id")
         return stored_memory
 
     async def _place(
@@ -374,7 +397,11 @@ class MemoryEditor:
         if chat is None:
             if timelines is Timelines.THIS:
                 raise Unprocessable(
-                    "timelines `this` needs the chat it belongs to", field="chat"
+                    phrase(
+                        "timeline_needs_chat",
+                        "timelines `this` needs the chat it belongs to",
+                    ),
+                    field="chat",
                 )
             return None
         head = world.head(chat)  # type: ignore[arg-type]
@@ -383,12 +410,24 @@ class MemoryEditor:
         if slot is None:
             if not log.messages:
                 raise Unprocessable(
-                    f"chat {head.id!r} has no message a memory could belong to",
+                    phrase(
+                        "chat_empty",
+                        "chat '{chat}' has no message a memory could belong to",
+                        chat=head.id,
+                    ),
                     field="chat",
                 )
             return Place(head.id, log.messages[-1].slot)
         if slot not in log.index:
-            raise NotFound(f"chat {head.id!r} has no message {slot!r}", field="slot")
+            raise NotFound(
+                phrase(
+                    "chat_no_message",
+                    "chat '{chat}' has no message '{slot}'",
+                    chat=head.id,
+                    slot=slot,
+                ),
+                field="slot",
+            )
         return Place(head.id, slot)  # type: ignore[arg-type]
 
     async def _commit(
@@ -400,44 +439,6 @@ class MemoryEditor:
         author: ChangeAuthor,
     ) -> None:
         await self._auditor.carry_out(token, world, mind, change, author)
-
-
-def _follows_a_source(memory: Memory) -> bool:
-    """True for a memory that the next import, message or draft would overwrite."""
-    is_drafted_concept = (
-        memory.origin is Origin.MODEL and memory.kind is MemoryKind.CONCEPT
-    )
-    return memory.origin is Origin.CARD or memory.is_learned_name or is_drafted_concept
-
-
-def _takes_over(memory: Memory, patch: MemoryPatch) -> bool:
-    """True if the user's patch makes a derived memory the user's own."""
-    fields = (patch.text, patch.permanent, patch.locked)
-    return memory.origin in DERIVED and any(field is not None for field in fields)
-
-
-def _needs_a_place(memory: Memory, patch: MemoryPatch) -> bool:
-    """True if the patch binds the memory to one timeline and its place is not known
-    yet, or given anew.
-    """
-    if patch.timelines is not Timelines.THIS or memory.origin is not Origin.USER:
-        return False
-    return patch.chat is not None or memory.place is None
-
-
-@compute_only
-def _check_purgeable(mind: Mind, memory: Memory) -> None:
-    """Raises Conflict for a memory that is not in the bin or would come back."""
-    if memory.state not in (MemoryState.BIN, MemoryState.RETRACTED):
-        raise Conflict(
-            f"memory {memory.id!r} is not in the bin: delete it first", field="confirm"
-        )
-    if recreated_if_purged(mind, [memory]):
-        raise Conflict(
-            f"memory {memory.id!r} is told by a chat or the card and would come back: it stays in the bin"
-            " until they do not tell it any more",
-            field="confirm",
-        )
 
 
 def _importance(new: NewMemory) -> float:
@@ -454,20 +455,6 @@ def with_text_analysis(memory: Memory) -> Memory:
         return memory
     analysis = read(said(memory))
     return replace(memory, terms=analysis.terms, names=analysis.names)
-
-
-def _check_kind(memory: Memory, patch: MemoryPatch) -> None:
-    """Raises Unprocessable when fields of another kind of memory were sent."""
-    for detail, kind in (
-        (patch.situation, MemoryKind.EPISODE),
-        (patch.concept, MemoryKind.CONCEPT),
-    ):
-        if detail is not None and memory.kind is not kind:
-            raise Unprocessable(
-                f"these are fields of a memory of kind {kind.value!r}; {memory.id!r} is of kind "
-                f"{memory.kind.value!r}",
-                field="fields",
-            )
 
 
 def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from datetime import datetime
 from itertools import islice
 
 from soulmem.domain.digests import period_of
-from soulmem.domain.errors import NotFound
+from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.api.requests import ListOrder, MemoryFilter
@@ -61,7 +61,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
     if stored_memory is None:
         word = word_concept(mind, memory)
         if word is None:
-            raise NotFound(f"no memory {memory!r}", field="id")
+            raise no_memory(memory, field="id")
         return word_view(mind, word, extra_turns)
     stored, count = unfaded_edges(mind, memory, extra_turns, _EDGES)
     words = word_edges(mind, memory)

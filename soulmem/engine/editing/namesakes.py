@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from soulmem.conversation.importance import importance_of
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, Origin
+from soulmem.domain.phrases import phrase
 from soulmem.domain.situation import ConceptDetail
 from soulmem.engine.editing.locating import mind_with
 from soulmem.engine.mind.changes import MindChange
@@ -40,17 +41,27 @@ class Namesakes:
         """
         if fold(name) == fold(other):
             raise Unprocessable(
-                f"both would be called {name!r}: give two names", field="other"
+                phrase(
+                    "same_name",
+                    "both would be called '{name}': give two names",
+                    name=name,
+                ),
+                field="other",
             )
         world = await self._world_of(owner)
         mind = await mind_with(world, concept)
         async with world.writing as token:
             old = mind.memories.get(concept)
             if old is None:
-                raise NotFound(f"no memory {concept!r}", field="concept")
+                raise no_memory(concept, field="concept")
             if old.kind is not MemoryKind.CONCEPT:
                 raise Unprocessable(
-                    f"{concept!r} is of kind {old.kind.value!r}: only a concept has a name",
+                    phrase(
+                        "only_concepts_named",
+                        "'{concept}' is of kind '{kind}': only a concept has a name",
+                        concept=concept,
+                        kind=old.kind.value,
+                    ),
                     field="concept",
                 )
             kept = _renamed(old, name)

@@ -10,8 +10,9 @@ from weakref import WeakKeyDictionary
 
 from soulmem.domain.digests import Period
 from soulmem.domain.edges import Edge
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import MemoryFilter
 from soulmem.engine.api.results import GraphView, HabitPage, Page, Person
 from soulmem.engine.editing import memory_views as listing
@@ -99,7 +100,7 @@ class Overviews:
         mind = await self._mind(owner, soul)
         if about is not None:
             if about not in mind.memories:
-                raise NotFound(f"no memory {about!r} in this soul", field="about")
+                raise no_memory(about, field="about")
             await self._loader.complete(owner, mind, [about])
         return await self._compute.run(feelings_over_time, mind, about, stretches)
 
@@ -171,7 +172,7 @@ class Overviews:
         """One memory now and then, whether it changes or not. Raises NotFound."""
         mind = await self._mind(owner, soul)
         if memory not in mind.memories:
-            raise NotFound(f"no memory {memory!r} in this soul", field="memory")
+            raise no_memory(memory, field="memory")
         leaving = await self._leaving(mind, horizon, memory)
         return FadingPage(await self._read(mind, [memory], leaving, horizon))
 
@@ -258,7 +259,11 @@ def _place_of(cursor: str) -> _Place:
     match = _CURSOR.match(cursor)
     if match is None:
         raise Unprocessable(
-            f"{cursor[:80]!r} is no cursor: pass on the one of the page before",
+            phrase(
+                "bad_cursor",
+                "'{cursor}' is no cursor: pass on the one of the page before",
+                cursor=cursor[:80],
+            ),
             field="cursor",
         )
     return -float(match[1]), MemoryId(match[2])

@@ -14,6 +14,7 @@ from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
+from soulmem.domain.phrases import phrase
 from soulmem.engine.editing.memory_editor import with_text_analysis
 from soulmem.engine.editing.user_edges import check_fires
 from soulmem.engine.learning.vector_update import apply_vector_update, undone_update
@@ -193,11 +194,17 @@ class Undo:
         query = AuditQuery(soul, id=change) if by_name else AuditQuery(soul, source=job)
         picked = await self._auditor.every(world.owner, query)
         if not picked:
-            raise NotFound(f"no {what} of this soul", field=field)
+            raise NotFound(
+                phrase("no_change", "no change '{change}' of this soul", change=what),
+                field=field,
+            )
         chosen = {entry.id for entry in picked if is_undoable(entry, by_name=by_name)}
         if not chosen:
             raise Unprocessable(
-                "that was the user's own doing, or changed nothing: only automatic changes are undone",
+                phrase(
+                    "not_automatic",
+                    "that was the user's own doing, or changed nothing: only automatic changes are undone",
+                ),
                 field=field,
             )
         oldest = min(chosen)

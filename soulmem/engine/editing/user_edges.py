@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from soulmem.domain.edges import Edge, EdgeKind, check_join, start_strength
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.phrases import phrase
 from soulmem.domain.situation import ConceptType
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.mind.mind import Mind
@@ -99,18 +100,20 @@ def _requested_edge(
     other_id = asked.source if asked.source is not None else asked.to
     if other_id is None or (asked.source is not None and asked.to is not None):
         raise Unprocessable(
-            "an edge names its other end once: `to` or `from`", field=field
+            phrase("edge_ends", "an edge names its other end once: `to` or `from`"),
+            field=field,
         )
     other = memory if other_id == memory.id else mind.memories.get(other_id)
     if other is None:
-        raise NotFound(
-            f"no memory {other_id!r} in this soul to join", field=f"{field}.to"
-        )
+        raise no_memory(other_id, field=f"{field}.to")
     source, target = (other, memory) if asked.source is not None else (memory, other)
     _check_join(asked.kind, source, target, f"{field}.kind")
     if asked.kind is EdgeKind.NEXT:
         raise Unprocessable(
-            "`next` edges follow the chat; they are not made by hand",
+            phrase(
+                "next_by_hand",
+                "`next` edges follow the chat; they are not made by hand",
+            ),
             field=f"{field}.kind",
         )
     if asked.kind is EdgeKind.RELATES and not (asked.verb or "").strip():
@@ -123,12 +126,19 @@ def _check_join(kind: EdgeKind, source: Memory, target: Memory, field: str) -> N
     check_join(kind, source.kind, target.kind, field)
     if kind is EdgeKind.MENTIONS and _is_topic(target):
         raise Unprocessable(
-            f"'mentions' cannot join {source.kind.value} -> topic: join a concept, and that by 'topic_of'",
+            phrase(
+                "mentions_topic",
+                "'mentions' cannot join {kind} -> topic: join a concept, and that by 'topic_of'",
+                kind=source.kind.value,
+            ),
             field=field,
         )
     if kind is EdgeKind.TOPIC_OF and not _is_topic(target):
         raise Unprocessable(
-            "'topic_of' runs from a concept to one of concept_type 'topic', which its target is not",
+            phrase(
+                "topic_target",
+                "'topic_of' runs from a concept to one of concept_type 'topic', which its target is not",
+            ),
             field=field,
         )
 
@@ -208,8 +218,12 @@ def _with_probabilities(
             rest = 1.0 - total
             if rest < _SLACK:
                 raise Unprocessable(
-                    f"the other actions of trigger {trigger!r} have a probability of 1 together: "
-                    "nothing is left for this one; give all of them theirs",
+                    phrase(
+                        "probability_taken",
+                        "the other actions of trigger '{trigger}' have a probability of 1 together:"
+                        " nothing is left for this one; give all of them theirs",
+                        trigger=trigger,
+                    ),
                     field=f"{request.field}.probability",
                 )
             out[edge.id] = replace(edge, probability=rest / len(open_ones))
@@ -234,6 +248,11 @@ def _shares(
 def _check_sum(trigger: Memory, total: float, field: str) -> None:
     if total > 1.0 + _SLACK:
         raise Unprocessable(
-            f"the probabilities of the actions of trigger {trigger.id!r} would sum to {total:.6g}, above 1",
+            phrase(
+                "probability_sum",
+                "the probabilities of the actions of trigger '{trigger}' would sum to {total}, above 1",
+                trigger=trigger.id,
+                total=f"{total:.6g}",
+            ),
             field=field,
         )

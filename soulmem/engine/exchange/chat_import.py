@@ -15,6 +15,7 @@ from soulmem.conversation.sync import reconcile
 from soulmem.domain.dialogue import Base, Chat, Message, SentMessage, digest
 from soulmem.domain.errors import Conflict, NotFound, Unprocessable
 from soulmem.domain.ids import ChatId, Owner, SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import Activity, SyncRequest
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.runtime.worker import Worker
@@ -69,7 +70,11 @@ class ChatImport:
         """
         if not log.messages:
             raise Unprocessable(
-                f"{log.title!r} holds no chat message: choose a chat file of SillyTavern (.jsonl)",
+                phrase(
+                    "file_no_chat",
+                    "'{title}' holds no chat message: choose a chat file of SillyTavern (.jsonl)",
+                    title=log.title,
+                ),
                 field="text",
             )
         if log.parent is not None:

@@ -13,9 +13,10 @@ from soulmem.consolidation.feedback import FeedbackParams, opinion_after, streng
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import DECAYING, Edge
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import NotFound, Unprocessable, no_memory
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
+from soulmem.domain.phrases import phrase
 from soulmem.engine.api.results import RecalledMemory, Trace
 from soulmem.engine.learning.vector_update import (
     VectorUpdate,
@@ -92,7 +93,10 @@ class FeedbackService:
         chat = None if trace.chat is None else ChatId(trace.chat)
         if verdict is Verdict.NEVER_HERE and chat is None:
             raise Unprocessable(
-                "`never_here` needs a recall for a chat: this one had none",
+                phrase(
+                    "never_here_chat",
+                    "`never_here` needs a recall for a chat: this one had none",
+                ),
                 field="verdict",
             )
         soul = SoulId(world.soul(SoulId(trace.soul)).id)
@@ -100,7 +104,7 @@ class FeedbackService:
         async with world.writing as token:
             mind = await world.mind_while_writing(token, soul)
             if mind.row(memory) is None:
-                raise NotFound(f"memory {memory!r} is gone", field="memory")
+                raise no_memory(memory, field="memory")
             await self._loader.complete(
                 world.owner, mind, [step.id for step in brought.path]
             )
@@ -216,7 +220,13 @@ def _brought(trace: Trace, memory: MemoryId) -> RecalledMemory:
                 visibility=1.0,
             )
     raise NotFound(
-        f"the recall {trace.id!r} did not look at memory {memory!r}", field="memory"
+        phrase(
+            "recall_not_looked",
+            "the recall '{trace}' did not look at memory '{memory}'",
+            trace=trace.id,
+            memory=memory,
+        ),
+        field="memory",
     )
 
 

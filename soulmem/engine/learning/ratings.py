@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from soulmem.consolidation.feedback import FeedbackParams, rated
 from soulmem.domain.audit import Action
-from soulmem.domain.errors import NotFound
+from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.opinions import Opinion
 from soulmem.engine.mind.mind import Mind
@@ -72,9 +72,7 @@ def _rated(
         if memory is not None:
             check_unprotected(memory)
         elif mind.row(key) is None:  # a fact is an edge
-            raise NotFound(
-                f"no memory {key!r} of soul {mind.soul.id!r}", field="arguments.ratings"
-            )
+            raise no_memory(key, field="arguments.ratings")
         old = opinion_of(mind, key)
         pairs.append((old, rated(old, useful, params)))
     return pairs

@@ -15,6 +15,7 @@ from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.phrases import Wording
 from soulmem.domain.texts import well_formed
 from soulmem.engine.llm.retry import Deferrals
 from soulmem.engine.llm.sources import LlmAccess
@@ -55,7 +56,9 @@ class LlmTask:
     model: str = ""  # of the last call
     source: str = ""  # audit source by which its changes are undone
     memories_written: int = 0
-    failures: dict[tuple[ChatId, Work], str] = field(default_factory=dict)  # reasons
+    failures: dict[tuple[ChatId, Work], Wording] = field(
+        default_factory=dict
+    )  # reasons
 
     @property
     def is_idle(self) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from soulmem.domain.errors import Forbidden, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.domain.llm import ModelChoice, ModelUse
+from soulmem.domain.phrases import phrase
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.llm.usage import UsageLedger, UsageLimits
 from soulmem.ports.llm import ModelChoiceFile
@@ -57,11 +58,18 @@ class ModelChooser:
         """
         if owner != DEFAULT_OWNER:
             raise Forbidden(
-                "the model is the same for all users: only the main user of this SoulMem can choose it"
+                phrase(
+                    "model_main_user",
+                    "the model is the same for all users: only the main user of this SoulMem can choose it",
+                )
             )
         if self._models is None:
             raise Unprocessable(
-                "this SoulMem has a fixed model: choose it in config.toml", field="use"
+                phrase(
+                    "model_fixed",
+                    "this SoulMem has a fixed model: choose it in config.toml",
+                ),
+                field="use",
             )
         if keeps_key and choice.use is ModelUse.SERVER:
             stored = await self.current()
@@ -72,7 +80,11 @@ class ModelChooser:
             await asyncio.to_thread(self._models.file.write, choice)
         except OSError as error:
             raise Unprocessable(
-                f"the choice cannot be stored ({error}): check the data folder",
+                phrase(
+                    "model_choice_unstored",
+                    "the choice cannot be stored ({error}): check the data folder",
+                    error=error,
+                ),
                 field="use",
             ) from error
         self._usage.params = self._models.limits(choice)

@@ -8,6 +8,7 @@ from typing import Any
 from soulmem.domain.drafts import Drafts, Passage
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.llm import Failure, LlmFailed, Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.engine.llm.calls import LlmCalls, LlmTask
 from soulmem.engine.llm.trust import USAGE_KIND, ModelTrust, ask_questions
 from soulmem.engine.llm.usage import LlmUsage
@@ -23,7 +24,7 @@ class ModelTest:
 
     Its result has `state` (ok, weak for too few right answers, off, unreadable for useless answers, failed),
     `model`, `seconds`, `right` of `asked` questions where it got so far, and the `answer` or the `reason` in
-    words. Below the mark its drafts are read strictly.
+    words, with its `reason_phrase`. Below the mark its drafts are read strictly.
     """
 
     def __init__(
@@ -44,7 +45,11 @@ class ModelTest:
         if language not in PASSAGES:
             languages = ", ".join(sorted(PASSAGES))
             raise Unprocessable(
-                f"the test is there in the languages {languages}",
+                phrase(
+                    "test_languages",
+                    "the test is there in the languages {languages}",
+                    languages=languages,
+                ),
                 field="arguments.language",
             )
         if not self._llm_calls.has_model:
@@ -64,6 +69,7 @@ class ModelTest:
             outcome = {
                 "state": "unreadable" if unreadable else "failed",
                 "reason": failed.message,
+                "reason_phrase": failed.phrase and failed.phrase.as_json(),
             }
         return {
             **outcome,
@@ -103,7 +109,10 @@ def _checked_summary(text: str, passage: Passage) -> str:
     summary_text = summary.parse(text, passage=passage)
     if not any(line.speaker in summary_text for line in passage.lines):
         raise Unreadable(
-            "it answers, but not to what it is asked: its summary names nobody of the text"
+            phrase(
+                "test_other_answer",
+                "it answers, but not to what it is asked: its summary names nobody of the text",
+            )
         )
     return summary_text
 
@@ -113,6 +122,9 @@ def _checked_drafts(text: str, passage: Passage) -> Drafts:
     drafts = extraction.parse(text, passage=passage)
     if not (drafts.episodes or drafts.facts):
         raise Unreadable(
-            "it answers, but nothing can be remembered of its answer: it drafts no scene, no fact"
+            phrase(
+                "test_no_drafts",
+                "it answers, but nothing can be remembered of its answer: it drafts no scene, no fact",
+            )
         )
     return drafts

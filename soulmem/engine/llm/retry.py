@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.llm_usage import Deferred as Deferred
+from soulmem.domain.phrases import Wording
 
 Key = tuple[Owner, SoulId, ChatId, Work]
 
@@ -33,14 +34,16 @@ class Deferrals:
     """
 
     def __init__(self, params: RetryParams | None = None) -> None:
-        self.unavailable_reason: str | None = None  # of the last call; None if it ran
+        self.unavailable_reason: Wording | None = (
+            None  # of the last call; None if it ran
+        )
         self._failures = 0  # calls in a row without a model
         self._model_retry: datetime | None = None
         self._params = params or RetryParams()
         self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
         self._deferred: dict[Key, Deferred] = {}
 
-    def model_unavailable(self, reason: str, current_time: datetime) -> None:
+    def model_unavailable(self, reason: Wording, current_time: datetime) -> None:
         """Note that a call found no model."""
         self.unavailable_reason = reason
         self._failures += 1
@@ -66,7 +69,7 @@ class Deferrals:
         return self._model_retry or min(moments, default=None)
 
     def defer(
-        self, key: Key, reason: str, messages: int, current_time: datetime
+        self, key: Key, reason: Wording, messages: int, current_time: datetime
     ) -> None:
         """Note a failure of this input, when its chat had `messages` messages."""
         old = self._deferred.get(key)

@@ -9,6 +9,7 @@ from functools import partial
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import Owner
 from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.phrases import Wording, phrase
 from soulmem.engine.runtime.events import Events
 from soulmem.ports.llm import Llm, LlmDesk, LlmRequest
 
@@ -52,7 +53,7 @@ class LlmAccess:
             self._sources = LlmSources(archivist=lambda _owner: models)
         self._is_busy = is_busy
         self._name: str | None = None
-        self._last_error: str | None = None
+        self._last_error: Wording | None = None
         self._events = events or Events()
         if self._sources.desk is not None:
             self._sources.desk.listen(self._announce, is_busy)
@@ -87,7 +88,7 @@ class LlmAccess:
             self._name = self._sources.archivist(Owner("")).name
         return LlmHealth("error" if self._last_error else "ok", self._name)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Wording, ...]:
         """Messages for the user: the last error, if any."""
         return (self._last_error,) if self._last_error else ()
 
@@ -102,7 +103,13 @@ class LlmAccess:
         """Deliver the result of a client's call: `text`, or else the `error`. Raises NotFound."""
         desk = self._sources.desk
         if desk is None:
-            raise NotFound(f"nobody waits for the answer {request!r}")
+            raise NotFound(
+                phrase(
+                    "answer_unawaited",
+                    "nobody waits for the answer '{request}' any more",
+                    request=request,
+                )
+            )
         if text is None:
             desk.refuse(owner, request, error or "no reason given")
         else:
@@ -111,7 +118,13 @@ class LlmAccess:
     def give_back(self, owner: Owner, request: str) -> None:
         """Return a call that the client cannot run, so that another client may. Raises NotFound."""
         if self._sources.desk is None:
-            raise NotFound(f"nobody waits for the answer {request!r}")
+            raise NotFound(
+                phrase(
+                    "answer_unawaited",
+                    "nobody waits for the answer '{request}' any more",
+                    request=request,
+                )
+            )
         self._sources.desk.give_back(owner, request)
 
     async def use(self, sources: LlmSources) -> None:
@@ -135,7 +148,7 @@ class LlmAccess:
         if failed is None or failed.kind is Failure.UNREADABLE:
             self._last_error = None
         else:
-            self._last_error = failed.message
+            self._last_error = failed.wording
 
 
 class _ObservedLlm:

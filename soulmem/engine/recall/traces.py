@@ -17,6 +17,7 @@ import msgspec
 
 from soulmem.domain.errors import NotFound, SoulMemError
 from soulmem.domain.ids import MemoryId, Owner, SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.engine.api.results import Trace
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.habit_lines import label
@@ -65,7 +66,12 @@ class Traces:
         trace = await self._stored(world.owner, key)
         if trace is None or SoulId(trace.soul) not in world.souls:
             raise NotFound(
-                f"no trace {key!r}: the last 400 of each soul are kept", field="trace"
+                phrase(
+                    "no_trace",
+                    "no trace '{trace}': the last 400 of each soul are kept",
+                    trace=key,
+                ),
+                field="trace",
             )
         mind = await world.mind(SoulId(trace.soul))
         return await self._compute.run(_with_texts, mind, trace)

@@ -7,6 +7,8 @@ import logging
 import threading
 from collections.abc import Callable
 
+from soulmem.domain.phrases import Wording, phrase
+
 log = logging.getLogger(__name__)
 
 _NEVER = 1_000_000  # rounds of the collector's middle generation before a full one
@@ -17,7 +19,7 @@ class KernelCompilation:
 
     def __init__(self, warm: Callable[[], object] | None) -> None:
         self._warm = warm
-        self._note: str | None = None
+        self._note: Wording | None = None
         self._done = threading.Event()
         if warm is None:
             self._done.set()
@@ -27,7 +29,7 @@ class KernelCompilation:
         """`warming` or `ok`."""
         return "ok" if self._done.is_set() else "warming"
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Wording, ...]:
         """The notes for the user on a failed compilation."""
         return () if self._note is None else (self._note,)
 
@@ -50,9 +52,11 @@ class KernelCompilation:
             Exception
         ) as error:  # recall works without it, so any error becomes a note
             log.warning("the walks could not be compiled", exc_info=True)
-            self._note = (
-                f"The fast way through the graph could not be made ready ({error or type(error).__name__})."
-                " Recall works, more slowly."
+            self._note = phrase(
+                "kernels_uncompiled",
+                "The fast way through the graph could not be made ready ({error})."
+                " Recall works, more slowly.",
+                error=str(error) or type(error).__name__,
             )
         finally:
             gc.freeze()

@@ -10,6 +10,7 @@ from typing import Any
 
 from soulmem.domain.errors import Busy
 from soulmem.domain.ids import Owner
+from soulmem.domain.phrases import phrase
 
 _LISTENERS = 32  # at once, of all owners
 _WAITING = 256  # unread events of one listener before it loses some
@@ -58,7 +59,13 @@ class Events:
     def check_room(self) -> None:
         """Raises Busy when there are too many listeners."""
         if len(self._listeners) >= _LISTENERS:
-            raise Busy(f"{_LISTENERS} listen already: close some of them")
+            raise Busy(
+                phrase(
+                    "too_many_listeners",
+                    "{listeners} listen already: close some of them",
+                    listeners=_LISTENERS,
+                )
+            )
 
     def close(self) -> None:
         """End all listeners' queues."""

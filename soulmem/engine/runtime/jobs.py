@@ -17,14 +17,18 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from soulmem.domain.errors import NotFound, SoulMemError, Unprocessable
+from soulmem.domain.errors import NotFound, SoulMemError, Unprocessable, fault
 from soulmem.domain.ids import Owner, SoulId, born, new_id
+from soulmem.domain.phrases import Wording, phrase
 from soulmem.engine.runtime.events import Events
 from soulmem.ports.spool import JobRecord, Spool
 
 log = logging.getLogger(__name__)
 
 _KEPT = 100  # ended jobs that are kept for queries
+_STOPPED = phrase(
+    "job_interrupted", "SoulMem stopped before this was done: start it again"
+)
 
 
 class JobState(str, Enum):
@@ -63,7 +67,7 @@ class JobView:
     at: datetime  # aware
     progress: Progress = field(default_factory=Progress)
     result: Any = None
-    error: str | None = None
+    error: Wording | None = None
 
 
 class _Ended(Exception):
@@ -190,14 +194,25 @@ class Jobs:
                 else "none is offered yet"
             )
             raise Unprocessable(
-                f"no job of kind {kind[:80]!r} can be started: {kind_names}",
+                phrase(
+                    "no_job_kind",
+                    "no job of kind '{kind}' can be started: {known}",
+                    kind=kind[:80],
+                    known=kind_names,
+                ),
                 field="kind",
             )
         for name in arguments:
             if name not in job_kind.arguments:
                 kind_names = ", ".join(sorted(job_kind.arguments)) or "none"
                 raise Unprocessable(
-                    f"{name[:80]!r} is no argument of the job {kind!r}: known are {kind_names}",
+                    phrase(
+                        "no_job_argument",
+                        "'{name}' is no argument of the job '{kind}': known are {known}",
+                        name=name[:80],
+                        kind=kind,
+                        known=kind_names,
+                    ),
                     field="arguments",
                 )
         if job_kind.check is not None:
@@ -254,7 +269,7 @@ class Jobs:
                 await self._end(
                     run,
                     JobState.FAILED,
-                    error="SoulMem stopped before this was done: start it again",
+                    error=_STOPPED,
                 )
 
     async def stop(self) -> None:
@@ -269,7 +284,10 @@ class Jobs:
     def _run(self, owner: Owner, job: str) -> JobRun:
         run = self._runs.get(job)
         if run is None or run.owner != owner:
-            raise NotFound(f"no job {job!r}: it may be long ended", field="job")
+            raise NotFound(
+                phrase("no_job", "no job '{job}': it may be long ended", job=job),
+                field="job",
+            )
         return run
 
     def _begin(self, run: JobRun) -> None:
@@ -295,7 +313,7 @@ class Jobs:
                 if run.cancelled:
                     await self._end(run, JobState.CANCELLED)
             except SoulMemError as error:
-                await self._end(run, JobState.FAILED, error=error.message)
+                await self._end(run, JobState.FAILED, error=error.wording)
             except Exception as error:
                 # The message may quote a chat, so only the error's type and traceback are logged.
                 places = "".join(traceback.format_tb(error.__traceback__))
@@ -305,7 +323,7 @@ class Jobs:
                     type(error).__name__,
                     places,
                 )
-                words = f"SoulMem failed ({type(error).__name__}): the log says where; please report it"
+                words = fault(error)
                 await self._end(run, JobState.FAILED, error=words)
             else:
                 await self._end(run, JobState.DONE, result=result)
@@ -316,7 +334,7 @@ class Jobs:
         state: JobState,
         *,
         result: Any = None,
-        error: str | None = None,
+        error: Wording | None = None,
     ) -> None:
         run.record = replace(run.record, state=state.value, result=result, error=error)
         run.ended.set()

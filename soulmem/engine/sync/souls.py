@@ -7,6 +7,7 @@ from dataclasses import replace
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.errors import ConfirmationRequired
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
 from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.vectors.token_keeper import TokenKeeper
@@ -136,7 +137,11 @@ class SoulService:
             old = world.soul(soul)
             if confirm != old.name:
                 raise ConfirmationRequired(
-                    f"to delete {old.name!r} repeat with ?confirm={old.name}",
+                    phrase(
+                        "soul_confirm",
+                        "to delete '{name}' repeat with ?confirm={name}",
+                        name=old.name,
+                    ),
                     field="confirm",
                 )
             new = replace(old, state=SoulState.BIN)

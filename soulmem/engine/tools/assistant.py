@@ -25,6 +25,7 @@ from soulmem.domain.llm import (
     ToolTurn,
     Unreadable,
 )
+from soulmem.domain.phrases import phrase
 from soulmem.engine.llm.calls import LlmCalls, LlmTask
 from soulmem.engine.llm.usage import ASSISTANT
 from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs, JobState
@@ -36,10 +37,12 @@ MOST_CALLS = 6  # of the model for one instruction, failed ones included; design
 _MOST_REQUESTS = 6  # tools that one answer may call
 _LONGEST = 100_000  # characters of an instruction
 _TEXT = 300  # characters of a memory that the model sees
-_NO_MODEL = (
+_NO_MODEL = phrase(
+    "archivist_no_model",
     "the archivist needs a language model, and none is set up: set SOULMEM_LLM_MODEL, or `model` under [llm] in"
-    " config.toml (SOULMEM_LLM_ARCHIVIST_MODEL for one of its own)"
+    " config.toml (SOULMEM_LLM_ARCHIVIST_MODEL for one of its own)",
 )
+_UNASKED = phrase("archivist_unasked", "the archivist could not be asked: try again")
 _STOPPED = f"Stopped after {MOST_CALLS} calls of the model."
 # What a model does not need to see of a result.
 _HIDDEN = frozenset({"sources", "score", "why"})
@@ -110,9 +113,13 @@ class Assistant:
         )
         view = await self._jobs.finished(owner, job)
         if view.state is JobState.CANCELLED:
-            raise Conflict("the request to the archivist was cancelled")
+            raise Conflict(
+                phrase(
+                    "archivist_cancelled", "the request to the archivist was cancelled"
+                )
+            )
         if view.state is not JobState.DONE:
-            raise Busy(view.error or "the archivist could not be asked: try again")
+            raise Busy(view.error or _UNASKED)
         result: Result = view.result
         return result
 
@@ -121,7 +128,11 @@ class Assistant:
         text = arguments.get("instruction")
         if not isinstance(text, str) or not 0 < len(text.strip()) <= _LONGEST:
             raise Unprocessable(
-                f"the archivist needs an instruction of 1 to {_LONGEST:,} characters",
+                phrase(
+                    "archivist_instruction",
+                    "the archivist needs an instruction of 1 to {longest} characters",
+                    longest=f"{_LONGEST:,}",
+                ),
                 field="arguments.instruction",
             )
         if not self._llm_calls.has_model:

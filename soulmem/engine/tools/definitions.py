@@ -13,6 +13,7 @@ from msgspec import Meta
 from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Forbidden, NotFound, Unprocessable
 from soulmem.domain.ids import ID_PATTERN
+from soulmem.domain.phrases import phrase
 
 _LongText = Annotated[str, Meta(min_length=1, max_length=100_000)]
 _ShortText = Annotated[str, Meta(min_length=1, max_length=2_000)]
@@ -179,18 +180,34 @@ def arguments_of(
     """
     tool = TOOLS.get(name)
     if tool is None:
-        raise NotFound(f"no tool {name!r}: there are {', '.join(TOOLS)}", field="name")
+        raise NotFound(
+            phrase(
+                "no_tool",
+                "no tool '{name}': there are {known}",
+                name=name,
+                known=", ".join(TOOLS),
+            ),
+            field="name",
+        )
     if actor not in tool.takes:
         whose = " and ".join(taker.value for taker in tool.takes)
         raise Forbidden(
-            f"{name} is a tool of the {whose}, not of the {actor.value}", field="actor"
+            phrase(
+                "tool_of_other",
+                "{name} is a tool of the {whose}, not of the {actor}",
+                name=name,
+                whose=whose,
+                actor=actor.value,
+            ),
+            field="actor",
         )
     try:
         made = msgspec.convert(raw_arguments, tool.takes[actor])
     except msgspec.ValidationError as error:
         words, _, place = str(error).partition(" - at `$")
         raise Unprocessable(
-            f"{name}: {words}", field=f"arguments{place.rstrip('`')}"
+            phrase("tool_arguments", "{name}: {words}", name=name, words=words),
+            field=f"arguments{place.rstrip('`')}",
         ) from error
     for field in (
         "content",
@@ -203,7 +220,13 @@ def arguments_of(
         value = getattr(made, field, None)
         if isinstance(value, str) and not value.strip():
             raise Unprocessable(
-                f"{name} needs some {field}: it is blank", field=f"arguments.{field}"
+                phrase(
+                    "tool_blank",
+                    "{name} needs some {field}: it is blank",
+                    name=name,
+                    field=field,
+                ),
+                field=f"arguments.{field}",
             )
     return made
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.digests import Period
-from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import Soul
 from soulmem.engine.api.requests import (
     MemoryPatch,
@@ -178,7 +179,7 @@ class Tools:
                 and span.end <= span.start
             ):
                 raise Unprocessable(
-                    "the time range ends before it begins",
+                    phrase("range_backwards", "the span ends before it begins"),
                     field="arguments.time_range.to",
                 )
         folded = (tag.strip().casefold() for tag in asked.tags)
@@ -237,7 +238,9 @@ class Tools:
         key = await self._digest_writer.make_latest_day(world, task, asked.context)
         if key is None:
             raise Unprocessable(
-                f"there is no day to sum up: soul {soul.id!r} has no messages yet"
+                phrase(
+                    "no_day", "there is no day to sum up: the soul has no messages yet"
+                )
             )
         return {"digest": key}
 
@@ -285,8 +288,6 @@ class Tools:
         """The memory of that soul. Raises NotFound, and Forbidden for a protected one."""
         memory = (await world.mind(soul.id)).memories.get(MemoryId(key))
         if memory is None:
-            raise NotFound(
-                f"no memory {key!r} of soul {soul.id!r}", field="arguments.memory_id"
-            )
+            raise no_memory(key, field="arguments.memory_id")
         check_unprotected(memory)
         return memory

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 from soulmem.domain.errors import StoreError, Unprocessable
+from soulmem.domain.phrases import Wording, phrase
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.world.services import Services
 from soulmem.ports.backups import Backups
@@ -14,7 +15,10 @@ from soulmem.ports.backups import Backups
 log = logging.getLogger(__name__)
 
 _INTERVAL = timedelta(days=1)
-_NOT_SUPPORTED = "this store keeps no backups: a server's own tools do, and a file of each soul can be exported"
+_NOT_SUPPORTED = phrase(
+    "backups_by_server",
+    "this store keeps no backups: a server's own tools do, and a file of each soul can be exported",
+)
 
 
 class BackupSchedule:
@@ -30,13 +34,13 @@ class BackupSchedule:
         self._backups = backups
         self._clock = services.clock
         self._daily = daily
-        self._note: str | None = None
+        self._note: Wording | None = None
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
         return (JobKind("backup", self._work),)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Wording]:
         """Why the last backup was not made, if it failed."""
         return [] if self._note is None else [self._note]
 
@@ -64,7 +68,7 @@ class BackupSchedule:
         try:
             path = await backups.make(self._clock.now())
         except StoreError as error:
-            self._note = error.message
+            self._note = error.wording
             raise
         self._note = None
         return path

@@ -8,10 +8,12 @@ from itertools import chain
 
 import numpy as np
 
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.phrases import Wording, phrase
 from soulmem.domain.soul import SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -61,15 +63,25 @@ class BinPurge:
         """The jobs that this service runs."""
         return (JobKind("purge", self._job, arguments=("confirm",)),)
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Wording]:
         """A warning about memories that will be purged within a day."""
         binned = chain.from_iterable(since.values() for since in self._since.values())
         count = count_expiring_soon(binned, self._clock.now(), self._params)
         if not count:
             return []
-        what = "1 memory leaves" if count == 1 else f"{count} memories leave"
+        if count == 1:
+            return [
+                phrase(
+                    "bin_one_leaves",
+                    "1 memory leaves the bin for good within a day (purge): restore what you want to keep",
+                )
+            ]
         return [
-            f"{what} the bin for good within a day (purge): restore what you want to keep"
+            phrase(
+                "bin_some_leave",
+                "{count} memories leave the bin for good within a day (purge): restore what you want to keep",
+                count=count,
+            )
         ]
 
     async def run_idle(self, worlds: Iterable[World]) -> int:
@@ -101,7 +113,10 @@ class BinPurge:
         """Empty a soul's bin on request, whatever the age of its memories."""
         if run.arguments.get("confirm") != "purge":
             raise Unprocessable(
-                'what is purged is gone for good: say "confirm": "purge"',
+                phrase(
+                    "purge_confirm",
+                    'what is purged is gone for good: say "confirm": "purge"',
+                ),
                 field="arguments",
             )
         world = await self._world_of(run.owner)
@@ -131,7 +146,7 @@ class BinPurge:
 
     async def _audit_now(self, world: World, memory: Memory) -> datetime:
         """Audit now a memory without an entry about its way into the bin; its time begins now."""
-        author = ChangeAuthor(Actor.ENGINE, reason="found in the bin")
+        author = ChangeAuthor(Actor.ENGINE, reason=str(change_reasons.FOUND_IN_BIN))
         entry = await self._auditor.entry(
             world.owner,
             memory.soul,

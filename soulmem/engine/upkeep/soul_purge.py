@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from soulmem.domain import change_reasons
 from soulmem.domain.audit import Action, Actor, AuditQuery
 from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.ids import MemoryId, SoulId
@@ -46,7 +47,7 @@ class SoulPurge:
         binned_at = await self._auditor.since_binned(world.owner, soul.id)
         if binned_at is not None:
             return binned_at
-        author = ChangeAuthor(Actor.ENGINE, reason="found in the bin")
+        author = ChangeAuthor(Actor.ENGINE, reason=str(change_reasons.FOUND_IN_BIN))
         entry = await self._auditor.entry(
             world.owner,
             soul.id,

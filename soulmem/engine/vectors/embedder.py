@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.phrases import Wording
 from soulmem.engine.api.results import EmbedderHealth
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.vector_queue import PendingText
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.vectors import model_notes
 from soulmem.engine.vectors.encoder import SituationEncoder
 from soulmem.engine.vectors.model_sources import ModelSource as ModelSource
 from soulmem.engine.vectors.passes import Passes
@@ -43,8 +45,6 @@ _ASKED_SECONDS = 30.0  # after a query, in which more queries are expected
 _READ = 1000  # stored vectors read at once
 _FEW = 8  # new texts: not an import, so a query with them will soon come
 _RETRY_SECONDS = 5.0  # after a failure of the store or the model
-
-_NO_PROMPT = "the embedding model {} was trained with a prompt and is used without: set embedder.query_prompt"
 
 
 class EmbeddingService:
@@ -74,7 +74,7 @@ class EmbeddingService:
         self._better: Embedder | None = None
         self._is_fallback = False
         self._failed: str | None = None
-        self._notes: dict[str, str] = {}
+        self._notes: dict[str, Wording] = {}
         self._asked = float("-inf")  # monotonic seconds of the last query
         self._passes = Passes(self._models)
         self.tokens = TokenKeeper(store=tokens, compute=compute, passes=self._passes)
@@ -126,13 +126,13 @@ class EmbeddingService:
             return EmbedderHealth("error", source.name, None, False)
         return EmbedderHealth("loading", source.name, None, False)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Wording, ...]:
         """Messages to the user about the models."""
         notes = list(self._notes.values())
         if self.tokens.note is not None:
             notes.append(self.tokens.note)
         if self._embedder is not None and self._embedder.lacks_prompt:
-            notes.append(_NO_PROMPT.format(self._embedder.name))
+            notes.append(model_notes.lacks_prompt(self._embedder.name))
         return tuple(notes)
 
     async def ready(self) -> None:
@@ -307,10 +307,8 @@ class EmbeddingService:
     async def _download(self, wanted: ModelSource) -> None:
         """Load a model that is not on this computer yet; it is used at once if no mind has memories."""
         if self._embedder is not None:
-            self._notes["fallback"] = (
-                f"The embedding model {wanted.name} is not on this computer yet;"
-                f" {self._embedder.name}, which comes with SoulMem, answers until it is."
-                " Recall works, somewhat less precisely."
+            self._notes["fallback"] = model_notes.is_to_come(
+                wanted.name, self._embedder.name
             )
             log.warning(self._notes["fallback"])
         embedder = await self._loaded(wanted)
@@ -321,9 +319,7 @@ class EmbeddingService:
             await self._use(embedder, is_fallback=False)
         else:
             self._better = embedder
-            self._notes["fallback"] = (
-                f"{embedder.name} is loaded and takes over at the next quiet moment."
-            )
+            self._notes["fallback"] = model_notes.waits(embedder.name)
 
     async def _loaded(self, source: ModelSource) -> Embedder | None:
         """The model of the source; None, with a note for the user, if loading fails."""
@@ -331,7 +327,7 @@ class EmbeddingService:
             return await self._loader.run(source.load)
         except SoulMemError as error:
             log.warning("%s", error.message)
-            self._notes["load"] = error.message
+            self._notes["load"] = error.wording
             if self._embedder is None:
                 self._failed = error.message
             return None
@@ -348,9 +344,9 @@ class EmbeddingService:
         self.wake()
 
     def _fail(self, error: SoulMemError) -> None:
-        if self._notes.get("embed") != error.message:
+        if self._notes.get("embed") != error.wording:
             log.error("%s", error.message)
-        self._notes["embed"] = error.message
+        self._notes["embed"] = error.wording
 
     async def _equip(self, mind: Mind, embedder: Embedder | None) -> None:
         """Give the mind tables of the model's size if it has none, and the stored vectors it lacks."""

@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 from soulmem.domain.errors import SoulMemError, StoreError
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.phrases import Wording
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.token_table import TokenTable
 from soulmem.engine.mind.vector_queue import PendingText
@@ -44,7 +45,7 @@ class TokenKeeper:
         self._tidied: WeakKeyDictionary[Mind, int] = WeakKeyDictionary()
         # One at a time tidies or closes files.
         self._tidying = asyncio.Lock()
-        self.note: str | None = None  # why there are none, for the user
+        self.note: Wording | None = None  # why there are none, for the user
 
     def serves(self, embedder: Embedder) -> bool:
         """Whether token states of this model are kept."""
@@ -221,7 +222,7 @@ class TokenKeeper:
     def _fail(self, error: SoulMemError) -> None:
         """Do without token states until the next start."""
         log.warning("no token states: %s", error.message)
-        self.note = error.message
+        self.note = error.wording
 
 
 @compute_only

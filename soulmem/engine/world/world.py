@@ -16,6 +16,7 @@ from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.errors import NotFound, SoulMemError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, Place
+from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -105,7 +106,12 @@ class World:
         stored_soul = self.souls.get(soul)
         if stored_soul is None or stored_soul.state is SoulState.BIN:
             raise NotFound(
-                f"no soul {soul!r}: create it with PUT /v1/souls/{soul}", field=field
+                phrase(
+                    "no_soul",
+                    "no soul '{soul}': create it with PUT /v1/souls/{soul}",
+                    soul=soul,
+                ),
+                field=field,
             )
         return stored_soul
 
@@ -114,7 +120,12 @@ class World:
         chat_head = self.heads.get(chat)
         if chat_head is None or chat_head.state is ChatState.BIN:
             raise NotFound(
-                f"no chat {chat!r}: send it with PUT /v1/chats/{chat}", field=field
+                phrase(
+                    "no_chat",
+                    "no chat '{chat}': send it with PUT /v1/chats/{chat}",
+                    chat=chat,
+                ),
+                field=field,
             )
         return chat_head
 

@@ -20,6 +20,7 @@ from soulmem.domain.drafts import (
     Passage,
 )
 from soulmem.domain.llm import Unreadable
+from soulmem.domain.phrases import Phrase, phrase
 from soulmem.domain.situation import ConceptType, Emotion, Participant, ParticipantKind
 from soulmem.language.function_words import ENGLISH, NOBODY
 from soulmem.language.scripts import is_unspaced
@@ -56,7 +57,7 @@ class Drafting:
         self._is_strict = is_strict
         self._support = Support(passage, self._grounds, is_strict=is_strict)
         self._dropped: list[str] = []
-        self._spoilt = ""
+        self._spoilt: Phrase | None = None
 
     def drafts(self, answer: Mapping[str, Any]) -> Drafts:
         """All that stands.
@@ -67,7 +68,11 @@ class Drafting:
         lists = {key: fields.objects(answer[key]) for key in _LISTS if key in answer}
         if all(items is None for items in lists.values()):
             raise Unreadable(
-                "no list of drafts: " + ", ".join(lists) + " of the wrong type"
+                phrase(
+                    "drafts_no_list",
+                    "no list of drafts: {lists} of the wrong type",
+                    lists=", ".join(lists),
+                )
             )
         self._support = Support(
             self._passage,
@@ -87,7 +92,7 @@ class Drafting:
             ),
             dropped=tuple(self._dropped),
         )
-        if self._spoilt and not drafts.count:
+        if self._spoilt is not None and not drafts.count:
             raise Unreadable(self._spoilt)
         return drafts
 
@@ -237,8 +242,10 @@ class Drafting:
         if text is None:
             raise _Dropped(f"no text under {key!r}")
         if text.casefold() in self._form:
-            self._spoilt = "drafts in words of the form itself"
-            raise _Dropped(self._spoilt)
+            self._spoilt = phrase(
+                "drafts_of_form", "drafts in words of the form itself"
+            )
+            raise _Dropped(str(self._spoilt))
         self._check_script(text)
         text = self._grounds.honest(text)
         if not text:
@@ -255,12 +262,16 @@ class Drafting:
 
     def _need(self, item: Mapping[str, Any], *keys: str) -> None:
         if any(key not in item for key in keys):
-            self._spoilt = "drafts without " + ", ".join(keys)
-            raise _Dropped(self._spoilt)
+            self._spoilt = phrase(
+                "drafts_without", "drafts without {keys}", keys=", ".join(keys)
+            )
+            raise _Dropped(str(self._spoilt))
 
     def _check_script(self, text: str) -> None:
         if self._grounds.is_foreign(text):
-            self._spoilt = "drafts in another script than the chat's"
+            self._spoilt = phrase(
+                "drafts_foreign", "drafts in another script than the chat's"
+            )
             raise _Dropped("a text in another script than the chat's")
 
     def _cited(self, item: Mapping[str, Any]) -> Lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from soulmem.domain.drafts import Passage
 from soulmem.domain.llm import Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.prompts.grounding.evidence import Grounds
 from soulmem.prompts.reading import fields
 from soulmem.prompts.reading.replies import read_object
@@ -17,11 +18,23 @@ def prose_of(text: str, key: str, passage: Passage, longest: int) -> str:
     """
     prose = fields.text(read_object(text, (key,))[key], longest)
     if prose is None:
-        raise Unreadable(f"no text under {key!r}, or not one whole sentence")
+        raise Unreadable(
+            phrase(
+                "prose_missing",
+                "no text under '{key}', or not one whole sentence",
+                key=key,
+            )
+        )
     grounds = Grounds(passage)
     if grounds.is_foreign(prose):
-        raise Unreadable(f"a {key} in another script than the chat's")
+        raise Unreadable(
+            phrase(
+                "prose_foreign", "a {key} in another script than the chat's", key=key
+            )
+        )
     kept = grounds.honest(prose)
     if not kept:
-        raise Unreadable(f"a {key} of what the chat does not say")
+        raise Unreadable(
+            phrase("prose_unsaid", "a {key} of what the chat does not say", key=key)
+        )
     return kept

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from soulmem.domain.llm import Unreadable
+from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
 from soulmem.prompts.reading.unwrapping import answer_of
 
@@ -26,7 +27,13 @@ def read_object(text: str, wanted: Collection[str]) -> Mapping[str, Any]:
         if _count_wanted(value, wanted) > _count_wanted(best, wanted):
             best = value
     if not best:
-        raise Unreadable("no JSON object with any of " + ", ".join(wanted))
+        raise Unreadable(
+            phrase(
+                "answer_no_object",
+                "no JSON object with any of {wanted}",
+                wanted=", ".join(wanted),
+            )
+        )
     return best
 
 

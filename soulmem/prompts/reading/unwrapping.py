@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from soulmem.domain.llm import Unreadable
+from soulmem.domain.phrases import phrase
 
 # Marks of reasoning, begin and end; some chat templates write the begin themselves, before the answer.
 _THOUGHTS = (
@@ -29,9 +30,9 @@ def answer_of(text: str) -> str:
         answer = _without(answer, start, end)
     answer = _CONTROL.sub("", answer).strip()
     if not answer:
-        raise Unreadable(
-            "an empty answer" if not text.strip() else "nothing but reasoning"
-        )
+        empty = phrase("answer_empty", "an empty answer")
+        thought = phrase("answer_only_thought", "nothing but reasoning")
+        raise Unreadable(thought if text.strip() else empty)
     return answer
 
 

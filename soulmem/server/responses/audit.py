@@ -5,13 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from msgspec import field
+from msgspec import UNSET, UnsetType, field
 
 from soulmem.domain.audit import AuditEntry
+from soulmem.domain.change_reasons import reason_of
 from soulmem.engine.editing.undo import UndoResult
 from soulmem.engine.learning.feedback import FeedbackResult
 from soulmem.engine.world.audit import AuditPage
-from soulmem.server.responses.common import ResponseBody
+from soulmem.server.responses.common import (
+    PhraseResponse,
+    ResponseBody,
+    phrase_response,
+)
 
 
 class AuditEntryResponse(ResponseBody, frozen=True):
@@ -27,6 +32,7 @@ class AuditEntryResponse(ResponseBody, frozen=True):
     source: str
     reason: str
     undone: bool  # reverted since
+    reason_phrase: PhraseResponse | UnsetType = UNSET
 
 
 class AuditResponse(ResponseBody, frozen=True):
@@ -109,5 +115,6 @@ def _entry(entry: AuditEntry, *, undone: bool) -> AuditEntryResponse:
         after=None if entry.after is None else dict(entry.after),
         source=entry.source,
         reason=entry.reason,
+        reason_phrase=phrase_response(reason_of(entry.reason)),
         undone=undone,
     )

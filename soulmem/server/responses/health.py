@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET, UnsetType
+
 from soulmem import __version__
 from soulmem.engine.api.results import Health
-from soulmem.server.responses.common import ResponseBody
+from soulmem.server.responses.common import (
+    PhraseResponse,
+    ResponseBody,
+    phrase_response,
+)
 
 API_MAJOR, API_MINOR = 1, 1
 
@@ -21,6 +27,7 @@ class StoreHealthResponse(ResponseBody, frozen=True):
 
     state: str
     detail: str
+    detail_phrase: PhraseResponse | UnsetType = UNSET
 
 
 class EmbedderHealthResponse(ResponseBody, frozen=True):
@@ -73,7 +80,7 @@ class OpeningResponse(ResponseBody, frozen=True):
 
 class HealthResponse(ResponseBody, frozen=True):
     """State of the sidecar. `pending`: messages that are not searchable yet. `bin_days`: days until something
-    in the bin is erased.
+    in the bin is erased. `note_phrases`: one for each note, null where it has none.
     """
 
     status: str
@@ -90,6 +97,7 @@ class HealthResponse(ResponseBody, frozen=True):
     core_left_out: list[CoreResponse]
     opening: list[OpeningResponse]
     notes: list[str]
+    note_phrases: list[PhraseResponse | None]
 
 
 def health_response(health: Health, bin_days: float) -> HealthResponse:
@@ -100,7 +108,11 @@ def health_response(health: Health, bin_days: float) -> HealthResponse:
         version=__version__,
         api=ApiVersion(),
         phase=health.phase,
-        store=StoreHealthResponse(state=health.store_state, detail=health.store_detail),
+        store=StoreHealthResponse(
+            state=health.store_state,
+            detail=str(health.store_detail),
+            detail_phrase=phrase_response(health.store_detail),
+        ),
         embedder=EmbedderHealthResponse(
             state=embedder.state,
             model=embedder.model,
@@ -126,5 +138,6 @@ def health_response(health: Health, bin_days: float) -> HealthResponse:
             OpeningResponse(soul=o.soul, name=o.name, memories=o.memories, of=o.of)
             for o in health.opening
         ],
-        notes=list(health.notes),
+        notes=[str(note) for note in health.notes],
+        note_phrases=[phrase_response(note) or None for note in health.notes],
     )

@@ -6,10 +6,14 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from msgspec import field
+from msgspec import UNSET, UnsetType, field
 
 from soulmem.engine.runtime.jobs import JobView
-from soulmem.server.responses.common import ResponseBody
+from soulmem.server.responses.common import (
+    PhraseResponse,
+    ResponseBody,
+    phrase_response,
+)
 
 
 class StartedResponse(ResponseBody, frozen=True):
@@ -39,6 +43,7 @@ class JobResponse(ResponseBody, frozen=True):
     progress: ProgressResponse
     result: Any
     error: str | None
+    error_phrase: PhraseResponse | UnsetType = UNSET
 
 
 class JobsResponse(ResponseBody, frozen=True):
@@ -66,5 +71,6 @@ def job_response(view: JobView) -> JobResponse:
             done=progress.done, total=progress.total, unit=progress.unit
         ),
         result=view.result,
-        error=view.error,
+        error=None if view.error is None else str(view.error),
+        error_phrase=phrase_response(view.error),
     )

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from msgspec import UNSET, UnsetType
+
 from soulmem.engine.llm.retry import Deferred
 from soulmem.engine.llm.usage import LlmUsage, UsageLimits
-from soulmem.server.responses.common import ResponseBody
+from soulmem.server.responses.common import (
+    PhraseResponse,
+    ResponseBody,
+    phrase_response,
+)
 
 
 class SpentResponse(ResponseBody, frozen=True):
@@ -37,6 +43,7 @@ class ParkedResponse(ResponseBody, frozen=True):
     reason: str
     attempts: int
     again: datetime
+    reason_phrase: PhraseResponse | UnsetType = UNSET
 
 
 class DueResponse(ResponseBody, frozen=True):
@@ -55,6 +62,7 @@ class LedgerResponse(ResponseBody, frozen=True):
     due: DueResponse
     parked: list[ParkedResponse]
     down: str | None
+    down_phrase: PhraseResponse | UnsetType = UNSET
 
 
 def spent_response(spent: LlmUsage) -> SpentResponse:
@@ -84,7 +92,8 @@ def parked_response(parked: Deferred) -> ParkedResponse:
     return ParkedResponse(
         chat=parked.chat,
         work=parked.work.value,
-        reason=parked.reason,
+        reason=str(parked.reason),
+        reason_phrase=phrase_response(parked.reason),
         attempts=parked.attempts,
         again=parked.again,
     )

@@ -443,7 +443,7 @@ async def test_bad_arguments_are_refused_before_the_job(
 async def test_an_unknown_chat_fails_the_job_in_words(plain: PlainStage) -> None:
     view = await ended(plain, await plain.begin(chat="nowhere"))
     assert view.state is JobState.FAILED
-    assert "nowhere" in (view.error or "")
+    assert "nowhere" in str(view.error)
 
 
 async def test_nothing_of_it_stays_on_disk(plain: PlainStage) -> None:

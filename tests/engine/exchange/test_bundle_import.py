@@ -397,7 +397,7 @@ async def test_what_is_no_bundle_changes_nothing(data: bytes, words: str) -> Non
     view = await ended(stage, await begin(stage, data))
     assert view.state is JobState.FAILED
     assert view.error is not None
-    assert words in view.error
+    assert words in str(view.error)
     assert await everything(stage) == before
     await stage.stop()
 

@@ -322,7 +322,7 @@ async def test_what_is_no_chat_file_is_refused_in_words(
     view = await ended(stage, await begin(stage, data))
     assert view.state is JobState.FAILED
     assert view.error is not None
-    assert re.search(words, view.error), view.error
+    assert re.search(words, str(view.error)), view.error
     assert len(await stage.listed()) == 3
 
 

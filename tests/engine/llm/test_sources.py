@@ -7,6 +7,7 @@ import pytest
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.domain.llm import Failure, LlmFailed, Prompt, Unreadable
+from soulmem.domain.phrases import Wording
 from soulmem.engine.llm.sources import LlmAccess, LlmHealth, LlmSources
 from soulmem.ports.llm import Llm
 from tests.fakes.llm import FakeLlm
@@ -39,7 +40,7 @@ async def test_the_last_call_tells_how_it_is() -> None:
     fake = FakeLlm("yes", unreachable, Unreadable("babble"), unreachable, "yes")
     llms = LlmAccess(fake, never)
     assert llms.health() == LlmHealth("ok", "fake")
-    seen: list[tuple[Failure | None, str, tuple[str, ...]]] = []
+    seen: list[tuple[Failure | None, str, tuple[Wording, ...]]] = []
     for _ in range(5):
         try:
             await ask(llms.archivist(DEFAULT_OWNER))

@@ -69,8 +69,8 @@ async def test_a_compiler_that_fails_is_a_note(
     await wait_until_warm(engine)
     await engine.stop()
     (note,) = engine.health().notes
-    assert "no compiler here" in note
-    assert "Recall works" in note
+    assert "no compiler here" in str(note)
+    assert "Recall works" in str(note)
     assert engine.health().status == "ok"
 
 

@@ -254,7 +254,7 @@ async def test_once_a_day_the_bin_of_a_closed_soul_is_looked_at() -> None:
     assert not await is_open(stage)
     stage.clock.advance(6.1 * DAY, 0)
     await stage.engine.idle.run()
-    assert "1 memory leaves" in stage.engine.health().notes[0]
+    assert "1 memory leaves" in str(stage.engine.health().notes[0])
     stage.clock.advance(DAY, 0)
     await stage.engine.idle.run()
     assert not await is_open(stage)

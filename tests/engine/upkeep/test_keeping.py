@@ -154,5 +154,5 @@ async def test_a_store_without_backups_says_so() -> None:
     view = await ended(stage.engine, job)
     assert view.state is JobState.FAILED
     assert view.error is not None
-    assert "keeps no backups" in view.error
+    assert "keeps no backups" in str(view.error)
     await stage.stop()

@@ -292,7 +292,7 @@ async def test_the_fallback_answers_until_the_model_is_there(theatre: Theatre) -
         "small",
         True,
     )
-    assert "wanted is not on this computer yet" in health.notes[0]
+    assert "wanted is not on this computer yet" in str(health.notes[0])
     assert await stray_vectors(await stage.mind(), small) == []
     wanted.answers.set()
     for _ in range(200):

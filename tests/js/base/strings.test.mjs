@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
-import { localeKey } from '../../../extension_js/src/base/strings.js';
+import { createSay, localeKey } from '../../../extension_js/src/base/strings.js';
 import { ENGLISH, say } from '../texts.mjs';
 
 const root = new URL('../../../', import.meta.url);
@@ -10,7 +10,7 @@ const manifest = JSON.parse(read('manifest.json'));
 const zh = /** @type {Record<string, string>} */ (JSON.parse(read('extension_js/i18n/zh-cn.json')));
 const html = read('extension_js/settings.html');
 const places = (/** @type {string} */ text) =>
-    [...text.matchAll(/\{(\w+)\}/g)].map(match => match[1]).sort();
+    [...new Set([...text.matchAll(/\{(\w+)\}/g)].map(match => match[1]))].sort();
 
 test('the manifest names files that exist, and Chinese for both scripts', () => {
     assert.deepEqual(Object.keys(manifest.i18n), ['zh-cn', 'zh-tw']);
@@ -49,7 +49,7 @@ test('every key said in code is known, and every text is said somewhere', () => 
     for (const [, key] of code.matchAll(/say\(\s*'(\w+)'/g)) assert.ok(localeKey(key) in ENGLISH, key);
     for (const key of Object.keys(ENGLISH).map(name => name.replace('soulmem.', ''))) {
         const family =
-            /^(state|step|kind|item|check|page|by|did|field|value|span|trouble|origin|verdict|job|stand|grade|thought|ended|clarity|often|edge|weight|feeling|way|section|header|use|sort|group|failure)_/.exec(
+            /^(state|step|kind|item|check|page|by|did|field|value|span|trouble|origin|verdict|job|stand|grade|thought|ended|clarity|often|edge|weight|feeling|way|section|header|use|sort|group|failure|phrase)_/.exec(
                 key,
             )?.[1];
         assert.ok(
@@ -69,6 +69,23 @@ test('the page of the drawer holds no text but the name', () => {
 test('places are filled, unknown ones stay', () => {
     assert.equal(say('reading', { done: 3, total: 9 }), 'Read 3 of 9 messages');
     assert.match(say('position_macro'), /\{\{soulmem\}\}/);
+});
+
+test('a text of the sidecar is said by its code, and as it is where the code is not known', () => {
+    const chinese = createSay(ENGLISH, (_, key) => zh[key]);
+    const folder = { code: 'no_backup', text: 'there is no backup in /b', values: { folder: '/b' } };
+    assert.equal(chinese.phrase(folder.text, folder), '/b 中没有备份');
+    assert.equal(say.phrase(folder.text, folder), folder.text);
+    const path = { path: 'text', value: '""' };
+    const remedy = { code: 'value_short', text: 'is short', values: { length: 0, limit: 1 } };
+    const outer = { code: 'value_refused', text: 'text is short', values: { ...path, remedy } };
+    assert.equal(chinese.phrase(outer.text, outer), 'text 的值 "" 长度是 0：至少要 1');
+    const newer = { ...remedy, code: 'of_a_newer_sidecar' };
+    assert.equal(chinese.phrase('is short', newer), 'is short');
+    const inner = { ...outer, values: { ...path, remedy: newer } };
+    assert.equal(chinese.phrase(inner.text, inner), 'text 的值 "" is short');
+    assert.equal(chinese.phrase('of an older sidecar'), 'of an older sidecar');
+    assert.equal(chinese.phrase(null), '');
 });
 
 test('one is one and not ones', () => {

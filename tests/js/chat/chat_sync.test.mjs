@@ -90,7 +90,7 @@ test('after a refusal the souls and the whole chat are told again', async () => 
     gate.failing = Object.assign(new Error('no soul'), { code: 'not_found' });
     tavern.chat.push(newMessage('next'));
     await assert.rejects(chatSync.syncNow());
-    assert.equal(chatSync.state.error, 'no soul');
+    assert.equal(chatSync.state.error?.message, 'no soul');
     gate.failing = null;
     await chatSync.syncNow();
     assert.equal(chatSync.state.error, null);

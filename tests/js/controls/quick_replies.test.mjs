@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createSay } from '../../../extension_js/src/base/strings.js';
 import { quickReplies } from '../../../extension_js/src/controls/quick_replies.js';
 import { drawer } from '../drawer/drawer.mjs';
 import { say } from '../texts.mjs';
@@ -27,7 +28,7 @@ test('the scripts use commands and named arguments that exist', async () => {
 });
 
 test('a text of the page cannot end the quotes of a script', () => {
-    const messages = quickReplies(() => 'say "it" | {{x}}').map(reply => reply.message);
+    const messages = quickReplies(createSay({}, () => 'say "it" | {{x}}')).map(reply => reply.message);
     for (const message of messages.filter(text => text.startsWith('/input'))) {
         assert.equal(message.match(/"/g)?.length, 2);
         assert.doesNotMatch(message.split('"')[1], /[|{}]/);

@@ -27,4 +27,7 @@ test('a failure is told with what helps', () => {
     assert.match(errorText(new ApiError('x', { kind: 'timeout' }), link, facts, say), /Try again/);
     assert.match(errorText(http('internal', 500), link, facts, say), /did not work: memory m1/);
     assert.match(errorText(new Error('odd'), link, facts, say), /odd/);
+    const phrase = { code: 'no_memory', text: 'no memory', values: { memory: 'm1' } };
+    const gone = new ApiError('gone', { kind: 'http', status: 404, code: 'not_found', phrase });
+    assert.match(errorText(gone, link, facts, say), /no memory 'm1'/);
 });
