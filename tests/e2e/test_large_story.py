@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -150,6 +149,7 @@ def test_a_story_of_5000_messages_page_by_page(
     story = LargeStory(window, scene, script)
     story.enter()
     story.import_everything()
+    message_menu(story)
     overview(story)
     recall_now(story)
     people(story)
@@ -157,16 +157,70 @@ def test_a_story_of_5000_messages_page_by_page(
     graph(story)
     check(story)
     story_page(story)
+    made_by_hand(story)
     jump(story)
-    message_menu(story)
-    wand(story)
     assert story.page.uncaught == []
+
+
+def message_menu(story: LargeStory) -> None:
+    """A message is remembered, kept for good and forgotten by the entries of its menu."""
+    tab, page, sidecar = story.tab, story.page, story.window.world.sidecar
+    page.run(
+        "() => document.querySelector"
+        "('#extensions-settings-button .drawer-toggle').click()"
+    )
+    index = page.length - 2
+    message = tab.locator(f'#chat .mes[mesid="{index}"]')
+    code = "index => SillyTavern.getContext().chat[index].extra.soulmem.id"
+    slot = str(tab.evaluate(code, index))
+    chat = f"&chat={page.soulmem['chat']}"
+
+    def listed(kind: str, within: str = "") -> list[dict[str, Any]]:
+        path = f"/memories?soul={story.window.soul}&limit=1000&kind={kind}{within}"
+        memories: list[dict[str, Any]] = sidecar.ask("GET", path)["memories"]
+        return memories
+
+    def is_known() -> bool:
+        sources = [
+            each for memory in listed("episode", chat) for each in memory["sources"]
+        ]
+        return any(source["slot"] == slot for source in sources)
+
+    def press(entry: str) -> None:
+        message.scroll_into_view_if_needed()
+        hint = message.locator(".extraMesButtonsHint")
+        if hint.is_visible():
+            hint.click()
+        button = message.locator(f".soulmem_message_{entry}")
+        button.wait_for()
+        if entry == "remember":
+            story.shot("menu")
+        button.click()
+
+    before = len(listed("note"))
+    assert is_known()
+    press("remember")
+    until(lambda: len(listed("note")) == before + 1, 20, "a note of the message")
+    story.shot("remembered")
+    press("pin")
+    until(
+        lambda: any(note["permanent"] for note in listed("note")), 20, "kept for good"
+    )
+    press("forget")
+    page.say_yes()  # it is kept for good
+    tab.locator(f'#chat .mes.soulmem_message_off[mesid="{index}"]').wait_for()
+    until(lambda: not is_known(), 20, "it is forgotten")
+    tab.evaluate("() => toastr.clear()")
 
 
 def overview(story: LargeStory) -> None:
     """Counts that open what they count, and the curve of feeling with its words."""
     tab, browser = story.tab, story.browser
-    tab.locator("#soulmem_browse").click()
+    tab.locator("#extensionsMenuButton").click()
+    entry = tab.locator("#soulmem_wand")
+    entry.wait_for()
+    story.shot("wand")
+    entry.click()
     counts = browser.locator(".soulmem_count_card b")
     counts.first.wait_for()
     path = f"/overview?soul={story.window.soul}"
@@ -343,6 +397,49 @@ def story_page(story: LargeStory) -> None:
     story.window.settle()
 
 
+def made_by_hand(story: LargeStory) -> None:
+    """A concept and a pattern are made, and each is linked with the scene of the fact."""
+    tab, browser, scene = story.tab, story.browser, story.scene
+    wanted = {
+        "concept": (scene.tag, "mentions"),
+        "abstract_episode": (scene.when, "instance_of"),
+    }
+    for kind, (text, edge) in wanted.items():
+        tab.locator("#soulmem_make").click()
+        tab.select_option("#soulmem_make_kind", kind)
+        tab.fill("#soulmem_make_text", text)
+        story.look(f"make-{kind}")
+        tab.locator("#soulmem_make_save").click()
+        memory = browser.locator(".soulmem_memory[data-memory]")
+        memory.wait_for()
+        key = str(memory.get_attribute("data-memory"))
+        memory.locator(".soulmem_links > summary").click()
+        tab.fill("#soulmem_link_search", scene.fact.words)
+        tab.locator("#soulmem_link_go").click()
+        row = memory.locator(
+            '#soulmem_link_rows [data-kind="episode"]', has_text=scene.fact.words
+        )
+        row.first.wait_for()
+        story.look(f"link-{kind}")
+        other = row.first.get_attribute("data-memory")
+        row.first.locator(".soulmem_press").click()
+        ends = (edge, other, key)
+        until(
+            lambda key=key, ends=ends: (
+                ends
+                in [  # type: ignore[misc]
+                    (e["kind"], e["from"], e["to"])
+                    for e in story.window.stored(key)["edges"]
+                ]
+            ),
+            20,
+            f"a link of {kind}",
+        )
+        story.window.settle()
+        if scene.size == PHONE:
+            story.back()
+
+
 def jump(story: LargeStory) -> None:
     """From a row to its message, which lies thousands of messages up in a chat that was only imported."""
     tab, words = story.tab, story.scene.fact.words
@@ -352,69 +449,6 @@ def jump(story: LargeStory) -> None:
     message = tab.locator("#chat .mes", has_text=words).first
     message.wait_for(timeout=60_000 * PATIENCE)
     story.shot("jumped")
-
-
-def message_menu(story: LargeStory) -> None:
-    """The message far up is remembered, kept for good and forgotten by the entries of its menu."""
-    tab, window, words = story.tab, story.window, story.scene.fact.words
-    index = story.page.index_of(words)
-    message = tab.locator(f'#chat .mes[mesid="{index}"]')
-    path = f"/memories?soul={window.soul}&kind=note&match=exact&q={quote(words)}"
-    sidecar = window.world.sidecar
-
-    def notes() -> list[dict[str, Any]]:
-        listed: list[dict[str, Any]] = sidecar.ask("GET", path)["memories"]
-        return listed
-
-    def press(entry: str) -> None:
-        message.scroll_into_view_if_needed()
-        hint = message.locator(".extraMesButtonsHint")
-        if hint.is_visible():
-            hint.click()
-        button = message.locator(f".soulmem_message_{entry}")
-        button.wait_for()
-        if entry == "remember":
-            story.shot("menu")
-        button.click()
-
-    press("remember")
-    until(lambda: len(notes()) == 1, 20, "a note of the message")
-    story.shot("remembered")
-    press("pin")
-    until(lambda: any(note["permanent"] for note in notes()), 20, "it is kept for good")
-    press("forget")
-    story.page.say_yes()  # it is kept for good
-    tab.locator(f'#chat .mes.soulmem_message_off[mesid="{index}"]').wait_for()
-    scenes = path.replace("kind=note", "kind=episode")
-    until(
-        lambda: (
-            not any(
-                source["slot"] == slot_of(story, index)
-                for memory in sidecar.ask("GET", scenes)["memories"]
-                for source in memory["sources"]
-            )
-        ),
-        60,
-        "it is forgotten",
-    )
-    story.shot("forgotten")
-
-
-def slot_of(story: LargeStory, index: int) -> str:
-    """The id under which the sidecar knows a message of the open chat."""
-    code = "index => SillyTavern.getContext().chat[index].extra.soulmem.id"
-    return str(story.tab.evaluate(code, index))
-
-
-def wand(story: LargeStory) -> None:
-    """The entry of SillyTavern's wand opens the window."""
-    tab = story.tab
-    tab.locator("#extensionsMenuButton").click()
-    entry = tab.locator("#soulmem_wand")
-    entry.wait_for()
-    story.shot("wand")
-    entry.click()
-    story.browser.locator(".soulmem_count_card b").first.wait_for()
 
 
 def unfold_filters(story: LargeStory) -> None:

@@ -6,6 +6,7 @@ import { memoryPages } from '../widgets/memory_pages.js';
 import { withArrowRows } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
 import { createSelection } from './memory_selection.js';
+import { memoryForm } from './memory_form.js';
 import { memoryView } from './memory_view.js';
 import { dayTitle, storyDays } from './story_days.js';
 import { densityBar } from './story_density.js';
@@ -52,6 +53,9 @@ export async function memoriesPage(context, page, memory) {
     const place = el('div', { class: 'soulmem_story_place' });
     const density = el('div', { class: 'soulmem_density_place' });
     const note = button('fa-plus', say('note_new'), writeNote, { id: 'soulmem_note' });
+    const make = button('fa-shapes', say('make_new'), () => columns.show(memoryForm(context, shownNew)), {
+        id: 'soulmem_make',
+    });
     const chosen = createSelection(context, () => context.attempt(list));
     const tools = el('span', { class: 'soulmem_row soulmem_story_tools' });
     const isPhone = globalThis.matchMedia?.(PHONE).matches;
@@ -61,7 +65,7 @@ export async function memoriesPage(context, page, memory) {
     ]);
     columns.list.append(
         density,
-        el('div', { class: 'soulmem_filters' }, [filters.search, note]),
+        el('div', { class: 'soulmem_filters' }, [filters.search, note, make]),
         more,
         el('div', { class: 'soulmem_row soulmem_story_bar' }, [chosen.bar, tools]),
         place,
@@ -193,13 +197,18 @@ export async function memoriesPage(context, page, memory) {
         columns.show(view, press);
     }
 
+    /** @param {string} id of a memory that the user has made */
+    async function shownNew(id) {
+        await open(id);
+        await list();
+    }
+
     async function writeNote() {
         const text = (await context.app.host.prompt(say('note_question')))?.trim();
         if (!text) return;
         await context.attempt(async () => {
             const added = await memoryApi.addNote(context.soul, text);
-            await open(added.id);
-            await list();
+            await shownNew(added.id);
         });
     }
 

@@ -6,7 +6,9 @@ import { auditItem } from '../widgets/audit_entry.js';
 import { kindLabel, memoryBadges } from '../widgets/memory_badges.js';
 import { sourcesView } from '../widgets/memory_sources.js';
 import { paged } from '../widgets/paging.js';
+import { memoryLinks } from './memory_links.js';
 import { memoryParts } from './memory_parts.js';
+import { isFocusLost } from '../widgets/two_columns.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').WholeMemory} WholeMemory */
@@ -52,7 +54,7 @@ export async function memoryView(context, id, leave) {
     let isUnsaved = () => false;
     context.mayLeave = async () =>
         !isUnsaved() || context.app.host.confirm(say('unsaved_question'));
-    const view = el('div', { class: 'soulmem_memory', data: { memory: id } });
+    const view = el('div', { class: 'soulmem_memory', tabindex: '-1', data: { memory: id } });
 
     /** @param {string | null} [draft] words the user has not saved yet */
     async function draw(draft = null) {
@@ -74,6 +76,8 @@ export async function memoryView(context, id, leave) {
             el('h4', { text: say('history') }),
             history,
         );
+        // Else Escape would close the window, not the memory
+        if (view.isConnected && isFocusLost()) view.focus();
     }
 
     /** @param {WholeMemory} memory @param {string | null} draft @returns {HTMLElement[]} */
@@ -171,6 +175,7 @@ function createEditor(context, memory, draft, redraw, removed) {
         el('div', { class: 'soulmem_row' }, [save, ...changeButtons(memory, change, say), bin]),
         ...hints.map(hint => el('small', { class: 'soulmem_hint', text: hint })),
         ...memoryParts(context, memory, text, change, original.show),
+        memoryLinks(context, memory, change),
     ];
     return { elements, isUnsaved };
 }

@@ -175,11 +175,14 @@ export async function recallPage(context, page, first) {
             await memoryApi.read(memory.id)
         );
         const { visibility } = whole;
+        const reads = whole.reads_now ?? whole.text;
+        const isBack = clarityOf(memory, memory.text) === 'clear' && reads !== memory.text;
         return [
             el('h4', { text: say('try_memory') }),
             ...(visibility === undefined
                 ? []
-                : [clarityBar({ ...whole, visibility }, say, whole.reads_now ?? whole.text)]),
+                : [clarityBar({ ...whole, visibility }, say, reads)]),
+            ...(isBack ? [el('small', { class: 'soulmem_hint', text: say('try_back') })] : []),
             ...(whole.told && whole.told > 1
                 ? [el('small', { text: say('item_retold', { n: whole.told }) })]
                 : []),

@@ -3,7 +3,7 @@
 import { button, el } from '../base/dom.js';
 
 /** Whether what had the focus is gone: replaced, or with its list out of sight on a phone. */
-function isFocusLost() {
+export function isFocusLost() {
     const focused = document.activeElement;
     return !focused || focused === document.body || focused.getClientRects().length === 0;
 }

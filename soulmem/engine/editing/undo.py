@@ -188,16 +188,18 @@ class Undo:
             } - undone_ids
         by_name = change is not None
         field = "change" if by_name else "job"
-        what = (
-            f"change {change!r}" if by_name else f"job {job!r} that changed something"
-        )
         query = AuditQuery(soul, id=change) if by_name else AuditQuery(soul, source=job)
         picked = await self._auditor.every(world.owner, query)
         if not picked:
-            raise NotFound(
-                phrase("no_change", "no change '{change}' of this soul", change=what),
-                field=field,
+            unknown_change = phrase(
+                "no_change", "no change '{change}' of this soul", change=change
             )
+            unknown_job = phrase(
+                "job_no_change",
+                "no job '{job}' that changed something of this soul",
+                job=job,
+            )
+            raise NotFound(unknown_change if by_name else unknown_job, field=field)
         chosen = {entry.id for entry in picked if is_undoable(entry, by_name=by_name)}
         if not chosen:
             raise Unprocessable(
