@@ -13,6 +13,7 @@ import pytest
 from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.domain.errors import StoreError, StoreFull
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.phrases import phrase
 from soulmem.ports.spool import JobRecord
 
 RECORD = JobRecord(
@@ -37,6 +38,13 @@ async def test_what_is_put_is_there_for_the_next_spool(tmp_path: Path) -> None:
     await later.drop("j01")
     await later.drop("j01")
     assert await later.records() == [done]
+
+
+async def test_why_a_job_failed_keeps_its_code_and_values(tmp_path: Path) -> None:
+    inner = phrase("inner", "no {what}", what="room")
+    failed = replace(RECORD, error=phrase("outer", "it failed: {why}", why=inner))
+    await FolderSpool(tmp_path).put(failed)
+    assert await FolderSpool(tmp_path).records() == [failed]
 
 
 async def test_what_is_no_record_is_left_alone(tmp_path: Path) -> None:
