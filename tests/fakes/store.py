@@ -133,10 +133,8 @@ class FakeStore:
 
     async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
         self._check_open()
-        return sorted(
-            self._world(owner).messages.get(chat, {}).values(),
-            key=lambda ranked: ranked.rank,
-        )
+        stored = self._world(owner).messages.get(chat, {})
+        return sorted(stored.values(), key=lambda ranked: ranked.rank)
 
     async def message_count(self, owner: Owner, chat: ChatId) -> int:
         return len(await self.messages(owner, chat))
@@ -144,10 +142,9 @@ class FakeStore:
     async def graph(self, owner: Owner, soul: SoulId) -> SoulGraph:
         self._check_open()
         world = self._world(owner)
-        return SoulGraph(
-            [memory for memory in world.memories.values() if memory.soul == soul],
-            [edge for edge in world.edges.values() if edge.soul == soul],
-        )
+        memories = [one for one in world.memories.values() if one.soul == soul]
+        edges = [edge for edge in world.edges.values() if edge.soul == soul]
+        return SoulGraph(memories, edges)
 
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
         self._check_open()
