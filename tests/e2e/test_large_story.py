@@ -141,7 +141,7 @@ class LargeStory:
         self.browser.locator(".soulmem_has_detail").wait_for(state="detached")
 
 
-@pytest.mark.timeout(300 * PATIENCE, func_only=True)
+@pytest.mark.timeout(600 * PATIENCE, func_only=True)
 @pytest.mark.parametrize("scene", [ENGLISH, CHINESE], ids=["en-desk", "zh-phone"])
 def test_a_story_of_5000_messages_page_by_page(
     window: MemoryWindow, script: Path, scene: Scene
@@ -447,7 +447,7 @@ def jump(story: LargeStory) -> None:
     story.window.find(words).locator(".soulmem_row_jump").click()
     story.browser.wait_for(state="detached")
     message = tab.locator("#chat .mes", has_text=words).first
-    message.wait_for(timeout=60_000 * PATIENCE)
+    message.wait_for(timeout=120_000 * PATIENCE)
     story.shot("jumped")
 
 

@@ -184,6 +184,8 @@ export function fakeApp({ answers = {}, ...about } = {}) {
             shown.opened.push(name);
             tavern.name = name;
         },
+        firstShown: () => 0,
+        showEarlier: async () => undefined,
         showMessage: async (/** @type {number} */ index) => shown.jumps.push(index),
         registerMacro: (/** @type {any} */ macro) => {
             shown.macros[macro.name] = (section = '') => macro.text(section);

@@ -5,6 +5,7 @@ import { createMemoryApi } from '../link/memory_api.js';
 import { slotOf } from '../tavern/slots.js';
 import { errorTextOf } from '../widgets/error_text.js';
 import { localTime } from '../widgets/memory_badges.js';
+import { showFarMessage } from './far_message.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -134,7 +135,7 @@ export function createBrowserContext(app, say, content, soul, close) {
             }
             const index = context.indexOf(source);
             if (index < 0) app.host.toast('info', say('jump_gone'));
-            else await app.host.showMessage(index);
+            else await showFarMessage(app.host, say, index);
         },
 
         /** Whether the soul is the character of the open chat, which is no group: its other chats can be opened. */

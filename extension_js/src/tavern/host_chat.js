@@ -125,7 +125,12 @@ export function createChatAccess(getContext) {
                 .map(file => ({ name: String(file.name ?? file.url), url: file.url }));
         },
 
-        /** Shows a message of the open chat, loading what is above the shown part. @param {number} index */
+        /** Index of the first message on the page; 0 where none is. @returns {number} */
+        firstShown: () => Number(document.querySelector('#chat .mes')?.getAttribute('mesid') ?? 0),
+        /** Puts this many of the messages above the first one on the page. @param {number} count */
+        showEarlier: count => getContext().executeSlashCommandsWithOptions(`/chat-render ${count}`),
+        /** Scrolls to a message of the open chat. What lies between it and the first message on the page is
+         * put there in one step. @param {number} index */
         showMessage: index => getContext().executeSlashCommandsWithOptions(`/chat-jump ${index}`),
         /** Opens another chat of the open character. @param {string} name @returns {Promise<unknown>} */
         openChat: name => getContext().openCharacterChat(name),
