@@ -14,7 +14,7 @@ Stretch = tuple[int, int]  # from a character of a text to the one after the las
 _OPENING = dict(zip(")）]】}」』》”»", "(（[【{「『《“«", strict=True))
 _OPENERS = frozenset(_OPENING.values())
 _BRACKET = re.compile("[()（）\\[\\]【】{}「」『』《》“”«»]")
-_WORD = re.compile(r"[^\W_]")
+WORD = re.compile(r"[^\W_]")  # a letter or digit
 # Masks of the same wording with nothing but the ends of clauses between them read as one.
 _REPEATED = re.compile(
     rf"(?P<mask>{MASK}(?:\([^()]*\)|（[^（）]*）)?)(?:[\s,，、;；.。!?！？…]+(?P=mask)(?![\w(（]))+"
@@ -76,7 +76,7 @@ def read_out(
     is_masked, is_empty = False, True
     for part in hidden:
         out.append(text[before : part.start])
-        is_empty = is_empty and not _WORD.search(text, max(before, label), part.start)
+        is_empty = is_empty and not WORD.search(text, max(before, label), part.start)
         pieces = list(_pieces(part, shown))
         is_bare = not any(is_shown for _, is_shown in pieces)
         has_mask, words = _masked(
@@ -87,7 +87,7 @@ def read_out(
         is_empty = is_empty and is_bare and not part.gist
         before = part.end
     out.append(text[before:])
-    is_empty = is_empty and not _WORD.search(text, max(before, label))
+    is_empty = is_empty and not WORD.search(text, max(before, label))
     return ReadOut(_REPEATED.sub(r"\g<mask>", "".join(out)), is_masked, is_empty)
 
 
@@ -112,12 +112,17 @@ def _anchored(
 ) -> Iterator[Stretch]:
     """Where the words of clear anchors stand, each time."""
     for anchor in anchors:
-        if anchor.text and anchor.retention.visibility >= limits.clear:
-            start = text.find(anchor.text)
-            while start >= 0:
-                end = start + len(anchor.text)
-                yield start, end
-                start = text.find(anchor.text, end)
+        if anchor.retention.visibility >= limits.clear:
+            yield from places_of(anchor.text, text)
+
+
+def places_of(words: str, text: str) -> Iterator[Stretch]:
+    """Where the words stand in the text, each time; nowhere where there are none."""
+    start = text.find(words) if words else -1
+    while start >= 0:
+        end = start + len(words)
+        yield start, end
+        start = text.find(words, end)
 
 
 def _pieces(part: _Hidden, shown: Sequence[Stretch]) -> Iterator[tuple[Stretch, bool]]:
@@ -146,7 +151,7 @@ def _masked(
     out: list[str] = []
     mask, has_mask = MASK + _in_brackets(gist, is_wide=is_wide), False
     for (start, end), is_shown in pieces:
-        if is_shown or not (is_bare or _WORD.search(text, start, end)):
+        if is_shown or not (is_bare or WORD.search(text, start, end)):
             out.append(text[start:end])
             continue
         # Beside words that stay the marks stay, too.
@@ -159,7 +164,7 @@ def _masked(
 
 def _words_within(text: str, start: int, end: int) -> Stretch:
     """From the first to the last letter or digit of a stretch that has one."""
-    places = [match.start() for match in _WORD.finditer(text, start, end)]
+    places = [match.start() for match in WORD.finditer(text, start, end)]
     return places[0], places[-1] + 1
 
 

@@ -37,13 +37,12 @@ from soulmem.engine.views.doubted import (
 from soulmem.engine.views.fact_validity import fact_validities
 from soulmem.engine.views.faded_edges import unfaded_edges
 from soulmem.engine.views.faded_texts import blurs
-from soulmem.engine.views.fading_ahead import turns_left
 from soulmem.engine.views.listed_rows import (
     listed_rows,
     ordered_rows,
 )
 from soulmem.engine.views.provenance import source_places
-from soulmem.engine.views.read_texts import read_texts
+from soulmem.engine.views.read_texts import read_texts, turns_left
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.engine.views.word_concepts import word_concept, word_edges, word_view

@@ -5,10 +5,14 @@ Computed at each look; only what was touched or given by hand is stored. Compute
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from math import inf
+from typing import NamedTuple
 
+from soulmem.assembly.mask_times import AnchorTimes, TextTimes, UnitTimes
+from soulmem.assembly.masks import Thresholds
 from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState
@@ -21,7 +25,7 @@ from soulmem.domain.micro_units import (
     anchor_stability,
     unit_stability,
 )
-from soulmem.domain.retention import retained
+from soulmem.domain.retention import elapsed_until, retained
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.computed_units import computed_spans
@@ -100,6 +104,37 @@ def fadings_of(
     ]
 
 
+@compute_only
+def times_of(
+    mind: Mind, memory: Memory, turn: float, limits: Thresholds | None = None
+) -> TextTimes:
+    """When each part of a memory falls below the thresholds if nothing recalls it, from when `turn` exchanges
+    are lived on, in turns of the soul's clock.
+    """
+    t = limits or Thresholds()
+    (age,) = text_ages(mind, [memory], turn)
+    pace = mind.soul.settings.forgetting
+    look = _Look(
+        mind, memory, age, turn, 0.0, slowing=1.0, pace=pace, happened=memory.happened
+    )
+    record = record_of(mind, memory)
+    return TextTimes(
+        _text_by(memory, record),
+        [
+            UnitTimes(
+                span,
+                look.turns_until(course, t.clear),
+                look.turns_until(course, t.gist),
+            )
+            for span, course in _unit_courses(look, record)
+        ],
+        [
+            AnchorTimes(words, look.turns_until(course, t.clear))
+            for words, _, course in _anchor_courses(look, record)
+        ],
+    )
+
+
 def blurs(mind: Mind, memory: Memory, dial: float | None = None) -> bool:
     """Whether anything of the memory may fade: it is not permanent or locked, and the soul forgets."""
     settings = mind.soul.settings
@@ -129,6 +164,14 @@ def _stands(mind: Mind, reply: MemoryId | None) -> bool:
     return memory is not None and memory.state is not MemoryState.RETRACTED
 
 
+class _Course(NamedTuple):
+    """What the state of a part follows from."""
+
+    stored: Retention | None  # None: never touched
+    first: float  # the S that it began with
+    fades: bool
+
+
 @dataclass(frozen=True, slots=True)
 class _Look:
     """One look at one memory: how old things are on the soul's clock."""
@@ -142,49 +185,89 @@ class _Look:
     pace: float  # 0..2, of forgetting
     happened: datetime  # `memory.happened`, which many units ask for
 
-    def at_present(
-        self, stored: Retention | None, first: float, *, fades: bool
-    ) -> Retention:
-        """The state by now of what was stored, or was never touched (None); its S began at `first`."""
-        fresh = Retention(1.0, first * self.age.growth, self.happened)
-        state, age = stored or fresh, self.age.last
-        if stored is not None:
-            age = self.mind.time.age_since(stored.touched, stored.at_turn, self.turn)
-            if self.age.is_retold and self.age.last < age:
-                # Told again since it was touched: as clear as when it was told.
-                stability = max(stored.stability, fresh.stability)
-                state, age = replace(fresh, stability=stability), self.age.last
-        if not fades:
+    def at_present(self, course: _Course) -> Retention:
+        """The state by now."""
+        state, age = self._since_touch(course)
+        if not course.fades:
             return state
         share = retained(
             (age + self.ahead) * self.pace / self.slowing,
             state.stability,
-            state.stability / first,
+            state.stability / course.first,
             self.mind.soul.settings.decay,
         )
         # In place of `replace`, which takes ten times as long: a text has some dozen units.
         visibility = state.visibility * share
         return Retention(visibility, state.stability, state.touched, state.at_turn)
 
+    def turns_until(self, course: _Course, level: float) -> float:
+        """Turns from now, >= 0, until it falls below this visibility, above 0..1; inf if it never does."""
+        state, age = self._since_touch(course)
+        if state.visibility < level:
+            return 0.0
+        if not course.fades:
+            return inf
+        elapsed = elapsed_until(
+            level / state.visibility,
+            state.stability,
+            state.stability / course.first,
+            self.mind.soul.settings.decay,
+        )
+        return max(elapsed * self.slowing / self.pace - age - self.ahead, 0.0)
+
+    def _since_touch(self, course: _Course) -> tuple[Retention, float]:
+        """The state at the last touch, and the turns since then."""
+        first, stored = course.first, course.stored
+        fresh = Retention(1.0, first * self.age.growth, self.happened)
+        if stored is None:
+            return fresh, self.age.last
+        age = self.mind.time.age_since(stored.touched, stored.at_turn, self.turn)
+        if self.age.is_retold and self.age.last < age:
+            # Told again since it was touched: as clear as when it was told.
+            stability = max(stored.stability, fresh.stability)
+            return replace(fresh, stability=stability), self.age.last
+        return stored, age
+
 
 def _faded(look: _Look) -> FadedText:
-    mind, memory = look.mind, look.memory
-    record = record_of(mind, memory)
+    record = record_of(look.mind, look.memory)
+    units = [
+        MicroUnit(span, look.at_present(course))
+        for span, course in _unit_courses(look, record)
+    ]
+    anchors = [
+        Anchor(words, kind, look.at_present(course))
+        for words, kind, course in _anchor_courses(look, record)
+    ]
+    return FadedText(_text_by(look.memory, record), tuple(units), tuple(anchors))
+
+
+def _text_by(memory: Memory, record: FadingRecord | None) -> str:
+    """The text of the memory, or what its record says in place of it."""
     reworded = record.reworded if record is not None else None
-    text = memory.text if reworded is None else reworded
+    return memory.text if reworded is None else reworded
+
+
+def _unit_courses(
+    look: _Look, record: FadingRecord | None
+) -> Iterator[tuple[UnitSpan, _Course]]:
+    mind, memory = look.mind, look.memory
     fades, emotion = blurs(mind, memory, look.pace), memory.strongest_emotion
-    units = []
     for span, state in _unit_states(mind, memory, record).items():
         first = unit_stability(span, emotion)
-        now = look.at_present(state, first, fades=fades and not stays(memory, span))
-        units.append(MicroUnit(span, now))
-    anchors = []
+        yield span, _Course(state, first, fades and not stays(memory, span))
+
+
+def _anchor_courses(
+    look: _Look, record: FadingRecord | None
+) -> Iterator[tuple[str, AnchorKind, _Course]]:
+    mind, memory = look.mind, look.memory
+    fades, emotion = blurs(mind, memory, look.pace), memory.strongest_emotion
+    text = _text_by(memory, record)
     for (words, kind), state in _anchor_states(mind, memory, record).items():
         if words in text:
             first = anchor_stability(kind, emotion)
-            now = look.at_present(state, first, fades=fades)
-            anchors.append(Anchor(words, kind, now))
-    return FadedText(text, tuple(units), tuple(anchors))
+            yield words, kind, _Course(state, first, fades)
 
 
 def _unit_states(

@@ -1,4 +1,4 @@
-"""Fading ahead: how memories will read some turns from now, and when nothing of one is left.
+"""Fading ahead: how memories will read some turns from now.
 
 As if nothing were recalled meanwhile. Compute thread only.
 """
@@ -26,8 +26,6 @@ Doubles = NDArray[np.float64]
 # so many texts takes a third of a second once.
 MOST = 300
 _TEXT_KINDS = [MEMORY_KINDS.index(kind) for kind in TEXTS]
-_NEVER = 1_000_000.0  # turns; what outlasts them stays
-_PRECISE = 0.02  # of a number of turns that is told as "about"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,23 +107,3 @@ def fading_memories(
         FadingMemory(memory, a, b, memory.id in leaving)
         for memory, a, b in zip(memories, now, then, strict=True)
     ]
-
-
-@compute_only
-def turns_left(mind: Mind, memory: Memory, extra: int) -> float | None:
-    """Turns until nothing of the memory is told any more, to a few per cent; None if that never comes."""
-    turn = float(mind.lived_turns(extra))
-
-    def is_gone(ahead: float) -> bool:
-        (read,) = read_texts(mind, [memory], turn, ahead=ahead)
-        return read.is_empty
-
-    low, high = 0.0, 50.0
-    while not is_gone(high):
-        low, high = high, 2.0 * high
-        if high > _NEVER:
-            return None
-    while high - low > max(1.0, _PRECISE * high):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if is_gone(middle) else (middle, high)
-    return high

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 
-from soulmem.assembly.masks import read_out
+from soulmem.assembly.mask_times import told_until
+from soulmem.assembly.masks import Stretch, read_out
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
+from soulmem.domain.micro_units import UnitSpan
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.faded_texts import FadedText, fadings_of, stays
+from soulmem.engine.views.faded_texts import FadedText, fadings_of, stays, times_of
+
+_NEVER = 1_000_000.0  # turns; what outlasts them stays
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,29 @@ def read_texts(
     ]
 
 
+@compute_only
+def turns_left(mind: Mind, memory: Memory, extra: int) -> float | None:
+    """Whole turns until nothing of the memory is told any more, 0 where nothing is; None if that never comes."""
+    times = times_of(mind, memory, float(mind.lived_turns(extra)))
+    spans = (unit.span for unit in times.units)
+    left = told_until(times, _kept(memory, spans), _label(memory, times.text))
+    return float(ceil(left)) if left <= _NEVER else None
+
+
 def read_of(memory: Memory, faded: FadedText) -> ReadText:
     """How a memory reads in this state, whose text may be a part of the memory's own."""
-    label = memory.text[: len(memory.text) - len(spoken(memory))]
-    kept = [
-        (unit.span.start, unit.span.end)
-        for unit in faded.units
-        if stays(memory, unit.span)
-    ]
-    size = len(label) if faded.text.startswith(label) else 0
-    read = read_out(faded.text, faded.units, faded.anchors, kept, label=size)
+    kept = _kept(memory, (unit.span for unit in faded.units))
+    label = _label(memory, faded.text)
+    read = read_out(faded.text, faded.units, faded.anchors, kept, label=label)
     return ReadText(read.text, faded, read.is_masked, read.is_empty)
+
+
+def _kept(memory: Memory, spans: Iterable[UnitSpan]) -> list[Stretch]:
+    """Where the units stand that never fade."""
+    return [(span.start, span.end) for span in spans if stays(memory, span)]
+
+
+def _label(memory: Memory, text: str) -> int:
+    """Characters of the name of who speaks, in front of this text, which may be a part of the memory's own."""
+    label = memory.text[: len(memory.text) - len(spoken(memory))]
+    return len(label) if text.startswith(label) else 0

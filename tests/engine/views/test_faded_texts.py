@@ -9,6 +9,8 @@ from datetime import timedelta
 from math import exp
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.fading import FadingRecord
@@ -21,7 +23,7 @@ from soulmem.domain.micro_units import (
     Retention,
     UnitSpan,
 )
-from soulmem.domain.retention import Decay, retained
+from soulmem.domain.retention import Decay, elapsed_until, retained
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -148,6 +150,21 @@ async def test_the_hybrid_curve_has_a_long_tail_once_recalls_were_spaced() -> No
     near = retained(600, 600, 1.0 + 1e-9, Decay.HYBRID)
     assert near == pytest.approx(exp(-1), abs=1e-6)
     assert retained(0, 600, 2.0, Decay.HYBRID) == 1.0
+
+
+@given(
+    st.floats(0.001, 1.0),
+    st.floats(1.0, 1e4),
+    st.floats(0.5, 20.0),
+    st.sampled_from(Decay),
+)
+def test_the_curve_is_inverted(
+    share: float, stability: float, growth: float, decay: Decay
+) -> None:
+    elapsed = elapsed_until(share, stability, growth, decay)
+    assert elapsed >= 0.0
+    left = retained(elapsed, stability, growth, decay)
+    assert left == pytest.approx(share, rel=1e-6)
 
 
 async def test_what_was_told_again_is_as_clear_as_when_it_was_told_again(

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from soulmem.domain.dialogue import text_hash
 from soulmem.domain.errors import NotFound, Unprocessable
+from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId, SoulId
-from soulmem.domain.memories import MemoryKind
+from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.micro_units import (
+    Anchor,
+    AnchorKind,
+    MicroUnit,
+    Retention,
+    UnitSpan,
+)
+from soulmem.domain.retention import Decay
 from soulmem.domain.soul import SoulSettings
-from soulmem.engine.views.fading_ahead import FadingMemory, Horizon, turns_left
-from soulmem.engine.views.read_texts import read_texts
+from soulmem.engine.views.fading_ahead import FadingMemory, Horizon
+from soulmem.engine.views.read_texts import read_texts, turns_left
 from tests.engine.stage import ME, Stage, line
 
 S1 = SoulId("s1")
@@ -126,18 +137,48 @@ async def test_a_list_shows_how_each_memory_reads(told: Stage) -> None:
     assert (by_hand.fades, by_hand.gone_in) == (False, None)
 
 
-async def test_when_nothing_is_left_is_told_to_a_few_per_cent(told: Stage) -> None:
+@pytest.mark.parametrize("decay", Decay)
+async def test_when_nothing_is_left_is_told_to_the_turn(
+    told: Stage, decay: Decay
+) -> None:
+    """Of fresh texts and of one with a gist, an anchor, and parts that were recalled."""
+    await told.engine.souls.put(ME, S1, "Mira", None, SoulSettings(decay=decay))
     mind = await told.mind()
-    memory = mind.memories[await told.find(f"Al: {TEXTS[0]}")]
-    left = await asyncio.to_thread(turns_left, mind, memory, 0)
-    assert left is not None
+    fresh, touched = [
+        mind.memories[await told.find(f"Al: {text}")] for text in TEXTS[:2]
+    ]
+    words = touched.text
+    clear = Retention(0.8, 1700.0, touched.happened, 0.0)
+    units = [
+        MicroUnit(UnitSpan(4, len(words), "she left"), clear),
+        MicroUnit(UnitSpan(4, 11, "somebody", is_detail=True), clear),
+    ]
+    anchor = Anchor("ladder", AnchorKind.SPONTANEOUS, replace(clear, stability=900.0))
+    digest = text_hash(words)
+    record = FadingRecord(
+        touched.id, touched.soul, digest, tuple(units), (anchor,), True, True
+    )
+    mind.fading.put([record])
     turn = float(mind.lived_turns(0))
 
-    def is_gone(ahead: float) -> bool:
+    def is_gone(memory: Memory, ahead: float) -> bool:
         (read,) = read_texts(mind, [memory], turn, ahead=ahead)
         return read.is_empty
 
-    assert not await asyncio.to_thread(is_gone, 0.95 * left)
-    assert await asyncio.to_thread(is_gone, left)
+    for memory in (fresh, touched):
+        left = await asyncio.to_thread(turns_left, mind, memory, 0)
+        assert left is not None
+        assert left > 50
+        assert not await asyncio.to_thread(is_gone, memory, left - 1.0)
+        for later in (left, left + 1.0, 2 * left):
+            assert await asyncio.to_thread(is_gone, memory, later)
     well = mind.memories[await told.find("The well must stay shut.")]
     assert await asyncio.to_thread(turns_left, mind, well, 0) is None
+
+
+async def test_of_what_is_gone_nothing_is_left(told: Stage) -> None:
+    await told.engine.advance_clock(0.0, 20_000)
+    mind = await told.mind()
+    memory = mind.memories[await told.find(f"Al: {TEXTS[0]}")]
+    extra = told.clock.extra_turns
+    assert await asyncio.to_thread(turns_left, mind, memory, extra) == 0.0
