@@ -56,8 +56,8 @@ def stated_habit(
 ) -> StatedHabit | None:
     """The habit that the sentence states; None where it states none.
 
-    names      of whom it must tell, unless it says he, she, it or they
-    is_listed  the sentence stands in a list of habits: who does it goes without saying
+    names      of whom it must tell, unless it says he, she or they
+    is_listed  the sentence stands in a list of habits: who does it goes without saying, and may be "it"
     """
     text = sentence.strip().rstrip(".。!！;；").strip()
     if not text or len(text) > _LONGEST:
@@ -87,48 +87,51 @@ def _english_inner() -> re.Pattern[str]:
 def _english(
     text: str, names: tuple[str, ...], *, is_listed: bool
 ) -> StatedHabit | None:
+    subjects = (*words("en", "habits", "subjects"), *names)
+    if is_listed:
+        subjects = (*words("en", "habits", "subjects_in_lists"), *subjects)
     begin = _english_begin().match(text)
     if begin is not None:
         rest, is_each = text[begin.end() :], bool(begin["each"])
-        for when, then in _english_parts(rest, names):
-            main = _english_main(then, names, is_listed=is_listed, is_each=is_each)
+        for when, then in _english_parts(rest, subjects):
+            main = _english_main(then, subjects, is_listed=is_listed, is_each=is_each)
             if main is not None:
                 return _habit(when, main, is_each=is_each)
         return None
     for inner in _english_inner().finditer(text):
         is_each = bool(inner["each"])
         main = _english_main(
-            text[: inner.start()], names, is_listed=is_listed, is_each=is_each
+            text[: inner.start()], subjects, is_listed=is_listed, is_each=is_each
         )
         if main is not None and (is_each or not _asks(main.does)):
             return _habit(text[inner.end() :], main, is_each=is_each)
     return None
 
 
-def _english_parts(text: str, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _english_parts(text: str, subjects: tuple[str, ...]) -> Iterator[tuple[str, str]]:
     """Where a situation may end and what is done begin: at each comma; without one where the subject stands,
     if there is one such place.
     """
     commas = list(re.finditer(r",\s+(?:then\s+)?", text))
     for comma in commas:
         yield text[: comma.start()], text[comma.end() :]
-    subjects = _longest_first((*words("en", "habits", "subjects"), *names))
+    who = _longest_first(subjects)
     starts = [
         match.start()
-        for match in re.finditer(rf"(?<=\s)(?:{subjects})(?=\s)", text, re.IGNORECASE)
+        for match in re.finditer(rf"(?<=\s)(?:{who})(?=\s)", text, re.IGNORECASE)
     ]
     if not commas and len(starts) == 1:
         yield text[: starts[0]], text[starts[0] :]
 
 
 def _english_main(
-    text: str, names: tuple[str, ...], *, is_listed: bool, is_each: bool
+    text: str, subjects: tuple[str, ...], *, is_listed: bool, is_each: bool
 ) -> _Main | None:
     """What is done; None where the text tells of somebody else, or of what was once.
 
     is_each  it is done every time: then it may be told as past
     """
-    subject = _subject(text, (*words("en", "habits", "subjects"), *names), r"\s+")
+    subject = _subject(text, subjects, r"\s+")
     if subject is None and not is_listed:
         return None
     rest = text[len(subject or "") :].strip()

@@ -89,6 +89,9 @@ _OF_FACTS = re.compile(
 _OF_EVENTS = re.compile(
     rf"\b(?:{_english('of_events')})\b|{_chinese('of_events')}", re.IGNORECASE
 )
+_OF_CAUSES = re.compile(
+    rf"\b(?:{_english('of_causes')})\b|{_chinese('of_causes')}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,11 @@ def asks_for_fact(question: str) -> bool:
 def asks_for_event(question: str) -> bool:
     """Whether words of the question ask what happened, when, where or why."""
     return _OF_EVENTS.search(question) is not None
+
+
+def asks_for_cause(question: str) -> bool:
+    """Whether words of the question ask why something is so or happened."""
+    return _OF_CAUSES.search(question) is not None
 
 
 def split_question(text: str) -> list[str]:

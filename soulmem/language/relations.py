@@ -1,4 +1,5 @@
-"""Verbs of relations: the topic on which they exclude each other, and whether they deny or end something.
+"""Verbs of relations: the topic on which they exclude each other, whether they deny or end something, and whether
+they say the same, a cause or a contrast.
 
 English and Chinese; of any other verb it is only known which spellings are the same.
 """
@@ -8,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import lru_cache
 
 from soulmem.language.base_forms import base_form
@@ -34,6 +36,15 @@ _ZH_DENIED = re.compile(
 _ZH_IS = re.compile(r"^是|(?:了|着|过|是)$")
 
 
+class RelationClass(str, Enum):
+    """What a relation says of two things; `other` where it is only known that they are related."""
+
+    SAME = "same"
+    CAUSE = "cause"
+    CONTRAST = "contrast"
+    OTHER = "other"
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A verb as it is compared; `topic` names what it is about where something is known of that."""
@@ -44,6 +55,7 @@ class Relation:
     pole: int = 0  # of a topic with two sides: 1 or -1
     is_mutual: bool = False  # said of either it is said of both
     is_alias: bool = False  # the two are one
+    says: RelationClass = RelationClass.OTHER
 
 
 @lru_cache(1 << 12)
@@ -51,12 +63,13 @@ def relation_of(verb: str | None) -> Relation:
     """What the verb says, None being a relation that was given none."""
     phrase = " ".join((verb or "").replace("_", " ").split()).casefold()
     if phrase in ALIAS.values():
-        return Relation(phrase, is_alias=True)
+        return Relation(phrase, is_alias=True, says=RelationClass.SAME)
     base, is_over = _chinese(phrase) if is_unspaced(phrase) else _english(phrase)
     topic, pole, is_mutual = _TOPICS.get(base, (None, 0, False))
     if topic is None and base.startswith(("favourite ", "favorite ", "最喜欢", "最爱")):
         topic = base.replace("favorite", "favourite")
-    return Relation(base, is_over, topic, pole, is_mutual)
+    says = _SAYS.get(phrase) or _SAYS.get(base, RelationClass.OTHER)
+    return Relation(base, is_over, topic, pole, is_mutual, says=says)
 
 
 def no_longer(verb: str) -> str:
@@ -107,3 +120,8 @@ def _topics() -> Mapping[str, tuple[str, int, bool]]:
 
 
 _TOPICS = _topics()
+_SAYS = {
+    verb: RelationClass(name)
+    for name, verbs in tables("relations")["says"].items()
+    for verb in verbs
+}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.graph.association import MEMORY_KINDS, arc_class
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.language.relations import RelationClass
 from soulmem.retrieval.guidance import FACT
 
 Doubles = NDArray[np.float64]
@@ -39,6 +40,18 @@ class EdgeWeightParams:
     # 0..1, share of the steps that full irritation removes; design 4.1
     irritation: float = 0.5
     fact: float = 0.5  # added to the factor of a fact whose text matches the query fully; design 3
+
+
+@dataclass(frozen=True, slots=True)
+class RelationParams:
+    """Factors of relations by what they say, 0..1, in spreading activation; those not named weigh 1.
+
+    Decisions: no measured set has such facts. They are no more than 1, as a sure relation passes on all it may.
+    """
+
+    contrast: float = 0.5  # what something is not tells half as much of it
+    # where the query asks why, of what is no cause, on top; what says the same only leads to another name
+    not_asked: float = 0.5
 
 
 def edge_weights(
@@ -81,6 +94,16 @@ def class_factors(
             out[arc_class(kind, target)] = on
             out[arc_class(kind, target, back=True)] = on * p.back.get(kind, 1.0)
     return out
+
+
+def relation_factor(
+    says: RelationClass, *, asks_why: bool, params: RelationParams | None = None
+) -> float:
+    """The factor of a relation in spreading activation, 0..1, by what it says and what the query asks."""
+    p = params or RelationParams()
+    factor = p.contrast if says is RelationClass.CONTRAST else 1.0
+    is_asked = not asks_why or says in (RelationClass.CAUSE, RelationClass.SAME)
+    return factor if is_asked else factor * p.not_asked
 
 
 def restart_in(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from soulmem.language.questions import (
+    asks_for_cause,
     asks_for_event,
     asks_for_fact,
     is_question,
@@ -38,6 +39,7 @@ class Guidance:
     careful     whether it asks; otherwise it is casual
     kinds       factor of edges to each kind of memory
     irritation  0..1, of the mood
+    causes      whether it asks why
     """
 
     parts: tuple[str, ...] = ()
@@ -46,6 +48,7 @@ class Guidance:
         default_factory=lambda: {EPISODE: 1.0, FACT: 1.0}
     )
     irritation: float = 0.0
+    causes: bool = False
 
     @property
     def depth(self) -> str:
@@ -79,6 +82,7 @@ def guidance_of(
             FACT: p.wanted if careful and facts else 1.0,
         },
         irritation=irritation(mood),
+        causes=careful and any(map(asks_for_cause, parts)),
     )
 
 

@@ -112,6 +112,10 @@ def test_a_habit_is_read_from_a_sentence(
         "Whenever Bruno comes, his dog barks.",
         "She lives in the Lantern House.",
         "Mira knows when the ferry left and that it sank.",
+        "Whenever it rains it pours.",
+        "Whenever it snows, it gets quiet in the valley.",
+        "It always smells of tar when the wind turns.",
+        "Every time the tide falls, the bell rings.",
         "当年她离开了家，走了很远。",
         "她十二岁的时候，母亲去世了。",
         "她住在灯塔里。",
@@ -128,3 +132,11 @@ def test_in_a_list_of_habits_nobody_has_to_be_named() -> None:
     assert stated_habit(text, NAMES) is None
     listed = stated_habit(text, NAMES, is_listed=True)
     assert listed == StatedHabit("nervous", "bites her lip", Often.OFTEN)
+
+
+def test_in_a_list_of_habits_it_is_who_the_list_is_of() -> None:
+    text = "When idle, it hums."
+    assert stated_habit(text, NAMES) is None
+    assert stated_habit(text, NAMES, is_listed=True) == StatedHabit(
+        "idle", "hums", Often.OFTEN
+    )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.language.questions import is_question, split_question
+from soulmem.language.questions import asks_for_cause, is_question, split_question
 
 
 @pytest.mark.parametrize(
@@ -119,3 +119,22 @@ def test_parts_are_made_of_the_text_in_its_order(text: str) -> None:
     for part in split_question(text):
         assert part.strip()
         start = text.index(part, start) + len(part)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Why is she afraid of the goose?", True),
+        ("How come nobody takes the ferry?", True),
+        ("What made him leave Rome?", True),
+        ("For what reason did he leave?", True),
+        ("她为什么怕鹅？", True),
+        ("说书为何要脱鞋？", True),
+        ("Where did he leave the boat?", False),
+        ("What did he make of it?", False),
+        ("她怕什么？", False),
+    ],
+)
+def test_a_question_for_a_cause_is_told(text: str, asks: bool) -> None:
+    """By its words; whether the text asks at all is another question."""
+    assert asks_for_cause(text) is asks

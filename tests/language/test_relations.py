@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.language.relations import also_called, no_longer, relation_of
+from soulmem.language.relations import (
+    RelationClass,
+    also_called,
+    no_longer,
+    relation_of,
+)
 
 SAME = [
     (
@@ -101,3 +106,45 @@ def test_names_of_one_thing() -> None:
     assert relation_of(also_called("Robert", "Bob")).is_alias
     assert relation_of(also_called("罗伯特", "老罗")).is_alias
     assert not relation_of("is called").is_alias
+
+
+@pytest.mark.parametrize(
+    ("says", "verbs"),
+    [
+        (RelationClass.SAME, ("is also called", "又名", "is the same as", "等于")),
+        (
+            RelationClass.CAUSE,
+            (
+                "causes",
+                "was caused by",
+                "because_of",
+                "led to",
+                "has resulted in",
+                "导致了",
+                "因为",
+                "是由于",
+            ),
+        ),
+        (
+            RelationClass.CONTRAST,
+            (
+                "unlike",
+                "differs from",
+                "is opposed to",
+                "rather than",
+                "不同于",
+                "不像",
+            ),
+        ),
+        (
+            RelationClass.OTHER,
+            ("lives in", "likes", "is called", "住在", "喜欢", None, ""),
+        ),
+    ],
+)
+def test_a_relation_says_the_same_a_cause_a_contrast_or_anything_else(
+    says: RelationClass, verbs: tuple[str | None, ...]
+) -> None:
+    assert {verb: relation_of(verb).says for verb in verbs} == dict.fromkeys(
+        verbs, says
+    )

@@ -10,11 +10,13 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.graph.association import arc_class
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.language.relations import RelationClass
 from soulmem.retrieval.edge_weights import (
     EdgeWeightParams,
     class_factors,
     edge_weights,
     fact_factors,
+    relation_factor,
     restart_in,
 )
 
@@ -101,3 +103,14 @@ def test_facts_without_vectors_or_without_rivals_are_as_they_are() -> None:
     unknown = np.asarray([np.nan, 0.1, 0.9], np.float32)
     assert fact_factors(unknown)[0] == 1.0
     assert fact_factors(np.zeros(0, np.float32)).size == 0
+
+
+def test_relations_weigh_by_what_they_say_and_what_is_asked() -> None:
+    plain, why = (
+        {says: relation_factor(says, asks_why=asks_why) for says in RelationClass}
+        for asks_why in (False, True)
+    )
+    same, cause = RelationClass.SAME, RelationClass.CAUSE
+    contrast, other = RelationClass.CONTRAST, RelationClass.OTHER
+    assert plain[same] == plain[cause] == plain[other] == 1.0 > plain[contrast] > 0.0
+    assert why[same] == why[cause] == 1.0 > why[other] > why[contrast] > 0.0

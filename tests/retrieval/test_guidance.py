@@ -34,6 +34,16 @@ def test_a_question_wants_facts_or_events() -> None:
     assert kinds_of("I was there when the mill burned down.") == (1.0, 1.0)
 
 
+def test_a_question_may_ask_why() -> None:
+    for text, asks in (
+        ("Where was he, and why did he leave?", True),
+        ("他为什么走了？", True),
+        ("I know why he left.", False),
+        ("Who left?", False),
+    ):
+        assert guidance_of(parts_of(text), {}).causes is asks
+
+
 def test_irritation_takes_places_from_the_answer() -> None:
     assert places(8, 0.0) == 8
     assert places(8, 1.0) == 4
