@@ -1,4 +1,4 @@
-"""Association strength of two terms from how often they occur in the same text (a window).
+"""Association strength of two terms from how often they occur in the same window: a text, or an exchange.
 
 Counted on request over the visible rows that hold a term: no counts can become stale, and
 no branch sees the counts of another.
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.graph.incidence import Incidence
+from soulmem.graph.windows import Windows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -68,9 +69,10 @@ def associates(
     term: int,
     visible: Bools,
     params: CooccurrenceParams | None = None,
+    windows: Windows | None = None,
 ) -> Associates:
-    """Terms that co-occur with `term` in the visible rows. Time: proportional to its own rows."""
-    return all_associates(incidence, [term], visible, params)[0]
+    """Terms that co-occur with `term` in the visible rows. Time: proportional to the rows of its windows."""
+    return all_associates(incidence, [term], visible, params, windows)[0]
 
 
 def all_associates(
@@ -78,32 +80,38 @@ def all_associates(
     terms: Sequence[int],
     visible: Bools,
     params: CooccurrenceParams | None = None,
+    windows: Windows | None = None,
 ) -> list[Associates]:
-    """`associates` of several distinct terms, with one pass over the visible rows."""
+    """`associates` of several distinct terms, with one pass over the visible rows. Without windows each row is
+    one.
+    """
     p = params or CooccurrenceParams()
     if not terms:
         return []
+    if windows is None:
+        windows = Windows.single(visible.size)
     of = np.asarray(terms, np.int64)
-    counts, total = incidence.counts(visible), incidence.windows(visible)
+    counts, total = incidence.window_counts(visible, windows)
     place, rows = incidence.rows_of(of, visible)
+    asked = windows.of[rows].astype(np.int64)
     ends = np.searchsorted(place, np.arange(of.size + 1))
     others, pairs = [], []
     for index, term in enumerate(of.tolist()):
-        met, often = incidence.terms_in(rows[ends[index] : ends[index + 1]])
+        of_term = asked[ends[index] : ends[index + 1]]
+        met, often, _ = incidence.terms_in(of_term, visible, windows)
         kept = np.flatnonzero(met != term)
         kept = kept[_most(often[kept], p.most)]
         others.append(met[kept])
         pairs.append(often[kept])
     many = [met.size for met in others]
     other, pair = np.concatenate([_NONE, *others]), np.concatenate([_NONE, *pairs])
-    windows = counts[other].astype(np.int64)
-    strength = npmi(pair, np.repeat(np.diff(ends), many), windows, total)
+    own = np.repeat(counts[of].astype(np.int64), many)
+    held = counts[other].astype(np.int64)
+    strength = npmi(pair, own, held, total)
     out = []
     for met in np.split(np.arange(other.size), np.cumsum(many)[:-1]):
         there = met[strength[met] > 0]
-        out.append(
-            Associates(other[there], strength[there], pair[there], windows[there])
-        )
+        out.append(Associates(other[there], strength[there], pair[there], held[there]))
     return out
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.graph.rows import Rows, packed_ids
+from soulmem.graph.windows import WindowCounts, Windows
 from soulmem.kernels.warm import kernels
 
 Ints = NDArray[np.int64]
@@ -93,7 +94,10 @@ class Incidence:
         self._fresh_rows = array("i")
         self._counted: Bools = np.zeros(0, np.bool_)  # rows that `_counts` counts
         self._counts: Numbers = np.zeros(64, np.int32)  # by term
-        self._tally: Numbers = np.zeros(64, np.int32)  # by term, for counting; zeros
+        # By term and by window, for counting; zeros
+        self._tally: Numbers = np.zeros((64, 2), np.int32)
+        self._passed: Bools = np.zeros(64, np.bool_)
+        self._in_windows = WindowCounts()
 
     @property
     def terms(self) -> int:
@@ -121,6 +125,7 @@ class Incidence:
 
     def drop(self, row: int) -> None:
         """Remove the terms of the row; an unknown row is ignored."""
+        self._in_windows.leave(self.terms_in, row)  # also of one that gets its first
         if row >= len(self._cells) or self._cells[row, 0] == _NONE:
             return
         self.revision += 1
@@ -203,17 +208,46 @@ class Incidence:
         cells = self._cells[rows[rows < len(self._cells)]]
         return np.bincount(cells.ravel() + 1, minlength=self.terms + 1)[1:]
 
-    def terms_in(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Numbers of the terms in these rows, ascending, and how many of the rows hold each."""
-        if self.terms > self._tally.size:
-            self._tally = np.zeros(self.terms + self.terms // 4, np.int32)
-        seen = np.empty(min(rows.size * WIDTH, self.terms), np.int32)
-        count_cells = kernels(rows.size).count_cells
-        seen = seen[: count_cells(self._cells, rows, self._tally, seen)]
-        seen.sort()
-        counts = self._tally[seen].astype(np.int64)
+    def terms_in(
+        self, asked: Ints, visible: Bools, windows: Windows
+    ) -> tuple[Ints, Ints, int]:
+        """Numbers of the terms that visible rows of these windows hold, ascending; how many of the windows hold
+        each; and how many hold any. A window that is asked for twice counts once.
+
+        visible  bool[n]; `windows` are of at least n rows
+        """
+        if self.terms > len(self._tally):
+            self._tally = np.zeros((self.terms + self.terms // 4, 2), np.int32)
+        n = windows.of.size
+        if n > self._passed.size:
+            self._passed = np.zeros(n + n // 4, np.bool_)
+        if n > visible.size:
+            visible = np.concatenate([visible, np.zeros(n - visible.size, np.bool_)])
+        seen = np.empty(self.terms, np.int32)
+        distinct, total = kernels(asked.size).count_windows(
+            self._cells,
+            asked,
+            windows.starts,
+            windows.members,
+            visible,
+            self._passed,
+            self._tally,
+            seen,
+        )
+        seen = np.sort(seen[:distinct])
+        counts = self._tally[seen, 0].astype(np.int64)
         self._tally[seen] = 0
-        return seen.astype(np.int64), counts
+        return seen.astype(np.int64), counts, total
+
+    def window_counts(
+        self, visible: Bools, windows: Windows | None = None
+    ) -> tuple[Numbers, int]:
+        """How many windows of visible rows hold each term, by number, read only and valid until the next call;
+        and how many hold any. Without windows each row is one.
+        """
+        if windows is None:
+            windows = Windows.single(visible.size)
+        return self._in_windows.counts(self.terms_in, visible, windows, self.terms)
 
     def counts(self, visible: Bools) -> Numbers:
         """How many visible rows hold each term, by number; read only, valid until the next call.

@@ -55,7 +55,7 @@ class Kernels:
     find_tokens: Callable[..., None]
     count_home: Callable[..., None]
     take_home: Callable[..., None]
-    count_cells: Callable[..., int]
+    count_windows: Callable[..., tuple[int, int]]
     mark_accessible_facts: Callable[..., None]
     unpack_states: Callable[..., None]
     best_matches: Callable[..., None]
@@ -69,6 +69,7 @@ def compile_kernels(cache: bool) -> Kernels:
     _teach_prefetch()
     register_jitable(chains.edge_weight)
     register_jitable(bm25.inverse_frequency)
+    register_jitable(lookups.tally_row)
     register_jitable(**_WIDE)(dots.dots)
     register_jitable(**_WIDE)(texts.measure)
     register_jitable(**_WIDE)(texts.join)
@@ -159,7 +160,9 @@ def compile_kernels(cache: bool) -> Kernels:
         take_home=jit(
             lookups.take_home, (kept_4, kept_1, i8, i8, i4, whole, flag, i8, i4, u1)
         ),
-        count_cells=jit(lookups.count_cells, (cells, i8, i4, i4)),
+        count_windows=jit(
+            lookups.count_windows, (cells, i8, i4, i4, b1, b1, cells, i4)
+        ),
         mark_accessible_facts=jit(lookups.mark_accessible_facts, (cells, b1)),
         unpack_states=jit(token_codes.unpack, (nibbles, f4, states), **_WIDE),
         best_matches=jit(

@@ -132,32 +132,70 @@ def take_home(
         place[i] = to
 
 
-def count_cells(
-    cells: npt.NDArray[np.int32], rows: Ints, counts: Slots, seen: Slots
-) -> int:
-    """How many of these rows hold each number; returns how many distinct numbers there are.
+def count_windows(
+    cells: npt.NDArray[np.int32],
+    asked: Ints,
+    starts: Slots,
+    members: Slots,
+    visible: npt.NDArray[np.bool_],
+    passed: npt.NDArray[np.bool_],
+    tally: npt.NDArray[np.int32],
+    seen: Slots,
+) -> tuple[int, int]:
+    """In how many of the asked windows each number is held by a visible row; returns how many distinct numbers
+    there are, and how many of the windows hold any.
 
-    cells   int32[n, width]  numbers of each row, -1 after the last; rows >= n hold nothing
-    counts  int32[..] by number, zeros before; written
-    seen    int32[..], written: the distinct numbers, in no order
+    cells    int32[n, width]  numbers of each row, -1 after the last; rows >= n hold nothing
+    asked    int64[k]  windows, each counted once however often it is asked for
+    starts   int32[m + 1]  the rows of window w are members[starts[w]:starts[w + 1]]
+    passed   bool[m], false, and again afterwards
+    tally    int32[.., 2] by number, zeros before; written: the count, and the last window + 1
+    seen     int32[..], written: the distinct numbers, in no order
     """
-    distinct = 0
-    for i in range(rows.size):
-        if i + _AHEAD < rows.size:
-            first = min(rows[i + _AHEAD], cells.shape[0] - 1) * cells.shape[1]
+    distinct, holding = 0, 0
+    width = cells.shape[1]
+    for i in range(asked.size):
+        if i + _AHEAD < asked.size:
+            place = min(starts[asked[i + _AHEAD]], members.size - 1)
+            first = min(members[place], cells.shape[0] - 1) * width
             prefetch(cells, first)
-            prefetch(cells, first + cells.shape[1] - 1)
-        row = rows[i]
-        if row >= cells.shape[0]:
+            prefetch(cells, first + width - 1)
+        window = asked[i]
+        if passed[window]:
             continue
-        for column in range(cells.shape[1]):
-            number = cells[row, column]
-            if number < 0:
-                break
-            if counts[number] == 0:
-                seen[distinct] = number
-                distinct += 1
-            counts[number] += 1
+        passed[window] = True
+        holds = False
+        for place in range(starts[window], starts[window + 1]):
+            row = members[place]
+            if row < cells.shape[0] and visible[row]:
+                holds = holds or cells[row, 0] >= 0
+                distinct = tally_row(cells, row, window + 1, tally, seen, distinct)
+        holding += holds
+    for i in range(asked.size):
+        passed[asked[i]] = False
+    return distinct, holding
+
+
+def tally_row(
+    cells: npt.NDArray[np.int32],
+    row: int,
+    mark: int,
+    tally: npt.NDArray[np.int32],
+    seen: Slots,
+    distinct: int,
+) -> int:
+    """Count the numbers of a row that do not have this mark yet; how many distinct numbers were seen so far."""
+    for column in range(cells.shape[1]):
+        number = cells[row, column]
+        if number < 0:
+            break
+        if tally[number, 1] == mark:
+            continue
+        tally[number, 1] = mark
+        if tally[number, 0] == 0:
+            seen[distinct] = number
+            distinct += 1
+        tally[number, 0] += 1
     return distinct
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from soulmem.graph.cooccurrence import Associates, CooccurrenceParams, all_associates
 from soulmem.graph.incidence import Incidence
+from soulmem.graph.windows import Windows
 from soulmem.kernels.spread import Activation, Links, SpreadParams, spread
 from soulmem.retrieval.term_groups import TermGroups
 
@@ -49,9 +50,9 @@ class ActiveTerms:
     energy    float64[k]  > 0
     joint_windows  int64[k]  windows that contain it and its parent; 0 for a term of the query
     parent    int64[k]    position of the term that first gave it energy; -1 for a term of the query
-    windows   int64[k]    visible rows that contain it
+    windows   int64[k]    windows that contain it
     seeds     how many of them are terms of the query
-    total     visible rows that contain any term
+    total     windows that contain any term
     """
 
     terms: Ints
@@ -105,26 +106,31 @@ def spread_energy(
     related: Related | None = None,
     base: BaseActivation | None = None,
     groups: Sequence[Ints] = (),
+    windows: Windows | None = None,
 ) -> ActiveTerms | None:
-    """Spread energy from these terms to the terms that occur with them in visible rows.
+    """Spread energy from these terms to the terms that occur with them in windows of visible rows.
 
     seeds    int64[k], distinct
     share    float64[k], 0..1, > 0  share of the starting energy
     related  relations pass energy on, too; a term that is joined both ways by the stronger of them
     base     raises what leads from a term to one that is active by itself, by the share `params.base` at most
     groups   pass energy on between their terms; numbers of terms, int64[m] each, distinct
+    windows  rows that count as one; None: each by itself
 
     None when no visible row contains any of them. Co-occurrences of a term are counted only when its energy
     passes the threshold.
     """
     p = params or AssociationParams()
-    windows = incidence.counts(visible)[seeds].astype(np.int64)
-    occurring = windows > 0
+    if windows is None:
+        windows = Windows.single(visible.size)
+    counts, total = incidence.window_counts(visible, windows)
+    held = counts[seeds].astype(np.int64)
+    occurring = held > 0
     if not occurring.any():
         return None
-    seeds, share, windows = seeds[occurring], share[occurring], windows[occurring]
-    term_groups = TermGroups(incidence, groups, visible)
-    sources = _Sources(incidence, visible, p, related, base, term_groups)
+    seeds, share, held = seeds[occurring], share[occurring], held[occurring]
+    term_groups = TermGroups(incidence, groups, visible, windows)
+    sources = _Sources(incidence, visible, windows, p, related, base, term_groups)
     # of a term among those that energy may come to
     place = np.full(term_groups.first + term_groups.size, -1, np.int64)
     place[seeds] = np.arange(seeds.size)
@@ -143,9 +149,8 @@ def spread_energy(
         )
         fresh = fresh[: max(0, p.most_sources - len(met))]
         if not fresh:
-            total = incidence.windows(visible)
             first_group = term_groups.first
-            return _active_terms(terms, place, met, active, windows, total, first_group)
+            return _active_terms(terms, place, met, active, held, total, first_group)
         associates = sources.associates(terms[fresh].tolist())
         met.update(zip(fresh, associates, strict=True))
         for associate in associates:
@@ -161,12 +166,13 @@ class _Sources:
         self,
         incidence: Incidence,
         visible: Bools,
+        windows: Windows,
         params: AssociationParams,
         related: Related | None,
         base: BaseActivation | None,
         groups: TermGroups,
     ) -> None:
-        self._incidence, self._visible = incidence, visible
+        self._incidence, self._visible, self._windows = incidence, visible, windows
         self._params = params
         self._related, self._base, self._groups = related, base, groups
 
@@ -190,11 +196,10 @@ class _Sources:
         """The terms that each occurs with or is related to, stronger where these are active by themselves."""
         if not terms:
             return []
-        found = all_associates(
-            self._incidence, terms, self._visible, self._params.cooccurrence
-        )
+        seen = self._visible, self._params.cooccurrence, self._windows
+        found = all_associates(self._incidence, terms, *seen)
         if self._related is not None:
-            counts = self._incidence.counts(self._visible)
+            counts, _ = self._incidence.window_counts(self._visible, self._windows)
             found = [
                 _with_related(met, weights, counts)
                 for met, weights in zip(found, self._related(terms), strict=True)

@@ -1,7 +1,7 @@
 """Groups of terms, such as topics, as steps between their terms when activation spreads.
 
-A group occurs in each text with two of its terms at least. So what joins it with a term is counted over the
-visible texts, as between two terms: a group that a branch has not learned joins nothing there.
+A group occurs in each window with two of its terms at least. So what joins it with a term is counted over the
+visible rows, as between two terms: a group that a branch has not learned joins nothing there.
 """
 
 from __future__ import annotations
@@ -14,28 +14,37 @@ from numpy.typing import NDArray
 
 from soulmem.graph.cooccurrence import Associates, npmi
 from soulmem.graph.incidence import Incidence
+from soulmem.graph.windows import Windows
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_JOINT = 2  # terms of a group that make a text one of the group's
+_JOINT = 2  # terms of a group that make a window one of the group's
 
 
 class TermGroups:
     """How strongly groups and their terms are joined in visible rows. Group i has the number `first` + i."""
 
     def __init__(
-        self, incidence: Incidence, groups: Sequence[Ints], visible: Bools
+        self,
+        incidence: Incidence,
+        groups: Sequence[Ints],
+        visible: Bools,
+        windows: Windows | None = None,
     ) -> None:
-        """`groups`: for each group the numbers of its terms, int64[k], distinct."""
+        """`groups`: for each group the numbers of its terms, int64[k], distinct. Without windows each row is
+        one.
+        """
+        if windows is None:
+            windows = Windows.single(visible.size)
         self.first = incidence.terms
         self._members: list[Associates] = []
         self._groups_of: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._windows: list[int] = []
+        self._held: list[int] = []  # windows that each has
         for group, terms in enumerate(groups):
-            members, windows = _counted(incidence, terms, visible)
+            members, held = _counted(incidence, terms, visible, windows)
             self._members.append(members)
-            self._windows.append(windows)
+            self._held.append(held)
             for place, term in enumerate(members.terms.tolist()):
                 self._groups_of[term].append((group, place))
 
@@ -55,7 +64,7 @@ class TermGroups:
             return met
         strength = [float(self._members[g].strength[place]) for g, place in of]
         pair = [int(self._members[g].pair[place]) for g, place in of]
-        windows = [self._windows[group] for group, _ in of]
+        windows = [self._held[group] for group, _ in of]
         numbers = [self.first + group for group, _ in of]
         return Associates(
             terms=np.append(met.terms, numbers),
@@ -66,17 +75,21 @@ class TermGroups:
 
 
 def _counted(
-    incidence: Incidence, terms: Ints, visible: Bools
+    incidence: Incidence, terms: Ints, visible: Bools, windows: Windows
 ) -> tuple[Associates, int]:
-    """The terms that occur in texts of their group, and how many texts it has."""
+    """The terms that occur in windows of their group, and how many windows it has."""
     place, rows = incidence.rows_of(terms, visible)
-    of_group = np.bincount(rows, minlength=visible.size) >= _JOINT
-    pair = np.bincount(place[of_group[rows]], minlength=terms.size)
+    n = windows.of.size
+    met = place * n + windows.of[rows]
+    met.sort(kind="stable")  # fast, as rows mostly ascend
+    met = met[np.flatnonzero(np.diff(met, prepend=-1))]
+    place, window = np.divmod(met, n) if n else (met, met)
+    of_group = np.bincount(window, minlength=n) >= _JOINT
+    pair = np.bincount(place[of_group[window]], minlength=terms.size)
     alone = np.bincount(place, minlength=terms.size)
-    windows = int(np.count_nonzero(of_group))
-    strength = npmi(
-        pair, alone, np.full(terms.size, windows), incidence.windows(visible)
-    )
+    many = int(np.count_nonzero(of_group))
+    _, total = incidence.window_counts(visible, windows)
+    strength = npmi(pair, alone, np.full(terms.size, many), total)
     joined = strength > 0
     members = Associates(terms[joined], strength[joined], pair[joined], alone[joined])
-    return members, windows
+    return members, many

@@ -1,5 +1,5 @@
 """How long does activation take to spread over the words of very many texts, from a word that a fifth of them has?
-Each word of a query belongs to a topic.
+Two texts are an exchange. Each word of a query belongs to a topic.
 
 python -m tests.bench.spreading [--texts 100000] [--page FILE]
 """
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.graph.incidence import Incidence
+from soulmem.graph.windows import Windows
 from soulmem.kernels.warm import warm
 from soulmem.retrieval.association import spread_energy
 from tests.bench.page import command_line, figure, origin, publish, table
@@ -61,7 +62,8 @@ def measure(incidence: Incidence, texts: int, queries: int, seed: int = 1) -> Sp
     rng = np.random.default_rng(seed)
     topics = np.random.default_rng(seed + 1)
     visible = np.ones(texts, np.bool_)
-    incidence.counts(visible)  # as after the recall before
+    exchanges = Windows.by(np.arange(texts, dtype=np.int32) // 2 * 2)
+    incidence.window_counts(visible, exchanges)  # as after the recall before
     took, busy, reached = [], [], 0
     for _ in range(_WARMED + queries):
         ranks = [int(rng.integers(*_RARE)), int(rng.integers(*_PLAIN))]
@@ -76,6 +78,7 @@ def measure(incidence: Incidence, texts: int, queries: int, seed: int = 1) -> Sp
             visible,
             base=lambda terms: _activations(incidence, terms, visible),
             groups=groups,
+            windows=exchanges,
         )
         took.append(1e3 * (time.perf_counter() - began))
         busy.append(1e3 * (time.thread_time() - began_busy))

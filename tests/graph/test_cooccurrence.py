@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from soulmem.graph.cooccurrence import CooccurrenceParams, associates, npmi
 from soulmem.graph.incidence import Incidence
+from soulmem.graph.windows import Windows
 
 # Five exchanges.
 TABLE = ["tea lemon", "tea lemon", "tea rain", "rain bus", "bus late rain"]
@@ -106,3 +107,48 @@ def test_of_very_many_those_met_most_often_count() -> None:
     few = associates(incidence, number, visible, CooccurrenceParams(most=10))
     assert [incidence.key(int(t)) for t in few.terms] == ["often"]
     assert associates(incidence, number, visible).terms.size == 31
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    texts=st.lists(st.lists(st.sampled_from("abcdef"), max_size=4), max_size=12),
+    seed=st.integers(0, 9999),
+)
+def test_what_an_exchange_says_together_is_counted_once(
+    texts: list[list[str]], seed: int
+) -> None:
+    """Of any partition of rows, with rows that are not known: as a plain loop over windows says."""
+    rng = np.random.default_rng(seed)
+    n = len(texts)
+    incidence = held([" ".join(text) for text in texts])
+    of = rng.integers(0, max(n, 1), n).astype(np.int32)
+    visible = rng.random(n) < 0.8
+    exchanges = [
+        {
+            word
+            for row in range(n)
+            if of[row] == w and visible[row]
+            for word in texts[row]
+        }
+        for w in range(n)
+    ]
+    exchanges = [words for words in exchanges if words]
+    for word in sorted(set().union(*exchanges)):
+        number = incidence.number(word)
+        assert number is not None
+        found = associates(incidence, number, visible, windows=Windows.by(of))
+        columns = found.terms.tolist(), found.strength, found.pair, found.windows
+        rows = zip(*columns, strict=True)
+        told = {incidence.key(t): (float(s), int(p), int(w)) for t, s, p, w in rows}
+        expected: dict[str, object] = {}
+        for other in sorted(set().union(*exchanges) - {word}):
+            pair = np.array([sum({word, other} <= words for words in exchanges)])
+            first, second = (
+                np.array([sum(one in words for words in exchanges)])
+                for one in (word, other)
+            )
+            strength = float(npmi(pair, first, second, len(exchanges))[0])
+            if strength > 0:
+                close = pytest.approx(strength, abs=1e-12)
+                expected[other] = (close, int(pair[0]), int(second[0]))
+        assert dict[str, object](told) == expected

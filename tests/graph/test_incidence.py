@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from soulmem.graph import incidence as module
 from soulmem.graph.incidence import WIDTH, Incidence
+from soulmem.graph.windows import Windows
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import installed_cache, kernels, warm
 
@@ -88,12 +90,40 @@ def check(
     assert {
         incidence.key(int(n)): int(together[n]) for n in np.flatnonzero(together)
     } == every
-    met, often = incidence.terms_in(np.asarray([*truth, 99], np.int64))
+    for windows in (Windows.single(len(visible)), Windows.by(of_exchanges(visible))):
+        check_windows(incidence, seen, mask, windows)
+
+
+def of_exchanges(visible: list[bool]) -> NDArray[np.int32]:
+    """A partition of the rows that differs with the mask: three rows, or two, are one."""
+    size = 2 + sum(visible) % 2
+    return (np.arange(len(visible)) // size * size).astype(np.int32)
+
+
+def check_windows(
+    incidence: Incidence,
+    seen: dict[int, dict[str, float]],
+    mask: NDArray[np.bool_],
+    windows: Windows,
+) -> None:
+    """Are the counts of windows those of a plain loop?"""
+    held: defaultdict[int, set[str]] = defaultdict(set)
+    for row, terms in seen.items():
+        held[int(windows.of[row])].update(terms)
+    counts, total = incidence.window_counts(mask, windows)
+    expected = Counter(key for terms in held.values() for key in terms)
+    assert total == len(held)
+    assert {
+        incidence.key(n): int(counts[n]) for n in np.flatnonzero(counts).tolist()
+    } == expected
+    asked = np.asarray([*held, *held][1:], np.int64)
+    met, often, holding = incidence.terms_in(asked, mask, windows)
     assert (np.diff(met) > 0).all()
+    assert holding == len(set(asked.tolist()))
     assert {
         incidence.key(n): times
         for n, times in zip(met.tolist(), often.tolist(), strict=True)
-    } == every
+    } == Counter(key for window in set(asked.tolist()) for key in held[window])
 
 
 @settings(max_examples=1000, deadline=None)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from soulmem.graph.windows import Windows
 from soulmem.kernels import lookups
 from soulmem.kernels.warm import kernels
 
@@ -128,29 +129,38 @@ def test_what_is_at_home_is_taken_in_its_order(
 
 
 @given(st.integers(1, 30), st.integers(1, 5), st.integers(1, 20), SEEDS)
-def test_numbers_that_rows_hold_are_counted(
+def test_windows_that_hold_a_number_are_counted(
     n: int, width: int, numbers: int, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    cells = np.full((n, width), -1, np.int32)
+    cells = np.full((int(rng.integers(1, n + 1)), width), -1, np.int32)
     for row in cells:
         row_cells = rng.permutation(numbers)[: rng.integers(0, width + 1)]
         row[: row_cells.size] = row_cells
-    rows = rng.permutation(n + 3)[: rng.integers(0, n + 4)]
-    expected = Counter(
-        number
-        for row in rows
-        if row < n
-        for number in cells[row].tolist()
-        if number >= 0
-    )
-    for count in both_ways("count_cells"):
-        counts, seen = np.zeros(numbers, np.int32), np.full(numbers, -1, np.int32)
-        matches = count(cells, rows, counts, seen)
-        assert sorted(seen[:matches].tolist()) == sorted(expected)
+    windows = Windows.by(rng.integers(0, n, n).astype(np.int32))
+    visible: NDArray[np.bool_] = rng.random(n) < 0.7
+    asked = rng.integers(0, n, rng.integers(0, n + 4))
+    held = [
+        {
+            number
+            for row in np.flatnonzero((windows.of == window) & visible).tolist()
+            for number in (cells[row].tolist() if row < len(cells) else [])
+            if number >= 0
+        }
+        for window in set(asked.tolist())
+    ]
+    expected = Counter(number for terms in held for number in terms)
+    passed = np.zeros(n, np.bool_)
+    for count in both_ways("count_windows"):
+        tally, seen = np.zeros((numbers, 2), np.int32), np.full(numbers, -1, np.int32)
+        runs = windows.starts, windows.members
+        distinct, holding = count(cells, asked, *runs, visible, passed, tally, seen)
+        assert sorted(seen[:distinct].tolist()) == sorted(expected)
         assert {
-            number: int(counts[number]) for number in np.flatnonzero(counts)
+            number: int(tally[number, 0]) for number in np.flatnonzero(tally[:, 0])
         } == expected
+        assert holding == sum(map(bool, held))
+        assert not passed.any()
 
 
 @given(st.integers(2, 12), st.integers(0, 12), SEEDS)

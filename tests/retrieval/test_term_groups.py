@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from soulmem.graph.cooccurrence import npmi
 from soulmem.graph.incidence import Incidence
+from soulmem.graph.windows import Windows
 from soulmem.kernels.spread import SpreadParams
 from soulmem.retrieval.association import (
     ActiveTerms,
@@ -87,35 +88,54 @@ def test_where_a_chat_has_not_met_two_of_a_group_together_it_joins_nothing() -> 
     assert not groups.members(groups.first).terms.size
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_size=1),
-    st.frozensets(st.sampled_from("abcdef"), min_size=2),
+    st.lists(
+        st.frozensets(st.sampled_from("abcdef"), min_size=2), min_size=1, max_size=2
+    ),
+    st.integers(0, 9999) | st.none(),
 )
 def test_group_and_term_are_counted_like_two_terms(
-    texts: list[frozenset[str]], group: frozenset[str]
+    texts: list[frozenset[str]], of_groups: list[frozenset[str]], seed: int | None
 ) -> None:
-    """As if each text with two of the group had one more term, which stands for the group."""
+    """As if each window with two of the group had one more term, which stands for the group.
+
+    seed  of a random partition of the texts into windows; None: each by itself
+    """
     incidence = held([" ".join(sorted(text)) for text in texts])
-    visible = np.arange(len(texts)) % 3 != 1
-    shown = [text for row, text in enumerate(texts) if visible[row]]
-    of_group = [text for text in shown if len(text & group) > 1]
-    terms = numbers(incidence, tuple(sorted(group)))
-    groups = TermGroups(incidence, [np.asarray(terms, np.int64)], visible)
-    found = groups.members(groups.first)
-    expected = {}
-    for term in terms:
-        word = incidence.key(term)
-        pair = sum(word in text for text in of_group)
-        alone = sum(word in text for text in shown)
-        counts = np.asarray([[pair], [alone], [len(of_group)]], np.int64)
-        strength = float(npmi(counts[0], counts[1], counts[2], len(shown))[0])
-        if strength > 0:
-            expected[term] = (pytest.approx(strength), pair, alone)
-    each = zip(
-        found.strength.tolist(),
-        found.pair.tolist(),
-        found.windows.tolist(),
-        strict=True,
-    )
-    assert dict(zip(found.terms.tolist(), each, strict=True)) == expected
+    n = len(texts)
+    visible = np.arange(n) % 3 != 1
+    of, windows = np.arange(n), None
+    if seed is not None:
+        of = np.random.default_rng(seed).integers(0, n, n)
+        windows = Windows.by(of.astype(np.int32))
+    said = [
+        frozenset[str]().union(
+            *(texts[row] for row in np.flatnonzero((of == w) & visible))
+        )
+        for w in range(n)
+    ]
+    shown = [words for words in said if words]
+    members = [numbers(incidence, tuple(sorted(group))) for group in of_groups]
+    arrays = [np.asarray(terms, np.int64) for terms in members]
+    groups = TermGroups(incidence, arrays, visible, windows)
+    for i, (group, terms) in enumerate(zip(of_groups, members, strict=True)):
+        of_group = [words for words in shown if len(words & group) > 1]
+        found = groups.members(groups.first + i)
+        expected = {}
+        for term in terms:
+            word = incidence.key(term)
+            pair = sum(word in words for words in of_group)
+            alone = sum(word in words for words in shown)
+            counts = np.asarray([[pair], [alone], [len(of_group)]], np.int64)
+            strength = float(npmi(counts[0], counts[1], counts[2], len(shown))[0])
+            if strength > 0:
+                expected[term] = (pytest.approx(strength), pair, alone)
+        each = zip(
+            found.strength.tolist(),
+            found.pair.tolist(),
+            found.windows.tolist(),
+            strict=True,
+        )
+        assert dict(zip(found.terms.tolist(), each, strict=True)) == expected

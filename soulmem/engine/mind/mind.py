@@ -42,6 +42,7 @@ from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
+from soulmem.graph.windows import Windows
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import TextInContext
@@ -243,6 +244,10 @@ class Mind:
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """See `Visibility.neighbours`."""
         return self._visibility.neighbours(chat)
+
+    def exchange_windows(self, chat: ChatId | None) -> Windows:
+        """See `Visibility.exchange_windows`."""
+        return self._visibility.exchange_windows(chat)
 
     def chat_rows(self, chat: ChatId) -> Ints:
         """See `Visibility.chat_rows`."""

@@ -40,6 +40,7 @@ from soulmem.graph.packing import (
 from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
 from soulmem.graph.tellings import Tellings
+from soulmem.graph.windows import Windows
 
 _NO_ROWS = np.zeros(0, np.int64)
 _MODEL = ORIGINS.index(Origin.MODEL)
@@ -78,6 +79,7 @@ class Visibility:
         self._joint: set[MemoryId] = set()
         # Of the chats asked for last.
         self._neighbours: dict[ChatId | None, NeighbourColumns] = {}
+        self._windows: dict[ChatId | None, Windows] = {}
         self._last_chat: ChatId | None = None  # of which the branch was put
         self._exchanges = ExchangeTimes(columns)
 
@@ -226,6 +228,30 @@ class Visibility:
         self._neighbours[chat] = out
         return out.first(n)
 
+    def exchange_windows(self, chat: ChatId | None) -> Windows:
+        """The exchanges of all rows: in `chat` for the episodes it holds, in other chats for the rest.
+
+        An exchange is a line of somebody else and what the soul says before the next one. What the soul says
+        before any, and rows of no chat, stand by themselves. Replies that several chats give to one line are in
+        one window; so are they seen where all chats are looked at. Cached until a branch changes: read only.
+        """
+        n = self._rows.capacity
+        cached = self._windows.get(chat)
+        if cached is not None and cached.of.size == n:
+            return cached
+        of = np.arange(n, dtype=np.int32)
+        # By name, not by who came first: then the same chats always have the same exchanges.
+        for each in sorted(self._branch_rows, key=lambda key: (key == chat, key)):
+            rows = self._branch_rows[each][0]
+            opens = self._columns.opens_exchange[rows]
+            last = np.maximum.accumulate(np.where(opens, np.arange(rows.size), -1))
+            of[rows] = np.where(last >= 0, rows[last], rows)
+        out = Windows.by(of)
+        while len(self._windows) >= _CACHED_CHATS:
+            del self._windows[next(iter(self._windows))]
+        self._windows[chat] = out
+        return out
+
     def exchange_times(self) -> NDArray[np.float64]:
         """When each exchange the soul lived took place: POSIX seconds, ascending; read only."""
         return self._exchanges.happened(self._rows.capacity)
@@ -342,6 +368,7 @@ class Visibility:
             self.branches.restore(branch)
             self._branch_rows[branch.chat] = rows, pairs
             self._neighbours.clear()
+            self._windows.clear()
             self._last_chat = branch.chat
             self._exchanges.forget()
             yield
@@ -352,6 +379,7 @@ class Visibility:
         Only where the order differs from `before`, the old order, rows are looked up.
         """
         rows, pairs = self._branch_rows.pop(branch.chat, (_NO_ROWS, _NO_ROWS))
+        self._windows.clear()
         if not branch.order:
             self._neighbours.clear()
             self._last_chat = None
@@ -416,7 +444,7 @@ class Visibility:
             for family in families:
                 columns.family[row] = self._families.add(family)
         columns.everywhere[row] = memory.timelines is Timelines.ALL
-        columns.opens_exchange[row] = opens_exchange(memory)
+        self._set_opens(row, opens=opens_exchange(memory))
         if not is_held:
             columns.family[row] = -1
         if was_exchange:  # its time may be another one now
@@ -426,6 +454,11 @@ class Visibility:
         self._bound.pop(key, None)
         if memory.place is not None and not is_held and _is_of_one_timeline(memory):
             self._bound[key] = memory.place
+
+    def _set_opens(self, row: int, *, opens: bool) -> None:
+        if opens != self._columns.opens_exchange[row]:
+            self._columns.opens_exchange[row] = opens
+            self._windows.clear()
 
     def drop(self, key: MemoryId) -> None:
         """Forget a memory that was dropped; the caller clears the flags of its row."""

@@ -21,8 +21,9 @@ from soulmem.engine.views.telling_ages import with_joined_tellings
 from soulmem.engine.views.topic_words import member_terms, topics_of_term
 from soulmem.graph.association import arc_class
 from soulmem.language.keywords import terms
+from soulmem.language.relations import relation_of
 from soulmem.retrieval.association import ActiveTerms, AssociationParams, spread_energy
-from soulmem.retrieval.edge_weights import class_factors
+from soulmem.retrieval.edge_weights import class_factors, relation_factor
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,7 @@ def activate_terms(
             mind, of, met, context.request.chat, context.extra_turns
         ),
         [member_terms(mind, topic) for topic in topics],
+        mind.exchange_windows(context.request.chat),
     )
     return TermActivation(mind, active, topics) if active is not None else None
 
@@ -125,14 +127,16 @@ def _topics(mind: Mind, context: RecallContext, terms: Iterable[int]) -> list[Me
 
 
 class Relations:
-    """What relations join a term with, as far as a recall may use them: strength * confidence * class."""
+    """What relations join a term with, as far as a recall may use them: strength * confidence * the factor of
+    facts, if it asks for some * that of what the relation says.
+    """
 
     def __init__(self, mind: Mind, context: RecallContext) -> None:
         self._mind, self._accessible = mind, context.accessible
         self._turn = mind.lived_turns(context.extra_turns)
-        wanted = context.guidance.kinds
-        factors = class_factors(kinds=wanted)
+        factors = class_factors(kinds=context.guidance.kinds)
         self._factor = float(factors[arc_class(EdgeKind.RELATES, MemoryKind.CONCEPT)])
+        self._asks_why = context.guidance.causes
 
     @compute_only
     def of(self, terms: Sequence[int]) -> list[dict[int, float]]:
@@ -150,7 +154,9 @@ class Relations:
             if row is None or term is None or not self._accessible[row]:
                 continue
             strength = self._mind.edge_strength(edge, self._turn)
-            weight = min(1.0, strength * edge.confidence * self._factor)
+            says = relation_of(edge.verb).says
+            factor = self._factor * relation_factor(says, asks_why=self._asks_why)
+            weight = min(1.0, strength * edge.confidence * factor)
             if strength >= FLOOR:
                 out[term] = max(out.get(term, 0.0), weight)
         return out

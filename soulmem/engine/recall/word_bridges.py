@@ -112,7 +112,7 @@ def _over_topics(
     share      float64[words], what goes on to these
     is_bridge  bool[terms], the words that the walk may pass
 
-    A topic leads only to words that occur in visible texts with another word of it.
+    A topic leads only to words that occur in an exchange of visible texts with another word of it.
     """
     arriving: dict[MemoryId, float] = {}
     for of_word, going in zip(topics, share.tolist(), strict=True):
@@ -122,7 +122,8 @@ def _over_topics(
     usable = [k for k, row in rows if row is not None and context.accessible[row]]
     best = sorted(usable, key=lambda key: (-arriving[key], key))[: params.topics]
     groups = [member_terms(mind, topic) for topic in best]
-    joined = TermGroups(mind.terms.incidence, groups, context.visible)
+    windows = mind.exchange_windows(context.request.chat)
+    joined = TermGroups(mind.terms.incidence, groups, context.visible, windows)
     out: dict[int, float] = {}
     for group, topic in enumerate(best):
         terms = joined.members(joined.first + group).terms

@@ -42,7 +42,7 @@ class TopicWork:
     """Which terms and associations topics are built from."""
 
     seen: int = 3  # texts with the term; two may be chance
-    met: int = 2  # texts with both terms; one may be chance
+    met: int = 2  # exchanges with both terms; one may be chance
     strength: float = (
         0.12  # 0..1, least strength of an association; four even pairs reach 0.17
     )
@@ -150,13 +150,13 @@ def _links_of(
 ) -> dict[tuple[str, str], float]:
     """The strongest associations of these terms with terms of `among`; removed terms have none."""
     incidence = mind.terms.incidence
-    told = _rows_that_count(mind)
+    told, windows = _rows_that_count(mind), mind.exchange_windows(None)
     links = {}
     for key in keys:
         term = incidence.number(key)
         if term is None:
             continue
-        met = associates(incidence, term, told)
+        met = associates(incidence, term, told, windows=windows)
         strong = np.flatnonzero((met.strength >= p.strength) & (met.pair >= p.met))
         order = strong[np.argsort(-met.strength[strong], kind="stable")]
         others = [

@@ -70,10 +70,12 @@ def messages_of(texts: list[str], start: int = 1) -> list[SentMessage]:
 
 
 def apart(texts: list[str]) -> list[str]:
-    """The texts with small talk around each: what merely stands beside it comes to mind as well."""
+    """The texts, each answered by nothing, with small talk after it: what merely stands beside it comes to mind
+    as well.
+    """
     out: list[str] = []
     for text in texts:
-        out += (text, *FILL)
+        out += (text, "Hm.", *FILL, "Oh.")
     return [*out, "."]
 
 
@@ -120,6 +122,29 @@ async def test_what_was_often_said_together_comes_with_its_reason(
     }
     assert memory.why.startswith(expected[language])
     assert f'"{cue}" -> "{term}"' in (await trace(stage, answer)).grade_why
+
+
+@pytest.mark.parametrize("is_reply", [True, False])
+async def test_a_line_and_the_reply_to_it_are_said_together(
+    stage: Stage, is_reply: bool
+) -> None:
+    """The cue in the user's line and the other word in the reply; or that one in a line that opens an exchange."""
+    texts: list[str] = []
+    for i, aside in enumerate(("Quite so.", "Well now.", "Never mind.")):
+        between = [] if is_reply else ["Hm.", "Let us go on."]
+        texts += (f"Is that the violin{'!' * i}", *between, "It is like a volcano.")
+        texts += (aside, *FILL, "Oh.")[len(between) :]
+    fact = TEXTS["en"][2]
+    texts += [fact, "I see.", *[*FILL, "."] * 3]
+    messages = [
+        line(f"m{i}", text, (Role.USER, Role.CHARACTER)[i % 2])
+        for i, text in enumerate(texts)
+    ]
+    await stage.sync("c1", messages)
+    await stage.close("c1")
+    answer = await stage.recall(TEXTS["en"][4], type=RecallType.QUIET)
+    led = [m.why for m in answer.memories if fact in m.text]
+    assert any('think of "volcano"' in why for why in led) is is_reply
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -233,7 +258,7 @@ async def test_the_baseline_is_the_order_of_the_texts_alone(stage: Stage) -> Non
 
 def picture(mind: Mind) -> dict[str, object]:
     """What every text holds, and what every term is met with; concepts by their names."""
-    incidence = mind.terms.incidence
+    incidence, windows = mind.terms.incidence, mind.exchange_windows(None)
     usable = mind.accessible_rows(None, None, lambda _chat, _place: True)
 
     def called(number: int) -> str:
@@ -247,7 +272,7 @@ def picture(mind: Mind) -> dict[str, object]:
         )
     met: dict[str, object] = {}
     for number in np.flatnonzero(incidence.counts(usable)).tolist():
-        neighbours = associates(incidence, number, usable)
+        neighbours = associates(incidence, number, usable, windows=windows)
         rows = zip(
             neighbours.terms,
             neighbours.strength,
@@ -421,7 +446,7 @@ async def test_what_was_said_together_in_the_same_words_counts_each_time(
     led = [m.text for m in answer.memories if "associates" in str(m.path)]
     assert any(fact in text for text in led)
     # A branch from before the second time knows of one.
-    early = messages_of(texts[:-6])
+    early = messages_of(texts[:-8])
     await stage.sync("c2", early, parent=("c1", early[-1].slot))
     answer = await stage.recall(query, "c2", type=RecallType.QUIET)
     assert not any("associates" in str(m.path) for m in answer.memories)
