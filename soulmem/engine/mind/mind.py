@@ -42,7 +42,6 @@ from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
-from soulmem.graph.windows import Windows
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import TextInContext
@@ -104,6 +103,7 @@ class Mind:
         self.branches = self._visibility.branches
         self.derivations = self._visibility.derivations
         self.tellings = self._visibility.tellings
+        self.exchange_windows = self._visibility.exchange_windows
         self.time = SoulTime(
             lambda: me.soul.settings.clock, self._visibility, self.columns
         )
@@ -244,10 +244,6 @@ class Mind:
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """See `Visibility.neighbours`."""
         return self._visibility.neighbours(chat)
-
-    def exchange_windows(self, chat: ChatId | None) -> Windows:
-        """See `Visibility.exchange_windows`."""
-        return self._visibility.exchange_windows(chat)
 
     def chat_rows(self, chat: ChatId) -> Ints:
         """See `Visibility.chat_rows`."""
