@@ -135,6 +135,24 @@ def no_memory(memory: str, field: str | None = None) -> NotFound:
     return NotFound(words, field=field)
 
 
+def no_soul(soul: str, field: str) -> NotFound:
+    """The error for a soul that its owner does not have."""
+    words = phrase(
+        "no_soul",
+        "no soul '{soul}': create it with PUT /v1/souls/{soul}",
+        soul=soul,
+    )
+    return NotFound(words, field=field)
+
+
+def no_chat(chat: str, field: str) -> NotFound:
+    """The error for a chat that its owner does not have."""
+    words = phrase(
+        "no_chat", "no chat '{chat}': send it with PUT /v1/chats/{chat}", chat=chat
+    )
+    return NotFound(words, field=field)
+
+
 def fault(error: Exception) -> Phrase:
     """What the user is told of an error of SoulMem itself; its message may quote a chat and is left out."""
     return phrase(

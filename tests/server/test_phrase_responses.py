@@ -42,7 +42,7 @@ def test_a_plain_text_has_no_phrase() -> None:
 
 
 def test_an_error_and_a_failed_job_carry_their_phrase() -> None:
-    body = json.loads(problem(StoreFull(FULL)).body or b"")
+    body = json.loads(problem(StoreFull(FULL)).text or "")
     assert (body["message"], body["phrase"]["code"]) == (str(FULL), "store_full")
     view = JobView(
         "j1",

@@ -13,10 +13,9 @@ from functools import partial
 from soulmem.conversation.episodes import episode_of, settled_count
 from soulmem.conversation.text_analysis import TextAnalyses
 from soulmem.domain.dialogue import Chat, ChatState
-from soulmem.domain.errors import NotFound, SoulMemError
+from soulmem.domain.errors import SoulMemError, no_chat, no_soul
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, Place
-from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -105,28 +104,14 @@ class World:
         """The active soul of that id. Raises NotFound."""
         stored_soul = self.souls.get(soul)
         if stored_soul is None or stored_soul.state is SoulState.BIN:
-            raise NotFound(
-                phrase(
-                    "no_soul",
-                    "no soul '{soul}': create it with PUT /v1/souls/{soul}",
-                    soul=soul,
-                ),
-                field=field,
-            )
+            raise no_soul(soul, field)
         return stored_soul
 
     def head(self, chat: ChatId, field: str = "chat") -> Chat:
         """The active chat of that id. Raises NotFound."""
         chat_head = self.heads.get(chat)
         if chat_head is None or chat_head.state is ChatState.BIN:
-            raise NotFound(
-                phrase(
-                    "no_chat",
-                    "no chat '{chat}': send it with PUT /v1/chats/{chat}",
-                    chat=chat,
-                ),
-                field=field,
-            )
+            raise no_chat(chat, field)
         return chat_head
 
     def family(self, chat: ChatId, heads: dict[ChatId, Chat] | None = None) -> ChatId:
