@@ -48,6 +48,9 @@ def test_every_value_has_a_reading(value: Any) -> None:
             "It rained.",
         ),  # cut by the schema
         ("It rained" * 60, None),
+        ("Al hid it. [1] Mira saw it [2, 3].", "Al hid it. Mira saw it."),
+        ("[4]", None),
+        ("Room [a] on floor 2", "Room [a] on floor 2"),
     ],
 )
 def test_texts(value: Any, words: str | None) -> None:

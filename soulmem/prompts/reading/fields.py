@@ -10,13 +10,15 @@ LONGEST = 400  # characters of a text: one or two sentences
 LONGEST_NAME = 60  # characters of a name or a label
 LONGEST_PHRASE = 120  # characters of the verb or the object of a fact
 
+# Texts of users hold none: a prompt shows theirs with another bracket.
+_LINE_NUMBERS = re.compile(r"\s*\[\s*\d+(?:\s*[,;]\s*\d+)*\s*\]")
 _SENTENCES = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
 _NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _MOST_LABELS = 8
 
 
 def text(value: Any, limit: int = LONGEST) -> str | None:
-    """A text on one line; None for other types and blank ones.
+    """A text on one line, without numbers of lines that it repeats; None for other types and blank ones.
 
     One that has the `limit` characters at which a schema cuts it ends with its last whole sentence.
     """
@@ -26,7 +28,7 @@ def text(value: Any, limit: int = LONGEST) -> str | None:
     if len(words) >= limit:
         sentences = _SENTENCES.match(words[:limit])
         words = sentences.group() if sentences else ""
-    return words or None
+    return _LINE_NUMBERS.sub("", words).strip() or None
 
 
 def label(value: Any, limit: int = LONGEST_NAME) -> str | None:
