@@ -6,7 +6,7 @@ import { memoryPages } from '../widgets/memory_pages.js';
 import { withArrowRows } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
 import { createSelection } from './memory_selection.js';
-import { memoryForm } from './memory_form.js';
+import { memoryForm } from './hand_made.js';
 import { memoryView } from './memory_view.js';
 import { dayTitle, storyDays } from './story_days.js';
 import { densityBar } from './story_density.js';

@@ -6,7 +6,7 @@ import { auditItem } from '../widgets/audit_entry.js';
 import { kindLabel, memoryBadges } from '../widgets/memory_badges.js';
 import { sourcesView } from '../widgets/memory_sources.js';
 import { paged } from '../widgets/paging.js';
-import { memoryLinks } from './memory_links.js';
+import { memoryLinks } from './hand_made.js';
 import { memoryParts } from './memory_parts.js';
 import { isFocusLost } from '../widgets/two_columns.js';
 

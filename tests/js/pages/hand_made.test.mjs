@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { linkOf } from '../../../extension_js/src/pages/memory_links.js';
+import { linkOf } from '../../../extension_js/src/pages/hand_made.js';
 import { memory, memoryWindow } from './window.mjs';
 
 const CONCEPT = memory({ id: 'c1', kind: 'concept', text: 'lantern' });
