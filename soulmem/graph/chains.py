@@ -89,6 +89,21 @@ class Chains:
         """The slots of these rows whose code is among those that are 1 in `wanted`, uint8[256]."""
         return self._of(rows, codes, wanted)[0]
 
+    def add_worth(
+        self,
+        rows: NDArray[np.int64],
+        codes: NDArray[np.uint8],
+        code: int,
+        ends: NDArray[np.uint32],
+        worth: NDArray[np.uint8],
+        most: int,
+        out: NDArray[np.int64],
+    ) -> None:
+        """For each row the sum of `worth` at the `ends` of its slots of that code; see `lookups.add_worth`."""
+        add_worth = kernels(rows.size).add_worth
+        lists = self._first, self._next
+        add_worth(*lists, rows, codes, code, ends, worth, most, out)
+
     def add(self, row: int, slot: int) -> None:
         """Insert `slot` at the front of the row's list."""
         self._reserve(row + 1, slot + 1)

@@ -28,6 +28,7 @@ _KIND_CODE = {kind.value: code for code, kind in enumerate(EDGE_KINDS)}
 _ORIGIN_CODE = {origin.value: code for code, origin in enumerate(_ORIGINS)}
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND = timedelta(microseconds=1)
+_MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 _FREE = 255  # the kind of a slot that holds no edge
 _FIRST_SLOTS = 64
 _MOST_USES = np.iinfo(np.uint32).max  # no more are counted
@@ -67,7 +68,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._probability = Sparse()  # by slot
         self._leaving = Chains()  # by source row
         self._arriving = Chains()  # by target row
-        self._mentions = Mentions(EDGE_KINDS.index(EdgeKind.MENTIONS))
+        self._mentions = Mentions(_MENTIONS)
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Copies of all columns and indexes for a snapshot; rows are those of `Rows`."""
@@ -158,6 +159,10 @@ class EdgeTable(Mapping[str, Edge]):
             if self._id(slot) == key:
                 return slot
         return None
+
+    def id_at(self, slot: int) -> str | None:
+        """Id of the edge in a slot; None of a free one."""
+        return None if self._kind[slot] == _FREE else self._id(slot)
 
     def find(
         self,
@@ -314,6 +319,19 @@ class EdgeTable(Mapping[str, Edge]):
         return self._mentions.of(
             rows, self._arriving, *columns, self._touched, self._at_turn
         )
+
+    def worth_of_mentions(
+        self, rows: Ints, worth: NDArray[np.uint8], most: int
+    ) -> Ints:
+        """Worth of the texts that mention each of these rows; counted until it is `most`, -1 without a mention.
+
+        worth  uint8[n] by row of a text
+        """
+        out = np.empty(rows.size, np.int64)
+        self._arriving.add_worth(
+            rows, self._kind, _MENTIONS, self._source, worth, most, out
+        )
+        return out
 
     def changed(self, since: int) -> list[EdgeChange] | None:
         """Edges put or dropped since that revision; None when the log does not reach back so far."""

@@ -11,6 +11,8 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.opinions import NEUTRAL, Opinion
 from soulmem.graph.rows import Rows
 
+Ints = NDArray[np.int64]
+
 
 class Opinions:
     """Opinions by memory; most memories have none."""
@@ -35,14 +37,11 @@ class Opinions:
             if opinion.doubted is not None
         ]
 
-    def scores(self, size: int) -> NDArray[np.float64]:
-        """Feedback of each row, 0..1, float64[size]; NEUTRAL for rows without an opinion."""
-        out = np.full(size, NEUTRAL)
-        for opinion in self._said.values():
-            row = self._rows.row(opinion.memory)
-            if row is not None and row < size:
-                out[row] = opinion.score
-        return out
+    def scores(self, rows: Ints) -> NDArray[np.float64]:
+        """Feedback of each of these rows, 0..1, float64[rows]; NEUTRAL for rows without an opinion."""
+        told = {self._rows.row(o.memory): o.score for o in self._said.values()}
+        scores = (told.get(row, NEUTRAL) for row in rows.tolist())
+        return np.fromiter(scores, np.float64, rows.size)
 
     def kept_out(self, chat: ChatId) -> list[int]:
         """Rows that must never be recalled in the chat."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
@@ -112,12 +113,15 @@ class WorkingMemory:
 
     def active(self, limit: int | None = None) -> list[Active]:
         """Active memories, latest first, at most `limit`."""
-        nodes = [
-            Active(memory, node["count"], node["turn"], node["new"])
+        order = (
+            (-node["turn"], -node["count"], memory)
             for memory, node in self.graph.nodes(data=True)
+        )
+        first = sorted(order) if limit is None else nsmallest(limit, order)
+        return [
+            Active(memory, -count, -turn, self.graph.nodes[memory]["new"])
+            for turn, count, memory in first
         ]
-        nodes.sort(key=lambda active: (-active.turn, -active.count, active.memory))
-        return nodes[:limit]
 
     def _node(self, memory: MemoryId, turn: int) -> dict[str, int]:
         if memory not in self.graph:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import heapq
 
 import numpy as np
+import numpy.typing as npt
 
 from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
 from soulmem.kernels.tuning import Places
+
+Labels = npt.NDArray[np.int64]
 
 UNSEEN = 255  # more hops than any chain has
 
@@ -47,7 +50,7 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     hops: Kinds,
     best: Floats,
     best_hops: Kinds,
-) -> tuple[list[int], list[int], list[int], list[float], list[int]]:
+) -> tuple[Labels, Labels, Labels, Floats, Labels]:
     """Chains in order of falling flow (Dijkstra), of at most max_hops edges.
 
         flow of a chain = seed_flow * product of (1 - restart) * P over its edges
@@ -109,4 +112,11 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
                 position.append(np.int64(edge))
                 flows.append(flow)
                 heapq.heappush(heap, (-flow, length + 1, np.int64(len(nodes) - 1)))
-    return nodes, before, position, flows, arrived
+    # As lists each number would become an object.
+    return (
+        np.array(nodes, np.int64),
+        np.array(before, np.int64),
+        np.array(position, np.int64),
+        np.array(flows, np.float64),
+        np.array(arrived, np.int64),
+    )

@@ -19,6 +19,7 @@ from soulmem.kernels import (
     texts,
     token_codes,
 )
+from soulmem.kernels.csr import Floats
 
 # Sums in any order, and no look at every divisor, for the sake of wide registers; NaN stays NaN.
 _WIDE: dict[str, Any] = {
@@ -37,7 +38,8 @@ class Kernels:
     transpose: Callable[..., None]
     pull: Callable[..., int]
     best_chains: Callable[
-        ..., tuple[list[int], list[int], list[int], list[float], list[int]]
+        ...,
+        tuple[chains.Labels, chains.Labels, chains.Labels, Floats, chains.Labels],
     ]
     dots_of_two: Callable[..., None]
     order_edges: Callable[..., None]
@@ -48,14 +50,17 @@ class Kernels:
     add_pairs: Callable[..., None]
     link_rows: Callable[..., None]
     open_pairs: Callable[..., tuple[int, float]]
+    take_pairs: Callable[..., None]
     fuse_texts: Callable[..., None]
     add_walk: Callable[..., None]
     measure: Callable[..., tuple[float, float]]
     follow: Callable[..., int]
+    add_worth: Callable[..., None]
     find_tokens: Callable[..., None]
     count_home: Callable[..., None]
     take_home: Callable[..., None]
     count_windows: Callable[..., tuple[int, int]]
+    mark_rows: Callable[..., None]
     mark_accessible_facts: Callable[..., None]
     unpack_states: Callable[..., None]
     best_matches: Callable[..., None]
@@ -92,6 +97,7 @@ def compile_kernels(cache: bool) -> Kernels:
         for t in ("uint8", "int32", "int64")
     )
     cells = numba.types.Array(numba.int32, 2, "C")
+    marks = numba.types.Array(numba.boolean, 2, "C")
     nibbles = numba.types.Array(numba.uint8, 2, "C")
     states = numba.types.Array(numba.float32, 2, "C")
 
@@ -155,6 +161,7 @@ def compile_kernels(cache: bool) -> Kernels:
         add_walk=jit(texts.add_walk, (f4, f4, u1, real, f4), **_WIDE),
         measure=jit(texts.measure, (f4, u1, whole), **_WIDE),
         follow=jit(lookups.follow, (i4, i4, i8, u1, u1, i8, i8)),
+        add_worth=jit(lookups.add_worth, (i4, i4, i8, u1, whole, u4, u1, whole, i8)),
         find_tokens=jit(lookups.find_tokens, (kept_8, kept_4, i8, i8, i8)),
         count_home=jit(lookups.count_home, (kept_4, i8, i8, i4, whole, i8)),
         take_home=jit(
@@ -163,11 +170,13 @@ def compile_kernels(cache: bool) -> Kernels:
         count_windows=jit(
             lookups.count_windows, (cells, i8, i4, i4, b1, b1, cells, i4)
         ),
+        mark_rows=jit(lookups.mark_rows, (i8, i8, i4, i8, marks)),
         mark_accessible_facts=jit(lookups.mark_accessible_facts, (cells, b1)),
         unpack_states=jit(token_codes.unpack, (nibbles, f4, states), **_WIDE),
         best_matches=jit(
             token_codes.best_matches, (states, i8, f4, states, f4), **_WIDE
         ),
+        take_pairs=jit(texts.take_pairs, (f4, i4, i4, f4, f4)),
         fuse_texts=jit(
             texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)
         ),

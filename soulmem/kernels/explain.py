@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from soulmem.kernels.chains import UNSEEN
+from soulmem.kernels.chains import UNSEEN, Labels
 from soulmem.kernels.compiled import Kernels
-from soulmem.kernels.csr import Csr, Flags, Ids, Weights
+from soulmem.kernels.csr import Csr, Flags, Floats, Ids, Kinds, Weights
 from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.tuning import (
     NO_FLAGS,
@@ -38,6 +38,32 @@ class Chain:
     flow: float
 
 
+class ChainSpace:
+    """Arrays by node for `explain`, zeros between two calls: making them anew would take as long as the search.
+
+    For one thread at a time.
+    """
+
+    def __init__(self) -> None:
+        self._size = -1
+
+    def of(self, n: int) -> tuple[Floats, Flags, Kinds, Floats, Kinds]:
+        """Score, target, hops, best flow and the hops of that, with room for `n` nodes."""
+        if n > self._size:
+            self._size = n + n // 8
+            score, best = np.zeros(self._size), np.zeros(self._size)
+            target = np.zeros(self._size, np.bool_)
+            hops, best_hops = np.zeros((2, self._size), np.uint8)
+            self._columns = score, target, hops, best, best_hops
+        return self._columns
+
+    def clean(self, *written: Ids | Labels) -> None:
+        """Put zeros where nodes were written."""
+        for nodes in written:
+            for column in self._columns:
+                column[nodes] = 0
+
+
 def explain(
     graph: Csr | PatchedGraph,
     walk: Walk,
@@ -47,18 +73,18 @@ def explain(
     tuning: Tuning | None = None,
     max_hops: int = 6,
     find_kernels: Callable[[int], Kernels] = kernels,
+    space: ChainSpace | None = None,
 ) -> list[Chain]:
     """For each target, in their order, the chain of greatest flow over nodes the walk reached.
 
     Targets to which no chain of at most max_hops (< 255) edges leads are left out.
-    `restart` and `tuning` are those of the walk.
+    `restart` and `tuning` are those of the walk; `space` is used again where it is given.
     """
-    tuning = tuning or Tuning()
-    score, wanted = np.zeros(graph.nodes), np.zeros(graph.nodes, np.bool_)
+    tuning, space = tuning or Tuning(), space or ChainSpace()
+    score, wanted, hops, best, best_hops = space.of(graph.nodes)
     score[walk.rows] = walk.score
     wanted[targets] = True
     distinct = np.unique(seeds).astype(np.uint32)
-    hops, best_hops = np.zeros(graph.nodes, np.uint8), np.zeros(graph.nodes, np.uint8)
     hops[walk.rows] = UNSEEN
     hops[distinct] = UNSEEN
     nodes, before, position, flow, arrived = find_kernels(
@@ -75,15 +101,16 @@ def explain(
         distinct,
         score[distinct],
         wanted,
-        int(wanted.sum()),
+        np.unique(targets).size,
         restart,
         max_hops,
         hops,
-        np.zeros(graph.nodes),
+        best,
         best_hops,
     )
+    space.clean(walk.rows, targets, distinct, nodes)
     chains = {}
-    for label in arrived:
+    for label in arrived.tolist():
         rows, positions = [int(nodes[label])], []
         end = label
         while before[end] >= 0:

@@ -73,6 +73,30 @@ def _mark_accessible_facts(
     accessible[table[:, 0]] = accessible[table[:, 1]] & accessible[table[:, 2]]
 
 
+def _mark_rows(
+    begin: lookups.Ints,
+    end: lookups.Ints,
+    rows: npt.NDArray[np.int32],
+    wanted: lookups.Ints,
+    out: npt.NDArray[np.bool_],
+) -> None:
+    """See `lookups.mark_rows`."""
+    for i in range(begin.size):
+        out[i] = np.isin(wanted, rows[begin[i] : end[i]])
+
+
+def _take_pairs(
+    pairs: texts.Floats,
+    first: texts.RowNumbers,
+    second: texts.RowNumbers,
+    of_first: texts.Floats,
+    of_second: texts.Floats,
+) -> None:
+    """See `texts.take_pairs`."""
+    with_none = np.append(pairs, np.float32(np.nan))  # -1 is the last
+    of_first[:], of_second[:] = with_none[first], with_none[second]
+
+
 def _unpack_states(codes: Bytes, scale: Weights, out: States) -> None:
     """See `token_codes.unpack`."""
     half = codes.shape[1]
@@ -124,14 +148,17 @@ INTERPRETED = Kernels(
     add_pairs=_quiet(bm25.add_pairs),
     link_rows=bm25.link_rows,
     open_pairs=_open_pairs,
+    take_pairs=_take_pairs,
     fuse_texts=_quiet(texts.fuse_texts),
     add_walk=_quiet(texts.add_walk),
     measure=_quiet(texts.measure),
     follow=_quiet(lookups.follow),
+    add_worth=_quiet(lookups.add_worth),
     find_tokens=_quiet(lookups.find_tokens),
     count_home=_quiet(lookups.count_home),
     take_home=_quiet(lookups.take_home),
     count_windows=_quiet(lookups.count_windows),
+    mark_rows=_mark_rows,
     mark_accessible_facts=_mark_accessible_facts,
     unpack_states=_unpack_states,
     best_matches=_best_matches,

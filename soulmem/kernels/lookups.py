@@ -51,6 +51,35 @@ def follow(
     return count
 
 
+def add_worth(
+    first: Slots,
+    after: Slots,
+    rows: Ints,
+    code: Codes,
+    wanted: int,
+    ends: npt.NDArray[np.uint32],
+    worth: Counts,
+    most: int,
+    out: Ints,
+) -> None:
+    """Sum of `worth` at the ends of the entries of one code in the linked list of each row.
+
+    first, after, code  of `follow`; rows int64[k]
+    ends   uint32[m]  of each entry
+    worth  uint8[..]  by end
+    most   where a sum has reached it, no more is looked at
+    out    int64[k], written: the sums; -1 where there is no entry of that code
+    """
+    for index in range(rows.size):
+        slot = first[rows[index]] if rows[index] < first.size else np.int32(-1)
+        total = -1
+        while slot >= 0 and total < most:
+            if code[slot] == wanted:
+                total = max(total, 0) + np.int64(worth[ends[slot]])
+            slot = after[slot]
+        out[index] = total
+
+
 def find_tokens(
     tokens: Ints, starts: Slots, wanted: Ints, begin: Ints, end: Ints
 ) -> None:
@@ -130,6 +159,37 @@ def take_home(
                 out_rows[to], out_often[to] = rows[position], often[position]
                 to += 1
         place[i] = to
+
+
+def mark_rows(
+    begin: Ints, end: Ints, rows: Slots, wanted: Ints, out: npt.NDArray[np.bool_]
+) -> None:
+    """out[i, k] is set where wanted[k] is among rows[begin[i]:end[i]].
+
+    rows    int32[..], >= 0
+    wanted  int64[k], ascending and distinct, >= 0
+    out     bool[len(begin), k], all False before
+    """
+    if wanted.size == 0:
+        return
+    # Most rows are none of the wanted: 8 of them are asked in one byte that stays in the cache.
+    highest = wanted[wanted.size - 1]
+    marked = np.zeros((highest >> 3) + 1, np.uint8)
+    for k in range(wanted.size):
+        marked[wanted[k] >> 3] |= np.uint8(1 << (wanted[k] & 7))
+    for i in range(begin.size):
+        for position in range(begin[i], end[i]):
+            row = np.int64(rows[position])
+            if row > highest or not (marked[row >> 3] >> (row & 7)) & 1:
+                continue
+            low, high = 0, wanted.size - 1
+            while low < high:
+                middle = (low + high) >> 1
+                if wanted[middle] < row:
+                    low = middle + 1
+                else:
+                    high = middle
+            out[i, low] = True
 
 
 def count_windows(

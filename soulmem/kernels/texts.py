@@ -108,6 +108,25 @@ def join(
     return first
 
 
+def take_pairs(
+    pairs: Floats,
+    first: RowNumbers,
+    second: RowNumbers,
+    of_first: Floats,
+    of_second: Floats,
+) -> None:
+    """of_first[row] = pairs[first[row]], and the same of `second`; NaN where the number is -1.
+
+    pairs          float32[p]
+    first, second  int32[n]    numbers of pairs, -1 for none
+    of_first, of_second  float32[n], written
+    """
+    for row in range(first.size):
+        none = np.float32(np.nan)
+        of_first[row] = pairs[first[row]] if first[row] >= 0 else none
+        of_second[row] = pairs[second[row]] if second[row] >= 0 else none
+
+
 def fuse_texts(
     turn: Floats,
     pair_in: Floats,

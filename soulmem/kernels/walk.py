@@ -8,6 +8,7 @@ import numpy as np
 
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import Csr, Floats, Ids
+from soulmem.kernels.explain import ChainSpace
 from soulmem.kernels.laid_out_graph import LaidOutGraph
 from soulmem.kernels.patched_graph import PatchedGraph, Rows
 from soulmem.kernels.tuning import Places, Tuning, check_tuning
@@ -18,7 +19,10 @@ __all__ = ["Tuning", "Walk", "WalkParams", "Walker"]
 
 
 class Walker:
-    """Walks on one graph. Keeps workspace between walks: for one thread at a time."""
+    """Walks on one graph. Keeps workspace between walks: for one thread at a time.
+
+    space  for `explain` on this graph
+    """
 
     def __init__(
         self,
@@ -28,6 +32,7 @@ class Walker:
         self.graph = graph
         self._find_kernels = find_kernels
         self._laid_out: LaidOutGraph | None = None
+        self.space = ChainSpace()
 
     def replaced(self, rows: Rows, places: Places) -> None:
         """Take over the rows that were replaced in the graph; `places` as of the tuning of all walks."""

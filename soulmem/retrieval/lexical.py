@@ -95,37 +95,38 @@ class LexicalIndex:
 
     def frequency(self, token: str) -> int:
         """Number of rows that contain the token."""
+        return self.frequencies([token])[0]
+
+    def frequencies(self, tokens: Sequence[str]) -> list[int]:
+        """The same of each token; kept until a row changes."""
         if self._frequencies[0] != self._revision:
             self._frequencies = self._revision, {}
-        frequencies, asked = self._frequencies[1], self._query
-        if (
-            token not in frequencies
-            and asked is not None
-            and asked.revision == self._revision
-        ):
-            frequencies.update(
-                zip(
-                    asked.tokens,
-                    np.diff(asked.occurrences.starts).tolist(),
-                    strict=True,
-                )
-            )
-        if token not in frequencies:
-            frequencies[token] = self._postings.of([token]).rows.size
-        return frequencies[token]
+        kept = self._frequencies[1]
+        missing = [token for token in dict.fromkeys(tokens) if token not in kept]
+        if missing:
+            kept.update(zip(missing, self._postings.frequencies(missing), strict=True))
+        return [kept[token] for token in tokens]
 
     def contain(self, tokens: Sequence[str], rows: Ints) -> NDArray[np.bool_]:
         """Which of these rows, >= 0, contain each of the tokens, bool[len(tokens), len(rows)]."""
-        occurrences = self._postings.of(tokens)
-        highest = int(rows.max(initial=0))
         distinct, back = np.unique(rows, return_inverse=True)
-        place = np.full(max(highest + 1, self._held.size), -1, np.int64)
-        place[distinct] = np.arange(distinct.size)
-        token = np.repeat(np.arange(len(tokens)), np.diff(occurrences.starts))
-        column = place[occurrences.rows]
+        begin, end, occurrences = self._places_of(tokens)
         out = np.zeros((len(tokens), distinct.size), np.bool_)
-        out[token[column >= 0], column[column >= 0]] = True
+        mark_rows = kernels(occurrences.rows.size).mark_rows
+        mark_rows(begin, end, occurrences.rows, distinct, out)
         return out[:, back]
+
+    def _places_of(self, tokens: Sequence[str]) -> tuple[Ints, Ints, Occurrences]:
+        """Begin and end of each token in the occurrences, which are those of the last query where it had all."""
+        asked = self._query
+        if asked is not None and asked.revision == self._revision:
+            place = {token: i for i, token in enumerate(asked.tokens)}
+            if place.keys() >= set(tokens):
+                which = np.asarray([place[token] for token in tokens], np.int64)
+                starts = asked.occurrences.starts
+                return starts[which], starts[which + 1], asked.occurrences
+        occurrences = self._postings.of(tokens)
+        return occurrences.starts[:-1].copy(), occurrences.starts[1:], occurrences
 
     def scores(
         self, tokens: Mapping[str, float] | Sequence[str], n_rows: int

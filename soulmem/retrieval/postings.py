@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,13 @@ class _Run:
     counts: Counts
 
 
+class _Found(NamedTuple):
+    """Where tokens stand in the runs: of each run the begin and end by token, and whether no row has left it."""
+
+    size: NDArray[np.int64]  # by token: rows that contain it
+    hits: list[tuple[_Run, Hashes, Hashes, bool]]
+
+
 class Postings:
     """Counts of tokens by row; a row is dropped before it is put again.
 
@@ -95,6 +102,23 @@ class Postings:
 
     def of(self, tokens: Sequence[str]) -> Occurrences:
         """The occurrences of each of the tokens."""
+        found = self._found(tokens)
+        compiled = kernels(self._home.size)
+        starts = np.zeros(found.size.size + 1, np.int64)
+        np.cumsum(found.size, out=starts[1:])
+        place, total = starts[:-1].copy(), int(starts[-1])
+        rows, counts = np.empty(total, np.int32), np.empty(total, np.uint8)
+        for run, begin, end, whole in found.hits:
+            where = begin, end, self._home, run.number, whole, place
+            compiled.take_home(run.rows, run.counts, *where, rows, counts)
+        return Occurrences(starts, rows, counts)
+
+    def frequencies(self, tokens: Sequence[str]) -> list[int]:
+        """In how many rows each of the tokens occurs, without a look at the rows."""
+        sizes: list[int] = self._found(tokens).size.tolist()
+        return sizes
+
+    def _found(self, tokens: Sequence[str]) -> _Found:
         self._settle()
         wanted = np.fromiter(map(self._hash.__getitem__, tokens), np.int64, len(tokens))
         compiled = kernels(self._home.size)
@@ -109,14 +133,7 @@ class Postings:
             else:
                 compiled.count_home(run.rows, begin, end, self._home, run.number, size)
             hits.append((run, begin, end, whole))
-        starts = np.zeros(wanted.size + 1, np.int64)
-        np.cumsum(size, out=starts[1:])
-        place, total = starts[:-1].copy(), int(starts[-1])
-        rows, counts = np.empty(total, np.int32), np.empty(total, np.uint8)
-        for run, begin, end, whole in hits:
-            where = begin, end, self._home, run.number, whole, place
-            compiled.take_home(run.rows, run.counts, *where, rows, counts)
-        return Occurrences(starts, rows, counts)
+        return _Found(size, hits)
 
     def gather(self) -> Iterator[None]:
         """Merge all runs into one, in steps between which nothing may change; some 30 ms a step for six million

@@ -274,7 +274,12 @@ async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
             episode_of(SOUL, soul.name, change.chat.id, ranked.message, _BEGAN)
             for ranked in change.put
         ]
-        await store.commit(Change(DEFAULT_OWNER, chats=[change], put_memories=made))
+        for some in _pieces(zip(change.put, made, strict=True), _ROWS):
+            part = ChatChange(change.chat, [ranked for ranked, _ in some])
+            memories = [memory for _, memory in some]
+            await store.commit(
+                Change(DEFAULT_OWNER, chats=[part], put_memories=memories)
+            )
         told.append(made)
         texts += [m.text for m in made] + [
             f"{a.text}\n{b.text}" for a, b in pairwise(made)

@@ -4,8 +4,9 @@
 
 Souls of `large_soul` of several sizes, all lines of each in one chat, which goes on. Each turn a message of the
 user is synced, a recall asked for it, another with nothing said since, and the answer synced. The figures are
-CPU time of the process, all threads: time of the clock would measure what else runs. The last row is the slope of
-a line through the medians, both axes logarithmic: 0 is flat, 1 grows like the soul.
+CPU time, of a whole part that of the process with all threads, of a step that of its thread: the clock would
+measure what else runs. The last column is the slope of a line through the medians, both axes logarithmic: 0 is
+flat, 1 grows like the soul. Each size is printed as soon as it is measured.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
+from unittest import mock
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")  # before numpy is imported
@@ -41,28 +46,74 @@ from soulmem.domain.dialogue import (  # noqa: E402
 )
 from soulmem.domain.ids import DEFAULT_OWNER, SlotId  # noqa: E402
 from soulmem.engine.api.requests import RecallRequest, SyncRequest  # noqa: E402
+from soulmem.engine.mind.mind import Mind  # noqa: E402
+from soulmem.engine.recall import context, recaller  # noqa: E402
+from soulmem.engine.recall.walks import Walks  # noqa: E402
+from soulmem.engine.sync.chat_writer import ChatWriter  # noqa: E402
 from tests.bench.large_soul import SOUL, Writer  # noqa: E402
 from tests.bench.open_soul import engine_on  # noqa: E402
 from tests.bench.page import command_line, figure, origin, put, table  # noqa: E402
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
-PARTS = ("sync", "recall", "still_recall")
+# Measured whole, by name in the results.
+PARTS = {
+    "sync": "a message",
+    "recall": "the recall behind it",
+    "still_recall": "a recall with nothing said before",
+}
+# Of the sync and the recall behind it: what it does, where it is called.
+STEPS: dict[str, tuple[object, str]] = {
+    "compare with the stored chat": (ChatWriter, "_sync_step"),
+    "take it into the memory": (Mind, "apply"),
+    "what the chat may know": (recaller, "build_context"),
+    "cosines": (context, "_cosines"),
+    "text scores": (recaller, "score_texts"),
+    "climb and walk": (recaller, "climb"),
+    "links of it": (Walks, "refresh"),
+    "ranking": (recaller, "rank"),
+    "answer": (recaller, "assemble"),
+}
 _EDGES = 5  # of each memory
 _TURNS = 40
 _FIRST = 5  # turns that are not counted
 _PAUSE = 0.2  # seconds; nobody writes faster
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Median CPU time of each part in milliseconds."""
+    """Median CPU time in milliseconds of each of PARTS and STEPS that took any."""
 
     memories: int
-    sync: float
-    recall: float  # behind a message
-    still_recall: float  # with nothing said before
+    took: Mapping[str, float]
+
+
+class StepTimes:
+    """CPU time of each of STEPS since the last `taken`, in milliseconds."""
+
+    def __init__(self, patches: ExitStack) -> None:
+        self._took: Counter[str] = Counter()
+        for name, (place, function) in STEPS.items():
+            timed = self._timed(name, getattr(place, function))
+            patches.enter_context(mock.patch.object(place, function, timed))
+
+    def taken(self) -> dict[str, float]:
+        """By name; steps that were not called are left out."""
+        took, self._took = self._took, Counter()
+        return dict(took)
+
+    def _timed(self, name: str, function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            began = time.thread_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self._took[name] += 1000 * (time.thread_time() - began)
+
+        return call
 
 
 def written(size: int, keep: Path) -> Path:
@@ -80,14 +131,19 @@ def written(size: int, keep: Path) -> Path:
 
 
 async def measure(folder: Path) -> dict[str, float]:
-    """Median CPU time of each part in milliseconds, on the soul in this folder, which is changed."""
+    """`Row.took` of the soul in this folder, which is changed."""
+    with ExitStack() as patches:
+        return await _measure(folder, StepTimes(patches))
+
+
+async def _measure(folder: Path, steps: StepTimes) -> dict[str, float]:
     engine = engine_on(SurrealStore(f"surrealkv://{folder}"), str(folder))
     await engine.start()
     await (await engine.worlds.of(DEFAULT_OWNER)).mind(SOUL)
     await engine.idle.run()
     chat = (await engine.chats.list(DEFAULT_OWNER, SOUL))[0][0].id
     _, told = await engine.chats.get(DEFAULT_OWNER, chat)
-    write, took = Writer(5), {part: list[float]() for part in PARTS}
+    write, took = Writer(5), defaultdict[str, list[float]](list)
 
     async def sync(number: int) -> float:
         base = Base(len(told), digest(told))
@@ -107,16 +163,17 @@ async def measure(folder: Path) -> dict[str, float]:
         return await _cpu(engine.recaller.recall(DEFAULT_OWNER, request))
 
     for turn in range(_TURNS):
-        used = await sync(2 * turn), await recall(2 * turn + 1)
+        steps.taken()
+        took["sync"].append(await sync(2 * turn))
+        took["recall"].append(await recall(2 * turn + 1))
+        for step, milliseconds in steps.taken().items():
+            took[step].append(milliseconds)
         await asyncio.sleep(_PAUSE)  # lessons of the last reply are learned
-        for part, milliseconds in zip(
-            PARTS, (*used, await recall(2 * turn + 1)), strict=True
-        ):
-            took[part].append(milliseconds)
+        took["still_recall"].append(await recall(2 * turn + 1))
         await sync(2 * turn + 1)
         await asyncio.sleep(_PAUSE)
     await engine.stop()
-    return {part: float(np.median(took[part][_FIRST:])) for part in PARTS}
+    return {name: float(np.median(times[_FIRST:])) for name, times in took.items()}
 
 
 async def _cpu(work: Awaitable[T]) -> float:
@@ -140,28 +197,27 @@ def _stored(m: SentMessage) -> Message:
 
 
 def slopes(rows: Sequence[Row]) -> dict[str, float]:
-    """By part the exponent of the power of the size that the times follow; least squares of the logarithms."""
+    """By part and step the power of the size that the times follow; least squares of the logarithms.
+
+    Of what one of the sizes did not do there is none.
+    """
     sizes = np.log([row.memories for row in rows])
     out = {}
-    for part in PARTS:
-        times = [getattr(row, part) for row in rows]
-        out[part] = float(np.polyfit(sizes, np.log(times), 1)[0])
+    for name in (*PARTS, *STEPS):
+        times = [row.took.get(name, 0.0) for row in rows]
+        if len(rows) > 1 and min(times) > 0:
+            out[name] = float(np.polyfit(sizes, np.log(times), 1)[0])
     return out
 
 
 def report(rows: Sequence[Row], slope: Mapping[str, float]) -> str:
-    """The table with the slopes under it, and where it comes from."""
+    """The table with the slopes beside it, and where it comes from."""
     lines = []
-    for row in rows:
-        times = (row.sync, row.recall, row.still_recall)
-        lines.append([f"{row.memories:,}", *map(figure, times)])
-    lines.append(["slope", *(f"{slope[part]:.2f}" for part in PARTS)])
-    head = [
-        "memories",
-        "a message, CPU ms",
-        "the recall behind it, CPU ms",
-        "a recall with nothing said before, CPU ms",
-    ]
+    for name, told in (PARTS | {step: f"- {step}" for step in STEPS}).items():
+        times = [row.took.get(name) for row in rows]
+        shown = ["" if each is None else figure(each) for each in times]
+        lines.append([told, *shown, f"{slope[name]:.2f}" if name in slope else ""])
+    head = ["CPU, ms", *(f"{row.memories:,}" for row in rows), "slope"]
     return "\n\n".join(
         [
             table(head, lines),
@@ -181,8 +237,11 @@ def measured(size: int, keep: Path) -> Row:
         copy = Path(apart) / folder.name
         shutil.copytree(folder, copy)
         command = [sys.executable, "-m", "tests.bench.slope", "--once", str(copy)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return Row(size, **json.loads(done.stdout.splitlines()[-1]))
+        # What goes wrong there is told here.
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    row = Row(size, json.loads(done.stdout.splitlines()[-1]))
+    print(json.dumps(asdict(row)), flush=True)
+    return row
 
 
 def main() -> None:

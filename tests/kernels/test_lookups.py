@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from soulmem.graph.windows import Windows
-from soulmem.kernels import lookups
+from soulmem.kernels import lookups, texts
+from soulmem.kernels.interpreted import INTERPRETED
 from soulmem.kernels.warm import kernels
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
@@ -55,6 +56,27 @@ def test_chains_are_followed_to_their_ends(
             parts = [out[a:b].tolist() for a, b in pairwise(starts)]
             assert [set(part) for part in parts] == expected
             assert (out[count:] == -7).all()
+
+
+@given(st.integers(1, 9), st.integers(0, 40), st.integers(1, 5), SEEDS)
+def test_the_worth_at_the_ends_of_a_chain_is_added_up(
+    n: int, m: int, most: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    row, code = rng.integers(0, n, m), rng.integers(0, 2, m).astype(np.uint8)
+    ends = rng.integers(0, n, m).astype(np.uint32)
+    worth = rng.integers(0, 3, n).astype(np.uint8)
+    first, after = np.full(n, -1, np.int32), np.full(m, -1, np.int32)
+    for slot in rng.permutation(m).tolist():
+        after[slot], first[row[slot]] = first[row[slot]], slot
+    asked = rng.permutation(n + 2)
+    for add in both_ways("add_worth"):
+        out = np.full(asked.size, -7)
+        add(first, after, asked, code, 1, ends, worth, most, out)
+        for wanted, found in zip(asked.tolist(), out.tolist(), strict=True):
+            mine = worth[ends[(row == wanted) & (code == 1)]]
+            whole = int(mine.sum(dtype=np.int64)) if mine.size else -1
+            assert found == whole or most <= found <= whole
 
 
 @given(
@@ -128,6 +150,21 @@ def test_what_is_at_home_is_taken_in_its_order(
         assert place.tolist() == np.cumsum(size).tolist()
 
 
+@given(st.integers(1, 40), st.integers(0, 4), st.integers(0, 12), SEEDS)
+def test_wanted_rows_are_marked(n: int, tokens: int, wanted: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size = rng.integers(0, 2 * n, tokens)
+    end = np.cumsum(size)
+    rows = rng.integers(0, n, int(size.sum())).astype(np.int32)
+    asked = np.unique(rng.integers(0, n + 5, wanted))  # some are above all rows
+    parts = [rows[a:b] for a, b in zip(end - size, end, strict=True)]
+    expected = [np.isin(asked, part).tolist() for part in parts]
+    for mark in both_ways("mark_rows"):
+        out = np.zeros((tokens, asked.size), np.bool_)
+        mark(end - size, end, rows, asked, out)
+        assert out.tolist() == expected
+
+
 @given(st.integers(1, 30), st.integers(1, 5), st.integers(1, 20), SEEDS)
 def test_windows_that_hold_a_number_are_counted(
     n: int, width: int, numbers: int, seed: int
@@ -177,3 +214,17 @@ def test_a_fact_is_known_where_both_its_ends_are(n: int, facts: int, seed: int) 
         out = accessible.copy()
         know(table, out)
         assert out.tolist() == expected
+
+
+@given(st.integers(1, 20), st.integers(0, 8), SEEDS)
+def test_rows_get_what_their_pairs_have(n: int, pairs: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cosines = rng.random(pairs).astype(np.float32)
+    first, second = rng.integers(-1, pairs, (2, n)).astype(np.int32)
+    for take in (INTERPRETED.take_pairs, texts.take_pairs, kernels().take_pairs):
+        out = np.zeros((2, n), np.float32)
+        take(cosines, first, second, *out)
+        for numbers, found in zip((first, second), out, strict=True):
+            has = numbers >= 0
+            assert found[has].tolist() == cosines[numbers[has]].tolist()
+            assert np.isnan(found[~has]).all()

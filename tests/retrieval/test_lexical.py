@@ -336,11 +336,11 @@ def test_tokens_are_known_alike_in_every_process() -> None:
     ]
 
 
-@given(CHANGES, DOCS, st.lists(st.integers(0, N_ROWS - 1), max_size=30))
+@given(CHANGES, DOCS, st.lists(st.integers(0, N_ROWS - 1), max_size=30), DOCS)
 def test_the_words_of_rows_are_those_that_were_put_last(
-    changes: list[tuple[int, Doc | None]], tokens: Doc, rows: list[int]
+    changes: list[tuple[int, Doc | None]], tokens: Doc, rows: list[int], others: Doc
 ) -> None:
-    """Also of a row that is asked for twice, or was dropped."""
+    """Also of a row that is asked for twice, or was dropped, and behind a query with these tokens and others."""
     index, texts = LexicalIndex(), dict[int, Doc]()
     for row, text in changes:
         if text is None:
@@ -349,7 +349,9 @@ def test_the_words_of_rows_are_those_that_were_put_last(
         else:
             index.put(row, text)
             texts[row] = text
-    contained = index.contain(tokens, np.asarray(rows, np.int64))
     wanted = [[token in texts.get(row, ()) for row in rows] for token in tokens]
-    assert contained.shape == (len(tokens), len(rows))
-    assert contained.tolist() == wanted
+    for _ in range(2):
+        contained = index.contain(tokens, np.asarray(rows, np.int64))
+        assert contained.shape == (len(tokens), len(rows))
+        assert contained.tolist() == wanted
+        index.scores([*others, *tokens], N_ROWS)

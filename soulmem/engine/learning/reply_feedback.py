@@ -61,13 +61,15 @@ def signs(
 
 def _is_used(mind: Mind, text: str, said: set[str], known: set[str]) -> bool:
     own = set(mind.tokeniser.tokens(text)) - known
-    weights = {token: _rarity(mind, token) for token in own}
+    weights = _rarities(mind, list(own))
     repeated = own & said
     total = sum(weights.values())
     share = sum(weights[token] for token in repeated) / total if total else 0.0
     return len(repeated) >= _WORDS and share >= _SHARE
 
 
-def _rarity(mind: Mind, token: str) -> float:
-    """The idf of a token in this soul, > 0."""
-    return log((len(mind.words) + 2) / (mind.words.frequency(token) + 1))
+def _rarities(mind: Mind, tokens: Sequence[str]) -> dict[str, float]:
+    """The idf of each token in this soul, > 0."""
+    counts = zip(tokens, mind.words.frequencies(tokens), strict=True)
+    texts = len(mind.words) + 2
+    return {token: log(texts / (count + 1)) for token, count in counts}

@@ -25,6 +25,8 @@ class ExchangeTimes:
         self._happened: _Ascending | None = None
         self._created: _Ascending | None = None
         self._last_created = 0  # microseconds, of all exchanges, imported or not
+        # Rows of the chat that was asked for last, and how many exchanges follow each
+        self._chat: tuple[Ints, Ints] | None = None
 
     def happened(self, n: int) -> Times:
         """When each exchange among the first `n` rows took place: POSIX seconds, ascending; read only."""
@@ -58,6 +60,13 @@ class ExchangeTimes:
             self._last_created = int(created.max(initial=0))
         return np.asarray(self._created.values, np.int64)
 
+    def after(self, rows: Ints) -> Ints:
+        """Of a chat's rows, in its order, how many exchanges follow each; kept for the same array, read only."""
+        if self._chat is None or self._chat[0] is not rows:
+            opens = self._columns.opens_exchange[rows]
+            self._chat = rows, np.cumsum(opens[::-1])[::-1] - opens
+        return self._chat[1]
+
     def add(self, row: int) -> None:
         """Take in a row that was no exchange before."""
         happened, created = self._columns.happened[row], int(self._columns.created[row])
@@ -72,7 +81,11 @@ class ExchangeTimes:
 
     def forget(self) -> None:
         """Read all again: an exchange is gone, or its times changed."""
-        self._happened = self._created = None
+        self._happened = self._created = self._chat = None
+
+    def forget_chat(self) -> None:
+        """Read again which rows of the chat open an exchange."""
+        self._chat = None
 
 
 class _Ascending:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.residency import Residency
 
+Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
@@ -21,58 +21,39 @@ _ENOUGH = 2  # texts
 
 
 class NameScope:
-    """The mentions of learned names, cached until an edge or a learned name changes."""
+    """The learned names of a mind, and which of them are mentioned often enough."""
 
     def __init__(
         self, edges: EdgeTable, columns: Columns, residency: Residency
     ) -> None:
         self._edges, self._columns, self._residency = edges, columns, residency
-        self._revision = -1  # of the edges that the cache was made for
-        self._learned = np.zeros(0, np.bool_)
-        self._source = self._target = self._names = np.zeros(0, np.int64)
 
-    def hide_unsupported(self, accessible: NDArray[np.bool_]) -> None:
+    def hide_unsupported(self, accessible: Bools) -> None:
         """In place, bool[rows]: clear learned names that fewer than two accessible texts mention.
 
         An abstract episode counts as two texts. Does nothing for a part-loaded soul.
         """
         if not self._residency.whole:  # most mentions are not loaded
             return
-        self._update(accessible.size)
-        if not self._names.size:
-            return
-        kinds = self._columns.kind[self._source]
-        texts = np.where(kinds == _ABSTRACT, _ENOUGH, 1)
-        count = np.bincount(
-            self._target,
-            weights=accessible[self._source] * texts,
-            minlength=accessible.size,
-        )
-        accessible[self._names] &= count[self._names] >= _ENOUGH
+        n = accessible.size
+        names = self._learned(n)
+        if names.size:
+            is_abstract = self._columns.kind[:n] == _ABSTRACT
+            worth = accessible.astype(np.uint8) + (accessible & is_abstract)
+            count = self._edges.worth_of_mentions(names, worth, _ENOUGH)
+            accessible[names[(count >= 0) & (count < _ENOUGH)]] = False
 
     def rows(self, size: int) -> Ints:
-        """Rows below `size` of the learned names that texts mention."""
-        if self._residency.whole:
-            self._update(size)
-        return self._names
+        """Rows below `size` of the learned names that texts mention; none of a part-loaded soul."""
+        if not self._residency.whole:
+            return np.zeros(0, np.int64)
+        names = self._learned(size)
+        worth = np.ones(size, np.uint8)
+        return names[self._edges.worth_of_mentions(names, worth, 1) >= 0]
 
-    def _update(self, size: int) -> None:
-        """Read the mentions of learned names below row `size` again if anything changed."""
+    def _learned(self, n: int) -> Ints:
+        """The rows of learned names and found topics, which no text mentions."""
         columns = self._columns
-        learned = (
-            (columns.kind[:size] == _CONCEPT)
-            & (columns.origin[:size] == _CHAT)
-            & columns.in_use[:size]
-        )
-        if self._revision == self._edges.revision and np.array_equal(
-            learned, self._learned
-        ):
-            return
-        self._names = np.zeros(0, np.int64)
-        if learned.any():
-            mentions = self._edges.arrays([EdgeKind.MENTIONS], np.flatnonzero(learned))
-            of_names = learned[mentions.target]
-            self._source = mentions.source[of_names].astype(np.int64)
-            self._target = mentions.target[of_names].astype(np.int64)
-            self._names = np.unique(self._target)  # found topics have no mentions
-        self._revision, self._learned = self._edges.revision, learned
+        is_concept = columns.kind[:n] == _CONCEPT
+        is_learned = columns.origin[:n] == _CHAT
+        return np.flatnonzero(is_concept & is_learned & columns.in_use[:n])

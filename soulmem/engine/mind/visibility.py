@@ -265,10 +265,7 @@ class Visibility:
 
     def exchange_count(self) -> int:
         """Number of exchanges the soul lived."""
-        n = self._rows.capacity
-        return int(
-            np.count_nonzero(self._columns.opens_exchange[:n] & self._columns.live[:n])
-        )
+        return self.exchange_times().size
 
     def exchange_ages(
         self, chat: ChatId | None, extra: int, rows: Ints | None = None
@@ -297,10 +294,10 @@ class Visibility:
             ages[by_hand] = np.where(dated, np.maximum(ages[by_hand], since), since)
         if chat is not None and self.branches.branch(chat) is not None:
             inside = self._branch_rows[chat][0]
-            opens = self._columns.opens_exchange[inside]
-            since = np.full(n, -1, np.int64)
-            since[inside] = np.cumsum(opens[::-1])[::-1] - opens
-            ages = np.where(since[asked] >= 0, since[asked], ages)
+            place = self.neighbours(chat).position[asked]
+            held = np.flatnonzero((place >= 0) & (place < inside.size))
+            held = held[inside[place[held]] == asked[held]]
+            ages[held] = self._exchanges.after(inside)[place[held]]
         return np.asarray(ages + extra, np.int64)
 
     def tail_rows(self, chat: ChatId, is_inside: Callable[[SlotId], bool]) -> list[int]:
@@ -445,6 +442,7 @@ class Visibility:
                 columns.family[row] = self._families.add(family)
         columns.everywhere[row] = memory.timelines is Timelines.ALL
         self._set_opens(row, opens=opens_exchange(memory))
+        self._exchanges.forget_chat()
         if not is_held:
             columns.family[row] = -1
         if was_exchange:  # its time may be another one now

@@ -386,7 +386,7 @@ def _rarities(mind: Mind, words: Iterable[str]) -> dict[str, int]:
     listed = list(words)
     tokens = list(map(mind.tokeniser.tokens, listed))
     distinct = list(dict.fromkeys(chain.from_iterable(tokens)))
-    counts = dict(zip(distinct, map(mind.words.frequency, distinct), strict=True))
+    counts = dict(zip(distinct, mind.words.frequencies(distinct), strict=True))
     rarity = {}
     for word, parts in zip(listed, tokens, strict=True):
         if parts:

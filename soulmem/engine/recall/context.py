@@ -36,6 +36,7 @@ from soulmem.engine.views.doubted import blocked_for_walks, rows_in_doubt
 from soulmem.engine.views.tellings import reached_tellings
 from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
+from soulmem.kernels.warm import kernels
 from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval import query as queries
 from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse
@@ -288,10 +289,13 @@ def score_texts(
     if meanwhile is not None:
         meanwhile()
     turn, pairs = cosines()
+    pair_before, pair_after = np.empty((2, n), np.float32)
+    of_pairs = pair_before, pair_after
+    kernels(n).take_pairs(pairs, beside.pair_in, beside.pair_out, *of_pairs)
     evidence = TextEvidence(
         alone=turn,
-        pair_before=pairs.take(beside.pair_in, mode="wrap"),  # -1 is the last: none
-        pair_after=pairs.take(beside.pair_out, mode="wrap"),
+        pair_before=pair_before,
+        pair_after=pair_after,
         lexical=lexical,
         lexical_before=lexical_in,
         before=beside.before,
@@ -401,9 +405,7 @@ def unit_query(parts: Sequence[queries.QueryPart], vectors: Floats) -> Floats:
 def _cosines(
     mind: Mind, query: RecallQuery, vectors: Floats | None
 ) -> tuple[Floats, Floats]:
-    """Cosines of the query with each row, shape (n,), and with each pair, with one more at the end that stands
-    for no pair; NaN where there is no vector.
-    """
+    """Cosines of the query with each row and with each pair; NaN where there is no vector."""
     own_table, pair_table = (
         mind.vector_queue.text_vectors,
         mind.vector_queue.pair_vectors,
@@ -414,11 +416,10 @@ def _cosines(
         or not pair_table
         or vectors.shape[1] != own_table.dim
     ):
-        nothing = np.full(max(mind.size, mind.pair_count + 1), np.nan, np.float32)
-        return nothing[: mind.size], nothing[: mind.pair_count + 1]
+        nothing = np.full(max(mind.size, mind.pair_count), np.nan, np.float32)
+        return nothing[: mind.size], nothing[: mind.pair_count]
     asked = unit_query(query.embed_parts, vectors)
-    own, pairs = cosines_with(asked, own_table, mind.size, pair_table, mind.pair_count)
-    return own, np.append(pairs, np.float32(np.nan))
+    return cosines_with(asked, own_table, mind.size, pair_table, mind.pair_count)
 
 
 def _words_of_other_names(mind: Mind, context: RecallContext) -> dict[str, float]:

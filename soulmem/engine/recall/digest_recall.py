@@ -163,11 +163,9 @@ class DigestRecall:
             return out
         text, _ = max(parts, key=lambda part: part[1])
         often = max(2, round(_OFTEN * len(mind.words)))
-        asked = {
-            token
-            for token in mind.tokeniser.telling(text)
-            if len(token) > 1 and mind.words.frequency(token) <= often
-        }
+        long = [t for t in mind.tokeniser.telling(text) if len(t) > 1]
+        counts = zip(long, mind.words.frequencies(long), strict=True)
+        asked = {token for token, count in counts if count <= often}
         for entry in listed:
             fit = min(p.most, p.word * len(asked & entry.words))
             age = (now - entry.span[1]).total_seconds() / _SECONDS

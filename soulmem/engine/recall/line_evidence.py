@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,8 @@ def has_rare_word(mind: Mind, context: RecallContext, least: float) -> bool:
     if names_somebody(mind, context):
         return True
     text = context.query.word_parts[-1][0] if context.query.word_parts else ""
-    tokens = [t for t in mind.tokeniser.tokens(text) if mind.words.frequency(t)]
+    said = mind.tokeniser.tokens(text)
+    tokens = list(compress(said, mind.words.frequencies(said)))
     if not tokens:
         return False
     weights = rarity_in(mind, tokens)
@@ -143,7 +144,7 @@ def _is_keyword(mind: Mind, tokens: Sequence[str], world: _WorldWords) -> bool:
     A vector says little of it: a name or a made-up word alone is unlike any sentence.
     """
     few = max(_FEW_TEXTS, _FEW * len(mind.words))
-    are_rare = all(0 < mind.words.frequency(token) <= few for token in tokens)
+    are_rare = all(0 < count <= few for count in mind.words.frequencies(tokens))
     return bool(tokens) and are_rare and not any(map(world.index.frequency, tokens))
 
 
@@ -167,7 +168,7 @@ def rarity_in(mind: Mind, tokens: Sequence[str]) -> Floats:
 
     What no text has is as rare as what a single text has: else it would outweigh that in plain lines.
     """
-    frequency = np.asarray([mind.words.frequency(t) for t in tokens], np.int64)
+    frequency = np.asarray(mind.words.frequencies(tokens), np.int64)
     return rarity(np.maximum(frequency, 1), max(len(mind.words), _FEWEST))
 
 

@@ -45,7 +45,7 @@ def weights_of(
         uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
         since_use=mind.recalls.since_use(rows, mind.lived_turns(extra_turns)),
         content=_shared_tags(mind, tags, rows),
-        feedback=mind.opinions.scores(mind.size)[rows],
+        feedback=mind.opinions.scores(rows),
     )
     return memory_weight(factors, params.of_soul(mind.soul.settings.weights))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import MemoryId
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
@@ -60,6 +61,7 @@ class WalkGraph:
     fan        by row: how many `mentions` edges start there
     slot       by row of a fact: the place of its edge in the mind's table; -1 elsewhere
     is_fact    by row
+    fact_index  by row of a fact: its index in `fact_rows`; means nothing elsewhere
     fact_arcs  the arcs that are facts: all along the edge, then all against it
     fact_of    the row of the fact of each of these arcs
     places     index into `fact_arcs` by position in the graph; see `places_of`
@@ -71,6 +73,7 @@ class WalkGraph:
     fan: Ints
     slot: Numbers
     is_fact: Bools
+    fact_index: Numbers
     fact_arcs: Rows
     fact_of: Numbers
     places: Numbers
@@ -216,17 +219,47 @@ def _patched(
     part = arcs(edges, weight, mind.columns.kind[: mind.size], p.association, rows)
     if not graph.has_room(part, rows, mind.size):
         return None
-    marked = _marked(old, rows)
+    related = {c.slot for c in walked if c.kind is EdgeKind.RELATES}
+    facts = _rows_of_facts(old, mind, related)
+    marked = _marked(old, rows) if facts is not None else None
     graph.replace(part, rows, mind.size)
-    if any(change.kind is EdgeKind.RELATES for change in walked):
-        related = [c.slot for c in walked if c.kind is EdgeKind.RELATES]
-        old.slot[np.isin(old.slot, related)] = -1
+    if marked is None or facts is None:
+        old.slot[np.isin(old.slot, list(related))] = -1
         patched = _with_facts(mind, graph, old.walker, old.fan, old.slot)
     else:
-        _mark(old, rows, *marked)
+        _mark(old, rows, *_with_arcs_of(old, facts, *marked))
         patched = replace(old)
     patched.walker.replaced(rows, patched.places)
     return patched
+
+
+def _rows_of_facts(
+    walk_graph: WalkGraph, mind: Mind, slots: Collection[int]
+) -> Ints | None:
+    """The rows of the facts of the edges in these slots; None where one of these is no fact of the graph any more,
+    or not yet.
+    """
+    rows = list[int]()
+    for slot in slots:
+        key = mind.edges.id_at(slot)
+        row = None if key is None else mind.row(MemoryId(key))
+        if row is None or row >= walk_graph.slot.size:
+            return None
+        if walk_graph.slot[row] != slot or not walk_graph.is_fact[row]:
+            return None
+        rows.append(row)
+    return np.asarray(rows, np.int64)
+
+
+def _with_arcs_of(
+    walk_graph: WalkGraph, facts: Ints, numbers: Rows, places: Places
+) -> tuple[Rows, Places]:
+    """What `_marked` returns with the arcs of these facts, which may have been too weak to be in the graph."""
+    slots, index = walk_graph.slot[facts], walk_graph.fact_index[facts]
+    every = np.concatenate([numbers, arcs_along(slots), arcs_back(slots)])
+    of_facts = np.concatenate([index, walk_graph.fact_rows.size + index])
+    distinct, first = np.unique(every, return_index=True)
+    return distinct, np.concatenate([places, of_facts])[first]
 
 
 def _marked(walk_graph: WalkGraph, rows: Ints) -> tuple[Rows, Places]:
@@ -288,6 +321,7 @@ def _with_facts(
         fan=fan,
         slot=slot,
         is_fact=_flags(graph.most_nodes, rows),
+        fact_index=_indices(graph.most_nodes, rows),
         fact_arcs=fact_arcs,
         fact_of=np.concatenate([rows, rows]),
         places=places_of(graph, fact_arcs),
@@ -328,3 +362,10 @@ def _flags(n: int, rows: NDArray[np.integer]) -> Bools:
     flags = np.zeros(n, np.bool_)
     flags[rows] = True
     return flags
+
+
+def _indices(n: int, rows: NDArray[np.integer]) -> Numbers:
+    """By row its index in `rows`, which are distinct; 0 of others."""
+    index = np.zeros(n, np.int32)
+    index[rows] = np.arange(rows.size)
+    return index

@@ -284,6 +284,7 @@ class WalkResult:
             self._params.restart,
             tuning,
             max_hops=self._walking.max_hops,
+            space=self.graph.walker.space,
         )
         return {
             int(chain.rows[-1]): self._path(chain)

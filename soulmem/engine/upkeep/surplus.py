@@ -101,7 +101,7 @@ def _weights(mind: Mind, rows: Ints, extra: int) -> Floats:
         uses=mind.recalls.uses(mind.size)[rows].astype(np.float64),
         since_use=mind.recalls.since_use(rows, mind.lived_turns(extra)),
         content=np.zeros(rows.size),
-        feedback=mind.opinions.scores(mind.size)[rows],
+        feedback=mind.opinions.scores(rows),
     )
     return memory_weight(factors, WeightParams().of_soul(mind.soul.settings.weights))
 

@@ -58,8 +58,8 @@ def _names(mind: Mind, memory: Memory) -> dict[str, str | None]:
 
 def _concepts(mind: Mind, memory: Memory) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The description and the names of each concept that the text mentions."""
-    for edge in mind.edges.of(memory.id, EdgeKind.MENTIONS):
-        concept = mind.memories.get(edge.target)
+    for key in mind.edges.targets(memory.id, EdgeKind.MENTIONS):
+        concept = mind.names.concept(key) or mind.memories.get(key)
         detail = concept.concept if concept is not None else None
         description = (detail.description if detail is not None else None) or ""
-        yield description, mind.names.names_of(edge.target)
+        yield description, mind.names.names_of(key)

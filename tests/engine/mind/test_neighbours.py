@@ -62,8 +62,18 @@ def told(mind: Mind) -> list[object]:
         for name in ("before", "after", "pair_in", "pair_out", "position"):
             out.append(getattr(beside, name).tolist())
     sight = mind.frame().visibility
-    ages = sight.exchange_ages(None, 0).tolist()
-    return [*out, sight.exchange_times().tolist(), ages]
+    ages = [sight.exchange_ages(chat, 0).tolist() for chat in (None, *CHATS)]
+    return [*out, sight.exchange_times().tolist(), *ages]
+
+
+def ages_in(mind: Mind, chat: ChatId) -> list[int]:
+    """By row how many exchanges follow: in the chat for its rows, at all for the others."""
+    ages: list[int] = mind.exchange_ages(None, 0).tolist()
+    rows = mind.chat_rows(chat).tolist()
+    opens = mind.columns.opens_exchange
+    for place, row in enumerate(rows):
+        ages[row] = sum(bool(opens[later]) for later in rows[place + 1 :])
+    return ages
 
 
 @given(st.lists(steps, max_size=12), st.booleans())
@@ -94,6 +104,8 @@ def test_a_life_tells_what_its_end_tells(
         if is_looked_at:
             told(mind)
     mine = told(mind)
+    for chat in CHATS:
+        assert mind.exchange_ages(chat, 0).tolist() == ages_in(mind, chat)
     sight = mind.frame().visibility
     sight._neighbours.clear()
     sight._exchanges.forget()

@@ -100,6 +100,9 @@ def assert_same(graph: WalkGraph, other: WalkGraph) -> None:
     for column in ("fan", "is_fact", "passed"):
         mine, theirs = getattr(graph, column)[:n], getattr(other, column)[:n]
         assert mine.tolist() == theirs.tolist(), column
+    for each in (graph, other):
+        count = each.fact_rows.size
+        assert each.fact_index[each.fact_rows].tolist() == list(range(count))
     places, wanted = (
         each.places[each.graph.positions_of(np.arange(n))] for each in (graph, other)
     )
