@@ -274,9 +274,9 @@ async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
             episode_of(SOUL, soul.name, change.chat.id, ranked.message, _BEGAN)
             for ranked in change.put
         ]
-        for some in _pieces(zip(change.put, made, strict=True), _ROWS):
-            part = ChatChange(change.chat, [ranked for ranked, _ in some])
-            memories = [memory for _, memory in some]
+        for few in _pieces(zip(change.put, made, strict=True), _ROWS):
+            part = ChatChange(change.chat, [ranked for ranked, _ in few])
+            memories = [memory for _, memory in few]
             await store.commit(
                 Change(DEFAULT_OWNER, chats=[part], put_memories=memories)
             )
@@ -291,8 +291,8 @@ async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
         await store.commit(Change(DEFAULT_OWNER, put_memories=piece))
     texts += [m.text for m in known]
     lines = edges(size, write, told, known)
-    while few := await asyncio.to_thread(lambda: list(islice(lines, _ROWS))):
-        await store.commit(Change(DEFAULT_OWNER, put_edges=few))
+    while new := await asyncio.to_thread(lambda: list(islice(lines, _ROWS))):
+        await store.commit(Change(DEFAULT_OWNER, put_edges=new))
         await store.maintain()
     for some in _pieces(iter(texts), _ROWS):
         vectors = await asyncio.to_thread(embedder.embed, some)

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -94,14 +94,14 @@ class StepTimes:
     """CPU time of each of STEPS since the last `taken`, in milliseconds."""
 
     def __init__(self, patches: ExitStack) -> None:
-        self._took: Counter[str] = Counter()
+        self._took = defaultdict[str, float](float)
         for name, (place, function) in STEPS.items():
             timed = self._timed(name, getattr(place, function))
             patches.enter_context(mock.patch.object(place, function, timed))
 
     def taken(self) -> dict[str, float]:
         """By name; steps that were not called are left out."""
-        took, self._took = self._took, Counter()
+        took, self._took = self._took, defaultdict[str, float](float)
         return dict(took)
 
     def _timed(self, name: str, function: Callable[P, T]) -> Callable[P, T]:

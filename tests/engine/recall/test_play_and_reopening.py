@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from soulmem.domain.dialogue import Role, SentMessage
-from soulmem.domain.ids import SlotId
+from soulmem.domain.ids import ChatId, SlotId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled
@@ -30,6 +30,7 @@ from tests.fakes.images import FakeImages
 from tests.fakes.store import FakeStore
 
 SIZE = Size(nodes=1_500, edges=7_500, chat_lines=300)
+CHAT = ChatId("live")
 TURNS = 100  # a message and a reply each
 QUESTIONS = 24
 NEAR = 1e-4  # scores differ by less: sums in another order
@@ -78,12 +79,12 @@ async def played(written: FakeStore) -> AsyncIterator[Stage]:
             text = f"{write_line.line(number)} {names[number % len(names)]}"
             role = Role.CHARACTER if number % 2 else Role.USER
             said.append(line(f"l{number}", text, role, sent_at=stage.clock.now()))
-            await stage.sync("live", said, souls=[SOUL])
+            await stage.sync(CHAT, said, souls=[SOUL])
             if role is Role.USER:
                 reply = SlotId(f"l{number + 1}")
-                await recall(stage, RecallRequest(SOUL, "live", reply, 0))
+                await recall(stage, RecallRequest(SOUL, CHAT, reply, 0))
     stage.clock.advance(timedelta(hours=1).total_seconds())
-    await stage.close("live")
+    await stage.close(CHAT)
     await stage.engine.learner.drain()
     await stage.engine.idle.run()
     yield stage
@@ -125,7 +126,7 @@ async def answers(stage: Stage) -> list[Answer]:
         if number % 2:
             text += f" {names[7 * number % len(names)]}"
         request = RecallRequest(
-            SOUL, "live", query=text, type=RecallType.QUIET, restraint=0.0
+            SOUL, CHAT, query=text, type=RecallType.QUIET, restraint=0.0
         )
         out.append(_told(await recall(stage, request)))
     return out
