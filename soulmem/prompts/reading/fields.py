@@ -11,7 +11,7 @@ LONGEST_NAME = 60  # characters of a name or a label
 LONGEST_PHRASE = 120  # characters of the verb or the object of a fact
 
 # Texts of users hold none: a prompt shows theirs with another bracket.
-_LINE_NUMBERS = re.compile(r"\s*\[\s*\d+(?:\s*[,;]\s*\d+)*\s*\]")
+_LINE_NUMBERS = re.compile(r" ?\[ ?\d+(?: ?[,;] ?\d+)* ?\]")  # spaces are single here
 _SENTENCES = re.compile(r".*[.!?。！？…][\"'”’」』)）]*", re.S)
 _NUMBER = re.compile(r"(?<!\d)\d{1,9}(?!\d)")
 _MOST_LABELS = 8
