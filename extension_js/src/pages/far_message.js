@@ -5,8 +5,9 @@ import { button, el } from '../base/dom.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {Pick<import('../tavern/host.js').Host, 'firstShown' | 'showEarlier' | 'showMessage'>} Host */
 
-// Messages that SillyTavern puts on the page in one step: some .5 s, in which the page does not answer.
-const AT_ONCE = 100;
+// Messages that SillyTavern puts on the page in one step: some 3 s, in which the page does not answer. The more
+// are on the page, the longer a step takes: in steps of 100 it took minutes where this takes half a minute.
+const AT_ONCE = 500;
 
 /** Scrolls to a message. What lies above the shown part is loaded in parts, with a bar and a button that stops it.
  * @param {Host} host @param {Say} say @param {number} index */

@@ -27,12 +27,12 @@ function hostWith(first, loaded) {
 }
 
 test('what lies above is loaded in parts, and the bar says how far it is', async () => {
-    const { host, page, loads, jumps, notices } = hostWith(450);
-    await showFarMessage(host, say, 20);
-    assert.deepEqual(loads, [100, 100, 100, 100]);
-    assert.deepEqual(jumps, [20]);
-    assert.equal(notices[0], 'Loading earlier messages: 0 of 430');
-    assert.equal(notices[3], 'Loading earlier messages: 300 of 430');
+    const { host, page, loads, jumps, notices } = hostWith(2250);
+    await showFarMessage(host, say, 100);
+    assert.deepEqual(loads, [500, 500, 500, 500]);
+    assert.deepEqual(jumps, [100]);
+    assert.equal(notices[0], 'Loading earlier messages: 0 of 2150');
+    assert.equal(notices[3], 'Loading earlier messages: 1500 of 2150');
     assert.equal(page.body.querySelectorAll('.soulmem_far_message').length, 0);
 });
 
@@ -47,7 +47,7 @@ test('the button stops it, and the chat stays where it is', async () => {
         scene.page.get('.soulmem_far_message .menu_button').click(),
     );
     await showFarMessage(host, say, 0);
-    assert.deepEqual([loads, jumps], [[100], []]);
+    assert.deepEqual([loads, jumps], [[500], []]);
     assert.equal(page.body.querySelectorAll('.soulmem_far_message').length, 0);
 });
 
@@ -56,5 +56,5 @@ test('another chat that is opened meanwhile is left alone', async () => {
         scene.host.first = 5000;
     });
     await showFarMessage(host, say, 0);
-    assert.deepEqual([loads, jumps], [[100], []]);
+    assert.deepEqual([loads, jumps], [[500], []]);
 });
