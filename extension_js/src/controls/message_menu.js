@@ -1,6 +1,7 @@
 // Remember, pin and forget in the menu of each message, and the sign of a message that was forgotten.
 
 import { el } from '../base/dom.js';
+import { createQueue } from '../base/queue.js';
 import { stampOf } from '../tavern/slots.js';
 import { errorTextOf } from '../widgets/error_text.js';
 import { onShownMessages } from '../widgets/message_rows.js';
@@ -41,18 +42,22 @@ export function mountMessageMenu(app, say) {
         return kept.keep(index, { permanent: name === 'pin', words });
     }
 
-    let isBusy = false;
+    const inTurn = createQueue();
+    /** Presses that are at work or wait for others: a second press of the same entry does nothing. */
+    const pressed = /** @type {Set<string>} */ (new Set());
     /** @param {string} name @param {HTMLElement} row of the message */
     async function press(name, row) {
-        if (isBusy) return;
-        isBusy = true;
         const index = Number(row.getAttribute('mesid'));
+        const key = `${name} ${index}`;
+        if (pressed.has(key)) return;
+        pressed.add(key);
+        const words = selectedWords(index);
         try {
-            tell(await work(name, index, selectedWords(index)));
+            tell(await inTurn(() => work(name, index, words)));
         } catch (error) {
             tellFailure(error);
         } finally {
-            isBusy = false;
+            pressed.delete(key);
             redraw();
         }
     }

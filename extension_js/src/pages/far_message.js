@@ -5,8 +5,8 @@ import { button, el } from '../base/dom.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {Pick<import('../tavern/host.js').Host, 'firstShown' | 'showEarlier' | 'showMessage'>} Host */
 
-// Messages that SillyTavern puts on the page in one step: some 3 s, in which the page does not answer. The more
-// are on the page, the longer a step takes: in steps of 100 it took minutes where this takes half a minute.
+// Messages that SillyTavern puts on the page in one step, in which the page does not answer. Fewer would take longer
+// in all: the more are on the page already, the longer a step takes.
 const AT_ONCE = 500;
 
 /** Scrolls to a message. What lies above the shown part is loaded in parts, with a bar and a button that stops it.

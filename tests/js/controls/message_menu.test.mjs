@@ -74,6 +74,17 @@ test('pinning what was remembered makes that note permanent, and no second one',
     assert.equal(take('POST /memories')[0].body.permanent, true, 'the note was binned meanwhile');
 });
 
+test('a press waits for the one before it, and a second press of the same entry does nothing', async () => {
+    const { entries, press, take, replies } = await menus();
+    replies['GET /memories/n1'] = note({});
+    entries('remember')[1].click();
+    entries('remember')[1].click();
+    await press('pin', 1);
+    for (let i = 0; i < 8; i++) await settle();
+    assert.equal(take('POST /memories').length, 1);
+    assert.equal(take('PATCH /memories/n1')[0].body.permanent, true);
+});
+
 test('what is taken back is what this press did, not the note that there was', async () => {
     const { press, take, shown, replies, soul, tavern } = await menus();
     const undo = async () => {
