@@ -57,15 +57,7 @@ class SentenceTransformerEmbedder:
         try:
             rows = self._passes.rows(texts)
         except (RuntimeError, ValueError) as error:
-            raise EmbedderError(
-                phrase(
-                    "embedder_failed",
-                    "{model} failed on {texts} texts: {error}",
-                    model=self.name,
-                    texts=len(texts),
-                    error=error,
-                )
-            ) from error
+            raise self._failed(len(texts), error) from error
         return self._unit(
             np.stack([row["sentence_embedding"].float().numpy() for row in rows])
         )
@@ -79,20 +71,24 @@ class SentenceTransformerEmbedder:
         try:
             read = self._reader.read(texts)
         except (RuntimeError, ValueError) as error:
-            raise EmbedderError(
-                phrase(
-                    "embedder_failed",
-                    "{model} failed on {texts} texts: {error}",
-                    model=self.name,
-                    texts=len(texts),
-                    error=error,
-                )
-            ) from error
+            raise self._failed(len(texts), error) from error
         pooled = self._unit(np.stack([states.pooled for states in read]))
         return [
             TokenStates(vector, self._unit(text.states), text.pieces)
             for vector, text in zip(pooled, read, strict=True)
         ]
+
+    def _failed(self, texts: int, error: Exception) -> EmbedderError:
+        """The error for a pass over so many texts."""
+        return EmbedderError(
+            phrase(
+                "embedder_failed",
+                "{model} failed on {texts} texts: {error}",
+                model=self.name,
+                texts=texts,
+                error=error,
+            )
+        )
 
     def _unit(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
         """The rows with length 1. Raises EmbedderError for one without a direction."""

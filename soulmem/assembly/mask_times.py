@@ -1,4 +1,4 @@
-"""How long a text lasts: from when on nothing of it is told any more."""
+"""How long a text lasts: the turns until nothing of it can be read any more."""
 
 from __future__ import annotations
 
@@ -37,7 +37,9 @@ class TextTimes:
     anchors: Sequence[AnchorTimes] = ()
 
 
-def told_until(times: TextTimes, kept: Iterable[Stretch] = (), label: int = 0) -> float:
+def readable_until(
+    times: TextTimes, kept: Iterable[Stretch] = (), label: int = 0
+) -> float:
     """Turns from now, >= 0, from which on the text reads as empty (`masks.read_out`); inf where it never does.
 
     kept   stretches that stay in any case
@@ -54,22 +56,22 @@ def told_until(times: TextTimes, kept: Iterable[Stretch] = (), label: int = 0) -
     words = [match.start() for match in WORD.finditer(text, label)]
     ends = [min((unit.clear for unit in times.units), default=np.inf)]
     ends.append(float(hidden[words].max(initial=0.0)))
-    ends += (unit.gist for unit in _telling(times.units) if unit.span.gist)
+    ends += (unit.gist for unit in _with_gists_shown(times.units) if unit.span.gist)
     shown = [(stretch, np.inf) for stretch in kept]
     for anchor in times.anchors:
         shown += ((place, anchor.clear) for place in places_of(anchor.text, text))
     for (start, end), until in shown:
-        # What is hidden all around it is told as long as it is clear.
+        # Where all around it is hidden, it can be read as long as it is clear.
         if hidden[start:end].min(initial=np.inf) < until:
             ends.append(until)
     return max(ends)
 
 
-def _telling(units: Iterable[UnitTimes]) -> Iterable[UnitTimes]:
-    """The units whose gists are told for some time, each with `gist` when that ends.
+def _with_gists_shown(units: Iterable[UnitTimes]) -> Iterable[UnitTimes]:
+    """The units whose gists are read out for some time, each with `gist` when that ends.
 
-    Of blurred units that overlap only the first one, the outer one, tells its gist: each tells it at most until
-    one before it is blurred that reaches into it.
+    Of blurred units that overlap only the first one, the outer one, shows its gist: each shows it at most until
+    a unit before it that overlaps it is blurred.
     """
     before: list[UnitTimes] = []
     for unit in sorted(units, key=lambda unit: (unit.span.start, -unit.span.end)):

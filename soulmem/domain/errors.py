@@ -135,6 +135,12 @@ def no_memory(memory: str, field: str | None = None) -> NotFound:
     return NotFound(words, field=field)
 
 
+def span_backwards(field: str) -> Unprocessable:
+    """The error for a span of time whose end, in this field, is not after its start."""
+    words = phrase("range_backwards", "the span ends before it begins")
+    return Unprocessable(words, field=field)
+
+
 def no_soul(soul: str, field: str) -> NotFound:
     """The error for a soul that its owner does not have."""
     words = phrase(

@@ -83,7 +83,7 @@ def all_associates(
     windows: Windows | None = None,
 ) -> list[Associates]:
     """`associates` of several distinct terms, with one pass over the visible rows. Without windows each row is
-    one.
+    a window of its own.
     """
     p = params or CooccurrenceParams()
     if not terms:
@@ -106,12 +106,14 @@ def all_associates(
     many = [met.size for met in others]
     other, pair = np.concatenate([_NONE, *others]), np.concatenate([_NONE, *pairs])
     own = np.repeat(counts[of].astype(np.int64), many)
-    held = counts[other].astype(np.int64)
-    strength = npmi(pair, own, held, total)
+    met_in = counts[other].astype(np.int64)
+    strength = npmi(pair, own, met_in, total)
     out = []
     for met in np.split(np.arange(other.size), np.cumsum(many)[:-1]):
         there = met[strength[met] > 0]
-        out.append(Associates(other[there], strength[there], pair[there], held[there]))
+        out.append(
+            Associates(other[there], strength[there], pair[there], met_in[there])
+        )
     return out
 
 

@@ -52,7 +52,7 @@ class Windows:
 
 
 # The terms that visible rows of these windows hold, in how many of them each, and how many hold any.
-Held = Callable[[Ints, Bools, Windows], tuple[Ints, Ints, int]]
+CountTerms = Callable[[Ints, Bools, Windows], tuple[Ints, Ints, int]]
 
 
 class WindowCounts:
@@ -67,7 +67,7 @@ class WindowCounts:
         self._total = 0
 
     def counts(
-        self, held: Held, visible: Bools, windows: Windows, terms: int
+        self, count_terms: CountTerms, visible: Bools, windows: Windows, terms: int
     ) -> tuple[Numbers, int]:
         """The counts by term number, int32[>= terms], read only and valid until the next call; and how many
         windows hold any term.
@@ -87,19 +87,19 @@ class WindowCounts:
         rows = np.flatnonzero(differs)
         left, come = old.of[rows[before[rows]]], new.of[rows[now[rows]]]
         changed = np.unique(np.concatenate([left, come])).astype(np.int64)
-        self._add(held(changed, before, old), -1)
-        self._add(held(changed, now, new), 1)
+        self._add(count_terms(changed, before, old), -1)
+        self._add(count_terms(changed, now, new), 1)
         self._visible, self._windows = now.copy(), new
         return self._counts, self._total
 
-    def leave(self, held: Held, row: int) -> None:
+    def leave(self, count_terms: CountTerms, row: int) -> None:
         """Count without this row, whose terms will change; call it before they do."""
         if row >= self._visible.size or not self._visible[row]:
             return
         window = self._windows.of[row : row + 1].astype(np.int64)
-        self._add(held(window, self._visible, self._windows), -1)
+        self._add(count_terms(window, self._visible, self._windows), -1)
         self._visible[row] = False
-        self._add(held(window, self._visible, self._windows), 1)
+        self._add(count_terms(window, self._visible, self._windows), 1)
 
     def _add(self, found: tuple[Ints, Ints, int], sign: int) -> None:
         """Add `sign` (1 or -1) times what windows hold."""

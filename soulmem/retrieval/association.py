@@ -124,11 +124,11 @@ def spread_energy(
     if windows is None:
         windows = Windows.single(visible.size)
     counts, total = incidence.window_counts(visible, windows)
-    held = counts[seeds].astype(np.int64)
-    occurring = held > 0
+    met_in = counts[seeds].astype(np.int64)
+    occurring = met_in > 0
     if not occurring.any():
         return None
-    seeds, share, held = seeds[occurring], share[occurring], held[occurring]
+    seeds, share, met_in = seeds[occurring], share[occurring], met_in[occurring]
     term_groups = TermGroups(incidence, groups, visible, windows)
     sources = _Sources(incidence, visible, windows, p, related, base, term_groups)
     # of a term among those that energy may come to
@@ -150,7 +150,7 @@ def spread_energy(
         fresh = fresh[: max(0, p.most_sources - len(met))]
         if not fresh:
             first_group = term_groups.first
-            return _active_terms(terms, place, met, active, held, total, first_group)
+            return _active_terms(terms, place, met, active, met_in, total, first_group)
         associates = sources.associates(terms[fresh].tolist())
         met.update(zip(fresh, associates, strict=True))
         for associate in associates:

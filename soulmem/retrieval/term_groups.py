@@ -40,11 +40,11 @@ class TermGroups:
         self.first = incidence.terms
         self._members: list[Associates] = []
         self._groups_of: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
-        self._held: list[int] = []  # windows that each has
+        self._met_in: list[int] = []  # windows that each has
         for group, terms in enumerate(groups):
-            members, held = _counted(incidence, terms, visible, windows)
+            members, met_in = _counted(incidence, terms, visible, windows)
             self._members.append(members)
-            self._held.append(held)
+            self._met_in.append(met_in)
             for place, term in enumerate(members.terms.tolist()):
                 self._groups_of[term].append((group, place))
 
@@ -64,7 +64,7 @@ class TermGroups:
             return met
         strength = [float(self._members[g].strength[place]) for g, place in of]
         pair = [int(self._members[g].pair[place]) for g, place in of]
-        windows = [self._held[group] for group, _ in of]
+        windows = [self._met_in[group] for group, _ in of]
         numbers = [self.first + group for group, _ in of]
         return Associates(
             terms=np.append(met.terms, numbers),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from soulmem.domain.errors import Unprocessable
+from soulmem.domain.errors import span_backwards
 from soulmem.domain.ids import SoulId, StreamId
-from soulmem.domain.phrases import phrase
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.stream_events import (
     AddedResponse,
@@ -44,9 +43,7 @@ async def list_events(call: Call[EventsQuery, NoBody]) -> Reply[StreamEventsResp
     query = call.query
     span = utc(query.start, "from"), utc(query.end, "to")
     if span[0] is not None and span[1] is not None and span[1] <= span[0]:
-        raise Unprocessable(
-            phrase("range_backwards", "the span ends before it begins"), field="to"
-        )
+        raise span_backwards("to")
     page = await call.engine.streams.page(
         call.owner,
         SoulId(query.soul),

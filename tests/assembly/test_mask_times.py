@@ -8,7 +8,12 @@ from math import inf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from soulmem.assembly.mask_times import AnchorTimes, TextTimes, UnitTimes, told_until
+from soulmem.assembly.mask_times import (
+    AnchorTimes,
+    TextTimes,
+    UnitTimes,
+    readable_until,
+)
 from soulmem.assembly.masks import Stretch, read_out
 from soulmem.domain.micro_units import (
     Anchor,
@@ -72,7 +77,7 @@ def test_it_lasts_until_it_reads_as_empty_for_good(
     empty = [is_empty_at(times, kept, label, time) for time in range(LAST + 1)]
     told = [time for time, is_empty in enumerate(empty) if not is_empty]
     expected = told[-1] + 1 if told else 0
-    assert told_until(times, kept, label) == (inf if expected > LAST else expected)
+    assert readable_until(times, kept, label) == (inf if expected > LAST else expected)
 
 
 def test_of_a_thousand_clauses_the_gist_that_lasts_longest_is_the_end() -> None:
@@ -81,4 +86,4 @@ def test_of_a_thousand_clauses_the_gist_that_lasts_longest_is_the_end() -> None:
     for start in range(0, 20_000, 20):
         units.append(UnitTimes(UnitSpan(start, start + 20, "g"), 10.0, 20.0 + start))
         units.append(UnitTimes(UnitSpan(start, start + 5, "d"), 5.0, 90_000.0))
-    assert told_until(TextTimes("ab " * 6667, units)) == 20.0 + 19_980
+    assert readable_until(TextTimes("ab " * 6667, units)) == 20.0 + 19_980

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from soulmem.domain.digests import Period
-from soulmem.domain.errors import Unprocessable
+from soulmem.domain.errors import Unprocessable, span_backwards
 from soulmem.domain.phrases import phrase
 from soulmem.engine.consolidation.consolidator import Consolidator
 from soulmem.engine.consolidation.digests import DigestWriter
@@ -96,8 +96,5 @@ def requested_digests(arguments: object) -> RequestedDigests:
             field=f"arguments{place.rstrip('`')}",
         ) from error
     if asked.start is not None and asked.end is not None and asked.end <= asked.start:
-        raise Unprocessable(
-            phrase("range_backwards", "the span ends before it begins"),
-            field="arguments.to",
-        )
+        raise span_backwards("arguments.to")
     return asked

@@ -22,7 +22,7 @@ from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
 from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind
-from soulmem.domain.errors import NotFound, Unprocessable, no_memory
+from soulmem.domain.errors import NotFound, Unprocessable, no_memory, span_backwards
 from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.domain.phrases import phrase
@@ -150,10 +150,7 @@ def requested_region(arguments: object) -> ReplayRegion:
         and region.end is not None
         and region.end <= region.start
     ):
-        raise Unprocessable(
-            phrase("range_backwards", "the span ends before it begins"),
-            field="arguments.to",
-        )
+        raise span_backwards("arguments.to")
     return region
 
 

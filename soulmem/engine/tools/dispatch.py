@@ -10,7 +10,7 @@ from typing import Any
 
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.digests import Period
-from soulmem.domain.errors import Unprocessable, no_memory
+from soulmem.domain.errors import Unprocessable, no_memory, span_backwards
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.domain.phrases import phrase
@@ -178,10 +178,7 @@ class Tools:
                 and span.end is not None
                 and span.end <= span.start
             ):
-                raise Unprocessable(
-                    phrase("range_backwards", "the span ends before it begins"),
-                    field="arguments.time_range.to",
-                )
+                raise span_backwards("arguments.time_range.to")
         folded = (tag.strip().casefold() for tag in asked.tags)
         tags = tuple(dict.fromkeys(tag for tag in folded if tag))
         request = RecallRequest(

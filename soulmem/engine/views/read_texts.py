@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from soulmem.assembly.mask_times import told_until
+from soulmem.assembly.mask_times import readable_until
 from soulmem.assembly.masks import Stretch, read_out
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import MemoryId
@@ -56,7 +56,7 @@ def turns_left(mind: Mind, memory: Memory, extra: int) -> float | None:
     """Whole turns until nothing of the memory is told any more, 0 where nothing is; None if that never comes."""
     times = times_of(mind, memory, float(mind.lived_turns(extra)))
     spans = (unit.span for unit in times.units)
-    left = told_until(times, _kept(memory, spans), _label(memory, times.text))
+    left = readable_until(times, _kept(memory, spans), _label(memory, times.text))
     return float(ceil(left)) if left <= _NEVER else None
 
 

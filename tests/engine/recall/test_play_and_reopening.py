@@ -39,7 +39,7 @@ NEAR = 2e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Recollection:
     """What an answer says of one memory."""
 
     score: float
@@ -48,7 +48,7 @@ class Told:
     path: tuple[tuple[str, str | None], ...]
 
 
-Answer = dict[str, Told]  # by memory
+Answer = dict[str, Recollection]  # by memory
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ async def test_it_answers_as_when_it_is_opened_anew(played: Stage) -> None:
     assert isinstance(images, FakeImages)
     live = await answers(played)
     assert sum(map(len, live)) >= 4 * QUESTIONS
-    assert any(len(told.path) > 1 for answer in live for told in answer.values())
+    assert any(len(found.path) > 1 for answer in live for found in answer.values())
     await played.restart()
     assert_alike(await answers(played), live)
     assert images.given == 1
@@ -112,11 +112,11 @@ def assert_alike(again: Sequence[Answer], live: Sequence[Answer]) -> None:
     """The same memories with the same reasons, and scores that differ by rounding."""
     for after, before in zip(again, live, strict=True):
         assert after.keys() == before.keys()
-        for key, told in after.items():
+        for key, found in after.items():
             was = before[key]
-            assert told.score == pytest.approx(was.score, abs=NEAR)
-            assert (told.text, told.why) == (was.text, was.why)
-            assert told.path == was.path
+            assert found.score == pytest.approx(was.score, abs=NEAR)
+            assert (found.text, found.why) == (was.text, was.why)
+            assert found.path == was.path
 
 
 async def answers(stage: Stage) -> list[Answer]:
@@ -130,7 +130,7 @@ async def answers(stage: Stage) -> list[Answer]:
         request = RecallRequest(
             SOUL, CHAT, query=text, type=RecallType.QUIET, restraint=0.0
         )
-        out.append(_told(await recall(stage, request)))
+        out.append(_recollections(await recall(stage, request)))
     return out
 
 
@@ -155,9 +155,9 @@ async def _written(store: FakeStore) -> None:
     await write_soul(store, SIZE, BagEmbedder())
 
 
-def _told(answer: Recalled) -> Answer:
+def _recollections(answer: Recalled) -> Answer:
     return {
-        memory.id: Told(
+        memory.id: Recollection(
             memory.score,
             memory.text,
             memory.why,
