@@ -93,10 +93,11 @@ class FileWriter:
                 if shutil.disk_usage(self._path.parent).free < data.nbytes + _RESERVED:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 raw = data.reshape(-1).view(np.uint8)
+                checksum = zlib.crc32(raw.data)
                 self._file.write(raw.data)
-                self._arrays.append(
-                    (name, data.dtype.str, list(data.shape), zlib.crc32(raw.data))
-                )
+                if zlib.crc32(raw.data) != checksum:
+                    raise ValueError(f"the array {name} changed while it was written")
+                self._arrays.append((name, data.dtype.str, list(data.shape), checksum))
         except OSError as error:
             raise snapshot_error(error) from error
 

@@ -12,6 +12,7 @@ import hashlib
 import logging
 import secrets
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 
 import soulmem
 from soulmem.domain.errors import SoulMemError
+from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.packing import Pieces, packed_parts, restore_steps
@@ -78,6 +80,10 @@ class SnapshotKeeper:
         self._compute = compute
         self._params = params or SnapshotParams()
         self._kept: WeakKeyDictionary[Mind, _SnapshotState] = WeakKeyDictionary()
+        # By owner and soul: Idle and the stop may both come to the same one, whose file is one.
+        self._updating: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(
+            asyncio.Lock
+        )
 
     async def open(self, world: World, soul: Soul, most_edges: int) -> Mind | None:
         """The soul's mind from its snapshot; None when it must be read from the store.
@@ -105,7 +111,8 @@ class SnapshotKeeper:
         last  the mind will be released: how old the snapshot is does not matter
         """
         try:
-            await self._update(world, mind, last)
+            async with self._updating[world.owner, mind.soul.id]:
+                await self._update(world, mind, last)
         except SoulMemError as error:
             log.warning("no image of soul %s: %s", mind.soul.id, error.message)
         except (
