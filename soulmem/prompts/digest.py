@@ -16,7 +16,7 @@ from soulmem.prompts.reading.replies import read_object
 from soulmem.prompts.rendering import language_of, rendered_passage
 
 # A change of wording raises VERSION; recorded replies are stored by both.
-NAME, VERSION = "digest", 2
+NAME, VERSION = "digest", 3
 
 _MAX_TOKENS = 260
 _LONGEST = 1100  # characters, which leaves room for a heading
@@ -75,7 +75,8 @@ def render(passage: Passage, period: str) -> Prompt:
     """The prompt for a period, as `domain.digests.Period` names it."""
     what, form = _ASK[passage.language]
     asked = what.replace("{period}", _PERIODS[passage.language][period])
-    user = "\n".join((rendered_passage(passage), asked, form))
+    shown = rendered_passage(passage, is_numbered=False)
+    user = "\n".join((shown, asked, form))
     system = _SYSTEM[passage.language]
     return Prompt(NAME, VERSION, system, user, _SCHEMA, _MAX_TOKENS)
 

@@ -18,7 +18,7 @@ _TAG = re.compile(r"<(?=\s*[/|!a-zA-Z])")
 _LINE = re.compile(r"\[(?=\s*\d+\s*\])")
 _KANA = re.compile("[\u3041-\u30ff]")
 # A line of a story: of "Nora: I am tired" a model may take "Nora" for the first word of the sentence.
-_SPEECH = {"en": (' says: "', '"'), "zh": ("说：“", "”")}
+_SPEECH = {"en": (': "', '"'), "zh": ("：“", "”")}
 
 
 def language_of(texts: Iterable[str]) -> str:
@@ -27,21 +27,21 @@ def language_of(texts: Iterable[str]) -> str:
     return "zh" if is_unspaced(whole) and not _KANA.search(whole) else "en"
 
 
-def rendered_passage(passage: Passage, *, is_story: bool = False) -> str:
-    """The passage as text of a prompt, the chat last; as a story for what draws sentences from its lines."""
-    names = [
-        ("character", passage.soul),
-        ("user", "; ".join(map(_name, passage.users))),
-    ]
-    heads = [
-        f"<{tag}>" + _on_one_line(value) + f"</{tag}>" for tag, value in names if value
-    ]
+def rendered_passage(
+    passage: Passage, *, is_story: bool = False, is_numbered: bool = True
+) -> str:
+    """The passage as text of a prompt, the chat last.
+
+    is_story     for what draws sentences from its lines
+    is_numbered  for what refers to its lines
+    """
+    heads = [tagged("character", passage.soul)] if passage.soul else []
     if passage.summary:
         heads.append("<summary>\n" + _on_one_line(passage.summary) + "\n</summary>")
-    lines = [
-        "[" + str(line.number) + "] " + _chat_line(line, passage.language, is_story)
-        for line in passage.lines
-    ]
+    lines = []
+    for line in passage.lines:
+        number = f"[{line.number}] " if is_numbered else ""
+        lines.append(number + _chat_line(line, passage.language, is_story))
     return "\n".join([*heads, "<chat>", *lines, "</chat>"])
 
 

@@ -13,7 +13,8 @@ from soulmem.prompts.model_questions import QUESTIONS
 if TYPE_CHECKING:
     from .mock_llm import Prompt
 
-_LINE = re.compile(r'^\[(\d+)\] (.+?)(?: says: "|说：“|: )(.*?)["”]?$', re.MULTILINE)
+_CHAT = re.compile(r"<chat>\n(.*)\n</chat>", re.DOTALL)
+_LINE = re.compile(r'^(?:\[(\d+)\] )?(.+?)(?:: "|：“|: )(.*?)["”]?$', re.MULTILINE)
 _SUMMARY = re.compile(r"<summary>\n(.*)\n</summary>")
 _STATEMENTS = re.compile(r"<statements>\n(.*)\n</statements>", re.DOTALL)
 _STATEMENT = re.compile(r"^\[\d+\] (.*)$", re.MULTILINE)
@@ -57,7 +58,12 @@ def _told(user: str, language: str) -> list[tuple[int, str]]:
 
 
 def _lines(user: str) -> list[tuple[int, str, str]]:
-    return [(int(n), who, _short(text)) for n, who, text in _LINE.findall(user)]
+    chat = _CHAT.search(user)
+    lines = _LINE.findall(chat[1]) if chat else []
+    return [
+        (int(shown or counted), who, _short(text))
+        for counted, (shown, who, text) in enumerate(lines, 1)
+    ]
 
 
 def _summary(user: str, language: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from .stories import Line, chat
 pytestmark = pytest.mark.slow
 
 MESSAGES = 2_000
-_LINE = re.compile(r'^\[\d+\] .+?(?: says: "|: )(.*?)"?$', re.MULTILINE)
+_LINE = re.compile(r'^(?:\[\d+\] )?(?:Mira|Alice)(?:: "|: )(.*?)"?$', re.MULTILINE)
 # What SillyTavern fills in, runs or takes away where it is not kept from it.
 MARKS = (
     "<user>", "<BOT>", "<charIfNotGroup>", "{{user}}", "{{setvar::price::paid}}", r"\{\{char\}\}",

@@ -24,16 +24,19 @@ from soulmem.ports.store import Store
 from tests.engine.stage import ME, Stage, line
 from tests.fakes.llm import FakeLlm
 
-_CHAT = re.compile(
-    r'^\[(\d+)\] (.*?)(?: says: "|说：“|: )(.*?)["”]?$',
-    re.MULTILINE,
-)
+_CHAT = re.compile(r"<chat>\n(.*)\n</chat>", re.DOTALL)
+_LINE = re.compile(r'^(?:\[(\d+)\] )?(.*?)(?:: "|：“|: )(.*?)["”]?$', re.MULTILINE)
 _BEFORE = re.compile(r"<summary>\n(.*)\n</summary>")
 
 
 def read_of(prompt: Prompt) -> list[tuple[int, str, str]]:
-    """The numbered lines of a prompt: number, speaker, text."""
-    return [(int(n), who, text) for n, who, text in _CHAT.findall(prompt.user)]
+    """The lines of a prompt's chat: number, speaker, text; counted from 1 where they have no numbers."""
+    chat = _CHAT.search(prompt.user)
+    lines = _LINE.findall(chat[1]) if chat else []
+    return [
+        (int(shown or counted), who, text)
+        for counted, (shown, who, text) in enumerate(lines, 1)
+    ]
 
 
 def obliging(prompt: Prompt) -> str:

@@ -77,7 +77,7 @@ from tests.prompts.passages import EN, passage
             "episodes",
             {
                 "lines": [1],
-                "text": "what happened, 1-2 sentences",
+                "text": "1-2 sentences. Habits: the character's.",
             },
         ),
     ],

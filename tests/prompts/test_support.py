@@ -202,3 +202,44 @@ def test_a_fact_is_of_somebody_with_a_name() -> None:
     subjects = ("I", "you", "my brother", "she", "Lena")
     answer = json.dumps({"facts": [{**fact, "subject": name} for name in subjects]})
     assert [made.subject for made in extraction.parse(answer, EN).facts] == ["Lena"]
+
+
+def test_the_object_of_a_fact_is_somebody_whom_a_line_means() -> None:
+    chat = passage(
+        [
+            ("Nora", "Petra sold her boat."),
+            ("Lena", "*sits down* She loved that boat."),
+            ("Nora", "Petra trusts you."),
+            ("Lena", "Petra trusts me, yes."),
+        ],
+        names=("Petra",),
+    )
+    support = Support(chat, Grounds(chat))
+
+    def of(verb: str, thing: str, *lines: int) -> float:
+        return support.of(f"Petra {verb} {thing}", lines, verb, thing)
+
+    assert of("sold her boat to", "Lena", 1) <= 0.3
+    assert of("loved that boat of", "Lena", 2) <= 0.3
+    for line in (3, 4):
+        assert of("trusts", "Lena", line) > 0.5
+    assert of("sold", "her boat", 1) > 0.5
+
+
+def test_an_end_needs_a_line_that_denies() -> None:
+    chat = passage(
+        [("Lena", "Anton lives in Rome."), ("Lena", "He lives here no more.")]
+    )
+    fact = {"subject": "Anton", "verb": "lives in", "object": "Rome"}
+
+    def confidence_of(line: int, *, is_over: bool) -> float:
+        told = {"facts": [{**fact, "lines": [1, line], "over": is_over}]}
+        (made,) = extraction.parse(json.dumps(told), chat).facts
+        assert made.is_over is is_over
+        return made.confidence
+
+    assert confidence_of(2, is_over=True) == confidence_of(2, is_over=False)
+    for line in (1, 3):
+        assert confidence_of(line, is_over=True) == 0.5 * confidence_of(
+            line, is_over=False
+        )

@@ -161,7 +161,10 @@ class Drafting:
         sentence = space.join((subject, verb, thing))
         self._check(f"{verb}{space}{thing}")
         self._check(sentence)
-        lines, confidence = self._carried(item, sentence, (subject, thing), verb)
+        lines, confidence = self._carried(item, sentence, (subject, thing), verb, thing)
+        is_over = item.get("over") is True
+        if is_over:
+            confidence = round(confidence * self._support.of_end(sentence, lines), 3)
         return DraftFact(
             subject=subject,
             verb=verb,
@@ -170,7 +173,7 @@ class Drafting:
             confidence=confidence,
             lines=lines,
             importance=fields.share(item.get("importance"), _IMPORTANCE),
-            is_over=item.get("over") is True,
+            is_over=is_over,
         )
 
     def _concept(self, item: Mapping[str, Any]) -> DraftConcept:
@@ -286,10 +289,11 @@ class Drafting:
         text: str,
         names: Iterable[str] = (),
         verb: str = "",
+        thing: str = "",
     ) -> tuple[Lines, float]:
         """The evidence of a text, and how far the lines that it cites carry it."""
         cited = self._cited(item)
-        confidence = self._support.of(text, cited, verb)
+        confidence = self._support.of(text, cited, verb, thing)
         lines = self._grounds.lines_of(cited, text, names)
         if not lines or confidence == 0.0:
             raise _Dropped("its lines say nothing of it")

@@ -59,7 +59,9 @@ class SupportParams:
     # factor for a name that neither the lines nor those just before them have
     absent: float = 0.3
     nearly_absent: float = 0.6  # .. that only lines just before them have, and tells no more than by the way
-    denied: float = 0.5  # factor for what a line denies and the draft says
+    denied: float = (
+        0.5  # factor for what either denies, line or draft, and the other does not
+    )
     unsaid: float = (
         0.5  # factor, in a strict reading, for a verb that the lines do not have
     )
@@ -148,8 +150,8 @@ class Support:
         self._pattern = _pattern(every)
         self._by_fold = {name.casefold(): name for name in every}
 
-    def of(self, text: str, lines: Lines, verb: str = "") -> float:
-        """Confidence in a text that cites these lines, 0..1. `verb`: of a fact."""
+    def of(self, text: str, lines: Lines, verb: str = "", thing: str = "") -> float:
+        """Confidence in a text that cites these lines, 0..1. `verb` and `thing`, its object, of a fact."""
         mentions = self._mentions(text)
         telling = self._telling(text, mentions)
         others = {m.name for m in mentions}.difference(self._people)
@@ -175,10 +177,21 @@ class Support:
             min(1.0, share / self._carried)
             * self._exchanged(attributions, mentions, lines)
             * self._absence(mentions, lines)
+            * (self._params.absent if self._is_unmeant(thing, lines) else 1.0)
             * self._contradiction(text, lines)
             * self._namelessness(text)
             * (self._params.unsaid if self._is_unsaid(verb, lines) else 1.0)
         )
+
+    def of_end(self, text: str, lines: Lines) -> float:
+        """Factor for the claim that what the text says is over: a line that has words of it has to deny something,
+        as the words of what was so say nothing of its end.
+        """
+        for word in self._telling(text, self._mentions(text)):
+            for number in self._grounds.lines_with(word.key).intersection(lines):
+                if self._speech.denied(self._texts[number]):
+                    return 1.0
+        return self._params.denied
 
     def _is_unsaid(self, verb: str, lines: Lines) -> bool:
         """Whether a strict reading misses a word of the verb in the lines, be it as common as "brought"."""
@@ -341,6 +354,24 @@ class Support:
             elif name != mentions[0].name:
                 factor *= self._params.nearly_absent
         return factor
+
+    def _is_unmeant(self, thing: str, lines: Lines) -> bool:
+        """Whether the object of a fact is somebody who talks and whom none of the lines means: they neither name
+        him, nor have a word for him. A model at a loss names whoever is there.
+        """
+        name = self._by_fold.get(thing.casefold())
+        if name not in self._people or not self._speech.is_known:
+            return False
+        for number in lines:
+            text, speaks = self._texts[number], self._speaker[number] == name
+            means = (
+                self._speech.tells_of_speaker
+                if speaks
+                else self._speech.tells_of_listener
+            )
+            if self._stands(name, number) or means(text):
+                return False
+        return True
 
     def _contradiction(self, text: str, lines: Lines) -> float:
         """Factor for a word that the lines deny each time they have it, and the text does not."""
