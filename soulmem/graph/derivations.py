@@ -22,6 +22,7 @@ class Derivations:
 
     def __init__(self, branches: Branches) -> None:
         self._branches = branches
+        self.revision = 0  # grows with every change
         self._all: dict[str, Derivation] = {}
         self._readers: defaultdict[MemoryId, list[str]] = defaultdict(list)
         self._next: defaultdict[str, list[str]] = defaultdict(list)
@@ -55,6 +56,10 @@ class Derivations:
                 if made.id == product:
                     out.update(dict.fromkeys(made.cited or derivation.read))
         return tuple(out)
+
+    def is_read(self, episode: MemoryId) -> bool:
+        """Whether any derivation read the episode, which need not be in memory."""
+        return episode in self._readers
 
     def holders(self, product: str) -> frozenset[ChatId]:
         """Chats that hold at least one derivation of the product."""
@@ -117,6 +122,7 @@ class Derivations:
     def put(self, derivation: Derivation) -> set[str]:
         """Add or replace a derivation; returns ids of products whose holders may have changed."""
         before = self.drop(derivation.id) if derivation.id in self._all else set()
+        self.revision += 1
         self._all[derivation.id] = derivation
         for key in derivation.read:
             self._readers[key].append(derivation.id)
@@ -138,6 +144,7 @@ class Derivations:
         derivation = self._all.pop(key, None)
         if derivation is None:
             return set()
+        self.revision += 1
         for read in derivation.read:
             _remove_entry(self._readers, read, key)
         if derivation.after is not None:

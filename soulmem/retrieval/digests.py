@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,8 @@ from numpy.typing import NDArray
 from soulmem.domain.digests import Period
 
 Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 
 def _least() -> Mapping[Period, float]:
@@ -31,7 +32,7 @@ def _least() -> Mapping[Period, float]:
 class DigestRecallParams:
     """How strong a cue brings a digest that nobody asks for by its time; design 8.
 
-    least     strength of the cue, see `cue_strength`
+    least     strength of the cue, see `cue_strengths`
     doubling  added for each doubling of its age beyond a month, at forgetting 1
     month     days
     word      strength of a rare word that a digest without messages shares with the cue
@@ -51,30 +52,37 @@ class DigestRecallParams:
     alike: float = 0.5
 
 
-def cue_strength(scores: Floats, params: DigestRecallParams | None = None) -> float:
-    """How well a cue fits a digest as a whole, by the messages that it tells.
+def cue_strengths(
+    scores: Floats, messages: Ints, params: DigestRecallParams | None = None
+) -> Doubles:
+    """How well a cue fits each of k digests as a whole, by the messages that it tells; float64[k].
 
         sum(min(score, most)) / (messages + few)
 
-    scores  float32[k]  standard deviations that each message fits better than memories usually do
+    scores    float32[m]  standard deviations that each message fits better than memories usually do: first
+                          those of the first digest, then those of the next
+    messages  int64[k]    how many each digest tells; they sum to m
 
     A cue that fits one message alone, however well, means that message, and few messages say little of a day.
     """
     p = params or DigestRecallParams()
     bounded = np.clip(scores, -p.most, p.most)
-    return float(bounded.sum()) / (scores.size + p.few)
+    digest = np.repeat(np.arange(messages.size), messages)
+    total = np.bincount(digest, weights=bounded, minlength=messages.size)
+    return np.asarray(total / (messages + p.few), np.float64)
 
 
-def needed_cue(
-    period: Period,
-    age_days: float,
+def needed_cues(
+    periods: Sequence[Period],
+    age_days: Doubles,
     forgetting: float,
     params: DigestRecallParams | None = None,
-) -> float:
-    """How strong a cue a digest of that age needs."""
+) -> Doubles:
+    """How strong a cue digests of these periods and ages need; float64[k]."""
     p = params or DigestRecallParams()
-    doublings = max(0.0, log2(max(age_days, 1.0) / p.month))
-    return p.least[period] + p.doubling * forgetting * doublings
+    doublings = np.log2(np.maximum(age_days, 1.0) / p.month)
+    least = np.asarray([p.least[period] for period in periods], np.float64)
+    return least + p.doubling * forgetting * np.maximum(doublings, 0.0)
 
 
 def time_fit(

@@ -6,16 +6,24 @@ from datetime import datetime, timedelta, timezone
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from soulmem.domain.digests import Period
-from soulmem.retrieval.digests import cue_strength, needed_cue, time_fit
+from soulmem.retrieval.digests import (
+    DigestRecallParams,
+    cue_strengths,
+    needed_cues,
+    time_fit,
+)
 
 DAY = datetime(2026, 4, 6, tzinfo=timezone.utc)
 
 
 def test_longer_periods_need_stronger_cues() -> None:
     periods = (Period.DAY, Period.WEEK, Period.MONTH, Period.YEAR)
-    assert [needed_cue(period, 10.0, 1.0) for period in periods] == [0.0, 0.5, 1.0, 1.5]
+    needed = needed_cues(periods, np.full(4, 10.0), 1.0)
+    assert needed.tolist() == [0.0, 0.5, 1.0, 1.5]
 
 
 @pytest.mark.parametrize(
@@ -25,12 +33,28 @@ def test_longer_periods_need_stronger_cues() -> None:
 def test_what_is_older_than_a_month_needs_a_stronger_cue_unless_nothing_is_forgotten(
     age: float, forgetting: float, more: float
 ) -> None:
-    assert needed_cue(Period.WEEK, age, forgetting) == pytest.approx(0.5 + more)
+    (needed,) = needed_cues([Period.WEEK], np.asarray([age], float), forgetting)
+    assert needed == pytest.approx(0.5 + more)
 
 
 def strength(*scores: float) -> float:
     """The strength of a cue that fits the messages of a digest so well."""
-    return cue_strength(np.asarray(scores, np.float32))
+    messages = np.asarray([len(scores)])
+    return float(cue_strengths(np.asarray(scores, np.float32), messages)[0])
+
+
+@given(st.lists(st.lists(st.floats(-9, 9, width=32), max_size=20), max_size=8))
+def test_the_strength_for_each_of_many_digests_is_the_mean_of_its_own_messages(
+    scores: list[list[float]],
+) -> None:
+    p = DigestRecallParams()
+    messages = np.asarray([len(each) for each in scores], np.int64)
+    flat = np.asarray([s for each in scores for s in each], np.float32)
+    plain = [
+        sum(max(-p.most, min(s, p.most)) for s in each) / (len(each) + p.few)
+        for each in scores
+    ]
+    assert cue_strengths(flat, messages).tolist() == pytest.approx(plain, abs=1e-6)
 
 
 def test_a_cue_that_fits_all_is_stronger_than_one_that_fits_a_single_message() -> None:

@@ -85,7 +85,7 @@ class Mind:
         self._rows: Rows[MemoryId] = Rows()
         self.memories = MemoryTable(self._rows)
         self._changes = 0  # applied so far, for `revision`
-        # How often a memory that was there got another text or situation, or went
+        # How often a memory got another text or situation, or went, or one came back
         self.rewordings = 0
         self._pairs = Pairs(self._rows)
         self.columns = Columns()
@@ -408,13 +408,11 @@ class Mind:
 
         `texts` gives the text of a row, for callers that have it; by default it is looked up.
         """
-        tokens = self.columns.tokens
-        numbers = list(map(int, rows))
-        for row in numbers:
-            if tokens[row] == UNKNOWN:
-                text = texts(row) if texts else self.text_of(self.id_at(row))
-                tokens[row] = estimate_tokens(text)
-        return np.asarray(tokens[numbers], np.int64)
+        tokens, numbers = self.columns.tokens, np.fromiter(rows, np.int64)
+        for row in numbers[tokens[numbers] == UNKNOWN].tolist():
+            text = texts(row) if texts else self.text_of(self.id_at(row))
+            tokens[row] = estimate_tokens(text)
+        return tokens[numbers].astype(np.int64)
 
     def _put_memory(self, memory: Memory) -> dict[MemoryId, None]:
         """Put one memory; returns the texts whose terms change because it is renamed."""
@@ -429,6 +427,8 @@ class Mind:
         if old is not None:
             is_same = (old.text, old.situation) == (memory.text, memory.situation)
             self.rewordings += not is_same
+        else:
+            self.rewordings += self.derivations.is_read(memory.id)
         was_searched, is_searched = bool(self.columns.searched[row]), memory.is_searched
         self.columns.searched[row] = is_searched
         if old is None or old.text != memory.text or was_searched is not is_searched:

@@ -7,7 +7,7 @@ one is told by how well it fits the messages that it tells. Compute thread only.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
@@ -23,17 +23,20 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, TextScores
 from soulmem.engine.recall.time_question import TimeQuestion
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.graph.columns import microseconds
 from soulmem.language.times.phrases import TimePhrase
+from soulmem.language.tokens import Tokeniser
 from soulmem.retrieval.digests import (
     DigestRecallParams,
-    cue_strength,
-    needed_cue,
+    cue_strengths,
+    needed_cues,
     time_fit,
 )
 from soulmem.retrieval.fusion import standardised
 from soulmem.retrieval.restraint import least_share, nearness
 
 Ints = NDArray[np.int64]
+Doubles = NDArray[np.float64]
 
 _OFTEN = 0.01  # share of the texts of the soul: a word in more of them says little
 _SECONDS = 86_400.0  # of a day
@@ -45,13 +48,21 @@ class _Entry(NamedTuple):
     """A digest with the rows of the messages that it tells."""
 
     row: int
-    memory: Memory
     period: Period
     span: tuple[datetime, datetime]
     told: Ints
     words: frozenset[
         str
     ]  # of one that tells no messages: of a stream, or of the user's own wording
+
+
+class _Known(NamedTuple):
+    """The digests of a mind, in order of their rows, and what they followed from when they were read."""
+
+    source: tuple[int, int, Tokeniser, bytes]
+    rows: Ints
+    entries: tuple[_Entry, ...]
+    ends: Ints  # microseconds since 1970
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +88,7 @@ class DigestRecall:
 
     def __init__(self, params: DigestRecallParams | None = None) -> None:
         self._params = params or DigestRecallParams()
-        self._entries: WeakKeyDictionary[
-            Mind, tuple[tuple[int, ...], tuple[_Entry, ...]]
-        ] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
 
     @compute_only
     def candidates(
@@ -96,20 +105,28 @@ class DigestRecall:
         """
         if not context.digests.any():
             return []
-        known = [e for e in self._of(mind) if context.digests[e.row]]
+        every = self._of(mind)
+        shown = np.flatnonzero(context.digests[every.rows])
+        known = [every.entries[i] for i in shown.tolist()]
+        ages = (microseconds(now) - every.ends[shown]) / (1e6 * _SECONDS)
+        needed = needed_cues(
+            [entry.period for entry in known],
+            ages,
+            mind.soul.settings.forgetting,
+            self._params,
+        )
         if (
             sureness == 0.0
         ):  # whether the line calls for a message says nothing of streams
-            known = [entry for entry in known if not entry.told.size]
-            return self._by_words(mind, context, known, now)
+            return self._by_words(mind, context, known, needed)
         asked = _of_asked_time(known, context.asked_time, self._params)
         only_time = context.asked_time is not None and context.asked_time.only_time
-        found = [_asked_candidate(entry, time) for entry, time in asked[:_TIMES]]
+        found = [_asked_candidate(mind, entry, time) for entry, time in asked[:_TIMES]]
         if only_time:
             return found
         named = {candidate.row for candidate in found}
-        fits = self._by_fit(mind, context, scores, known, sureness, now)
-        fits += self._by_words(mind, context, known, now)
+        fits = self._by_fit(mind, context, scores, known, needed, sureness)
+        fits += self._by_words(mind, context, known, needed)
         fits.sort(key=lambda each: (-each.margin, each.row))
         # A time beside other words: what is of it has to fit the words as well.
         return [each for each in fits if each.row in named] + [
@@ -121,43 +138,37 @@ class DigestRecall:
         mind: Mind,
         context: RecallContext,
         scores: TextScores,
-        known: Iterable[_Entry],
+        known: Sequence[_Entry],
+        needed: Doubles,
         sureness: float,
-        now: datetime,
     ) -> list[DigestCandidate]:
-        """The digests whose cue is strong enough, the strongest first."""
+        """The digests whose cue is as strong as `needed`, of each, and as what they cost asks for."""
         p, out = self._params, list[DigestCandidate]()
-        listed = [entry for entry in known if entry.told.size]
-        if not listed:
+        if not known:
             return out
-        rows = np.concatenate([entry.told for entry in listed])
-        score = standardised(scores.score, context.visible, rows)
+        told = np.concatenate([entry.told for entry in known])
+        messages = np.asarray([entry.told.size for entry in known], np.int64)
+        score = standardised(scores.score, context.visible, told)
+        strengths = cue_strengths(score, messages, p)
         near = nearness(context.restraint, sureness)
-        forgetting = mind.soul.settings.forgetting
-        costs = mind.token_costs([entry.row for entry in listed]).tolist()
-        start = 0
-        for entry, cost in zip(listed, costs, strict=True):
-            text = cue_strength(score[start : start + entry.told.size], p)
-            start += entry.told.size
-            age = (now - entry.span[1]).total_seconds() / _SECONDS
-            needed = needed_cue(entry.period, age, forgetting, p)
-            needed += p.scarce * least_share(near, cost, context.budget)
-            if text >= needed:
-                told = frozenset(entry.told.tolist())
-                margin = text - needed
-                out.append(DigestCandidate(entry.memory, entry.row, margin, text, told))
+        for i in np.flatnonzero((strengths >= needed) & (messages > 0)).tolist():
+            (cost,) = mind.token_costs([known[i].row]).tolist()
+            least = needed[i] + p.scarce * least_share(near, cost, context.budget)
+            if strengths[i] >= least:
+                margin, text = float(strengths[i] - least), float(strengths[i])
+                out.append(_candidate(mind, known[i], margin, text))
         return out
 
     def _by_words(
         self,
         mind: Mind,
         context: RecallContext,
-        known: Iterable[_Entry],
-        now: datetime,
+        known: Sequence[_Entry],
+        needed: Doubles,
     ) -> list[DigestCandidate]:
-        """Digests of no messages, by the rare words that they share with the query."""
+        """Digests of no messages, by the rare words that they share with the query; `needed` of each."""
         p, out = self._params, list[DigestCandidate]()
-        listed = [entry for entry in known if entry.words]
+        listed = [(e, least) for e, least in zip(known, needed, strict=True) if e.words]
         parts = context.query.word_parts
         if not listed or not parts:
             return out
@@ -166,35 +177,47 @@ class DigestRecall:
         long = [t for t in mind.tokeniser.telling(text) if len(t) > 1]
         counts = zip(long, mind.words.frequencies(long), strict=True)
         asked = {token for token, count in counts if count <= often}
-        for entry in listed:
+        for entry, least in listed:
             fit = min(p.most, p.word * len(asked & entry.words))
-            age = (now - entry.span[1]).total_seconds() / _SECONDS
-            forgetting = mind.soul.settings.forgetting
-            needed = needed_cue(entry.period, age, forgetting, p)
-            if fit > max(needed, 0.0):
-                margin = fit - needed
-                out.append(
-                    DigestCandidate(entry.memory, entry.row, margin, fit, frozenset())
-                )
+            if fit > max(least, 0.0):
+                out.append(_candidate(mind, entry, float(fit - least), fit))
         return out
 
-    def _of(self, mind: Mind) -> tuple[_Entry, ...]:
-        kept = self._entries.get(mind)
-        if kept is None or kept[0] != mind.revision:
-            kept = self._entries[mind] = mind.revision, tuple(_entries(mind))
-        return kept[1]
+    def _of(self, mind: Mind) -> _Known:
+        """The digests of a mind, read again where any of what they follow from has changed.
+
+        What a digest is follows from its text and situation, what it tells from its derivations and the rows of
+        the messages, its words from the names of the soul.
+        """
+        known = self._known.get(mind)
+        rows = np.flatnonzero(mind.digest_rows())
+        source = (
+            mind.rewordings,
+            mind.derivations.revision,
+            mind.tokeniser,
+            rows.tobytes(),
+        )
+        if known is None or known.source != source:
+            entries = tuple(_entries(mind, rows))
+            known = self._known[mind] = _Known(
+                source,
+                np.asarray([entry.row for entry in entries], np.int64),
+                entries,
+                np.asarray([microseconds(e.span[1]) for e in entries], np.int64),
+            )
+        return known
 
 
-def _entries(mind: Mind) -> Iterable[_Entry]:
-    for row in np.flatnonzero(mind.digest_rows()).tolist():
+def _entries(mind: Mind, rows: Ints) -> Iterable[_Entry]:
+    for row in rows.tolist():
         memory = mind.memory_at(row)
         period = period_of(memory)
         if period is None:
             continue
-        told = [mind.row(key) for key in mind.derivations.cited(memory.id)]
-        rows = np.asarray([r for r in told if r is not None], np.int64)
-        words = frozenset() if rows.size else mind.tokeniser.telling(memory.text)
-        yield _Entry(row, memory, period, digest_span(memory), rows, words)
+        cited = map(mind.row, mind.derivations.cited(memory.id))
+        told = np.asarray([r for r in cited if r is not None], np.int64)
+        words = frozenset() if told.size else mind.tokeniser.telling(memory.text)
+        yield _Entry(row, period, digest_span(memory), told, words)
 
 
 def _of_asked_time(
@@ -229,9 +252,15 @@ def _best_span(
     return (0.0, 0.0), None
 
 
-def _asked_candidate(entry: _Entry, time: NamedTime) -> DigestCandidate:
+def _asked_candidate(mind: Mind, entry: _Entry, time: NamedTime) -> DigestCandidate:
+    return replace(_candidate(mind, entry, 0.0, 0.0), time=time)
+
+
+def _candidate(
+    mind: Mind, entry: _Entry, margin: float, text: float
+) -> DigestCandidate:
     told = frozenset(entry.told.tolist())
-    return DigestCandidate(entry.memory, entry.row, 0.0, 0.0, told, time)
+    return DigestCandidate(mind.memory_at(entry.row), entry.row, margin, text, told)
 
 
 def places_of_digests(digests: Sequence[DigestCandidate], max_items: int) -> int:

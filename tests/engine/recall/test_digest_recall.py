@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,9 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.api.requests import MemoryPatch
 from soulmem.engine.api.results import Recalled
+from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.digest_recall import DigestCandidate, goes_with
+from soulmem.engine.recall.digest_recall import DigestCandidate, DigestRecall, goes_with
 from soulmem.engine.views.tellings import joined_rows
 from tests.engine.stage import ME, Stage, line
 
@@ -187,3 +189,50 @@ async def test_a_permanent_digest_is_told_like_all_that_is_permanent(
     await stage.engine.memories.patch(ME, digest.id, MemoryPatch(permanent=True))
     answer = await stage.recall("Shall we eat?", restraint=2.0)
     assert [m.id for m in answer.memories] == [digest.id]
+
+
+def as_read(mind: Mind, recall: DigestRecall) -> list[Any]:
+    """What is known of the digests of a mind, to compare."""
+    return [
+        (*entry[:3], entry.told.tolist(), entry.words) for entry in known(mind, recall)
+    ]
+
+
+def known(mind: Mind, recall: DigestRecall) -> Sequence[Any]:
+    return recall._of(mind).entries
+
+
+async def test_what_is_known_of_the_digests_lasts_until_they_change(
+    stage: Stage,
+) -> None:
+    recall, told = DigestRecall(), story()
+    mind = await stage.mind()
+    first = known(mind, recall)
+    await stage.sync("c", [*told, line("more", "And good morning.", Role.USER)])
+    assert known(mind, recall) is first
+
+    # Messages go, come back, and get their digests again.
+    changes: list[Callable[[], Awaitable[object]]] = [
+        lambda: stage.sync("c", [m for m in told if not m.slot.startswith("m2-")]),
+        lambda: stage.sync("c", told),
+        stage.engine.idle.run,
+    ]
+    states = [as_read(mind, recall)]
+    for change in changes:
+        await change()
+        states.append(as_read(mind, recall))
+        assert states[-1] == as_read(mind, DigestRecall())
+    assert states[0] != states[1] == states[2] != states[3]
+
+
+async def test_a_digest_is_read_again_when_a_message_that_it_tells_goes_or_comes_back(
+    stage: Stage,
+) -> None:
+    recall, mind = DigestRecall(), await stage.mind()
+    whole = as_read(mind, recall)
+    message = mind.memory_at(int(known(mind, recall)[0].told[0]))
+    mind.apply(MindChange(drop_memories=(message.id,)))
+    without = as_read(mind, recall)
+    mind.apply(MindChange(put_memories=(message,)))
+    assert as_read(mind, recall) == as_read(mind, DigestRecall())
+    assert len(whole[0][3]) == len(as_read(mind, recall)[0][3]) > len(without[0][3])
