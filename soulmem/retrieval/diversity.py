@@ -13,7 +13,7 @@ Floats = NDArray[np.float32]
 def choose_diverse(
     scores: Floats,
     vectors: Floats,
-    tokens: NDArray[np.int64],
+    cost: Callable[[int], int],
     *,
     budget: int,
     max_items: int,
@@ -21,14 +21,14 @@ def choose_diverse(
     reserved: Sequence[int] = (),
     is_new: Callable[[int], bool] | None = None,
 ) -> list[int]:
-    """Positions of the chosen candidates, as they were chosen; their tokens sum to at most `budget`.
+    """Positions of the chosen candidates, as they were chosen; their costs sum to at most `budget`.
 
     scores   float32[m]       higher is better; candidates that are not finite are never chosen
     vectors  float32[m, dim]  unit rows; a row of NaN resembles nothing
-    tokens   int64[m]         >= 0, cost of each
+    cost     tokens, >= 0, of a candidate; called for each right before it is selected, as counting takes time
     novelty  0..1             0 ranks by score alone, 1 by difference from what is chosen already
     reserved   positions selected before all others, in this order, as far as they fit
-    is_new   whether a candidate adds anything new; called for each right before it is selected
+    is_new   whether a candidate adds anything new; called for each that fits right before it is selected
 
     Maximal marginal relevance (Carbonell, Goldstein 1998, https://doi.org/10.1145/290941.291025):
         next = argmax (1 - novelty) * relevance - novelty * greatest similarity to the chosen
@@ -47,10 +47,7 @@ def choose_diverse(
     chosen: list[int] = []
     room = budget
     waiting = [position for position in reversed(reserved) if available[position]]
-    while len(chosen) < max_items:
-        available &= tokens <= room
-        if not available.any():
-            break
+    while len(chosen) < max_items and available.any():
         gain = (1 - novelty) * relevance - novelty * repeats
         best = (
             waiting.pop()
@@ -60,10 +57,13 @@ def choose_diverse(
         if not available[best]:
             continue
         available[best] = False
+        tokens = cost(best)
+        if tokens > room:
+            continue
         if is_new is not None and not is_new(best):
             continue
         chosen.append(best)
-        room -= int(tokens[best])
+        room -= tokens
         repeats = np.maximum(repeats, alike[best])
     return chosen
 

@@ -37,7 +37,12 @@ def test_the_budget_and_the_number_hold_and_room_is_used(
 ) -> None:
     scores, vectors, tokens = case
     chosen = choose_diverse(
-        scores, vectors, tokens, budget=budget, max_items=max_items, novelty=novelty
+        scores,
+        vectors,
+        tokens.item,
+        budget=budget,
+        max_items=max_items,
+        novelty=novelty,
     )
     spent = int(tokens[chosen].sum()) if chosen else 0
     assert spent <= budget
@@ -55,7 +60,7 @@ def test_without_novelty_the_score_alone_ranks(
 ) -> None:
     scores, vectors, tokens = case
     chosen = choose_diverse(
-        scores, vectors, tokens, budget=10**6, max_items=99, novelty=0.0
+        scores, vectors, tokens.item, budget=10**6, max_items=99, novelty=0.0
     )
     assert scores[chosen].tolist() == sorted(
         scores[np.isfinite(scores)].tolist(), reverse=True
@@ -67,13 +72,13 @@ def test_a_repetition_gives_way_to_something_else() -> None:
     scores = np.asarray([3.0, 2.9, 2.6, 0.0], np.float32)
     tokens = np.full(4, 10)
     assert choose_diverse(
-        scores, vectors, tokens, budget=20, max_items=2, novelty=0.3
+        scores, vectors, tokens.item, budget=20, max_items=2, novelty=0.3
     ) == [
         0,
         2,
     ]
     assert choose_diverse(
-        scores, vectors, tokens, budget=20, max_items=2, novelty=0.0
+        scores, vectors, tokens.item, budget=20, max_items=2, novelty=0.0
     ) == [
         0,
         1,
@@ -84,7 +89,7 @@ def test_a_memory_too_long_for_the_room_left_does_not_end_the_choice() -> None:
     scores = np.asarray([3.0, 2.0, 1.0], np.float32)
     vectors = units((1, 0), (0, 1), (1, 1))
     assert choose_diverse(
-        scores, vectors, np.asarray([10, 50, 10]), budget=25, max_items=3
+        scores, vectors, np.asarray([10, 50, 10]).item, budget=25, max_items=3
     ) == [0, 2]
 
 
@@ -109,7 +114,9 @@ def test_candidates_without_vectors_resemble_nothing() -> None:
     vectors = np.full((3, 4), np.nan, np.float32)
     assert not relative_similarity(vectors).any()
     scores = np.asarray([1.0, 3.0, 2.0], np.float32)
-    assert choose_diverse(scores, vectors, np.full(3, 5), budget=99, max_items=3) == [
+    assert choose_diverse(
+        scores, vectors, np.full(3, 5).item, budget=99, max_items=3
+    ) == [
         1,
         2,
         0,
@@ -121,12 +128,30 @@ def test_the_seated_go_in_before_better_ones_as_far_as_they_fit() -> None:
     vectors = np.full((5, 2), np.nan, np.float32)
     tokens = np.asarray([10, 10, 10, 90, 10])
     picked = choose_diverse(
-        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, reserved=(3, 4, 2)
+        scores,
+        vectors,
+        tokens.item,
+        budget=30,
+        max_items=3,
+        novelty=0.0,
+        reserved=(3, 4, 2),
     )
     assert picked == [2, 0, 1]
     assert choose_diverse(
-        scores, vectors, tokens, budget=30, max_items=1, novelty=0.0, reserved=(2, 1)
+        scores,
+        vectors,
+        tokens.item,
+        budget=30,
+        max_items=1,
+        novelty=0.0,
+        reserved=(2, 1),
     ) == [2]
     assert choose_diverse(
-        scores, vectors, tokens, budget=30, max_items=3, novelty=0.0, reserved=(1, 1)
+        scores,
+        vectors,
+        tokens.item,
+        budget=30,
+        max_items=3,
+        novelty=0.0,
+        reserved=(1, 1),
     ) == [1, 0, 2]

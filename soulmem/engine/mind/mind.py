@@ -401,17 +401,11 @@ class Mind:
             return TextInContext(self.memories.text(key[1]), self.memories.text(key[0]))
         return TextInContext(self.facts.text(key) or self.memories.text(key))
 
-    def token_costs(
-        self, rows: Iterable[int], texts: Callable[[int], str] | None = None
-    ) -> Ints:
-        """Upper estimates of the tokens of the texts at these rows, which must be in use.
-
-        `texts` gives the text of a row, for callers that have it; by default it is looked up.
-        """
+    def token_costs(self, rows: Iterable[int]) -> Ints:
+        """Upper estimates of the tokens of the texts at these rows, which must be in use."""
         tokens, numbers = self.columns.tokens, np.fromiter(rows, np.int64)
         for row in numbers[tokens[numbers] == UNKNOWN].tolist():
-            text = texts(row) if texts else self.text_of(self.id_at(row))
-            tokens[row] = estimate_tokens(text)
+            tokens[row] = estimate_tokens(self.text_of(self.id_at(row)))
         return tokens[numbers].astype(np.int64)
 
     def _put_memory(self, memory: Memory) -> dict[MemoryId, None]:

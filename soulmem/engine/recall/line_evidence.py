@@ -127,15 +127,16 @@ def _asks_about(mind: Mind, context: RecallContext) -> bool:
     if not context.guidance.careful or not context.named_concepts:
         return False
     incidence = mind.terms.incidence
-    counts = incidence.counts(context.accessible)
     few = max(_FEW_TEXTS, _FEW * incidence.windows(context.accessible))
     text, _ = context.query.word_parts[-1]
     named, _ = context.named_concepts[-1]
+    unusual = []
     for key, _ in mind.terms.keys(terms(text), named):
         number = incidence.number(key)
-        if number is not None and 0 < counts[number] <= few and _is_unusual(mind, key):
-            return True
-    return False
+        if number is not None and _is_unusual(mind, key):
+            unusual.append(number)
+    counts = incidence.counts_of(np.asarray(unusual, np.int64), context.accessible)
+    return bool(np.any((counts > 0) & (counts <= few)))
 
 
 def _is_keyword(mind: Mind, tokens: Sequence[str], world: _WorldWords) -> bool:

@@ -17,6 +17,7 @@ from soulmem.assembly.compose import (
     section_of,
 )
 from soulmem.assembly.omitted import Omitted, omission_text
+from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.situation import ParticipantKind
@@ -258,8 +259,6 @@ class Selection:
         if not free or most <= 0:
             return []
         ranked = self._ranked
-        text_of_row = dict(zip(self._rows, self._texts, strict=True))
-        costs = self._mind.token_costs(self._rows, text_of_row.__getitem__)
         slots = ranked.association_slots
         reserved = positions_of(
             ranked,
@@ -278,7 +277,7 @@ class Selection:
         chosen = choose_diverse(
             ranked.score[np.asarray(free)],
             vectors_at(self._mind, ranked.rows[free]),
-            costs[free] + 1,
+            lambda i: self._cost(free[i]) + 1,
             budget=self.budget.tokens_left,
             max_items=most,
             novelty=novelty,
@@ -286,6 +285,13 @@ class Selection:
             is_new=lambda i: self._is_new(free[i]),
         )
         return [free[i] for i in chosen]
+
+    def _cost(self, i: int) -> int:
+        """The tokens of a candidate's text, of an ended fact as it is worded."""
+        row = self._rows[i]
+        if row in self._ranked.deduplicated.ended_facts:
+            return estimate_tokens(self._texts[i])
+        return int(self._mind.token_costs([row])[0])
 
     def _near(self, fitting: Sequence[int], sureness: float) -> list[int]:
         """Those of the positions that stand near the best, the one whose own text fits best, and those of a part
