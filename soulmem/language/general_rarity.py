@@ -29,7 +29,7 @@ def share_of_rare_words(tokens: Collection[str], language: str) -> float:
     return max(0.0, sum(rarest)) / (_FEW * log(lines))
 
 
-def tokens_of(text: str) -> list[str]:
+def tokens_of(text: str) -> tuple[str, ...]:
     """The tokens of a text; names are brought to a base form like other words."""
     return _TOKENISER.tokens(text)
 

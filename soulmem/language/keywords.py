@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from soulmem.domain.terms import Term
 from soulmem.language import base_forms, chinese, english_keywords, japanese
-from soulmem.language.markup import plain
+from soulmem.language.markup import PlainText, plain
 from soulmem.language.scripts import HAN, UNSPACED
 from soulmem.language.spaced_words import words
 
@@ -16,6 +17,7 @@ __all__ = ["MOST", "STRONG", "Term", "prepare", "terms"]
 MOST = 16  # of one text
 STRONG = 0.5  # salience from which a text is about a concept, rather than merely uses the word
 _LONGEST_KEY = 48  # signs; what is longer is no word
+_READ_OF_LATE = 64  # texts: the last lines of a chat are in several queries
 _AGAIN = 0.08  # for each repetition, three times at most
 
 _SENTENCE = re.compile(r"[^\n\u3002\uff01\uff1f!?\u2026]+")
@@ -31,7 +33,12 @@ def terms(text: str) -> tuple[Term, ...]:
     A function of the text alone. Role-play mark-up is looked through, talk about the game left out; Chinese,
     Japanese and scripts with spaces may stand side by side.
     """
-    words = plain(text)
+    return _terms(plain(text))
+
+
+@lru_cache(_READ_OF_LATE)
+def _terms(words: PlainText) -> tuple[Term, ...]:
+    """The concepts of a text without mark-up."""
     worth: dict[str, float] = {}
     seen: dict[str, int] = {}
     for key, value in _ranked(words):

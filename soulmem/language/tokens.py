@@ -25,6 +25,7 @@ _Run = tuple[
     str, list[str] | None
 ]  # a run of a cue and its tokens; None for a script without spaces
 _REMEMBERED = 1 << 15  # words, some 8 MB
+_READ_OF_LATE = 128  # texts: the lines of a query, and what is near it
 _ENDINGS = frozenset(("", "re", "ve", "ll", "m", "d"))
 _STOP_ENDS = "".join(sorted(CHINESE_GRAMMAR_SIGNS))
 
@@ -45,11 +46,21 @@ class Tokeniser:
                     self._names.add(_bare(match.group(2)))
         # The tokens of the last words: finding a base form takes longest.
         self._tokens_by_word: dict[str, list[str]] = {}
+        # One recall reads the same lines and memories for several scores.
+        self._tokens_by_text: dict[str, tuple[str, ...]] = {}
         # The last query of `shared`, which compares it with many texts.
         self._query: tuple[str, tuple[_Run, ...]] = ("", ())
 
-    def tokens(self, text: str) -> list[str]:
+    def tokens(self, text: str) -> tuple[str, ...]:
         """The tokens of `text`, lower case; without punctuation and words that say nothing."""
+        tokens = self._tokens_by_text.get(text)
+        if tokens is None:
+            if len(self._tokens_by_text) >= _READ_OF_LATE:
+                self._tokens_by_text.clear()
+            tokens = self._tokens_by_text[text] = tuple(self._cut(text))
+        return tokens
+
+    def _cut(self, text: str) -> list[str]:
         out: list[str] = []
         known = self._tokens_by_word
         if text.isascii():

@@ -53,7 +53,7 @@ def parts_of_text(text: str, params: QueryParams | None = None) -> list[QueryPar
 
 def token_weights(
     parts: Iterable[QueryPart],
-    tokens: Callable[[str], list[str]],
+    tokens: Callable[[str], Iterable[str]],
     params: QueryParams | None = None,
 ) -> dict[str, float]:
     """Weight of each token: square root of its count, weighted by part and by recency of the line."""

@@ -83,7 +83,7 @@ def test_token_is_there(text: str, token: str) -> None:
     ],
 )
 def test_what_says_nothing_gives_no_token(text: str) -> None:
-    assert Tokeniser().tokens(text) == []
+    assert Tokeniser().tokens(text) == ()
 
 
 def test_a_name_keeps_its_form_wherever_it_stands() -> None:
