@@ -39,6 +39,19 @@ class Windows:
         rows = np.arange(n + 1, dtype=np.int32)
         return Windows(rows[:n], rows, rows[:n])
 
+    def continued(self, of: Numbers) -> Windows:
+        """The same with further rows behind these, given the window of each: of an old row, or of a new one."""
+        count = self.of.size
+        rows = np.argsort(of, kind="stable")
+        places = self.starts[np.minimum(of[rows], count - 1) + 1] if count else rows * 0
+        starts = np.append(self.starts, np.full(of.size, count, np.int32))
+        starts[1:] += np.cumsum(np.bincount(of, minlength=count + of.size))
+        return Windows(
+            np.append(self.of, of),
+            starts.astype(np.int32),
+            np.insert(self.members, places, (rows + count).astype(np.int32)),
+        )
+
     def grown(self, n: int) -> Windows:
         """The same with rows up to n, which are by themselves."""
         more = np.arange(self.of.size, n, dtype=np.int32)

@@ -23,6 +23,7 @@ from soulmem.domain.sequences import common_ends
 from soulmem.domain.situation import ParticipantKind
 from soulmem.domain.soul import Scope
 from soulmem.engine.mind.exchange_times import ExchangeTimes
+from soulmem.engine.mind.exchange_windows import ExchangeWindows
 from soulmem.engine.mind.neighbours import NeighbourColumns
 from soulmem.engine.mind.neighbours import Neighbours as Neighbours
 from soulmem.graph.branches import Branch, Branches
@@ -79,7 +80,7 @@ class Visibility:
         self._joint: set[MemoryId] = set()
         # Of the chats asked for last.
         self._neighbours: dict[ChatId | None, NeighbourColumns] = {}
-        self._windows: dict[ChatId | None, Windows] = {}
+        self._windows = ExchangeWindows(columns)
         self._last_chat: ChatId | None = None  # of which the branch was put
         self._exchanges = ExchangeTimes(columns)
 
@@ -233,24 +234,10 @@ class Visibility:
 
         An exchange is a line of somebody else and what the soul says before the next one. What the soul says
         before any, and rows of no chat, stand by themselves. Replies that several chats give to one line are in
-        one window; so are they seen where all chats are looked at. Cached until a branch changes: read only.
+        one window; so are they seen where all chats are looked at. Kept until a branch changes: read only.
         """
-        n = self._rows.capacity
-        cached = self._windows.get(chat)
-        if cached is not None and cached.of.size == n:
-            return cached
-        of = np.arange(n, dtype=np.int32)
-        # By name, not by who came first: then the same chats always have the same exchanges.
-        for each in sorted(self._branch_rows, key=lambda key: (key == chat, key)):
-            rows = self._branch_rows[each][0]
-            opens = self._columns.opens_exchange[rows]
-            last = np.maximum.accumulate(np.where(opens, np.arange(rows.size), -1))
-            of[rows] = np.where(last >= 0, rows[last], rows)
-        out = Windows.by(of)
-        while len(self._windows) >= _CACHED_CHATS:
-            del self._windows[next(iter(self._windows))]
-        self._windows[chat] = out
-        return out
+        chats = {key: rows for key, (rows, _) in self._branch_rows.items()}
+        return self._windows.of(chat, chats, self._rows.capacity)
 
     def exchange_times(self) -> NDArray[np.float64]:
         """When each exchange the soul lived took place: POSIX seconds, ascending; read only."""
@@ -365,7 +352,7 @@ class Visibility:
             self.branches.restore(branch)
             self._branch_rows[branch.chat] = rows, pairs
             self._neighbours.clear()
-            self._windows.clear()
+            self._windows.forget()
             self._last_chat = branch.chat
             self._exchanges.forget()
             yield
@@ -376,9 +363,9 @@ class Visibility:
         Only where the order differs from `before`, the old order, rows are looked up.
         """
         rows, pairs = self._branch_rows.pop(branch.chat, (_NO_ROWS, _NO_ROWS))
-        self._windows.clear()
         if not branch.order:
             self._neighbours.clear()
+            self._windows.forget()
             self._last_chat = None
             return
         prefix, suffix = common_ends(before, branch.order)
@@ -398,8 +385,12 @@ class Visibility:
         self._columns.family[rows] = self._families.add(branch.family)
         self._branch_rows[branch.chat] = rows, pairs
         # Of a memory that several chats hold the chat that was put last tells the neighbours.
-        is_as_before = branch.chat == self._last_chat and prefix == len(before)
-        if is_as_before and self._holds_alone(branch.chat, fresh):
+        has_grown = prefix == len(before) and self._holds_alone(branch.chat, fresh)
+        if has_grown:
+            self._windows.changed(middle.tolist())
+        else:
+            self._windows.forget()
+        if has_grown and branch.chat == self._last_chat:
             for columns in self._neighbours.values():
                 columns.extend(rows[start:], pairs[start:], start)
         else:
@@ -456,7 +447,7 @@ class Visibility:
     def _set_opens(self, row: int, *, opens: bool) -> None:
         if opens != self._columns.opens_exchange[row]:
             self._columns.opens_exchange[row] = opens
-            self._windows.clear()
+            self._windows.changed([row])
 
     def drop(self, key: MemoryId) -> None:
         """Forget a memory that was dropped; the caller clears the flags of its row."""

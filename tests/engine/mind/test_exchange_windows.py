@@ -9,7 +9,9 @@ import pytest
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import ChatId
+from soulmem.engine.mind.exchange_windows import ExchangeWindows
 from soulmem.engine.mind.mind import Mind
+from soulmem.graph.windows import Numbers, Windows
 from tests.engine.stage import Stage, line
 
 ROLES = (Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR)
@@ -18,6 +20,7 @@ ROLES = (Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR)
 def told(mind: Mind, chat: str) -> set[frozenset[str]]:
     """The windows of the episodes that the chat holds, as texts."""
     windows = mind.exchange_windows(ChatId(chat))
+    assert windows.of.tolist() == made_anew(mind, chat).of.tolist()
     held = set(mind.chat_rows(ChatId(chat)).tolist())
     assert windows.of.size == mind.size
     assert sorted(windows.members.tolist()) == list(range(mind.size))
@@ -27,6 +30,12 @@ def told(mind: Mind, chat: str) -> set[frozenset[str]]:
         assert (windows.of[rows] == window).all()
         out.add(frozenset(mind.memory_at(row).text for row in {*rows.tolist()} & held))
     return out
+
+
+def made_anew(mind: Mind, chat: str) -> Windows:
+    """The windows without what was kept of earlier ones."""
+    chats = {branch.chat: mind.chat_rows(branch.chat) for branch in mind.branches}
+    return ExchangeWindows(mind.columns).of(ChatId(chat), chats, mind.size)
 
 
 def exchanges(messages: list[SentMessage]) -> Iterator[frozenset[str]]:
@@ -84,3 +93,26 @@ async def test_they_are_those_of_a_plain_loop_whatever_led_there(
             assert found == expected - {frozenset()}
             # The last message is no memory before another has followed it.
             assert known >= frozenset[str]().union(*exchanges(said[:-1]))
+
+
+async def test_a_message_at_the_end_continues_them_and_any_other_change_makes_them_anew(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = list[int]()
+    plain = Windows.by
+
+    def by(of: Numbers) -> Windows:
+        made.append(of.size)
+        return plain(of)
+
+    monkeypatch.setattr(Windows, "by", staticmethod(by))
+    roles = (Role.USER, Role.CHARACTER, Role.CHARACTER)
+    said = [line(f"m{n}", f"Text number {n}.", roles[n % 3]) for n in range(12)]
+    for count in range(4, 13):
+        await stage.sync("c", said[:count])
+        assert told(await stage.mind(), "c")
+    looks = len(made)
+    assert looks == 10  # once, and for each look of this test itself
+    await stage.sync("c", [*said[:3], *said[4:]], confirm=True)
+    told(await stage.mind(), "c")
+    assert len(made) == looks + 2
