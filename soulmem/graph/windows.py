@@ -40,17 +40,22 @@ class Windows:
         return Windows(rows[:n], rows, rows[:n])
 
     def continued(self, of: Numbers) -> Windows:
-        """The same with further rows behind these, given the window of each: of an old row, or of a new one."""
-        count = self.of.size
+        """The same with further rows behind these, given the window of each: of an old row, or of a new one.
+
+        Windows before the first of these are copied as they are.
+        """
+        if not of.size:
+            return self
+        count, first = self.of.size, int(of.min())
         rows = np.argsort(of, kind="stable")
-        places = self.starts[np.minimum(of[rows], count - 1) + 1] if count else rows * 0
         starts = np.append(self.starts, np.full(of.size, count, np.int32))
-        starts[1:] += np.cumsum(np.bincount(of, minlength=count + of.size))
-        return Windows(
-            np.append(self.of, of),
-            starts.astype(np.int32),
-            np.insert(self.members, places, (rows + count).astype(np.int32)),
-        )
+        begin = starts[first]
+        places = starts[of[rows] + 1] - begin  # behind what is there of each
+        added = np.bincount(of - first, minlength=count + of.size - first)
+        starts[first + 1 :] += np.cumsum(added, dtype=np.int32)
+        later = np.insert(self.members[begin:], places, rows.astype(np.int32) + count)
+        members = np.append(self.members[:begin], later)
+        return Windows(np.append(self.of, of), starts, members)
 
     def grown(self, n: int) -> Windows:
         """The same with rows up to n, which are by themselves."""

@@ -45,7 +45,7 @@ from soulmem.graph.windows import Windows
 
 _NO_ROWS = np.zeros(0, np.int64)
 _MODEL = ORIGINS.index(Origin.MODEL)
-_FROM_CHATS = [ORIGINS.index(origin) for origin in DERIVED]
+_IS_FROM_CHATS = np.asarray([origin in DERIVED for origin in ORIGINS])  # by code
 _CACHED_CHATS = 2  # chats whose Neighbours are cached: 20 bytes a row each
 
 Bools = NDArray[np.bool_]
@@ -268,7 +268,7 @@ class Visibility:
         happened = self._columns.happened[asked]
         ages = times.size - np.searchsorted(times, happened, "right")
         # Memories made by hand age by the exchanges stored since, whatever their dates.
-        by_hand = np.flatnonzero(~np.isin(self._columns.origin[asked], _FROM_CHATS))
+        by_hand = np.flatnonzero(~_IS_FROM_CHATS[self._columns.origin[asked]])
         if by_hand.size:
             lived = self._exchanges.created(n)
             since = lived.size - np.searchsorted(

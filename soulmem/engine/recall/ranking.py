@@ -55,12 +55,13 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_EPISODES = tuple(
-    MEMORY_KINDS.index(kind)
-    for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
-)
-_FACTS = tuple(
-    MEMORY_KINDS.index(kind) for kind in (MemoryKind.NOTE, MemoryKind.CONCEPT)
+# By code of the kind, bool[kinds].
+_IS_EPISODE, _IS_FACT = (
+    np.asarray([kind in kinds for kind in MEMORY_KINDS])
+    for kinds in (
+        (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE),
+        (MemoryKind.NOTE, MemoryKind.CONCEPT),
+    )
 )
 # Rows that a learned association leads to, and rows with a term of the query, that are compared.
 _COMPARED = 48
@@ -248,7 +249,7 @@ def _kind_slots(
     most = context.max_items // 4  # for each of two kinds: half the places at most
     params = replace(p.slots, of_kind=min(p.slots.of_kind, most))
     kind = mind.columns.kind[rows]
-    kinds = [np.isin(kind, _EPISODES), np.isin(kind, _FACTS)]
+    kinds = [_IS_EPISODE[kind], _IS_FACT[kind]]
     return tuple(rows[kind_slots(score[rows], kinds, params)].tolist())
 
 

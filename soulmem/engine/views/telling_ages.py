@@ -20,7 +20,9 @@ def ages_of_last_telling(
     """As `Mind.exchange_ages`, for a memory that unites tellings the age of the last one that `chat` knows."""
     ages = mind.exchange_ages(chat, extra, rows)
     merged, centres = mind.tellings.row_pairs()
-    counted = mind.columns.live[merged] & np.isin(centres, rows)
+    is_asked = np.zeros(mind.size, np.bool_)
+    is_asked[rows] = True
+    counted = mind.columns.live[merged] & is_asked[centres]
     if not counted.any():
         return ages
     if chat is not None:
