@@ -44,6 +44,7 @@ from soulmem.engine.llm.sources import LlmSources
 from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.context import RecallParams
+from soulmem.engine.recall.preparation import prepare_recalls
 from soulmem.engine.recall.ranking import RankingParams
 from soulmem.engine.upkeep.closing import ClosingParams
 from soulmem.engine.vectors.embedder import ModelSource
@@ -130,7 +131,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             fallback=fallback,
             params=params,
             advance=clock.advance if isinstance(clock, MovableClock) else None,
-            warm=partial(warm, _kernel_cache(settings.data)),
+            warm=partial(_make_ready, _kernel_cache(settings.data)),
             spool=FolderSpool(settings.data / JOBS_FOLDER),
             traces=FolderTraces(settings.data / TRACES_FOLDER),
             backups=kept,
@@ -166,6 +167,12 @@ def _ranking(settings: SpreadingSettings) -> RankingParams:
     )
     ranking = RankingParams()
     return replace(ranking, expansion=replace(ranking.expansion, spreading=spreading))
+
+
+def _make_ready(cache: Path) -> None:
+    """Make the kernels and what recalls read ready."""
+    warm(cache)
+    prepare_recalls()
 
 
 def _kernel_cache(data: Path) -> Path:

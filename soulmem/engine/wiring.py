@@ -92,7 +92,9 @@ class Ports:
     fallback: ModelSource | None = None  # the model used until the wanted one is loaded
     params: EngineParams | None = None
     advance: Callable[[float, int], None] | None = None
-    warm: Callable[[], object] | None = None  # compiles the kernels
+    warm: Callable[[], object] | None = (
+        None  # compiles the kernels, reads what recalls use
+    )
     traces: TraceLog | None = None
     images: SnapshotStore | None = None
     tokens: TokenStore | None = None

@@ -23,7 +23,7 @@ def share_of_rare_words(tokens: Collection[str], language: str) -> float:
     1 is a word that no plain chat line has, 0 one that nearly all have. Of scripts without spaces only signs
     alone count: hardly any pair of signs is in the few hundred lines.
     """
-    frequency, lines = _frequencies(language)
+    frequency, lines = frequencies(language)
     alone = (t for t in set(tokens) if len(t) == 1 or not _UNSPACED.match(t))
     rarest = sorted(log(lines / (1 + frequency[token])) for token in alone)[-_FEW:]
     return max(0.0, sum(rarest)) / (_FEW * log(lines))
@@ -35,7 +35,7 @@ def tokens_of(text: str) -> tuple[str, ...]:
 
 
 @cache
-def _frequencies(language: str) -> tuple[Counter[str], int]:
+def frequencies(language: str) -> tuple[Counter[str], int]:
     """In how many plain chat lines each token is, and one more than the number of lines."""
     frequency: Counter[str] = Counter()
     count = 1

@@ -69,7 +69,7 @@ def evidence_of_line(
     # Plain lines in the language of the memory: a question in another language shares words with neither.
     language = world_language(mind.texts_at(best[:1].tolist())[0])
     tokens = list(dict.fromkeys(mind.tokeniser.tokens(context.query.word_parts[-1][0])))
-    world = _world_words(language)
+    world = world_words(language)
     weights = rarity_in(mind, tokens) * world.weights(tokens)
     before = mind.neighbours(context.request.chat).before[best].astype(np.int64)
     rows = np.arange(world.before.size)
@@ -94,7 +94,7 @@ def has_rare_word(mind: Mind, context: RecallContext, least: float) -> bool:
     if not tokens:
         return False
     weights = rarity_in(mind, tokens)
-    weights = weights * _world_words(world_language(text)).weights(tokens)
+    weights = weights * world_words(world_language(text)).weights(tokens)
     return line_evidence(weights, _NOTHING, _NOTHING, _NOTHING) >= least
 
 
@@ -108,7 +108,7 @@ def without_noise(
     """
     for text, _ in query.word_parts:
         tokens = list(dict.fromkeys(mind.tokeniser.tokens(text)))
-        if not _is_keyword(mind, tokens, _world_words(world_language(text))):
+        if not _is_keyword(mind, tokens, world_words(world_language(text))):
             return vectors
     return None if query.word_parts else vectors
 
@@ -151,7 +151,7 @@ def _is_keyword(mind: Mind, tokens: Sequence[str], world: _WorldWords) -> bool:
 
 def _is_unusual(mind: Mind, word: str) -> bool:
     """Whether no plain chat line says the word."""
-    index = _world_words(world_language(word)).index
+    index = world_words(world_language(word)).index
     tokens = mind.tokeniser.tokens(word)
     return bool(tokens) and not all(map(index.frequency, tokens))
 
@@ -193,8 +193,11 @@ def _cosines(
 
 
 @cache
-def _world_words(language: str) -> _WorldWords:
-    """Made once for all souls, in some 30 ms; names of a soul matter little in lines of anybody."""
+def world_words(language: str) -> _WorldWords:
+    """The words of a language's plain lines; made once for all souls, in some 20 ms.
+
+    Names of a soul matter little in lines of anybody.
+    """
     scenes = world_scenes(language)
     tokeniser, index = Tokeniser(), LexicalIndex()
     for row, line in enumerate(chain.from_iterable(scenes)):

@@ -342,7 +342,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 @cache
-def _compiled() -> tuple[tuple[re.Pattern[str], Reader], ...]:
+def compiled() -> tuple[tuple[re.Pattern[str], Reader], ...]:
+    """The patterns of the rules with what reads their matches; the first call takes some 10 ms."""
     return tuple((_pattern(text), read) for text, read in _RULES)
 
 
@@ -355,7 +356,7 @@ def readings(text: str, today: Today) -> Iterator[tuple[int, int, TimeReading]]:
     """Where in the text words for a past time stand, from and to, and what they mean; they may overlap."""
     if text.isascii() or not _HINT.search(text):
         return
-    for pattern, read in _compiled():
+    for pattern, read in compiled():
         for match in pattern.finditer(text):
             reading = read(match, today)
             if reading is not None:

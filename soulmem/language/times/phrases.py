@@ -10,7 +10,7 @@ from datetime import datetime
 from soulmem.language.times import chinese, english
 from soulmem.language.times.spans import FIRST, Span, TimeReading, Today
 
-__all__ = ["FIRST", "Span", "TimePhrase", "time_phrases", "without"]
+__all__ = ["FIRST", "Span", "TimePhrase", "prepare", "time_phrases", "without"]
 
 _Place = tuple[
     int, int, TimeReading
@@ -63,6 +63,12 @@ def time_phrases(text: str, current_time: datetime) -> tuple[TimePhrase, ...]:
     if any(phrase.is_absolute for phrase in phrases):
         phrases = [p for p in phrases if p.is_absolute or p.confidence >= _DATE]
     return tuple(_joined(text, phrases))
+
+
+def prepare() -> None:
+    """Compile the patterns, so that the first text with words for a time need not wait for it."""
+    english.compiled()
+    chinese.compiled()
 
 
 def _readings(text: str, today: Today) -> list[_Place]:
