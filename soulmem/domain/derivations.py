@@ -21,6 +21,7 @@ class Work(str, Enum):
     KIND = "kind"  # what some scenes have in common
     DIGEST = "digest"  # of a period; made without a model, too
     NAMES = "names"  # two names of one thing; made without a model
+    IMPORT = "import"  # what another extension wrote about the messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """One kept answer of a language model, or a digest made without one.
+    """One kept answer of a language model, or something made without one that goes with its messages, too.
 
     Valid while a chat holds all of `read` (episodes in message order, at least one) and all
     that the derivation `after`, which it continues, had read. Otherwise its products go. A

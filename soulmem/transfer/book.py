@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
@@ -11,7 +11,14 @@ from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
 from soulmem.language.segmentation import sentences
 from soulmem.transfer.files import json_object
-from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, world_source
+from soulmem.transfer.lore import (
+    BrokenPart,
+    Cast,
+    Lore,
+    Statement,
+    ToldIn,
+    world_source,
+)
 from soulmem.transfer.name_finder import names_in, names_of_keys, united
 from soulmem.transfer.statements import LONGEST, columns, joined, plain
 
@@ -36,8 +43,18 @@ def read_world(data: bytes, title: str, cast: Cast) -> Lore:
     return read_entries(entries, title, "world info", cast, world_source(title))
 
 
-def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -> Lore:
-    """The lore of the entries of a book, in either of the two formats; unreadable entries are listed."""
+def read_entries(
+    entries: Any,
+    title: str,
+    part: str,
+    cast: Cast,
+    source: str,
+    told_in: Callable[[dict[str, Any]], ToldIn | None] = lambda _entry: None,
+) -> Lore:
+    """The lore of the entries of a book, in either of the two formats; unreadable entries are listed.
+
+    `told_in` gives the messages that an entry was written about.
+    """
     entry_statements: list[Statement] = []
     names: list[KnownName] = []
     broken: list[BrokenPart] = []
@@ -58,13 +75,16 @@ def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -
             plain(well_formed(raw_key), cast)
             for raw_key in _texts(entry, "key", "keys")
         ]
-        heading = _title(entry)
+        heading, told = _title(entry), told_in(entry)
         importance = _CONSTANT if entry.get("constant") is True else None
         entry_statements += [
-            Statement(text, part, importance=importance)
+            Statement(text, part, importance=importance, told_in=told)
             for text in _pieces(content, heading, keys)
         ]
-        names += [*names_of_keys(keys, heading, content), *names_in(content)]
+        if (
+            told is None
+        ):  # else its names are learned from the messages, and go with them
+            names += [*names_of_keys(keys, heading, content), *names_in(content)]
     return Lore(
         title,
         tuple(entry_statements),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 from typing import Any
 
-from soulmem.domain.dialogue import Fork, Message, Role, text_hash
+from soulmem.domain.dialogue import Fork, Message, Role, Version, text_hash
 from soulmem.domain.ids import ChatId, SlotId, SoulId, derived_id
 from soulmem.domain.texts import well_formed
 from soulmem.transfer.send_dates import parse_send_date
@@ -52,6 +52,19 @@ class ChatLog:
     parent: Fork | None = None
     # souls whose presence is recorded in the file
     people: frozenset[SoulId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRows:
+    """The messages of a chat file as its rows, each with its version.
+
+    chat  the id that the extension recorded in the file, if any
+    """
+
+    chat: ChatId | None
+    rows: tuple[dict[str, Any], ...]
+    versions: tuple[Version, ...]
+    broken: tuple[BrokenLine, ...]
 
 
 @dataclass(slots=True)
@@ -105,6 +118,15 @@ def read_chat_log(
             *(m.present or () for m in messages)
         ),
     )
+
+
+def read_chat_rows(lines: Iterable[bytes], title: str) -> ChatRows:
+    """The rows of a chat file of this title, for what other extensions wrote into them."""
+    header, rows, broken = _read_rows(lines)
+    own, _ = _identity(header, title)
+    hashes = (text_hash(well_formed(row["mes"])) for row in rows)
+    versions = map(Version, slots_of(rows), hashes)
+    return ChatRows(own, tuple(rows), tuple(versions), tuple(broken))
 
 
 def _read_rows(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from soulmem.domain.dialogue import Version
+from soulmem.domain.ids import ChatId
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.soul import KnownName
 from soulmem.language.habit_sentences import StatedHabit
@@ -30,6 +32,17 @@ def is_source(tag: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldIn:
+    """The messages that a statement was written about, as its file names them: one version, or a range."""
+
+    title: str  # of the chat
+    chat: ChatId | None = None  # where the file records it; else the chat has the title
+    version: Version | None = None
+    first: int = 0  # of a range: place of the first message in the chat, from 0
+    last: int = 0  # place of the last message, at least `first`
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
     """One statement to be remembered by itself: a note, or a habit as an action."""
 
@@ -37,6 +50,7 @@ class Statement:
     part: str  # part of the file: description, personality, book, ..
     kind: MemoryKind = MemoryKind.NOTE
     importance: float | None = None  # 0..1; None: estimated from its text
+    told_in: ToldIn | None = None  # None: the file names no messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reads the memories that other SillyTavern extensions keep: MemoryBooks, CharMemory and qvink's MessageSummarize.
 
-MemoryBooks marks its entries in a world. CharMemory keeps a text file of bullets in `<memory>` blocks.
-MessageSummarize writes a summary on each message of a chat file.
+MemoryBooks marks its entries in a world, and names the chat and the places of the messages. CharMemory keeps a
+text file of bullets in `<memory>` blocks. MessageSummarize writes a summary on each message of a chat file.
 """
 
 from __future__ import annotations
@@ -9,14 +9,23 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
 from soulmem.transfer.book import read_entries
+from soulmem.transfer.chat_log import read_chat_rows
 from soulmem.transfer.files import check_text, json_object
-from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, store_source
+from soulmem.transfer.lore import (
+    BrokenPart,
+    Cast,
+    Lore,
+    Statement,
+    ToldIn,
+    store_source,
+)
 from soulmem.transfer.name_finder import names_in, united
 from soulmem.transfer.statements import plain
 
@@ -38,7 +47,7 @@ def read_store(data: bytes, title: str, cast: Cast) -> Lore:
     source = store_source(title)
     text = data.removeprefix(_BOM).decode(errors="replace")
     if _is_chat(text):
-        return _read_summaries(text, title, cast, source)
+        return _read_summaries(data, title, cast, source)
     if text.lstrip().startswith("{"):
         return _read_marked_entries(json_object(data), title, cast, source)
     if _blocks(text) or _HEADING.search(text):
@@ -83,7 +92,7 @@ def _read_marked_entries(
         )
     each = entries.values() if isinstance(entries, dict) else entries
     marked = [_untitled(entry) for entry in each if _is_marked(entry)]
-    return read_entries(marked, title, "MemoryBooks", cast, source)
+    return read_entries(marked, title, "MemoryBooks", cast, source, _range_of)
 
 
 def _is_marked(entry: Any) -> bool:
@@ -105,18 +114,24 @@ def _untitled(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "comment": _NUMBER.sub("", title.lstrip(), count=1)}
 
 
-def _read_summaries(text: str, title: str, cast: Cast, source: str) -> Lore:
+def _range_of(entry: dict[str, Any]) -> ToldIn | None:
+    """The messages of an entry of MemoryBooks; None without chat or without a range."""
+    inner = entry.get("extensions")
+    values = {**(inner if isinstance(inner, dict) else {}), **entry}
+    chat, first, last = map(values.get, ("STMB_chatId", "STMB_start", "STMB_end"))
+    if not (isinstance(chat, str) and chat.strip()):
+        return None
+    if not (type(first) is int and type(last) is int and 0 <= first <= last):
+        return None
+    return ToldIn(well_formed(chat).strip(), first=first, last=last)
+
+
+def _read_summaries(data: bytes, title: str, cast: Cast, source: str) -> Lore:
     """The summaries that MessageSummarize wrote on messages; those that the user excluded are left out."""
     statements: list[Statement] = []
-    broken: list[BrokenPart] = []
     excluded = 0
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        row = _row(line)
-        if row is None:
-            broken.append(BrokenPart(str(number), "not_an_object"))
-            continue
+    rows = read_chat_rows(data.splitlines(), title)
+    for row, version in zip(rows.rows, rows.versions, strict=True):
         extra = row.get("extra")
         note = extra.get("qvink_memory") if isinstance(extra, dict) else None
         summary = note.get("memory") if isinstance(note, dict) else None
@@ -128,7 +143,12 @@ def _read_summaries(text: str, title: str, cast: Cast, source: str) -> Lore:
         prefill = note.get("prefill")
         whole = f"{prefill}{summary}" if isinstance(prefill, str) else summary
         importance = _KEPT if note.get("remember") is True else None
-        statements += _statements([whole], "MessageSummarize", cast, importance)
+        told_in = ToldIn(title, rows.chat, version)
+        statements += [
+            replace(statement, told_in=told_in)
+            for statement in _statements([whole], "MessageSummarize", cast, importance)
+        ]
+    broken = [BrokenPart(str(line.number), line.reason) for line in rows.broken]
     return _lore(title, statements, cast, source, broken, excluded)
 
 
@@ -191,9 +211,13 @@ def _lore(
     broken: list[BrokenPart],
     disabled: int,
 ) -> Lore:
-    """The statements, each text once, with the names in them."""
-    once = list({statement.text: statement for statement in statements}.values())
-    names = [name for statement in once for name in names_in(statement.text)]
+    """The statements, each text once for the same messages.
+
+    Names are taken from those that are not about messages: what a message names is learned from the message.
+    """
+    once = list({(each.text, each.told_in): each for each in statements}.values())
+    free = [statement.text for statement in once if statement.told_in is None]
+    names = [name for text in free for name in names_in(text)]
     return Lore(
         title,
         tuple(once),

@@ -117,9 +117,7 @@ def test_summaries_on_messages_are_read_without_those_the_user_excluded() -> Non
     assert texts(lore) == ["Ann hid the key.", "Bo left the town."]
     assert [statement.importance for statement in lore.statements] == [0.7, None]
     assert lore.disabled == 1
-    assert [(part.where, part.reason) for part in lore.broken] == [
-        ("8", "not_an_object")
-    ]
+    assert [(part.where, part.reason) for part in lore.broken] == [("8", "not_json")]
 
 
 def test_a_store_without_memories_is_empty_and_no_error() -> None:

@@ -1,34 +1,60 @@
-"""Import of what a card or a world states, as memories that follow the source when it changes.
+"""Import of what a card, a world or a store states, as memories that follow the source when it changes.
 
-Memories made from a card are tagged with their source and removed when no source states
-them any more. What the user changed, linked or put into the bin belongs to the user
+Memories made from a source are tagged with it and removed when no source states them any
+more. Those written about messages that the soul remembers are derivations of these, so they
+go with them as well. What the user changed, linked or put into the bin belongs to the user
 from then on and is kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from soulmem.conversation.importance import importance_of
 from soulmem.conversation.text_analysis import read
 from soulmem.domain.audit import Actor
+from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.ids import MemoryId, Owner, SoulId, derived_id
-from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
+from soulmem.domain.memories import (
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Origin,
+    Timelines,
+)
+from soulmem.domain.situation import Situation
 from soulmem.domain.soul import KnownName, Soul
+from soulmem.engine.exchange.told_messages import (
+    FoundMessages,
+    KnownChats,
+    ToldMessages,
+    derivation_of,
+    known_chats,
+    time_span,
+    told_messages,
+)
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.renaming import user_linked_concepts
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.transfer.lore import PROMPT_PARTS, Cast, Lore, Statement, is_source
+from soulmem.transfer.lore import (
+    PROMPT_PARTS,
+    Cast,
+    Lore,
+    Statement,
+    ToldIn,
+    is_source,
+)
 
 _PIECE = 50  # memories written at once, while a recall has to wait
 _LOOKED_AT = 500  # memories searched at once
@@ -37,12 +63,19 @@ _PLAYER = "User"  # SillyTavern's name of a player who set none
 
 @dataclass(frozen=True, slots=True)
 class LoreCounts:
-    """Memories that an import changed, or would change; `kept` ones belong to the user by now."""
+    """Memories that an import changed, or would change.
+
+    kept      belong to the user by now
+    absent    left out: the soul knows the chat, but not the messages they were written about
+    unlinked  of chats that the soul does not know: they cannot go with their messages
+    """
 
     added: int = 0
     changed: int = 0
     removed: int = 0
     kept: int = 0
+    absent: int = 0
+    unlinked: int = 0
 
     def __add__(self, other: LoreCounts) -> LoreCounts:
         return LoreCounts(
@@ -50,16 +83,13 @@ class LoreCounts:
             self.changed + other.changed,
             self.removed + other.removed,
             self.kept + other.kept,
+            self.absent + other.absent,
+            self.unlinked + other.unlinked,
         )
 
     def as_result(self) -> dict[str, Any]:
         """The counts as part of a job's result."""
-        return {
-            "added": self.added,
-            "changed": self.changed,
-            "removed": self.removed,
-            "kept": self.kept,
-        }
+        return asdict(self)
 
 
 class LoreImport:
@@ -95,10 +125,12 @@ class LoreImport:
         """The counts of an import of this, and the texts of new memories. Changes nothing."""
         world = await self._world_of(owner)
         mind = await world.mind(soul)
-        put, counts = await self._compute.run(
-            _put, mind, lore.statements, source, self._clock.now()
-        )
-        _, withdrawn = await self._withdrawn(mind, lore, source)
+        chats = await known_chats(world, soul, _asked(lore.statements))
+        found = await self._found(mind, chats, lore.statements)
+        piece = _Piece(mind, source, found, self._clock.now())
+        change, counts = await self._compute.run(piece.change, lore.statements)
+        _, withdrawn = await self._withdrawn(mind, lore, source, found)
+        put = change.put_memories
         new = [memory.text for memory in put if memory.id not in mind.memories]
         return counts + withdrawn, new
 
@@ -107,24 +139,27 @@ class LoreImport:
         world = await self._world_of(run.owner)
         mind = await world.mind(run.soul)
         counts, total = LoreCounts(), len(lore.statements)
+        chats = await known_chats(world, run.soul, _asked(lore.statements))
         await self._teach(world, run.soul, lore.names, source)
         for start in range(0, total, _PIECE):
             run.report(start, total, "memories")
-            piece = lore.statements[start : start + _PIECE]
+            statements = lore.statements[start : start + _PIECE]
             async with world.writing as token:
                 mind = await world.mind_while_writing(token, run.soul)
-                put, some = await self._compute.run(
-                    _put, mind, piece, source, self._clock.now()
-                )
-                put = await self._compute.run(_read, put)
-                await self._write(
-                    token, run, world, mind, MindChange(put_memories=tuple(put))
-                )
+                found = await self._found(mind, chats, statements)
+                piece = _Piece(mind, source, found, self._clock.now(), run.record.job)
+                change, some = await self._compute.run(piece.change, statements)
+                put = await self._compute.run(_read, change.put_memories)
+                change = replace(change, put_memories=tuple(put))
+                await self._write(token, run, world, mind, change)
             counts += some
         run.report(total, total, "memories")
         async with world.writing as token:
             mind = await world.mind_while_writing(token, run.soul)
-            change, some = await self._withdrawn(mind, lore, source, owner=run.owner)
+            found = await self._found(mind, chats, lore.statements)
+            change, some = await self._withdrawn(
+                mind, lore, source, found, owner=run.owner
+            )
             await self._write(token, run, world, mind, change)
         return counts + some
 
@@ -142,15 +177,32 @@ class LoreImport:
                 )
                 world.souls[key] = new
 
+    async def _found(
+        self, mind: Mind, chats: KnownChats, statements: Iterable[Statement]
+    ) -> FoundMessages:
+        """The messages that these statements were written about."""
+        asked = _asked(statements)
+        return await self._compute.run(told_messages, mind, chats, asked)
+
     async def _withdrawn(
-        self, mind: Mind, lore: Lore, source: str, owner: Owner | None = None
+        self,
+        mind: Mind,
+        lore: Lore,
+        source: str,
+        found: FoundMessages,
+        owner: Owner | None = None,
     ) -> tuple[MindChange, LoreCounts]:
         """The change for memories that the source stated once and does not state now.
 
         With `owner` their edges are loaded first, so that those linked by hand are
         kept.
         """
-        withdrawn = await self._no_longer_stated(mind, lore, source)
+        stated = [
+            statement
+            for statement in lore.statements
+            if not _is_absent(statement, found)
+        ]
+        withdrawn = await self._no_longer_stated(mind, stated, source)
         untagged, drop = [], []
         for memory in withdrawn:
             tags = _other_tags(memory, source)
@@ -171,14 +223,15 @@ class LoreImport:
         change = MindChange(
             put_memories=(*untagged, *kept, *binned),
             drop_memories=tuple(key for key in drop if key in removed),
+            drop_derivations=await self._compute.run(_makers_of, mind, removed),
         )
         return change, counts
 
     async def _no_longer_stated(
-        self, mind: Mind, lore: Lore, source: str
+        self, mind: Mind, statements: Iterable[Statement], source: str
     ) -> list[Memory]:
         """The memories that the source made and does not state now."""
-        stated = {_key(mind.soul.id, statement) for statement in lore.statements}
+        stated = {_key(mind.soul.id, statement) for statement in statements}
         keys = await self._compute.run(lambda: list(mind.memories))
         withdrawn: list[Memory] = []
         for start in range(0, len(keys), _LOOKED_AT):
@@ -195,7 +248,7 @@ class LoreImport:
         mind: Mind,
         change: MindChange,
     ) -> None:
-        if change.put_memories or change.drop_memories:
+        if change != MindChange():
             await self._auditor.carry_out(
                 token, world, mind, change, ChangeAuthor(Actor.IMPORT, run.record.job)
             )
@@ -206,45 +259,134 @@ def _key(soul: SoulId, statement: Statement) -> MemoryId:
     return MemoryId(derived_id("n", soul, statement.kind.value, statement.text))
 
 
-def _put(
-    mind: Mind, statements: Sequence[Statement], source: str, current_time: datetime
-) -> tuple[list[Memory], LoreCounts]:
-    """The new and changed memories of these statements, and their counts."""
-    put: dict[MemoryId, Memory] = {}
-    added = kept = 0
-    for statement in statements:
-        key = _key(mind.soul.id, statement)
-        if key in put:
-            continue
+class _Piece:
+    """What some statements of a source mean for a mind."""
+
+    def __init__(
+        self,
+        mind: Mind,
+        source: str,
+        found: FoundMessages,
+        current_time: datetime,
+        job: str = "",
+    ) -> None:
+        """job  that imports; empty for a dry run"""
+        self._mind = mind
+        self._source = source
+        self._found = found
+        self._current_time = current_time
+        self._job = job
+        self._put: dict[MemoryId, Memory] = {}
+        self._derivations: dict[str, Derivation] = {}
+        self._kept: set[MemoryId] = set()
+        self._absent = self._unlinked = 0
+
+    def _counts(self) -> LoreCounts:
+        """The counts of the statements so far."""
+        added = sum(key not in self._mind.memories for key in self._put)
+        return LoreCounts(
+            added=added,
+            changed=len(self._put) - added,
+            kept=len(self._kept),
+            absent=self._absent,
+            unlinked=self._unlinked,
+        )
+
+    @compute_only
+    def change(self, statements: Iterable[Statement]) -> tuple[MindChange, LoreCounts]:
+        """The new and changed memories of these statements, and their counts."""
+        for statement in statements:
+            if _is_absent(statement, self._found):
+                self._absent += 1
+            else:
+                self._take_in(statement)
+        change = MindChange(
+            put_memories=tuple(self._put.values()),
+            put_derivations=tuple(self._derivations.values()),
+        )
+        return change, self._counts()
+
+    def _take_in(self, statement: Statement) -> None:
+        """Make the memory of a statement, or let an existing one follow it."""
+        key = _key(self._mind.soul.id, statement)
+        existing = self._put.get(key) or self._mind.memories.get(key)
+        if existing is not None and _is_users(existing):
+            self._kept.add(key)
+            return
         importance = statement.importance
         if importance is None:
             importance = importance_of(statement.text)
-        existing = mind.memories.get(key)
         if existing is None:
-            added += 1
-            put[key] = Memory(
-                id=key,
-                soul=mind.soul.id,
-                kind=statement.kind,
-                text=statement.text,
-                origin=Origin.CARD,
-                created=current_time,
-                tags=(source, statement.part),
-                importance=importance,
-            )
-        elif _is_users(existing):
-            kept += 1
+            memory = self._new(key, statement, importance)
         else:
-            updated = _updated(existing, source, importance)
-            if updated is not None:
-                put[key] = updated
-    counts = LoreCounts(added=added, changed=len(put) - added, kept=kept)
-    return list(put.values()), counts
+            memory = _updated(existing, self._source, importance) or existing
+        told = self._found.get(statement.told_in) if statement.told_in else None
+        if told is None:
+            self._unlinked += statement.told_in is not None
+        elif memory.origin is Origin.MODEL or _is_only_of(memory, self._source):
+            memory = self._linked(memory, told)
+        if memory is not existing:
+            self._put[key] = memory
+
+    def _new(self, key: MemoryId, statement: Statement, importance: float) -> Memory:
+        return Memory(
+            id=key,
+            soul=self._mind.soul.id,
+            kind=statement.kind,
+            text=statement.text,
+            origin=Origin.CARD,
+            created=self._current_time,
+            tags=(self._source, statement.part),
+            importance=importance,
+        )
+
+    def _linked(self, memory: Memory, told: ToldMessages) -> Memory:
+        """The memory as one that goes with the messages it was written about."""
+        mind = self._mind
+        derivation = derivation_of(mind, memory.id, told, self._job, self._current_time)
+        if derivation is not None:
+            self._derivations[derivation.id] = derivation
+        if memory.origin is Origin.MODEL:
+            return memory
+        return replace(
+            memory,
+            origin=Origin.MODEL,
+            timelines=Timelines.THIS,
+            situation=Situation(time_span=time_span(mind, told.episodes)),
+            revision=memory.revision + (memory.id in mind.memories),
+        )
+
+
+def _asked(statements: Iterable[Statement]) -> list[ToldIn]:
+    """The messages that these statements were written about, where the file names them."""
+    told = (statement.told_in for statement in statements)
+    return [told_in for told_in in dict.fromkeys(told) if told_in is not None]
+
+
+def _is_absent(statement: Statement, found: FoundMessages) -> bool:
+    """Whether the chat of the statement is known, and its messages are not in memory."""
+    told = found.get(statement.told_in) if statement.told_in is not None else None
+    return told is not None and not told.episodes
+
+
+@compute_only
+def _makers_of(mind: Mind, memories: Iterable[MemoryId]) -> tuple[str, ...]:
+    """The derivations by which imported memories go with their messages."""
+    makers = (each for key in memories for each in mind.derivations.of(key))
+    return tuple(dict.fromkeys(each.id for each in makers if each.work is Work.IMPORT))
 
 
 def _is_users(memory: Memory) -> bool:
-    """Whether a memory of a card belongs to the user by now."""
-    return memory.origin is not Origin.CARD or memory.state is not MemoryState.ACTIVE
+    """Whether a memory of a source belongs to the user by now."""
+    is_imported = memory.origin is Origin.CARD or (
+        memory.origin is Origin.MODEL and any(map(is_source, memory.tags))
+    )
+    return not is_imported or memory.state is not MemoryState.ACTIVE
+
+
+def _is_only_of(memory: Memory, source: str) -> bool:
+    """Whether no other source states the memory."""
+    return all(tag == source for tag in memory.tags if is_source(tag))
 
 
 def _updated(memory: Memory, source: str, importance: float) -> Memory | None:
