@@ -10,42 +10,46 @@ const MARKS = [/"stmemorybooks"\s*:\s*true/, /"STMB_start"/, /"qvink_memory"/, /
 /** @param {string} text */
 const isStore = text => MARKS.some(mark => mark.test(text));
 
+/** The world that is bound to a chat. @param {string} text of the chat's file @returns {string} empty without one */
+function lorebookOf(text) {
+    try {
+        const { chat_metadata: metadata } = JSON.parse(text.split('\n', 1)[0]);
+        return typeof metadata?.world_info === 'string' ? metadata.world_info : '';
+    } catch {
+        return ''; // a file without a header
+    }
+}
+
 /** @param {Pick<Host, 'lorebookOfChat' | 'dataBank'>} host @param {TavernFiles} files */
 export function createStoreFinder(host, files) {
-    /** The files to look into, each with how it is read.
-     * @param {string} avatar @param {AbortSignal} signal
-     * @returns {Promise<{name: string, read: () => Promise<string>}[]>} */
-    async function candidates(avatar, signal) {
-        const [chats, linked] = await Promise.all([files.chats(avatar), files.worlds(avatar)]);
-        const worlds = new Set([...linked, host.lorebookOfChat()].filter(Boolean));
-        return [
-            ...[...worlds].map(name => ({
-                name: `${name}.json`,
-                read: () => files.world(String(name), signal),
-            })),
-            ...host.dataBank(avatar).map(({ name, url }) => ({
-                name,
-                read: () => files.attachment(url, signal),
-            })),
-            ...chats.map(name => ({
-                name: `${name}.jsonl`,
-                read: () => files.chat(avatar, name, signal),
-            })),
-        ];
-    }
-
-    /** The stores of a character. A file that cannot be read is left out.
+    /** The stores of a character: files of its data bank, its chats, and the worlds that are linked to it or bound
+     * to one of its chats. A file that cannot be read is left out.
      * @param {string} avatar @param {AbortSignal} signal
      * @param {(done: number, total: number) => void} progress @returns {Promise<Store[]>} */
     return async function find(avatar, signal, progress) {
-        const all = await candidates(avatar, signal);
+        const [chats, linked] = await Promise.all([files.chats(avatar), files.worlds(avatar)]);
+        const bank = host.dataBank(avatar);
+        const worlds = new Set([...linked, host.lorebookOfChat()].filter(Boolean));
         const stores = /** @type {Store[]} */ ([]);
-        for (const [index, { name, read }] of all.entries()) {
+        let done = 0;
+
+        /** @param {string} name of the file @param {Promise<string>} reading @returns {Promise<string>} its text */
+        async function look(name, reading) {
+            const text = await reading.catch(() => '');
             signal.throwIfAborted();
-            progress(index, all.length);
-            const text = await read().catch(() => '');
+            progress(++done, chats.length + bank.length + worlds.size);
             if (isStore(text)) stores.push({ name, text });
+            return text;
         }
+
+        progress(done, chats.length + bank.length + worlds.size);
+        for (const name of chats) {
+            const text = await look(`${name}.jsonl`, files.chat(avatar, name, signal));
+            const bound = lorebookOf(text);
+            if (bound) worlds.add(bound);
+        }
+        for (const { name, url } of bank) await look(name, files.attachment(url, signal));
+        for (const name of worlds) await look(`${name}.json`, files.world(name, signal));
         return stores;
     };
 }

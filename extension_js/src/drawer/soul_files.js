@@ -1,29 +1,24 @@
 // The buttons that save a character's whole memory as a file, take such a file in, and import what other memory
 // extensions keep.
 
-import { byId, el, onPress } from '../base/dom.js';
+import { byId, onPress } from '../base/dom.js';
 import { fileNameOf } from '../base/file_name.js';
 import { createImportJob } from '../chat/import_job.js';
 import { createStoreFinder } from '../chat/store_finder.js';
+import { ApiError } from '../link/api.js';
 import { createMemoryApi } from '../link/memory_api.js';
 import { createTavernFiles } from '../tavern/tavern_files.js';
 import { errorTextOf, jobError, WordedError } from '../widgets/error_text.js';
+import { countsOf, doesSomething, offerView, remarksOn } from './import_offer.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../chat/import_job.js').ImportJob} ImportJob */
 /** @typedef {import('../chat/people.js').Person} Person */
 /** @typedef {import('../chat/store_finder.js').Store} Store */
-/** A file that may be imported, with what a dry run of it came to.
- * @typedef {{body: Record<string, unknown>, name: string, memories: number, messages: number}} Offer */
+/** @typedef {import('./import_offer.js').Offer} Offer */
 
 const EXPORT_TIMEOUT = 300_000; // ms
-
-/** What a dry run of an import would add. @param {any} result of the job */
-const countsOf = ({ added = 0, changed = 0, memories = 0, messages = 0 }) => ({
-    memories: added + changed || memories,
-    messages,
-});
 
 /** @param {App} app @param {Say} say
  * @param {() => {avatar: string, name: string} | undefined} chosen the character that is meant */
@@ -101,7 +96,7 @@ export function bindSoulFiles(app, say, chosen) {
     const unreadFile = (name, job) =>
         new WordedError(say('files_unread', { name, reason: jobError(job, say) }));
 
-    /** What each file would add; files that add nothing are left out.
+    /** What each file would do.
      * @param {Person} person @param {'bundle' | 'memory_store'} format @param {readonly Store[]} stores
      * @param {AbortSignal} signal @returns {Promise<Offer[]>} */
     async function offersOf({ soul }, format, stores, signal) {
@@ -111,8 +106,7 @@ export function bindSoulFiles(app, say, chosen) {
             const body = { soul, format, name, text, persona: host.persona() };
             const job = await runJob({ ...body, dry_run: true }, () => undefined, signal);
             if (job.state !== 'done') throw unreadFile(name, job);
-            const counts = countsOf(job.result);
-            if (counts.memories + counts.messages) offers.push({ body, name, ...counts });
+            offers.push({ body, name, counts: countsOf(job.result) });
         }
         return offers;
     }
@@ -121,19 +115,25 @@ export function bindSoulFiles(app, say, chosen) {
      * @param {readonly Store[]} stores @param {AbortSignal} signal @returns {Promise<string>} the result in words */
     async function importAll(person, format, stores, signal) {
         const offers = await offersOf(person, format, stores, signal);
-        if (offers.length === 0) return say('files_nothing', { name: person.name });
+        const wanted = offers.filter(({ counts }) => doesSomething(counts));
+        if (wanted.length === 0) {
+            const nothing = say('files_nothing', { name: person.name });
+            return [nothing, ...remarksOn(offers, say)].join('\n');
+        }
         const question = offerView(offers, person.name, say);
         const isSure = await host.ask(question, say('import_go'), say('import_not_now'));
         if (!isSure) return '';
         const jobs = /** @type {string[]} */ ([]);
         let memories = 0;
-        for (const { body, name } of offers) {
-            const seen = (/** @type {ImportJob} */ { progress }) =>
+        for (const { body, name } of wanted) {
+            const seen = (/** @type {ImportJob} */ { job, progress }) => {
                 show(say('files_step', { name, done: progress.done, total: progress.total }));
+                if (progress.done === 0 || jobs.includes(job)) return;
+                jobs.push(job);
+                undoable = { soul: person.soul, jobs }; // also when it is stopped, or a later file fails
+            };
             const job = await runJob({ ...body, dry_run: false }, seen, signal);
             if (job.state !== 'done') throw unreadFile(name, job);
-            jobs.push(job.job);
-            undoable = { soul: person.soul, jobs }; // also when a later file fails or is stopped
             memories += countsOf(job.result).memories;
         }
         return say('files_done', { name: person.name, n: memories });
@@ -158,11 +158,22 @@ export function bindSoulFiles(app, say, chosen) {
         return importAll(person, 'memory_store', stores, signal);
     }
 
+    /** Takes back what a job made. @param {string} soul @param {string} job
+     * @returns {Promise<number>} memories; 0 of a job that was stopped before it made any */
+    async function undone(soul, job) {
+        try {
+            return (await memoryApi.undo(soul, { job })).memories.length;
+        } catch (error) {
+            if (error instanceof ApiError && error.code === 'not_found') return 0;
+            throw error;
+        }
+    }
+
     async function takeBack() {
         if (!undoable) return '';
         const { soul, jobs } = undoable;
         let n = 0;
-        for (const job of jobs) n += (await memoryApi.undo(soul, { job })).memories.length;
+        for (const job of [...jobs].reverse()) n += await undone(soul, job);
         return say('files_undone', { n });
     }
 
@@ -183,23 +194,4 @@ export function bindSoulFiles(app, say, chosen) {
     bundleFile.addEventListener('change', () => void importFile(bundleFile, 'bundle'));
     storeFile.addEventListener('change', () => void importFile(storeFile, 'memory_store'));
     return { draw };
-}
-
-/** What would be imported. @param {readonly Offer[]} offers @param {string} name @param {Say} say */
-function offerView(offers, name, say) {
-    const rows = offers.map(offer =>
-        say(offer.messages ? 'files_offer_chats' : 'files_offer', {
-            name: offer.name,
-            n: offer.memories,
-            messages: offer.messages,
-        }),
-    );
-    return el('div', { class: 'soulmem_quote', id: 'soulmem_files_quote' }, [
-        el('h3', { text: say('files_question', { name }) }),
-        el(
-            'ul',
-            {},
-            [...rows, say('files_safe')].map(text => el('li', { text })),
-        ),
-    ]);
 }

@@ -101,12 +101,12 @@ test('stores of other extensions are looked for in chats, worlds and the data ba
     assert.deepEqual(
         dry.map(body => [body.format, body.name]),
         [
-            ['memory_store', 'Mill.json'],
-            ['memory_store', 'mira.md'],
             ['memory_store', 'Mira - then.jsonl'],
+            ['memory_store', 'mira.md'],
+            ['memory_store', 'Mill.json'],
         ],
     );
-    assert.match(shown.questions[0], /Mill\.json: 2 new memories.*mira\.md.*then\.jsonl/);
+    assert.match(shown.questions[0], /then\.jsonl: 2 new memories.*mira\.md.*Mill\.json/);
     assert.equal(started.length, 6);
     assert.match(words(), /6 memories/);
 });
@@ -131,7 +131,8 @@ test('nothing to import, and what cannot be read, are told in words', async () =
 });
 
 test('of several files the one before a failure can be taken back', async () => {
-    const failed = { job: 'j4', state: 'failed', progress: {}, error: 'the disk is full' };
+    const progress = { done: 0, total: 2 };
+    const failed = { job: 'j4', state: 'failed', progress, error: 'the disk is full' };
     const { press, shown, words, page, take, replies } = await files({ 'GET /jobs/j4': failed });
     shown.lorebook = 'Mill';
     replies['POST /api/worldinfo/get'] = JSON.parse(BOOK);
@@ -157,4 +158,77 @@ test('an import under way can be stopped', async () => {
     assert.match(words(), /^Stopped/);
     assert.equal(take('DELETE /jobs/j1').length, 1);
     assert.equal(page.get('#soulmem_files_cancel').hidden, true);
+});
+
+test('the world that another chat is bound to is looked into, each world once', async () => {
+    const bound = (/** @type {string} */ world) =>
+        `${JSON.stringify({ chat_metadata: { world_info: world } })}\n{"mes": "a"}`;
+    const { press, replies, started, shown, take } = await files({
+        'POST /api/characters/chats': [{ file_name: 'a.jsonl' }, { file_name: 'b.jsonl' }],
+    });
+    shown.lorebook = 'Mill';
+    const chats = [bound('Oaths'), bound('Mill')];
+    replies['POST /api/chats/export'] = () => ({ result: chats.shift() });
+    replies['POST /api/worldinfo/get'] = JSON.parse(BOOK);
+    await press('stores');
+    assert.deepEqual(
+        started.filter(body => body.dry_run).map(body => body.name),
+        ['Mill.json', 'Oaths.json'],
+    );
+    assert.deepEqual(
+        take('POST /api/worldinfo/get').map(({ body }) => body.name),
+        ['Mill', 'Oaths'],
+    );
+});
+
+test('a second import of the same store says that nothing is new, and why the rest stays out', async () => {
+    const result = {
+        ...{ added: 0, changed: 0, removed: 0, memories: 9, messages: 0 },
+        ...{ kept: 1, absent: 2, unlinked: 0, disabled: 3, broken: [{ where: '4' }] },
+    };
+    const progress = { done: 9, total: 9 };
+    const done = { job: 'j1', state: 'done', progress, result };
+    const { choose, words, started, shown } = await files({ 'GET /jobs/j1': done });
+    await choose('store_file', 'old.json', BOOK);
+    assert.deepEqual(words().split('\n'), [
+        'There is nothing new for Mira: "M" in it.',
+        'Left out: 2, because their messages are not in memory (deleted, changed, forgotten, or still the newest).',
+        'Left as it is: 1 that you changed or put into the bin.',
+        'Left out: 3 that are switched off or excluded there.',
+        'Left out: 1 part that cannot be read.',
+    ]);
+    assert.deepEqual([started.length, shown.questions], [1, []]);
+});
+
+test('the question says what comes, what follows the file, what goes and what is not linked', async () => {
+    const result = { added: 4, changed: 1, removed: 2, memories: 9, unlinked: 3, broken: [] };
+    const progress = { done: 9, total: 9 };
+    const done = { job: 'j1', state: 'done', progress, result };
+    const { choose, shown, user } = await files({ 'GET /jobs/j1': done });
+    user.agrees = false;
+    await choose('store_file', 'old.json', BOOK);
+    const [question] = shown.questions;
+    assert.match(question, /old\.json: 4 new memories/);
+    assert.match(question, /1 memory of an earlier import follows the file/);
+    assert.match(question, /2 memories of an earlier import go, because the file no longer has them/);
+    assert.match(question, /3 belong to chats that are not imported/);
+    assert.doesNotMatch(question, /Left|comes once/);
+});
+
+test('what a stopped import had made by then can be taken back', async () => {
+    const { press, replies, page, take, pass, words } = await files();
+    const progress = { done: 50, total: 90 };
+    replies['GET /jobs/j2'] = { job: 'j2', state: 'running', progress };
+    await press('stores');
+    void page.get('#soulmem_files_cancel').click();
+    replies['DELETE /jobs/j2'] = () => {
+        replies['GET /jobs/j2'] = { job: 'j2', state: 'cancelled', progress };
+        return {};
+    };
+    await pass(300);
+    for (let i = 0; i < 6; i++) await settle();
+    assert.match(words(), /^Stopped/);
+    await press('files_undo');
+    assert.deepEqual(take('POST /undo').map(({ body }) => body.job), ['j2']);
+    assert.equal(words(), 'Taken back: 2 memories.');
 });
