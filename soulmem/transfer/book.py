@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
@@ -10,15 +10,9 @@ from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
 from soulmem.language.segmentation import sentences
+from soulmem.transfer import memory_books
 from soulmem.transfer.files import json_object
-from soulmem.transfer.lore import (
-    BrokenPart,
-    Cast,
-    Lore,
-    Statement,
-    ToldIn,
-    world_source,
-)
+from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, world_source
 from soulmem.transfer.name_finder import names_in, names_of_keys, united
 from soulmem.transfer.statements import LONGEST, columns, joined, plain
 
@@ -43,17 +37,10 @@ def read_world(data: bytes, title: str, cast: Cast) -> Lore:
     return read_entries(entries, title, "world info", cast, world_source(title))
 
 
-def read_entries(
-    entries: Any,
-    title: str,
-    part: str,
-    cast: Cast,
-    source: str,
-    told_in: Callable[[dict[str, Any]], ToldIn | None] = lambda _entry: None,
-) -> Lore:
+def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -> Lore:
     """The lore of the entries of a book, in either of the two formats; unreadable entries are listed.
 
-    `told_in` gives the messages that an entry was written about.
+    An entry that MemoryBooks made is the same memory whether its world or its store is imported.
     """
     entry_statements: list[Statement] = []
     names: list[KnownName] = []
@@ -63,6 +50,10 @@ def read_entries(
         if not isinstance(entry, dict):
             broken.append(BrokenPart(key, "not_an_object"))
             continue
+        told, entry_part = None, part
+        if memory_books.is_marked(entry):
+            told, entry_part = memory_books.told_in(entry), memory_books.PART
+            entry = memory_books.untitled(entry)
         content = entry.get("content")
         if not isinstance(content, str):
             broken.append(BrokenPart(key, "no_text"))
@@ -75,10 +66,10 @@ def read_entries(
             plain(well_formed(raw_key), cast)
             for raw_key in _texts(entry, "key", "keys")
         ]
-        heading, told = _title(entry), told_in(entry)
+        heading = _title(entry)
         importance = _CONSTANT if entry.get("constant") is True else None
         entry_statements += [
-            Statement(text, part, importance=importance, told_in=told)
+            Statement(text, entry_part, importance=importance, told_in=told)
             for text in _pieces(content, heading, keys)
         ]
         if (

@@ -15,6 +15,7 @@ from typing import Any
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
+from soulmem.transfer import memory_books
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.chat_log import read_chat_rows
 from soulmem.transfer.files import check_text, json_object
@@ -26,14 +27,13 @@ from soulmem.transfer.lore import (
     ToldIn,
     store_source,
 )
+from soulmem.transfer.memory_books import is_marked
 from soulmem.transfer.name_finder import names_in, united
 from soulmem.transfer.statements import plain
 
 _BOM = b"\xef\xbb\xbf"
 _KEPT = 0.7  # importance of what the user kept for good in MessageSummarize
 
-# The number that MemoryBooks puts before a title: "[003] - The mill", "003 The mill".
-_NUMBER = re.compile(r"\A(?:[\[({#]\s*)?\d+\s*(?:[\])}]\s*)?(?:[-–—:.]\s*)?(?=\S)")
 _OPENING = re.compile(r"<memory\b[^<>]*>", re.IGNORECASE)
 _CLOSING = re.compile("</memory>", re.IGNORECASE)
 _HEADING = re.compile(r"^## Memory \d+[ \t]*$", re.MULTILINE)
@@ -91,39 +91,8 @@ def _read_marked_entries(
             field="text",
         )
     each = entries.values() if isinstance(entries, dict) else entries
-    marked = [_untitled(entry) for entry in each if _is_marked(entry)]
-    return read_entries(marked, title, "MemoryBooks", cast, source, _range_of)
-
-
-def _is_marked(entry: Any) -> bool:
-    """Whether MemoryBooks made the entry; books inside a card keep its marks in `extensions`."""
-    if not isinstance(entry, dict):
-        return False
-    inner = entry.get("extensions")
-    places = [entry, inner if isinstance(inner, dict) else {}]
-    return any(
-        place.get("stmemorybooks") is True or "STMB_start" in place for place in places
-    )
-
-
-def _untitled(entry: dict[str, Any]) -> dict[str, Any]:
-    """The entry without the running number of its title."""
-    title = entry.get("comment")
-    if not isinstance(title, str):
-        return entry
-    return {**entry, "comment": _NUMBER.sub("", title.lstrip(), count=1)}
-
-
-def _range_of(entry: dict[str, Any]) -> ToldIn | None:
-    """The messages of an entry of MemoryBooks; None without chat or without a range."""
-    inner = entry.get("extensions")
-    values = {**(inner if isinstance(inner, dict) else {}), **entry}
-    chat, first, last = map(values.get, ("STMB_chatId", "STMB_start", "STMB_end"))
-    if not (isinstance(chat, str) and chat.strip()):
-        return None
-    if not (type(first) is int and type(last) is int and 0 <= first <= last):
-        return None
-    return ToldIn(well_formed(chat).strip(), first=first, last=last)
+    marked = [entry for entry in each if is_marked(entry)]
+    return read_entries(marked, title, memory_books.PART, cast, source)
 
 
 def _read_summaries(data: bytes, title: str, cast: Cast, source: str) -> Lore:

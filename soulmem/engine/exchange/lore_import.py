@@ -323,7 +323,7 @@ class _Piece:
         told = self._found.get(statement.told_in) if statement.told_in else None
         if told is None:
             self._unlinked += statement.told_in is not None
-        elif memory.origin is Origin.MODEL or _is_only_of(memory, self._source):
+        elif memory.origin is Origin.MODEL or statement.part in memory.tags:
             memory = self._linked(memory, told)
         if memory is not existing:
             self._put[key] = memory
@@ -382,11 +382,6 @@ def _is_users(memory: Memory) -> bool:
         memory.origin is Origin.MODEL and any(map(is_source, memory.tags))
     )
     return not is_imported or memory.state is not MemoryState.ACTIVE
-
-
-def _is_only_of(memory: Memory, source: str) -> bool:
-    """Whether no other source states the memory."""
-    return all(tag == source for tag in memory.tags if is_source(tag))
 
 
 def _updated(memory: Memory, source: str, importance: float) -> Memory | None:

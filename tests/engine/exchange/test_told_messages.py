@@ -196,10 +196,10 @@ async def test_a_branch_knows_it_once_and_only_behind_its_message(stage: Stage) 
     rows = summarized({3: KEY, 7: FERRY})
     await played(stage, rows)
     branch = [*rows[:5], said(40, "Elsewhere then.", user=True), said(41, "Yes.")]
-    header = {"chat_metadata": {"main_chat": "night"}}
-    other = await played(stage, branch, "night - Branch #1", **header)
+    record = {"main_chat": "night"}
+    other = await played(stage, branch, "night - Branch #1", chat_metadata=record)
     await taken_in(stage, chat_file(rows))
-    store = chat_file(branch, {**HEADER, **header})
+    store = chat_file(branch, {**HEADER, "chat_metadata": record})
     name = "night - Branch #1.jsonl"
     assert await taken_in(stage, store, name) == [0, 1, 0, 0, 0, 0]
     assert await texts(stage) == [KEY, FERRY]
@@ -225,6 +225,38 @@ async def test_an_entry_of_memory_books_is_linked_to_its_scene(stage: Stage) -> 
     assert await texts(stage) == []
 
 
+async def test_a_world_of_memory_books_is_the_same_memory_as_its_store(
+    stage: Stage,
+) -> None:
+    """Both buttons of the extension read the world; the chat is known only at the second."""
+    request = ImportRequest(
+        SoulId("s1"), ImportFormat.WORLD_INFO, book(2, 5), "Oaths.json"
+    )
+    view = await ended(stage, await stage.engine.imports.start(ME, request))
+    assert view.result is not None
+    assert [view.result[key] for key in COUNTS] == [1, 0, 0, 0, 0, 1]
+    rows = talk(12)
+    await played(stage, rows)
+    assert await taken_in(stage, book(2, 5), "Oaths.json") == [0, 1, 0, 0, 0, 0]
+    (oath,) = await notes(stage)
+    assert oath.tags == ("world: Oaths", "MemoryBooks", "store: Oaths")
+    await played(stage, [*rows[:4], *rows[5:]])
+    assert await texts(stage) == []
+
+
+async def test_what_a_world_says_by_itself_stays_when_a_summary_that_says_it_goes(
+    stage: Stage,
+) -> None:
+    entry = json.dumps({"entries": {"0": {"content": KEY, "key": []}}}).encode()
+    request = ImportRequest(SoulId("s1"), ImportFormat.WORLD_INFO, entry, "Isles.json")
+    assert (await ended(stage, await stage.engine.imports.start(ME, request))).result
+    rows = summarized({3: KEY})
+    await played(stage, rows)
+    assert await taken_in(stage, chat_file(rows)) == [0, 1, 0, 0, 0, 0]
+    await played(stage, [*rows[:3], *rows[4:]])
+    assert await texts(stage) == [KEY]
+
+
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
@@ -243,8 +275,8 @@ async def test_an_entry_without_such_messages(
 
 async def test_a_title_that_two_chats_have_links_nothing(stage: Stage) -> None:
     await played(stage, talk(12))
-    header = {"chat_metadata": {"soulmem": {"chat": "c-other", "name": "night"}}}
-    await played(stage, talk(12, "the hill"), **header)
+    record = {"soulmem": {"chat": "c-other", "name": "night"}}
+    await played(stage, talk(12, "the hill"), chat_metadata=record)
     assert await taken_in(stage, book(2, 5), "Oaths.json") == [1, 0, 0, 0, 0, 1]
 
 
