@@ -86,7 +86,7 @@ ENGLISH = Scene(
     done="Imported for Mira: 4 memories.",
     again=(
         "There is nothing new for Mira",
-        "Left as they are: 3 that you changed or put into the bin",
+        "Left as they are: 3 that you changed, or that are in the bin",
         "Left out: 2 that are switched off",
     ),
     undone="Taken back: 3 memories.",

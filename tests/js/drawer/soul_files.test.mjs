@@ -193,7 +193,7 @@ test('a second import of the same store says that nothing is new, and why the re
     assert.deepEqual(words().split('\n'), [
         'There is nothing new for Mira: "M" in it.',
         'Left out: 2, because their messages are not in memory (deleted, changed, forgotten, or still the newest).',
-        'Left as it is: 1 that you changed or put into the bin.',
+        'Left as it is: 1 that you changed, or that is in the bin and can be restored there.',
         'Left out: 3 that are switched off or excluded there.',
         'Left out: 1 part that cannot be read.',
     ]);
