@@ -10,7 +10,7 @@ from soulmem.domain.phrases import phrase
 from soulmem.domain.soul import KnownName
 from soulmem.domain.texts import well_formed
 from soulmem.language.segmentation import sentences
-from soulmem.transfer import memory_books
+from soulmem.transfer import marked_entries
 from soulmem.transfer.files import json_object
 from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, world_source
 from soulmem.transfer.name_finder import names_in, names_of_keys, united
@@ -50,10 +50,13 @@ def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -
         if not isinstance(entry, dict):
             broken.append(BrokenPart(key, "not_an_object"))
             continue
-        told, entry_part = None, part
-        if memory_books.is_marked(entry):
-            told, entry_part = memory_books.told_in(entry), memory_books.PART
-            entry = memory_books.untitled(entry)
+        evidence, entry_part = None, part
+        if marked_entries.is_marked(entry):
+            evidence, entry_part = (
+                marked_entries.evidence_of(entry),
+                marked_entries.PART,
+            )
+            entry = marked_entries.untitled(entry)
         content = entry.get("content")
         if not isinstance(content, str):
             broken.append(BrokenPart(key, "no_text"))
@@ -69,12 +72,11 @@ def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -
         heading = _title(entry)
         importance = _CONSTANT if entry.get("constant") is True else None
         entry_statements += [
-            Statement(text, entry_part, importance=importance, told_in=told)
+            Statement(text, entry_part, importance=importance, evidence=evidence)
             for text in _pieces(content, heading, keys)
         ]
-        if (
-            told is None
-        ):  # else its names are learned from the messages, and go with them
+        # What messages name is learned from them, and goes with them.
+        if evidence is None:
             names += [*names_of_keys(keys, heading, content), *names_in(content)]
     return Lore(
         title,

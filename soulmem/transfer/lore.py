@@ -32,7 +32,7 @@ def is_source(tag: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldIn:
+class EvidenceRef:
     """The messages that a statement was written about, as its file names them: one version, or a range."""
 
     title: str  # of the chat
@@ -50,7 +50,7 @@ class Statement:
     part: str  # part of the file: description, personality, book, ..
     kind: MemoryKind = MemoryKind.NOTE
     importance: float | None = None  # 0..1; None: estimated from its text
-    told_in: ToldIn | None = None  # None: the file names no messages
+    evidence: EvidenceRef | None = None  # None: the file names no messages
 
 
 @dataclass(frozen=True, slots=True)

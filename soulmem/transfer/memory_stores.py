@@ -15,19 +15,19 @@ from typing import Any
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
-from soulmem.transfer import memory_books
+from soulmem.transfer import marked_entries
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.chat_log import read_chat_rows
 from soulmem.transfer.files import check_text, json_object
 from soulmem.transfer.lore import (
     BrokenPart,
     Cast,
+    EvidenceRef,
     Lore,
     Statement,
-    ToldIn,
     store_source,
 )
-from soulmem.transfer.memory_books import is_marked
+from soulmem.transfer.marked_entries import is_marked
 from soulmem.transfer.name_finder import names_in, united
 from soulmem.transfer.statements import plain
 
@@ -92,7 +92,7 @@ def _read_marked_entries(
         )
     each = entries.values() if isinstance(entries, dict) else entries
     marked = [entry for entry in each if is_marked(entry)]
-    return read_entries(marked, title, memory_books.PART, cast, source)
+    return read_entries(marked, title, marked_entries.PART, cast, source)
 
 
 def _read_summaries(data: bytes, title: str, cast: Cast, source: str) -> Lore:
@@ -112,9 +112,9 @@ def _read_summaries(data: bytes, title: str, cast: Cast, source: str) -> Lore:
         prefill = note.get("prefill")
         whole = f"{prefill}{summary}" if isinstance(prefill, str) else summary
         importance = _KEPT if note.get("remember") is True else None
-        told_in = ToldIn(title, rows.chat, version)
+        evidence = EvidenceRef(title, rows.chat, version)
         statements += [
-            replace(statement, told_in=told_in)
+            replace(statement, evidence=evidence)
             for statement in _statements([whole], "MessageSummarize", cast, importance)
         ]
     broken = [BrokenPart(str(line.number), line.reason) for line in rows.broken]
@@ -184,8 +184,8 @@ def _lore(
 
     Names are taken from those that are not about messages: what a message names is learned from the message.
     """
-    once = list({(each.text, each.told_in): each for each in statements}.values())
-    free = [statement.text for statement in once if statement.told_in is None]
+    once = list({(each.text, each.evidence): each for each in statements}.values())
+    free = [statement.text for statement in once if statement.evidence is None]
     names = [name for text in free for name in names_in(text)]
     return Lore(
         title,

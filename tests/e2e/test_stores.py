@@ -138,8 +138,11 @@ class Player:
                 [11, {"memory": None, "error": "Summarization failed"}],
             ],
         )
-        here = {"stmemorybooks": True, "STMB_chatId": self.page.chat_name}
-        scenes = [
+        here: dict[str, Any] = {
+            "stmemorybooks": True,
+            "STMB_chatId": self.page.chat_name,
+        }
+        scenes: list[dict[str, Any]] = [
             {"STMB_start": 2, "STMB_end": 4, "content": scene.scene, **here},
             {"STMB_start": 0, "STMB_end": 9, "content": scene.distant, **here}
             | {"STMB_chatId": "never imported"},

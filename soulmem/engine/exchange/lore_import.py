@@ -28,14 +28,14 @@ from soulmem.domain.memories import (
 )
 from soulmem.domain.situation import Situation
 from soulmem.domain.soul import KnownName, Soul
-from soulmem.engine.exchange.told_messages import (
-    FoundMessages,
+from soulmem.engine.exchange.statement_evidence import (
+    EvidenceByRef,
+    FoundEvidence,
     KnownChats,
-    ToldMessages,
     derivation_of,
+    find_evidence,
     known_chats,
     time_span,
-    told_messages,
 )
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -50,9 +50,9 @@ from soulmem.engine.world.world import World
 from soulmem.transfer.lore import (
     PROMPT_PARTS,
     Cast,
+    EvidenceRef,
     Lore,
     Statement,
-    ToldIn,
     is_source,
 )
 
@@ -179,17 +179,17 @@ class LoreImport:
 
     async def _found(
         self, mind: Mind, chats: KnownChats, statements: Iterable[Statement]
-    ) -> FoundMessages:
+    ) -> EvidenceByRef:
         """The messages that these statements were written about."""
         asked = _asked(statements)
-        return await self._compute.run(told_messages, mind, chats, asked)
+        return await self._compute.run(find_evidence, mind, chats, asked)
 
     async def _withdrawn(
         self,
         mind: Mind,
         lore: Lore,
         source: str,
-        found: FoundMessages,
+        found: EvidenceByRef,
         owner: Owner | None = None,
     ) -> tuple[MindChange, LoreCounts]:
         """The change for memories that the source stated once and does not state now.
@@ -266,7 +266,7 @@ class _Piece:
         self,
         mind: Mind,
         source: str,
-        found: FoundMessages,
+        found: EvidenceByRef,
         current_time: datetime,
         job: str = "",
     ) -> None:
@@ -320,11 +320,11 @@ class _Piece:
             memory = self._new(key, statement, importance)
         else:
             memory = _updated(existing, self._source, importance) or existing
-        told = self._found.get(statement.told_in) if statement.told_in else None
-        if told is None:
-            self._unlinked += statement.told_in is not None
+        found = self._found.get(statement.evidence) if statement.evidence else None
+        if found is None:
+            self._unlinked += statement.evidence is not None
         elif memory.origin is Origin.MODEL or statement.part in memory.tags:
-            memory = self._linked(memory, told)
+            memory = self._linked(memory, found)
         if memory is not existing:
             self._put[key] = memory
 
@@ -340,10 +340,12 @@ class _Piece:
             importance=importance,
         )
 
-    def _linked(self, memory: Memory, told: ToldMessages) -> Memory:
+    def _linked(self, memory: Memory, found: FoundEvidence) -> Memory:
         """The memory as one that goes with the messages it was written about."""
         mind = self._mind
-        derivation = derivation_of(mind, memory.id, told, self._job, self._current_time)
+        derivation = derivation_of(
+            mind, memory.id, found, self._job, self._current_time
+        )
         if derivation is not None:
             self._derivations[derivation.id] = derivation
         if memory.origin is Origin.MODEL:
@@ -352,21 +354,22 @@ class _Piece:
             memory,
             origin=Origin.MODEL,
             timelines=Timelines.THIS,
-            situation=Situation(time_span=time_span(mind, told.episodes)),
+            situation=Situation(time_span=time_span(mind, found.episodes)),
             revision=memory.revision + (memory.id in mind.memories),
         )
 
 
-def _asked(statements: Iterable[Statement]) -> list[ToldIn]:
+def _asked(statements: Iterable[Statement]) -> list[EvidenceRef]:
     """The messages that these statements were written about, where the file names them."""
-    told = (statement.told_in for statement in statements)
-    return [told_in for told_in in dict.fromkeys(told) if told_in is not None]
+    named = dict.fromkeys(statement.evidence for statement in statements)
+    return [evidence for evidence in named if evidence is not None]
 
 
-def _is_absent(statement: Statement, found: FoundMessages) -> bool:
+def _is_absent(statement: Statement, found: EvidenceByRef) -> bool:
     """Whether the chat of the statement is known, and its messages are not in memory."""
-    told = found.get(statement.told_in) if statement.told_in is not None else None
-    return told is not None and not told.episodes
+    if statement.evidence is None or statement.evidence not in found:
+        return False
+    return not found[statement.evidence].episodes
 
 
 @compute_only

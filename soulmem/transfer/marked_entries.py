@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from soulmem.domain.texts import well_formed
-from soulmem.transfer.lore import ToldIn
+from soulmem.transfer.lore import EvidenceRef
 
 PART = (
     "MemoryBooks"  # of the statements made of such entries, wherever the world is read
@@ -32,7 +32,7 @@ def untitled(entry: dict[str, Any]) -> dict[str, Any]:
     return {**entry, "comment": _NUMBER.sub("", title.lstrip(), count=1)}
 
 
-def told_in(entry: dict[str, Any]) -> ToldIn | None:
+def evidence_of(entry: dict[str, Any]) -> EvidenceRef | None:
     """The messages that the entry was written about; None where it names no chat or no range."""
     values = _values(entry)
     chat, first, last = map(values.get, ("STMB_chatId", "STMB_start", "STMB_end"))
@@ -40,7 +40,7 @@ def told_in(entry: dict[str, Any]) -> ToldIn | None:
         return None
     if not (type(first) is int and type(last) is int and 0 <= first <= last):
         return None
-    return ToldIn(well_formed(chat).strip(), first=first, last=last)
+    return EvidenceRef(well_formed(chat).strip(), first=first, last=last)
 
 
 def _values(entry: dict[str, Any]) -> dict[str, Any]:

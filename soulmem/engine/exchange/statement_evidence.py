@@ -16,11 +16,11 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.engine.world.world import World
-from soulmem.transfer.lore import ToldIn
+from soulmem.transfer.lore import EvidenceRef
 
 
 @dataclass(frozen=True, slots=True)
-class ToldMessages:
+class FoundEvidence:
     """The episodes that a statement was written about, in the order of their messages.
 
     None of them where the messages are not in memory: not any more, not yet, or the user had them forgotten.
@@ -31,7 +31,7 @@ class ToldMessages:
 
 
 # What is missing is of a chat that the soul does not know.
-FoundMessages = Mapping[ToldIn, ToldMessages]
+EvidenceByRef = Mapping[EvidenceRef, FoundEvidence]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,12 @@ class KnownChat:
     family: ChatId
 
 
-KnownChats = Mapping[ToldIn, KnownChat]
+KnownChats = Mapping[EvidenceRef, KnownChat]
 
 
 async def known_chats(
-    world: World, soul: SoulId, asked: Iterable[ToldIn]
-) -> dict[ToldIn, KnownChat]:
+    world: World, soul: SoulId, asked: Iterable[EvidenceRef]
+) -> dict[EvidenceRef, KnownChat]:
     """The chats that are meant, without those that the soul does not know.
 
     Where a file records no id, the chat is meant that has the title; several of one title are none.
@@ -58,46 +58,46 @@ async def known_chats(
         if soul in (*head.souls, *head.cast) and head.state is ChatState.ACTIVE:
             own.add(head.id)
             by_title[head.title].append(head.id)
-    chats: dict[ToldIn, KnownChat] = {}
-    for told_in in asked:
-        named = by_title[told_in.title]
-        chat = told_in.chat if told_in.chat in own else None
+    chats: dict[EvidenceRef, KnownChat] = {}
+    for evidence in asked:
+        named = by_title[evidence.title]
+        chat = evidence.chat if evidence.chat in own else None
         if chat is None and len(named) == 1:
             (chat,) = named
         log = await world.log(chat) if chat is not None else None
         if chat is not None and log is not None:
-            chats[told_in] = KnownChat(log, world.family(chat))
+            chats[evidence] = KnownChat(log, world.family(chat))
     return chats
 
 
 @compute_only
-def told_messages(
-    mind: Mind, chats: KnownChats, asked: Iterable[ToldIn]
-) -> dict[ToldIn, ToldMessages]:
+def find_evidence(
+    mind: Mind, chats: KnownChats, asked: Iterable[EvidenceRef]
+) -> dict[EvidenceRef, FoundEvidence]:
     """The episodes of the messages that are meant, where their chat is known."""
     soul = mind.soul.id
-    found: dict[ToldIn, ToldMessages] = {}
-    for told_in in asked:
-        chat = chats.get(told_in)
+    found: dict[EvidenceRef, FoundEvidence] = {}
+    for evidence in asked:
+        chat = chats.get(evidence)
         if chat is None:
             continue
-        messages = _messages(chat.log, told_in)
+        messages = _messages(chat.log, evidence)
         keys = [episode_id(soul, chat.family, message) for message in messages]
         held = tuple(key for key in keys if mind.branches.holders(key))
-        found[told_in] = ToldMessages(chat.log.head.id, held)
+        found[evidence] = FoundEvidence(chat.log.head.id, held)
     return found
 
 
-def _messages(log: ChatLog, told_in: ToldIn) -> Sequence[Message]:
+def _messages(log: ChatLog, evidence: EvidenceRef) -> Sequence[Message]:
     """The messages that are meant; none if the version, or a part of the range, is not in the chat."""
-    messages, version = log.messages, told_in.version
+    messages, version = log.messages, evidence.version
     if version is not None:
         place = log.index.get(version.slot)
         if place is None or messages[place].version != version:
             return ()
         return (messages[place],)
-    stop = told_in.last + 1
-    return messages[told_in.first : stop] if stop <= len(messages) else ()
+    stop = evidence.last + 1
+    return messages[evidence.first : stop] if stop <= len(messages) else ()
 
 
 @compute_only
@@ -109,18 +109,18 @@ def time_span(mind: Mind, episodes: Iterable[MemoryId]) -> TimeSpan:
 
 @compute_only
 def derivation_of(
-    mind: Mind, key: MemoryId, told: ToldMessages, job: str, made: datetime
+    mind: Mind, key: MemoryId, found: FoundEvidence, job: str, made: datetime
 ) -> Derivation | None:
     """By which the memory goes with these messages; None if it is stored."""
-    name = derived_id("v", mind.soul.id, "import", key, *told.episodes)
+    name = derived_id("v", mind.soul.id, "import", key, *found.episodes)
     if mind.derivations.get(name) is not None:
         return None
     return Derivation(
         id=name,
         soul=mind.soul.id,
         work=Work.IMPORT,
-        chat=told.chat,
-        read=told.episodes,
+        chat=found.chat,
+        read=found.episodes,
         made=made,
         products=(Product(key),),
         source=job,
