@@ -219,7 +219,8 @@ def test_the_object_of_a_fact_is_somebody_whom_a_line_means() -> None:
     def of(verb: str, thing: str, *lines: int) -> float:
         return support.of(f"Petra {verb} {thing}", lines, verb, thing)
 
-    assert of("sold her boat to", "Lena", 1) <= 0.3
+    for lines in ((1,), (1, 3, 4)):
+        assert of("sold her boat to", "Lena", *lines) <= 0.3
     assert of("loved that boat of", "Lena", 2) <= 0.3
     for line in (3, 4):
         assert of("trusts", "Lena", line) > 0.5
@@ -243,3 +244,8 @@ def test_an_end_needs_a_line_that_denies() -> None:
         assert confidence_of(line, is_over=True) == 0.5 * confidence_of(
             line, is_over=False
         )
+
+
+def test_names_alone_carry_half_of_what_is_told() -> None:
+    carried = confidence("Hester buried the locket.", 1)
+    assert confidence("Hester polished the brass trumpet.", 1) <= 0.5 < carried

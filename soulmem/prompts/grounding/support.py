@@ -56,6 +56,7 @@ class SupportParams:
     # exponent of how much worse the draft's names fit than others would; of a model that failed its test
     exchange: float = 2.0
     strict_exchange: float = 3.0
+    names: float = 0.5  # most that names alone carry of a draft that tells more
     # factor for a name that neither the lines nor those just before them have
     absent: float = 0.3
     nearly_absent: float = 0.6  # .. that only lines just before them have, and tells no more than by the way
@@ -169,15 +170,16 @@ class Support:
                 attributions.append(
                     self._attribution(word.place, there, mentions, text)
                 )
+        most = 1.0 if carried or not telling else self._params.names
         for name in others:
             carried += any(self._stands(name, number) for number in lines)
         count = len(telling) + len(others)
         share = carried / count if count else 0.0
         return (
-            min(1.0, share / self._carried)
+            min(most, share / self._carried)
             * self._exchanged(attributions, mentions, lines)
             * self._absence(mentions, lines)
-            * (self._params.absent if self._is_unmeant(thing, lines) else 1.0)
+            * (self._params.absent if self._is_unmeant(thing, telling, lines) else 1.0)
             * self._contradiction(text, lines)
             * self._namelessness(text)
             * (self._params.unsaid if self._is_unsaid(verb, lines) else 1.0)
@@ -355,14 +357,20 @@ class Support:
                 factor *= self._params.nearly_absent
         return factor
 
-    def _is_unmeant(self, thing: str, lines: Lines) -> bool:
-        """Whether the object of a fact is somebody who talks and whom none of the lines means: they neither name
-        him, nor have a word for him. A model at a loss names whoever is there.
+    def _is_unmeant(
+        self, thing: str, telling: Sequence[PlacedWord], lines: Lines
+    ) -> bool:
+        """Whether the object of a fact is somebody who talks, and the lines with most of its words do not mean
+        him: they neither name him nor have a word for him. A model at a loss names whoever is there.
         """
         name = self._by_fold.get(thing.casefold())
         if name not in self._people or not self._speech.is_known:
             return False
-        for number in lines:
+        counts = Counter(dict.fromkeys(lines, 0))
+        for word in telling:
+            counts.update(self._grounds.lines_with(word.key).intersection(lines))
+        most = max(counts.values())
+        for number in (line for line, count in counts.items() if count == most):
             text, speaks = self._texts[number], self._speaker[number] == name
             means = (
                 self._speech.tells_of_speaker
