@@ -42,6 +42,14 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftSummary:
+    """The new summary of a chat; blank where nothing of the answer stood."""
+
+    text: str
+    confidence: float = 1.0  # 0..1, how far the lines and the summary before carry it
+
+
+@dataclass(frozen=True, slots=True)
 class DraftEpisode:
     """An event in the character's words. The emotions are the character's own."""
 

@@ -20,7 +20,7 @@ from soulmem.prompts.reading.replies import read_object
 from soulmem.prompts.rendering import rendered_passage
 
 # A change of wording raises VERSION; recorded replies are stored by both.
-NAME, VERSION = "kinds", 2
+NAME, VERSION = "kinds", 3
 
 LEAST = 3  # least scenes of a kind; design 5
 _LONGEST = 120  # characters of a kind; a longer one is a story

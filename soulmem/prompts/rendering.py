@@ -17,7 +17,7 @@ _NAME_CHARACTERS = 60  # longest name
 _TAG = re.compile(r"<(?=\s*[/|!a-zA-Z])")
 _LINE = re.compile(r"\[(?=\s*\d+\s*\])")
 _KANA = re.compile("[\u3041-\u30ff]")
-# A line of a story: of "Nora: I am tired" a model may take "Nora" for the first word of the sentence.
+# Quoted: of "Nora: I am tired" a model may take "Nora" for the first word of the sentence.
 _SPEECH = {"en": (': "', '"'), "zh": ("：“", "”")}
 
 
@@ -27,30 +27,24 @@ def language_of(texts: Iterable[str]) -> str:
     return "zh" if is_unspaced(whole) and not _KANA.search(whole) else "en"
 
 
-def rendered_passage(
-    passage: Passage, *, is_story: bool = False, is_numbered: bool = True
-) -> str:
-    """The passage as text of a prompt, the chat last.
-
-    is_story     for what draws sentences from its lines
-    is_numbered  for what refers to its lines
-    """
+def rendered_passage(passage: Passage, *, is_numbered: bool = True) -> str:
+    """The passage as text of a prompt, the chat last; its lines have numbers for what refers to them."""
     heads = [tagged("character", passage.soul)] if passage.soul else []
     if passage.summary:
         heads.append("<summary>\n" + _on_one_line(passage.summary) + "\n</summary>")
     lines = []
     for line in passage.lines:
         number = f"[{line.number}] " if is_numbered else ""
-        lines.append(number + _chat_line(line, passage.language, is_story))
+        lines.append(number + _chat_line(line, passage.language))
     return "\n".join([*heads, "<chat>", *lines, "</chat>"])
 
 
-def _chat_line(line: PassageLine, language: str, is_story: bool) -> str:
+def _chat_line(line: PassageLine, language: str) -> str:
     """The line with who says it, if anybody does."""
     words = _on_one_line(line.text)
     if not line.speaker:
         return words
-    begin, end = _SPEECH[language] if is_story else (": ", "")
+    begin, end = _SPEECH[language]
     return _name(line.speaker) + begin + words + end
 
 

@@ -87,17 +87,16 @@ def test_each_language_has_its_own_wording() -> None:
         assert (english.name, english.version) == (chinese.name, chinese.version)
 
 
-def test_a_line_tells_who_says_it_in_the_words_of_a_story() -> None:
+def test_a_line_tells_who_says_it_and_quotes_it() -> None:
     nobody = passage([("", "It rains.")])
-    for chat, told, said in (
-        (EN, '[5] Nora: "You are very kind, Lena."', "[5] Nora: You are very"),
-        (ZH, "[3] 阿明：“今晚我们去哪里？”", "[3] 阿明: 今晚我们去哪里？"),
-        (nobody, "[1] It rains.", "[1] It rains."),
+    for chat, told in (
+        (EN, '[5] Nora: "You are very kind, Lena."'),
+        (ZH, "[3] 阿明：“今晚我们去哪里？”"),
+        (nobody, "[1] It rains."),
     ):
-        assert f"\n{told}\n" in rendered_passage(chat, is_story=True)
-        assert f"\n{said}" in rendered_passage(chat)
-        bare = rendered_passage(chat, is_numbered=False)
-        assert f"\n{said.split(' ', 1)[1]}" in bare
+        assert f"\n{told}\n" in rendered_passage(chat)
+        bare = told.partition("] ")[2]
+        assert f"\n{bare}\n" in rendered_passage(chat, is_numbered=False)
 
 
 def test_facts_are_asked_of_six_names_of_the_lines_at_most() -> None:

@@ -20,7 +20,7 @@ from soulmem.consolidation.habits import HabitParams
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
-from soulmem.domain.drafts import Drafts
+from soulmem.domain.drafts import Drafts, DraftSummary
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.llm import Failure, LlmFailed
 from soulmem.domain.memories import Origin
@@ -70,7 +70,6 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.ports.clock import Clock
-from soulmem.prompts import summary
 
 log = logging.getLogger(__name__)
 
@@ -373,17 +372,14 @@ class Consolidator:
 
     async def _answer(
         self, episodes: EpisodePassage, work: Work, task: LlmTask
-    ) -> str | Drafts:
+    ) -> DraftSummary | Drafts:
         """The model's summary or drafts. Raises LlmFailed, LlmInterrupted."""
         passage = episodes.passage
         if not passage.lines:
-            return Drafts() if work is Work.DRAFTS else passage.summary
+            is_summary = work is Work.SUMMARY
+            return DraftSummary(passage.summary) if is_summary else Drafts()
         if work is Work.SUMMARY:
-            return await self.llm_calls.ask(
-                task,
-                summary.render(passage),
-                partial(summary.parse, passage=passage),
-            )
+            return await self._draft_reader.summary(task, passage)
         return await self._draft_reader.drafts(task, passage)
 
     async def _write(
@@ -434,7 +430,7 @@ def _answer_change(
     mind: Mind,
     call: PlannedCall,
     passage: EpisodePassage,
-    answer: str | Drafts,
+    answer: DraftSummary | Drafts,
     model: str,
     clock: Clock,
 ) -> MindChange | None:
@@ -443,7 +439,7 @@ def _answer_change(
     if not is_current(mind, call) or mind.derivations.get(key) is not None:
         return None
     current_time = clock.now()
-    if isinstance(answer, str):
+    if isinstance(answer, DraftSummary):
         return summary_change(mind, call, answer, model, current_time)
     turn = mind.lived_turns(clock.extra_turns)
     converter = DraftConverter(mind, call, passage, answer, model, current_time, turn)

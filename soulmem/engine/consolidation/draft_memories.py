@@ -12,7 +12,13 @@ from datetime import datetime
 from itertools import islice
 
 from soulmem.domain.derivations import Derivation, Product, Work
-from soulmem.domain.drafts import DraftConcept, DraftEpisode, DraftFact, Drafts
+from soulmem.domain.drafts import (
+    DraftConcept,
+    DraftEpisode,
+    DraftFact,
+    Drafts,
+    DraftSummary,
+)
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
@@ -52,7 +58,11 @@ def derivation_id(soul: str, call: PlannedCall) -> str:
 
 @compute_only
 def summary_change(
-    mind: Mind, call: PlannedCall, text: str, model: str, current_time: datetime
+    mind: Mind,
+    call: PlannedCall,
+    draft: DraftSummary,
+    model: str,
+    current_time: datetime,
 ) -> MindChange:
     """Stores the next version of a chat's summary; without a memory if the text is blank."""
     key = derivation_id(mind.soul.id, call)
@@ -66,20 +76,21 @@ def summary_change(
         call.after,
         model=model,
     )
-    if not text.strip():
+    if not draft.text.strip():
         return MindChange(put_derivations=(derivation,))
     episodes = [mind.memories[episode] for episode in call.read]
     memory = Memory(
         id=MemoryId(derived_id("d", key)),
         soul=mind.soul.id,
         kind=MemoryKind.SUMMARY,
-        text=text,
+        text=draft.text,
         origin=Origin.MODEL,
         created=current_time,
         timelines=Timelines.THIS,
         situation=Situation(time_span=_span(episodes, None)),
     )
-    derivation = replace(derivation, products=(Product(memory.id),))
+    product = Product(memory.id, confidence=draft.confidence)
+    derivation = replace(derivation, products=(product,))
     return MindChange((memory,), put_derivations=(derivation,))
 
 

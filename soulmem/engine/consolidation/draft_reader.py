@@ -1,4 +1,4 @@
-"""Asks a model for the drafts of a passage, and reads them as far as the model is trusted.
+"""Asks a model for the summary or the drafts of a passage, and reads them as far as the model is trusted.
 
 In idle time a model that was not asked its six questions yet is asked them after its first answer, and one
 that passed them checks its doubtful drafts. A job makes only the calls whose price the user accepted.
@@ -10,21 +10,29 @@ import logging
 from functools import partial
 from typing import NamedTuple
 
-from soulmem.domain.drafts import Drafts, Passage
+from soulmem.domain.drafts import Drafts, DraftSummary, Passage
 from soulmem.domain.llm import LlmFailed
 from soulmem.engine.consolidation.draft_check import checked
 from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
 from soulmem.engine.llm.trust import USAGE_KIND, ModelTrust, ask_questions
-from soulmem.prompts import extraction
+from soulmem.prompts import extraction, summary
+from soulmem.prompts.grounding.summaries import grounded_summary
 
 log = logging.getLogger(__name__)
 
 
 class _Readings(NamedTuple):
-    """One answer, read twice."""
+    """Drafts, read twice."""
 
     plain: Drafts
     strict: Drafts
+
+
+class _Summaries(NamedTuple):
+    """A summary, read twice."""
+
+    plain: DraftSummary
+    strict: DraftSummary
 
 
 class DraftReader:
@@ -36,6 +44,18 @@ class DraftReader:
         self._llm_calls = llm_calls
         self._trust = trust
         self._asks_questions = asks_questions
+
+    async def summary(self, task: LlmTask, passage: Passage) -> DraftSummary:
+        """The model's summary of the passage and of what came before. Raises LlmFailed, LlmInterrupted."""
+        readings = await self._llm_calls.ask(
+            task,
+            summary.render(passage),
+            partial(_read_summary, passage=passage),
+        )
+        if task.is_idle:
+            await self._ask_questions_once(task, passage.language)
+        is_low = self._trust.is_low(task.owner, task.model)
+        return readings.strict if is_low else readings.plain
 
     async def drafts(self, task: LlmTask, passage: Passage) -> Drafts:
         """The model's drafts of the passage. Raises LlmFailed, LlmInterrupted."""
@@ -71,3 +91,12 @@ def _read(text: str, passage: Passage) -> _Readings:
     """Both readings of an answer. Raises Unreadable."""
     strict = extraction.parse(text, passage, is_strict=True)
     return _Readings(extraction.parse(text, passage), strict)
+
+
+def _read_summary(text: str, passage: Passage) -> _Summaries:
+    """Both readings of an answer. Raises Unreadable."""
+    told = summary.parse(text, passage)
+    strict = grounded_summary(told, passage, is_strict=True)
+    if not strict.text:  # nothing new stands: what was summed up before stays
+        strict = DraftSummary(passage.summary)
+    return _Summaries(grounded_summary(told, passage), strict)

@@ -9,6 +9,7 @@ others fit the same lines better, the draft has likely mixed them up.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -184,6 +185,23 @@ class Support:
             * self._namelessness(text)
             * (self._params.unsaid if self._is_unsaid(verb, lines) else 1.0)
         )
+
+    def copied(self, text: str) -> float:
+        """Share of the clauses of which one line and the next have as many words as a strict reading wants."""
+        telling = self._telling(text, self._mentions(text))
+        ends = [match.end() for match in _CLAUSE_ENDS.finditer(text)]
+        clauses = dict[int, list[PlacedWord]]()
+        for word in telling:
+            clauses.setdefault(bisect(ends, word.place), []).append(word)
+        return sum(map(self._is_copied, clauses.values())) / max(1, len(clauses))
+
+    def _is_copied(self, clause: Sequence[PlacedWord]) -> bool:
+        counts = Counter[int]()
+        for word in clause:
+            lines = self._grounds.lines_with(word.key)
+            counts.update(lines.union(number - 1 for number in lines))
+        most = max(counts.values(), default=0)
+        return most > 0 and most >= self._params.strict_carried * len(clause)
 
     def of_end(self, text: str, lines: Lines) -> float:
         """Factor for the claim that what the text says is over: a line that has words of it has to deny something,

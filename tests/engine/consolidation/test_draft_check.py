@@ -9,7 +9,7 @@ import pytest
 from soulmem.domain.drafts import DraftFact, Drafts
 from soulmem.domain.ids import SoulId
 from soulmem.domain.llm import Prompt
-from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.consolidation.draft_check import with_answers
 from soulmem.prompts.model_questions import QUESTIONS
 from tests.engine.model_stage import ModelStage, read_of, talk
@@ -18,6 +18,7 @@ from tests.engine.stage import ME, ended
 REWORDED = (
     "Al spoke of word1 with silver lanterns and parrots."  # a quarter is in the lines
 )
+RETOLD = "Al said word1 beside silver lanterns."  # half of it
 
 
 class Model:
@@ -28,7 +29,7 @@ class Model:
 
     def __call__(self, prompt: Prompt) -> str:
         if prompt.name == "summary":
-            return json.dumps({"summary": "They spoke at length."})
+            return json.dumps({"summary": RETOLD})
         if prompt.name == "checking" and QUESTIONS["en"][0].statement in prompt.user:
             lines = [question.line for question in QUESTIONS["en"]]
             return json.dumps({"answers": lines[: self.right] + [9] * (6 - self.right)})
@@ -63,7 +64,7 @@ async def confidence(stage: ModelStage) -> float:
 async def test_a_new_model_is_asked_once() -> None:
     stage = await played(Model(6))
     await stage.rest()
-    assert stage.calls == ["summary", "extraction", "checking", "checking"]
+    assert stage.calls == ["summary", "checking", "extraction", "checking"]
     report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert report.totals["test"].calls == 1
     assert report.totals["consolidation"].calls == 3
@@ -104,11 +105,14 @@ async def test_a_model_that_fails_is_read_strictly() -> None:
     job = await stage.engine.jobs.ask(ME, "consolidate", SoulId("s1"), {})
     await ended(stage, job)
     plain = await confidence(stage)
+    assert MemoryKind.SUMMARY in {made.kind for made in await stage.drafted()}
     await stage.stop()
     stage = await played(Model(2))
     await stage.rest()
-    assert stage.calls == ["summary", "extraction", "checking"]  # it checks nothing
+    assert stage.calls == ["summary", "checking", "extraction"]  # it checks nothing
     assert await confidence(stage) < plain
+    # no line has most of its words
+    assert MemoryKind.SUMMARY not in {made.kind for made in await stage.drafted()}
     await stage.stop()
 
 

@@ -63,13 +63,13 @@ async def test_idle_work_never_goes_beyond_its_tokens_and_goes_on_in_the_next_ho
     await stage.start()
     await stage.soul()
     consolidator = stage.engine.consolidator
-    consolidator.usage.params = UsageLimits(tokens=6000)
+    consolidator.usage.params = UsageLimits(tokens=5000)
     await stage.sync("c", talk(200))
     waits = []
     for _ in range(3):
         await stage.rest()
         hour = consolidator.usage.this_hour(stage.clock.now())
-        assert 0 < hour.prompt_tokens + hour.answer_tokens <= 6000
+        assert 0 < hour.prompt_tokens + hour.answer_tokens <= 5000
         waits.append(consolidator.waits_for_room)
         assert not consolidator.is_due()
         stage.clock.advance(3601, 0)
