@@ -25,7 +25,7 @@ from soulmem.domain.situation import ConceptType, Emotion, Participant, Particip
 from soulmem.language.function_words import ENGLISH, NOBODY
 from soulmem.language.scripts import is_unspaced
 from soulmem.prompts.grounding.evidence import Grounds
-from soulmem.prompts.grounding.support import Support
+from soulmem.prompts.grounding.support import MOST_STRICT, Support
 from soulmem.prompts.reading import fields
 
 T = TypeVar("T")
@@ -297,7 +297,8 @@ class Drafting:
         lines = self._grounds.lines_of(cited, text, names)
         if not lines or confidence == 0.0:
             raise _Dropped("its lines say nothing of it")
-        return lines, round(confidence, 3)
+        most = MOST_STRICT if self._is_strict else 1.0
+        return lines, round(min(most, confidence), 3)
 
     def _own(
         self, value: Any, read: Callable[[Any], str | None] = fields.label

@@ -9,13 +9,11 @@ from soulmem.domain.drafts import DraftSummary, Passage, PassageLine
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.segmentation import sentences
 from soulmem.prompts.grounding.evidence import Grounds
-from soulmem.prompts.grounding.support import Support
+from soulmem.prompts.grounding.support import MOST_STRICT, Support
 
 _COPIED = (
     0.5  # least share of a sentence's clauses that a strict reading wants to be copied
 )
-# Most confidence of what a model wrote that failed its test: words do not show who did what in a retelling.
-_STRICT = 0.5
 
 
 def grounded_summary(
@@ -34,7 +32,7 @@ def grounded_summary(
         share = support.copied(sentence) if is_strict else support.of(sentence, every)
         if not is_strict or share >= _COPIED:
             kept.append(sentence)
-            shares.append(_STRICT * share if is_strict else share)
+            shares.append(min(MOST_STRICT, share) if is_strict else share)
     if not kept:
         return DraftSummary("")
     joined = ("" if is_unspaced(text) else " ").join(kept)

@@ -29,6 +29,9 @@ from soulmem.prompts.grounding.passage_words import (
     stands,
 )
 
+# Most confidence of what a model wrote that failed its test: of what such a model said of whom, half was wrong,
+# though its lines had the words.
+MOST_STRICT = 0.5
 _CLAUSE_ENDS = re.compile("[,;:.!?，；：。！？]+")
 # What somebody is quoted with: between marks, or a sentence behind a colon.
 _QUOTED = re.compile(
