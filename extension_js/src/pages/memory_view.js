@@ -24,6 +24,25 @@ const NOT_STORED = 0;
 /** @param {number} share 0..1 */
 const percent = share => Math.round(share * 100);
 
+/** Extensions whose memories are imported, by the tag that such a memory has, and how their users know them. */
+const STORES = new Map([
+    ['MemoryBooks', 'MemoryBooks'],
+    ['CharMemory', 'CharMemory'],
+    ['MessageSummarize', 'Message Summarize'],
+]);
+const WORLD = 'world: '; // begins the tag of what a world states; its name follows
+
+/** @param {WholeMemory} memory @param {Say} say @returns {string} who made it */
+function originText({ origin, tags }, say) {
+    if (origin === 'card' || origin === 'model') {
+        const store = tags.map(tag => STORES.get(tag)).find(Boolean);
+        if (store) return say('origin_store', { store });
+    }
+    const world = tags.find(tag => tag.startsWith(WORLD));
+    if (origin === 'card' && world) return say('origin_world', { name: world.slice(WORLD.length) });
+    return say(/** @type {Key} */ (`origin_${origin}`));
+}
+
 /** @param {BrowserContext} context @param {WholeMemory} memory @returns {string} a line about it */
 function factsText({ say, localTime }, memory) {
     const { uses, last_used: lastUsed } = memory;
@@ -34,7 +53,7 @@ function factsText({ say, localTime }, memory) {
             ? say('fact_uses', { n: uses, when: localTime(lastUsed) })
             : say('fact_never_used'),
         say('fact_created', { when: localTime(memory.created) }),
-        say(/** @type {Key} */ (`origin_${memory.origin}`)),
+        originText(memory, say),
     ]
         .filter(Boolean)
         .join(' · ');
@@ -43,6 +62,7 @@ function factsText({ say, localTime }, memory) {
 /** @param {WholeMemory} memory @param {Say} say @returns {string} who may change it */
 function protectionText({ permanent, locked, origin }, say) {
     if (permanent || locked) return say('hint_protected');
+    if (origin === 'card') return say('hint_imported');
     return say(origin === 'chat' || origin === 'model' ? 'hint_derived' : 'hint_yours');
 }
 

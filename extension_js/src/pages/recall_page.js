@@ -102,11 +102,14 @@ export async function recallPage(context, page, first) {
         const answer = await recall(query, 'preview');
         if (own !== asks) return; // a later line or way was asked for
         const came = answer.memories;
+        const isSilent = !came.length && !answer.withheld;
+        const isEmpty = isSilent && (await memoryApi.overview(context.soul)).memories === 0;
+        if (own !== asks) return;
         const spent = { n: came.length, tokens: answer.tokens, budget: app.settings().budget };
         answerPlace.replaceChildren(
             el('p', {
                 class: 'soulmem_recalled_summary',
-                text: came.length ? say('try_came', spent) : say('try_silent'),
+                text: came.length ? say('try_came', spent) : say(isEmpty ? 'none_yet' : 'try_silent'),
             }),
             el(
                 'ol',

@@ -88,10 +88,23 @@ test('a memory of the user with a source can be narrowed to its timeline, no oth
     }
 });
 
+test('what was imported says from where', async () => {
+    const about = async (/** @type {string} */ origin, /** @type {string[]} */ tags) =>
+        (await memoryOpen({ origin, tags })).page.get('.soulmem_memory').textContent;
+    const store = ['store: Mira - then', 'MessageSummarize'];
+    assert.match(await about('model', store), /imported from Message Summarize/);
+    assert.match(await about('card', ['store: Mill', 'MemoryBooks']), /imported from MemoryBooks/);
+    assert.match(await about('card', ['world: Isles', 'world info']), /from the world Isles/);
+    assert.match(await about('card', ['card', 'book']), /from the card/);
+    assert.match(await about('model', []), /written by a language model/);
+    assert.doesNotMatch(await about('user', store), /imported/);
+});
+
 test('who may change a memory is said: nobody, a chat, or the user alone', async () => {
     const hints = async (/** @type {object} */ about) =>
         (await memoryOpen(about)).texts('.soulmem_memory .soulmem_hint').join('\n');
     assert.match(await hints({}), /Yours: no chat changes it\./);
+    assert.match(await hints({ origin: 'card' }), /follows the card or the file at the next import/);
     for (const origin of ['chat', 'model'])
         assert.doesNotMatch(await hints({ origin }), /Yours/, origin);
     for (const protection of [{ permanent: true }, { locked: true }])

@@ -35,6 +35,7 @@ async function recallScene(about) {
         answers: {
             'POST /recall': answer(about),
             'GET /chats': { chats: [] },
+            'GET /overview': { memories: 7 },
             'GET /traces/t1': {
                 considered: [
                     { id: 'm1', text: 'told', kept: true, cut: null, score: 2 },
@@ -146,4 +147,17 @@ test('an answer that comes late does not replace a newer one', async () => {
     await settle();
     assert.deepEqual(texts('.soulmem_recalled_item'), []);
     assert.match(texts('.soulmem_recalled_summary')[0], /Nothing would come/);
+});
+
+test('a line that brings nothing is told apart from a memory that is empty', async () => {
+    for (const [memories, words] of /** @type {const} */ ([
+        [0, /Nothing is remembered yet/],
+        [7, /the line calls for no memory/],
+    ])) {
+        const nothing = { memories: [], blocks: [], tokens: 0 };
+        const { tried, texts, replies } = await recallScene(nothing);
+        replies['GET /overview'] = { memories };
+        await tried('Where is the key?');
+        assert.match(texts('.soulmem_recalled_summary').join(), words);
+    }
 });
