@@ -127,7 +127,7 @@ export function bindSoulFiles(app, say, chosen) {
         let memories = 0;
         for (const { body, name } of wanted) {
             const seen = (/** @type {ImportJob} */ { job, progress }) => {
-                show(say('files_step', { name, done: progress.done, total: progress.total }));
+                show(progress.total ? say('files_step', { name, ...progress }) : say('files_look', { name }));
                 if (progress.done === 0 || jobs.includes(job)) return;
                 jobs.push(job);
                 undoable = { soul: person.soul, jobs }; // also when it is stopped, or a later file fails

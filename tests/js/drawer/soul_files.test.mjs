@@ -217,9 +217,15 @@ test('the question says what comes, what follows the file, what goes and what is
 
 test('what a stopped import had made by then can be taken back', async () => {
     const { press, replies, page, take, pass, words } = await files();
+    const begin = { done: 0, total: 0 }; // the file is not read yet
+    replies['GET /jobs/j2'] = { job: 'j2', state: 'running', progress: begin };
+    await press('stores');
+    assert.equal(words(), 'Looking into Mira - then.jsonl');
     const progress = { done: 50, total: 90 };
     replies['GET /jobs/j2'] = { job: 'j2', state: 'running', progress };
-    await press('stores');
+    await pass(300);
+    for (let i = 0; i < 6; i++) await settle();
+    assert.equal(words(), 'Mira - then.jsonl: 50 of 90');
     void page.get('#soulmem_files_cancel').click();
     replies['DELETE /jobs/j2'] = () => {
         replies['GET /jobs/j2'] = { job: 'j2', state: 'cancelled', progress };
