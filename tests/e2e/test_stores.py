@@ -60,6 +60,7 @@ class Scene:
     asks: str  # for the summary
     offers: tuple[str, ...]  # what the question says
     done: str
+    redone: str  # what is said of the import behind the one that was taken back
     again: tuple[str, ...]  # what is said of a further import
     undone: str
 
@@ -84,9 +85,9 @@ ENGLISH = Scene(
         "Left out: 2 that are switched off",
     ),
     done="Imported for Mira: 4 memories.",
+    redone="Imported for Mira: 3 memories.",
     again=(
         "There is nothing new for Mira",
-        "Left as they are: 3 that you changed, or that are in the bin",
         "Left out: 2 that are switched off",
     ),
     undone="Taken back: 3 memories.",
@@ -111,7 +112,8 @@ CHINESE = Scene(
         "不导入 2 条：在原扩展中已停用或排除",
     ),
     done="已为米拉导入 4 条记忆。",
-    again=("没有米拉还不知道的内容", "保持原样 3 条", "不导入 2 条：在原扩展中"),
+    redone="已为米拉导入 3 条记忆。",
+    again=("没有米拉还不知道的内容", "不导入 2 条：在原扩展中"),
     undone="已撤回 3 条记忆。",
 )
 BOTH = pytest.mark.parametrize("scene", [ENGLISH, CHINESE], ids=["en-desk", "zh-phone"])
@@ -257,7 +259,18 @@ def test_both_stores_come_by_clicks_go_with_their_messages_and_are_taken_back(
     tab.locator("#soulmem_files_text", has_text=scene.undone).wait_for()
     player.shot("undone")
     assert player.memories() == []
+
+    # Taken back by mistake: the next import brings the same, and one more nothing
     player.look()
+    tab.locator("dialog:has(#soulmem_files_quote) .popup-button-ok").click()
+    tab.locator("#soulmem_files_text", has_text=scene.redone).wait_for()
+    texts = player.texts()
+    for words in (scene.pinned, scene.scene, scene.distant):
+        assert texts.count(words) == 1
+    assert scene.summary not in texts
+    player.look()
+    nothing = tab.locator("#soulmem_files_text", has_text=scene.again[0])
+    nothing.wait_for()
     said = player.said()
     assert [words for words in scene.again if words not in said] == [], said
     player.shot("again")

@@ -3,7 +3,8 @@
 Memories made from a source are tagged with it and removed when no source states them any
 more. Those written about messages that the soul remembers are derivations of these, so they
 go with them as well. What the user changed, linked or put into the bin belongs to the user
-from then on and is kept.
+from then on and is kept; what went into the bin because an import was undone comes back with
+the next one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from soulmem.conversation.importance import importance_of
 from soulmem.conversation.text_analysis import read
-from soulmem.domain.audit import Actor
+from soulmem.domain.audit import Action, Actor, AuditQuery
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.ids import MemoryId, Owner, SoulId, derived_id
@@ -127,7 +128,8 @@ class LoreImport:
         mind = await world.mind(soul)
         chats = await known_chats(world, soul, _asked(lore.statements))
         found = await self._found(mind, chats, lore.statements)
-        piece = _Piece(mind, source, found, self._clock.now())
+        undone = await self._undone(owner, mind, lore.statements)
+        piece = _Piece(mind, source, found, undone, self._clock.now())
         change, counts = await self._compute.run(piece.change, lore.statements)
         _, withdrawn = await self._withdrawn(mind, lore, source, found)
         put = change.put_memories
@@ -140,6 +142,7 @@ class LoreImport:
         mind = await world.mind(run.soul)
         counts, total = LoreCounts(), len(lore.statements)
         chats = await known_chats(world, run.soul, _asked(lore.statements))
+        undone = await self._undone(run.owner, mind, lore.statements)
         await self._teach(world, run.soul, lore.names, source)
         for start in range(0, total, _PIECE):
             run.report(start, total, "memories")
@@ -147,7 +150,8 @@ class LoreImport:
             async with world.writing as token:
                 mind = await world.mind_while_writing(token, run.soul)
                 found = await self._found(mind, chats, statements)
-                piece = _Piece(mind, source, found, self._clock.now(), run.record.job)
+                now, job = self._clock.now(), run.record.job
+                piece = _Piece(mind, source, found, undone, now, job)
                 change, some = await self._compute.run(piece.change, statements)
                 put = await self._compute.run(_read, change.put_memories)
                 change = replace(change, put_memories=tuple(put))
@@ -176,6 +180,24 @@ class LoreImport:
                     token, world, await world.mind_while_writing(token, key), new
                 )
                 world.souls[key] = new
+
+    async def _undone(
+        self, owner: Owner, mind: Mind, statements: Iterable[Statement]
+    ) -> frozenset[str]:
+        """Those of the statements' memories that are in the bin because an import was undone."""
+        binned = await self._compute.run(_binned_notes, mind, statements)
+        if not binned:
+            return frozenset()
+        put_there: dict[str, tuple[str, Action]] = {}
+        for action in (Action.BIN, Action.UNDO):
+            wanted = AuditQuery(mind.soul.id, action=action)
+            for entry in await self._auditor.every(owner, wanted):
+                if entry.target in binned:
+                    latest = put_there.get(entry.target, ("", action))
+                    put_there[entry.target] = max(latest, (entry.id, action))
+        return frozenset(
+            target for target, (_, action) in put_there.items() if action is Action.UNDO
+        )
 
     async def _found(
         self, mind: Mind, chats: KnownChats, statements: Iterable[Statement]
@@ -267,13 +289,17 @@ class _Piece:
         mind: Mind,
         source: str,
         found: EvidenceByRef,
+        undone: frozenset[str],
         current_time: datetime,
         job: str = "",
     ) -> None:
-        """job  that imports; empty for a dry run"""
+        """undone  memories in the bin that come back
+        job     that imports; empty for a dry run
+        """
         self._mind = mind
         self._source = source
         self._found = found
+        self._undone = undone
         self._current_time = current_time
         self._job = job
         self._put: dict[MemoryId, Memory] = {}
@@ -283,7 +309,9 @@ class _Piece:
 
     def _counts(self) -> LoreCounts:
         """The counts of the statements so far."""
-        added = sum(key not in self._mind.memories for key in self._put)
+        added = sum(
+            key in self._undone or key not in self._mind.memories for key in self._put
+        )
         return LoreCounts(
             added=added,
             changed=len(self._put) - added,
@@ -309,7 +337,10 @@ class _Piece:
     def _take_in(self, statement: Statement) -> None:
         """Make the memory of a statement, or let an existing one follow it."""
         key = _key(self._mind.soul.id, statement)
-        existing = self._put.get(key) or self._mind.memories.get(key)
+        stored = self._put.get(key) or self._mind.memories.get(key)
+        existing = stored
+        if existing is not None and key in self._undone:
+            existing = _out_of_bin(existing)
         if existing is not None and _is_users(existing):
             self._kept.add(key)
             return
@@ -325,7 +356,7 @@ class _Piece:
             self._unlinked += statement.evidence is not None
         elif memory.origin is Origin.MODEL or statement.part in memory.tags:
             memory = self._linked(memory, found)
-        if memory is not existing:
+        if memory is not stored:
             self._put[key] = memory
 
     def _new(self, key: MemoryId, statement: Statement, importance: float) -> Memory:
@@ -377,6 +408,27 @@ def _makers_of(mind: Mind, memories: Iterable[MemoryId]) -> tuple[str, ...]:
     """The derivations by which imported memories go with their messages."""
     makers = (each for key in memories for each in mind.derivations.of(key))
     return tuple(dict.fromkeys(each.id for each in makers if each.work is Work.IMPORT))
+
+
+@compute_only
+def _binned_notes(mind: Mind, statements: Iterable[Statement]) -> frozenset[str]:
+    """The memories of these statements that are in the bin; habits stay there, as others may fire by now."""
+    keys = {_key(mind.soul.id, each) for each in statements}
+    notes = (mind.memories.get(key) for key in keys)
+    return frozenset(
+        note.id
+        for note in notes
+        if note is not None
+        and note.state is MemoryState.BIN
+        and note.kind is MemoryKind.NOTE
+    )
+
+
+def _out_of_bin(memory: Memory) -> Memory:
+    """The memory in use; itself if it is in use already."""
+    if memory.state is not MemoryState.BIN:
+        return memory
+    return replace(memory, state=MemoryState.ACTIVE, revision=memory.revision + 1)
 
 
 def _is_users(memory: Memory) -> bool:

@@ -280,19 +280,50 @@ async def test_a_title_that_two_chats_have_links_nothing(stage: Stage) -> None:
     assert await taken_in(stage, book(2, 5), "Oaths.json") == [1, 0, 0, 0, 0, 1]
 
 
-async def test_an_import_is_taken_back_by_its_job(stage: Stage) -> None:
-    rows = summarized({3: KEY, 7: FERRY}, remember=True)
+async def test_what_was_taken_back_comes_with_the_next_import_and_what_the_user_binned_stays(
+    stage: Stage,
+) -> None:
+    rows = summarized({3: KEY, 5: SCENE, 7: FERRY}, remember=True)
     await played(stage, rows)
-    request = ImportRequest(
-        SoulId("s1"), ImportFormat.MEMORY_STORE, chat_file(rows), "night.jsonl"
-    )
-    job = await stage.engine.imports.start(ME, request)
-    assert (await ended(stage, job)).state is JobState.DONE
-    undone = await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=None, job=job
-    )
-    assert len(undone.memories) == 2
+    engine, store = stage.engine, chat_file(rows)
+
+    async def job() -> str:
+        request = ImportRequest(
+            SoulId("s1"), ImportFormat.MEMORY_STORE, store, "night.jsonl"
+        )
+        started = await engine.imports.start(ME, request)
+        assert (await ended(stage, started)).state is JobState.DONE
+        return started
+
+    async def take_back(job: str) -> int:
+        undone = await engine.history.undo(
+            ME, SoulId("s1"), since=None, change=None, job=job
+        )
+        return len(undone.memories)
+
+    first = await job()
+    by_text = {memory.text: memory for memory in await notes(stage)}
+    await engine.memories.delete(ME, by_text[SCENE].id, None)
+    assert await take_back(first) == 2
     assert await texts(stage) == []
     binned = await notes(stage, MemoryState.BIN)
-    assert [memory.text for memory in binned] == [KEY, FERRY]
-    assert await taken_in(stage, chat_file(rows)) == [0, 0, 0, 2, 0, 0]
+    assert [memory.text for memory in binned] == [SCENE, KEY, FERRY]
+
+    assert await taken_in(stage, store, dry=True) == [2, 0, 0, 1, 0, 0]
+    second = await job()
+    assert await texts(stage) == [KEY, FERRY]
+    assert await taken_in(stage, store) == [0, 0, 0, 1, 0, 0]
+    messages = await slots(stage, await played(stage, rows))
+    (place,) = await places(stage, by_text[KEY].id)
+    assert place.slot == messages[3]
+    recalled = await stage.recall("Where is the brass key hidden?")
+    assert KEY in [memory.text for memory in recalled.memories]
+
+    # Taken back again, and binned by the user after a third import: then it is the user's wish.
+    assert await take_back(second) == 2
+    await job()
+    await engine.memories.delete(ME, by_text[KEY].id, None)
+    assert await taken_in(stage, store) == [0, 0, 0, 2, 0, 0]
+    assert await texts(stage) == [FERRY]
+    await played(stage, [*rows[:7], *rows[8:]])
+    assert await texts(stage) == []
