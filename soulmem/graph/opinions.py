@@ -39,6 +39,8 @@ class Opinions:
 
     def scores(self, rows: Ints) -> NDArray[np.float64]:
         """Feedback of each of these rows, 0..1, float64[rows]; NEUTRAL for rows without an opinion."""
+        if not self._said:
+            return np.full(rows.size, NEUTRAL)
         told = {self._rows.row(o.memory): o.score for o in self._said.values()}
         scores = (told.get(row, NEUTRAL) for row in rows.tolist())
         return np.fromiter(scores, np.float64, rows.size)

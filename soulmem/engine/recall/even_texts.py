@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,14 +31,16 @@ def with_even_texts(
 ) -> TextScores:
     """The scores, in which texts that are alike have the score of the best of them."""
     rows = best_rows(scores.score, _COMPARED)
-    texts = mind.texts_at(rows.tolist())
-    # Reading words is slow: most rows can be told apart without it.
-    rows = rows[may_be_alike(scores.lexical[rows], list(map(len, texts)))]
+    # Reading is slow: most rows can be told apart without their texts, or without the words of these.
+    rows = rows[_is_near_another(scores.lexical[rows])]
+    every = mind.texts_at(rows.tolist())
+    may_be = may_be_alike(scores.lexical[rows], list(map(len, every)))
+    rows, texts = rows[may_be], list(compress(every, may_be))
     if not rows.size:
         return scores
     query = "\n".join(text for text, _ in context.query.word_parts)
     asked = frozenset(mind.tokeniser.tokens(query))
-    tokens = [frozenset(mind.tokeniser.tokens(t)) for t in mind.texts_at(rows.tolist())]
+    tokens = [frozenset(mind.tokeniser.tokens(t)) for t in texts]
     groups = alike(tokens, asked)
     if len(set(groups)) == len(groups):
         return scores
@@ -50,12 +53,24 @@ def with_even_texts(
 def may_be_alike(lexical: Floats, lengths: Sequence[int]) -> NDArray[np.bool_]:
     """Which of the texts share words with the query, as much of it as another of nearly the same length."""
     sizes = np.asarray(lengths, np.float64)
-    near = np.abs(lexical[:, None] - lexical[None, :]) <= _NEAR * lexical[:, None]
     longer = np.maximum(sizes[:, None], sizes[None, :])
     shorter = np.minimum(sizes[:, None], sizes[None, :])
-    pairs = near & (shorter >= _ALIKE * longer) & (lexical[:, None] > 0)
-    np.fill_diagonal(pairs, False)
+    pairs = _near(lexical) & (shorter >= _ALIKE * longer)
     return np.asarray((pairs | pairs.T).any(axis=1))
+
+
+def _is_near_another(lexical: Floats) -> NDArray[np.bool_]:
+    """Which of these scores are near another one."""
+    pairs = _near(lexical)
+    return np.asarray((pairs | pairs.T).any(axis=1))
+
+
+def _near(lexical: Floats) -> NDArray[np.bool_]:
+    """Which scores above 0 another is near to, bool[m, m]."""
+    pairs = np.abs(lexical[:, None] - lexical[None, :]) <= _NEAR * lexical[:, None]
+    pairs &= lexical[:, None] > 0
+    np.fill_diagonal(pairs, False)
+    return pairs
 
 
 def alike(texts: Sequence[frozenset[str]], asked: frozenset[str]) -> list[int]:
