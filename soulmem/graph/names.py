@@ -100,7 +100,17 @@ class NameIndex(Generic[Key]):
 
     def find(self, text: str) -> list[Key]:
         """Whose names the text holds, in order of appearance, each key once."""
-        return keys_of(self.spots(Tokens.of(text)))
+        tokens = Tokens.of(text)
+        return self._named_by_all(tokens) or keys_of(self.spots(tokens))
+
+    def _named_by_all(self, text: Tokens) -> list[Key]:
+        """Whose name all of the text is: then no shorter name in it counts."""
+        count = len(text.folded)
+        if not count or count not in self._lengths.get(text.folded[0], ()):
+            return []
+        surfaces = self._surfaces.get("".join(text.folded), ())
+        fitting = (s.key for s in surfaces if _fits(text, 0, count, s))
+        return list(dict.fromkeys(fitting))
 
 
 def keys_of(spots: Iterable[Spot]) -> list[Any]:

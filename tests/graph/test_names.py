@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from itertools import chain
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from soulmem.graph.names import Glance, NameIndex
-from soulmem.language.name_tokens import fold
+from soulmem.graph.names import Glance, NameIndex, keys_of
+from soulmem.language.name_tokens import Tokens, fold
 
 KNOWN = {
     "bob": ("Bob", "Robert", "老鲍"),
@@ -115,6 +116,8 @@ def test_the_index_agrees_with_looking_everywhere(
         index.drop(key)
         del current[key]
     assert sorted(index.find(text)) == sorted(looked_for(current, text))
+    for name in (text, *chain.from_iterable(current.values())):
+        assert index.find(name) == keys_of(index.spots(Tokens.of(name)))
 
 
 @given(NAMES, ALPHABET, st.booleans())

@@ -70,7 +70,7 @@ def _near(lexical: Floats) -> NDArray[np.bool_]:
     pairs = np.abs(lexical[:, None] - lexical[None, :]) <= _NEAR * lexical[:, None]
     pairs &= lexical[:, None] > 0
     np.fill_diagonal(pairs, False)
-    return pairs
+    return np.asarray(pairs, np.bool_)
 
 
 def alike(texts: Sequence[frozenset[str]], asked: frozenset[str]) -> list[int]:
