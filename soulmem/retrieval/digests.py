@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -73,15 +73,14 @@ def cue_strengths(
 
 
 def needed_cues(
-    periods: Sequence[Period],
+    least: Doubles,
     age_days: Doubles,
     forgetting: float,
     params: DigestRecallParams | None = None,
 ) -> Doubles:
-    """How strong a cue digests of these periods and ages need; float64[k]."""
+    """How strong a cue digests of these ages need, of periods that need at least so much; float64[k]."""
     p = params or DigestRecallParams()
     doublings = np.log2(np.maximum(age_days, 1.0) / p.month)
-    least = np.asarray([p.least[period] for period in periods], np.float64)
     return least + p.doubling * forgetting * np.maximum(doublings, 0.0)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from soulmem.domain.digests import Period
 from soulmem.retrieval.digests import (
@@ -20,9 +21,14 @@ from soulmem.retrieval.digests import (
 DAY = datetime(2026, 4, 6, tzinfo=timezone.utc)
 
 
+def least(*periods: Period) -> NDArray[np.float64]:
+    """What a cue needs at least for digests of these periods."""
+    return np.asarray([DigestRecallParams().least[period] for period in periods])
+
+
 def test_longer_periods_need_stronger_cues() -> None:
     periods = (Period.DAY, Period.WEEK, Period.MONTH, Period.YEAR)
-    needed = needed_cues(periods, np.full(4, 10.0), 1.0)
+    needed = needed_cues(least(*periods), np.full(4, 10.0), 1.0)
     assert needed.tolist() == [0.0, 0.5, 1.0, 1.5]
 
 
@@ -33,7 +39,7 @@ def test_longer_periods_need_stronger_cues() -> None:
 def test_what_is_older_than_a_month_needs_a_stronger_cue_unless_nothing_is_forgotten(
     age: float, forgetting: float, more: float
 ) -> None:
-    (needed,) = needed_cues([Period.WEEK], np.asarray([age], float), forgetting)
+    (needed,) = needed_cues(least(Period.WEEK), np.asarray([age], float), forgetting)
     assert needed == pytest.approx(0.5 + more)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, compress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -37,10 +37,12 @@ from soulmem.retrieval.restraint import least_share, nearness
 
 Ints = NDArray[np.int64]
 Doubles = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 _OFTEN = 0.01  # share of the texts of the soul: a word in more of them says little
 _SECONDS = 86_400.0  # of a day
 _MANY = 12  # places: one of so many is hardly missed by the memories
+_NO_ROWS = np.zeros(0, np.int64)
 _TIMES = 3  # digests of a time that is asked for at most: the months of a summer
 
 
@@ -57,12 +59,24 @@ class _Entry(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """The digests of a mind, in order of their rows, and what they followed from when they were read."""
+    """The k digests of a mind, in order of their rows, and what they followed from when they were read.
+
+    rows      int64[k]
+    ends      int64[k]    of their periods, microseconds since 1970
+    least     float64[k]  strength of a cue that they need at any age
+    messages  int64[k]    how many each tells
+    told      int64[m]    rows of the messages that the first tells, then of those of the next, ..
+    worded    those that tell no messages but have words
+    """
 
     source: tuple[int, int, Tokeniser, bytes]
-    rows: Ints
     entries: tuple[_Entry, ...]
-    ends: Ints  # microseconds since 1970
+    rows: Ints
+    ends: Ints
+    least: Doubles
+    messages: Ints
+    told: Ints
+    worded: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,28 +119,24 @@ class DigestRecall:
         """
         if not context.digests.any():
             return []
-        every = self._of(mind)
-        shown = np.flatnonzero(context.digests[every.rows])
-        known = [every.entries[i] for i in shown.tolist()]
-        ages = (microseconds(now) - every.ends[shown]) / (1e6 * _SECONDS)
-        needed = needed_cues(
-            [entry.period for entry in known],
-            ages,
-            mind.soul.settings.forgetting,
-            self._params,
-        )
-        if (
-            sureness == 0.0
-        ):  # whether the line calls for a message says nothing of streams
-            return self._by_words(mind, context, known, needed)
-        asked = _of_asked_time(known, context.asked_time, self._params)
+        known = self._of(mind)
+        is_shown = context.digests[known.rows]
+        ages = (microseconds(now) - known.ends) / (1e6 * _SECONDS)
+        forgetting = mind.soul.settings.forgetting
+        needed = needed_cues(known.least, ages, forgetting, self._params)
+        # Whether the line calls for a message says nothing of streams.
+        by_words = self._by_words(mind, context, known, is_shown, needed)
+        if sureness == 0.0:
+            return by_words
+        shown = compress(known.entries, is_shown)
+        asked = _of_asked_time(shown, context.asked_time, self._params)
         only_time = context.asked_time is not None and context.asked_time.only_time
         found = [_asked_candidate(mind, entry, time) for entry, time in asked[:_TIMES]]
         if only_time:
             return found
         named = {candidate.row for candidate in found}
-        fits = self._by_fit(mind, context, scores, known, needed, sureness)
-        fits += self._by_words(mind, context, known, needed)
+        fits = self._by_fit(mind, context, scores, known, is_shown, needed, sureness)
+        fits += by_words
         fits.sort(key=lambda each: (-each.margin, each.row))
         # A time beside other words: what is of it has to fit the words as well.
         return [each for each in fits if each.row in named] + [
@@ -138,37 +148,36 @@ class DigestRecall:
         mind: Mind,
         context: RecallContext,
         scores: TextScores,
-        known: Sequence[_Entry],
+        known: _Known,
+        is_shown: Bools,
         needed: Doubles,
         sureness: float,
     ) -> list[DigestCandidate]:
         """The digests whose cue is as strong as `needed`, of each, and as what they cost asks for."""
         p, out = self._params, list[DigestCandidate]()
-        if not known:
-            return out
-        told = np.concatenate([entry.told for entry in known])
-        messages = np.asarray([entry.told.size for entry in known], np.int64)
-        score = standardised(scores.score, context.visible, told)
-        strengths = cue_strengths(score, messages, p)
+        score = standardised(scores.score, context.visible, known.told)
+        strengths = cue_strengths(score, known.messages, p)
         near = nearness(context.restraint, sureness)
-        for i in np.flatnonzero((strengths >= needed) & (messages > 0)).tolist():
-            (cost,) = mind.token_costs([known[i].row]).tolist()
+        may_be = is_shown & (strengths >= needed) & (known.messages > 0)
+        for i in np.flatnonzero(may_be).tolist():
+            entry, text = known.entries[i], float(strengths[i])
+            (cost,) = mind.token_costs([entry.row]).tolist()
             least = needed[i] + p.scarce * least_share(near, cost, context.budget)
-            if strengths[i] >= least:
-                margin, text = float(strengths[i] - least), float(strengths[i])
-                out.append(_candidate(mind, known[i], margin, text))
+            if text >= least:
+                out.append(_candidate(mind, entry, text - float(least), text))
         return out
 
     def _by_words(
         self,
         mind: Mind,
         context: RecallContext,
-        known: Sequence[_Entry],
+        known: _Known,
+        is_shown: Bools,
         needed: Doubles,
     ) -> list[DigestCandidate]:
         """Digests of no messages, by the rare words that they share with the query; `needed` of each."""
         p, out = self._params, list[DigestCandidate]()
-        listed = [(e, least) for e, least in zip(known, needed, strict=True) if e.words]
+        listed = [i for i in known.worded if is_shown[i]]
         parts = context.query.word_parts
         if not listed or not parts:
             return out
@@ -177,10 +186,11 @@ class DigestRecall:
         long = [t for t in mind.tokeniser.telling(text) if len(t) > 1]
         counts = zip(long, mind.words.frequencies(long), strict=True)
         asked = {token for token, count in counts if count <= often}
-        for entry, least in listed:
+        for i in listed:
+            entry, least = known.entries[i], float(needed[i])
             fit = min(p.most, p.word * len(asked & entry.words))
             if fit > max(least, 0.0):
-                out.append(_candidate(mind, entry, float(fit - least), fit))
+                out.append(_candidate(mind, entry, fit - least, fit))
         return out
 
     def _of(self, mind: Mind) -> _Known:
@@ -199,11 +209,16 @@ class DigestRecall:
         )
         if known is None or known.source != source:
             entries = tuple(_entries(mind, rows))
+            least = [self._params.least[entry.period] for entry in entries]
             known = self._known[mind] = _Known(
                 source,
-                np.asarray([entry.row for entry in entries], np.int64),
                 entries,
-                np.asarray([microseconds(e.span[1]) for e in entries], np.int64),
+                rows=np.asarray([e.row for e in entries], np.int64),
+                ends=np.asarray([microseconds(e.span[1]) for e in entries], np.int64),
+                least=np.asarray(least, np.float64),
+                messages=np.asarray([e.told.size for e in entries], np.int64),
+                told=np.concatenate([_NO_ROWS, *(e.told for e in entries)]),
+                worded=tuple(i for i, e in enumerate(entries) if e.words),
             )
         return known
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, compress
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,20 +35,36 @@ _FEW_TEXTS = 8
 _FEW = 0.06
 _FEWEST = 50  # texts of a soul, from which on it tells which words are rare
 _NOTHING = np.zeros(0, np.float32)
+_NO_LINES = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class _WorldWords:
-    """The words of the plain chat lines of a language."""
+    """The words of the plain chat lines of a language, by token.
 
-    index: LexicalIndex  # a row per line
-    before: Ints  # the line before each in its scene, -1 for none
+    frequency  how many lines hold the token
+    beside     the lines that hold it, or the line before in their scene does
+    """
+
+    lines: int
+    frequency: Mapping[str, int]
+    beside: Mapping[str, Ints]
+
+    def holds(self, token: str) -> bool:
+        """Whether any line holds the token."""
+        return token in self.frequency
 
     def weights(self, tokens: Sequence[str]) -> Floats:
         """The rarity of each token among the lines, float32[tokens]."""
-        rows = np.arange(self.before.size)
-        frequency = self.index.contain(tokens, rows).sum(axis=1)
-        return rarity(frequency, self.before.size)
+        frequency = [self.frequency.get(token, 0) for token in tokens]
+        return rarity(np.asarray(frequency, np.int64), self.lines)
+
+    def shared(self, tokens: Sequence[str], weights: Floats) -> Floats:
+        """The sum of the weights of the tokens that each line or the one before it holds, float32[lines]."""
+        out = np.zeros(self.lines, np.float32)
+        for token, weight in zip(tokens, weights, strict=True):
+            out[self.beside.get(token, _NO_LINES)] += weight
+        return out
 
 
 @compute_only
@@ -72,11 +89,10 @@ def evidence_of_line(
     world = world_words(language)
     weights = rarity_in(mind, tokens) * world.weights(tokens)
     before = mind.neighbours(context.request.chat).before[best].astype(np.int64)
-    rows = np.arange(world.before.size)
     vector = vectors[-1] if vectors is not None and len(vectors) else None
     strength = line_evidence(
         weights @ _contained(mind.words, tokens, best, before),
-        weights @ _contained(world.index, tokens, rows, world.before),
+        world.shared(tokens, weights),
         *_cosines(mind, best, vector, lines.get(language)),
     )
     asks = _asks_about(mind, context) or _is_keyword(mind, tokens, world)
@@ -146,14 +162,14 @@ def _is_keyword(mind: Mind, tokens: Sequence[str], world: _WorldWords) -> bool:
     """
     few = max(_FEW_TEXTS, _FEW * len(mind.words))
     are_rare = all(0 < count <= few for count in mind.words.frequencies(tokens))
-    return bool(tokens) and are_rare and not any(map(world.index.frequency, tokens))
+    return bool(tokens) and are_rare and not any(map(world.holds, tokens))
 
 
 def _is_unusual(mind: Mind, word: str) -> bool:
     """Whether no plain chat line says the word."""
-    index = world_words(world_language(word)).index
+    world = world_words(world_language(word))
     tokens = mind.tokeniser.tokens(word)
-    return bool(tokens) and not all(map(index.frequency, tokens))
+    return bool(tokens) and not all(map(world.holds, tokens))
 
 
 def _speaks(mind: Mind, concept: MemoryId) -> bool:
@@ -198,11 +214,15 @@ def world_words(language: str) -> _WorldWords:
 
     Names of a soul matter little in lines of anybody.
     """
-    scenes = world_scenes(language)
-    tokeniser, index = Tokeniser(), LexicalIndex()
-    for row, line in enumerate(chain.from_iterable(scenes)):
-        index.put(row, tokeniser.tokens(line.partition(":")[2]))
-    starts = np.cumsum([0, *map(len, scenes)])
-    before = np.arange(starts[-1]) - 1
-    before[starts[:-1]] = -1
-    return _WorldWords(index, before.astype(np.int64))
+    tokeniser, row = Tokeniser(), 0
+    frequency: Counter[str] = Counter()
+    beside: defaultdict[str, set[int]] = defaultdict(set)
+    for scene in world_scenes(language):
+        for place, line in enumerate(scene, 1):
+            tokens = set(tokeniser.tokens(line.partition(":")[2]))
+            frequency.update(tokens)
+            for token in tokens:
+                beside[token].update((row, row + (place < len(scene))))
+            row += 1
+    places = {token: np.asarray(sorted(rows)) for token, rows in beside.items()}
+    return _WorldWords(row, frequency, places)

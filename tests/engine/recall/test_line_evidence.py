@@ -12,6 +12,9 @@ import pytest
 from soulmem.domain.ids import SoulId
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.recall import line_evidence
+from soulmem.language.tokens import Tokeniser
+from soulmem.language.world_lines import world_scenes
+from soulmem.retrieval.rarity import rarity
 from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import ME, Stage, line
 from tests.engine.two_languages import FACTS, NAMES
@@ -111,3 +114,29 @@ async def test_a_question_in_another_language_than_the_memory_calls_for_it() -> 
     brought = [fact for fact, texts in answers if fact in texts]
     assert len(brought) >= CALLED_FOR, answers
     await stage.stop()
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "zh"])
+def test_plain_lines_share_words_as_a_plain_loop_finds(language: str) -> None:
+    """Of its own words and those of the line before it in its scene."""
+    world, tokeniser = line_evidence.world_words(language), Tokeniser()
+    scenes = [
+        [set(tokeniser.tokens(said.partition(":")[2])) for said in scene]
+        for scene in world_scenes(language)
+    ]
+    lines = [said for scene in scenes for said in scene]
+    asked = [*sorted(lines[0] | lines[1])[:6], "zzyzx"]
+    held = [
+        said | (scene[place - 1] if place else set())
+        for scene in scenes
+        for place, said in enumerate(scene)
+    ]
+    weights = np.arange(1, len(asked) + 1, dtype=np.float32)
+    plain = [
+        sum(w for t, w in zip(asked, weights, strict=True) if t in h) for h in held
+    ]
+    assert world.shared(asked, weights).tolist() == plain
+    counts = [sum(token in said for said in lines) for token in asked]
+    expected = rarity(np.asarray(counts), len(lines))
+    assert world.weights(asked).tolist() == expected.tolist()
+    assert [world.holds(token) for token in asked] == [count > 0 for count in counts]

@@ -25,5 +25,5 @@ def test_the_first_line_in_any_language_reads_nothing_more() -> None:
         assert time_phrases(text, MARCH)
         language = world_language(text)
         assert share_of_rare_words(tokens_of(text), language) > 0
-        assert world_words(language).before.size
+        assert world_words(language).lines
     assert [each.cache_info().misses for each in made_once] == made
