@@ -33,7 +33,8 @@ _KINDS = (EdgeKind.TRIGGERS, EdgeKind.FIRES, EdgeKind.INSTANCE_OF, EdgeKind.KNOW
 class HabitEdges:
     """A soul's edges that lead to actions, by row.
 
-    revision    of the edges
+    revision    of the edges as of which this holds
+    rewordings  of the mind, the same
     tendencies  by trigger
     habits      by concept: action and strength
     situations  rows with a trigger of their own
@@ -42,6 +43,7 @@ class HabitEdges:
     """
 
     revision: int
+    rewordings: int
     paths: tuple[TriggerPath, ...]
     tendencies: dict[int, tuple[Tendency, ...]]
     habits: dict[int, tuple[tuple[int, float], ...]]
@@ -75,6 +77,7 @@ def collect_habit_edges(mind: Mind, params: ActionSelectionParams) -> HabitEdges
     seeds = {path.seed for path in paths} - triggers.keys()
     return HabitEdges(
         revision=mind.edges.revision,
+        rewordings=mind.rewordings,
         paths=tuple(paths),
         tendencies={t: _by_id(mind, choice) for t, choice in tendencies.items()},
         habits={concept: tuple(actions) for concept, actions in habits.items()},
@@ -82,6 +85,15 @@ def collect_habit_edges(mind: Mind, params: ActionSelectionParams) -> HabitEdges
         scenes={whole: _newest(mind, rows) for whole, rows in scenes.items()},
         instances=np.asarray(sorted(seeds), np.int64),
     )
+
+
+@compute_only
+def are_current(mind: Mind, habits: HabitEdges) -> bool:
+    """Whether no edge that leads to actions was put or dropped since, and no memory was reworded or went."""
+    changes = mind.edges.changed(habits.revision)
+    if changes is None or habits.rewordings != mind.rewordings:
+        return False
+    return not any(change.kind in _KINDS for change in changes)
 
 
 def _edges(mind: Mind, edges: EdgeArrays, kind: EdgeKind) -> list[Edge]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,7 +17,11 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.recall.habit_edges import HabitEdges, collect_habit_edges
+from soulmem.engine.recall.habit_edges import (
+    HabitEdges,
+    are_current,
+    collect_habit_edges,
+)
 from soulmem.engine.recall.situation_fit import SituationFit
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.world import World
@@ -239,10 +243,12 @@ class Habits:
         ]
 
     def _edges_of(self, mind: Mind) -> HabitEdges:
-        edges = self._edges.get(mind)
-        if edges is None or edges.revision != mind.edges.revision:
+        edges, revision = self._edges.get(mind), mind.edges.revision
+        if edges is None or not are_current(mind, edges):
             edges = collect_habit_edges(mind, self.params.firing)
-            self._edges[mind] = edges
+        elif edges.revision != revision:
+            edges = replace(edges, revision=revision)
+        self._edges[mind] = edges
         return edges
 
 
