@@ -108,6 +108,7 @@ class Engine:
             task.cancel()
         await asyncio.gather(*self.tasks, return_exceptions=True)
         await self.learner.stop()
+        await self.recaller.walk_renewal.stop()
         await self.recaller.traces.stop()
         await self.services.loader.stop()
         await self.usage_persistence.stop()

@@ -347,10 +347,11 @@ class EdgeTable(Mapping[str, Edge]):
         if rows is None:
             slots = np.flatnonzero(wanted[code])
         else:
-            slots = np.union1d(
-                self._leaving.of_all(rows, code, wanted),
-                self._arriving.of_all(rows, code, wanted),
-            )
+            # Marked, not sorted: some people have a hundred thousand.
+            is_asked = np.zeros(self._size, np.bool_)
+            is_asked[self._leaving.of_all(rows, code, wanted)] = True
+            is_asked[self._arriving.of_all(rows, code, wanted)] = True
+            slots = np.flatnonzero(is_asked)
         which: Any = slice(0, self._size) if slots.size == self._size else slots
         return EdgeArrays(
             slot=slots,

@@ -25,6 +25,7 @@ _NONE = -1
 # Homes of rows that hold nothing, and of those that are in no run yet
 _NOWHERE, _FRESH = (-1, 0)
 _SALIENCE = 255  # steps of what a term matters
+_SPARE = 8  # one row more is made room for of so many that are loaded
 _MOST_FRESH = 1 << 14  # occurrences: sorting them takes some 1 ms
 # Occurrences: no run that large is merged again, which would take 20 ms
 _LARGE_RUN = 1 << 17
@@ -297,7 +298,9 @@ class Incidence:
         uses = np.bincount(packed.terms, minlength=out.terms).astype(np.int32)
         out._uses = array("i", uses.tobytes())
         if packed.rows.size:
-            out._grow(int(packed.rows.max()) + 1)
+            used = int(packed.rows.max()) + 1
+            # Of a large soul the first growth takes 70 ms: not with the next text, but after many.
+            out._grow(used + used // _SPARE)
             count = packed.counts.astype(np.int64)
             row = np.repeat(packed.rows, count)
             column = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)

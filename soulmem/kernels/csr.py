@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,6 +118,21 @@ def build_csr(
         kind=kinds[order],
         edge=order if number is None else number[order],
         numbers=source.size if number is None else int(number.max(initial=0)) + 1,
+    )
+
+
+def joined(parts: Sequence[Csr]) -> Csr:
+    """The graph whose sources are those of each of these parts in turn; at least one part."""
+    degree = np.concatenate([part.ends - part.starts for part in parts])
+    indptr = np.zeros(degree.size + 1, np.uint32)
+    np.cumsum(degree, out=indptr[1:])
+    return Csr(
+        indptr=indptr,
+        indices=np.concatenate([part.indices for part in parts]),
+        weight=np.concatenate([part.weight for part in parts]),
+        kind=np.concatenate([part.kind for part in parts]),
+        edge=np.concatenate([part.edge for part in parts]),
+        numbers=max(part.numbers for part in parts),
     )
 
 

@@ -59,10 +59,14 @@ class Walker:
         check_seeds(self.graph, seeds, share, tuning)
         if tuning is not None:
             check_tuning(self.graph, tuning)
+        return self.lay_out().walk(seeds, share, params, tuning)
+
+    def lay_out(self) -> LaidOutGraph:
+        """Lay the graph out for the kernels, unless it is: what the first walk would wait for."""
         found_kernels = self._find_kernels(self.graph.indices.size)
         if self._laid_out is None or self._laid_out.kernels is not found_kernels:
             self._laid_out = LaidOutGraph(self.graph, found_kernels)
-        return self._laid_out.walk(seeds, share, params, tuning)
+        return self._laid_out
 
 
 def check_seeds(

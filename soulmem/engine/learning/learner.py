@@ -42,6 +42,8 @@ log = logging.getLogger(__name__)
 
 _PENDING = 256  # recalls that wait for their reply to settle; beyond that the oldest are dropped
 
+_END = object()  # what `next` returns after the last step
+
 
 @dataclass(frozen=True, slots=True)
 class LearningParams:
@@ -173,19 +175,16 @@ class Learner:
     async def refresh_working_memory(self, minds: Iterable[Mind]) -> None:
         """Update the working memories: new memories enter, cold ones leave."""
         for mind in list(minds) if self._has_graphs else ():
-            await self._compute.run(self._refresh, mind)
+            steps = working_memory.refresh(
+                mind, self._clock, self._params.working_memory
+            )
+            while await self._compute.run(next, steps, _END) is not _END:
+                pass  # a recall may run between two steps
 
     async def _load(self, minds: Callable[[], Iterable[Mind]]) -> None:
         await asyncio.to_thread(importlib.import_module, "networkx")
         self._has_graphs = True
         await self.refresh_working_memory(minds())
-
-    def _refresh(self, mind: Mind) -> None:
-        extra = self._clock.extra_turns
-        working_memory.build(mind, self._params.working_memory)
-        working_memory.refresh(
-            mind, mind.lived_turns(extra), extra, self._params.working_memory
-        )
 
     async def _teach_all(self, world: World, chat: ChatId) -> None:
         """Carry out all lessons that are due in the chat; one that cannot be stored is

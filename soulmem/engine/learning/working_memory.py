@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.consolidation.promotion import PromotionParams, is_promoted
 from soulmem.domain.ids import ChatId, MemoryId
@@ -16,6 +18,14 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.columns import moment_of
 from soulmem.graph.working_memory import WorkingMemory, WorkingParams
+from soulmem.ports.clock import Clock
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+# Done in one step of `refresh`, about 10 ms: a recall may wait for one
+_RECORDS = 50
+_MEMORIES = 250
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +34,6 @@ class WorkingMemoryParams:
 
     working: WorkingParams = field(default_factory=WorkingParams)
     promotion: PromotionParams = field(default_factory=PromotionParams)
-
-
-@compute_only
-def build(mind: Mind, params: WorkingMemoryParams) -> None:
-    """Build the mind's working memory from its records, unless it has one; loads the graph library."""
-    if mind.recalls.working is None:
-        mind.recalls.working = working = WorkingMemory(params.working)
-        for record in mind.recalls.records():
-            working.add_recall(_paths(mind, record), record.stamp.turn)
 
 
 @compute_only
@@ -57,30 +58,106 @@ def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> N
     working.release(turn, _kept(mind, params))
 
 
-@compute_only
-def refresh(mind: Mind, turn: int, extra: int, params: WorkingMemoryParams) -> None:
-    """All new memories enter, cold ones leave; for Idle, as it looks at every memory.
+def refresh(mind: Mind, clock: Clock, params: WorkingMemoryParams) -> Iterator[None]:
+    """All new memories enter, cold ones leave; for Idle, as it looks at every memory. The working memory is built
+    from the recall records if there is none; that loads the graph library.
 
-    `extra` are turns of a moved clock, included in `turn`.
+    The work is done by steps of the iterator, on the compute thread; anything may change between two of them.
     """
+    if mind.recalls.working is None:
+        yield from _build(mind, params)
+    candidates = _candidates(mind, clock.extra_turns, params.working.grace)
+    yield
+    counts = _counts(mind, candidates.moments)
+    yield
+    for first in range(0, candidates.rows.size, _MEMORIES):
+        some = slice(first, first + _MEMORIES)
+        written = _still_there(mind, candidates, some)
+        moments = map(moment_of, candidates.moments[some].tolist())
+        together = dict(zip(moments, counts[some].tolist(), strict=True))
+        _promote_or_add(mind, written, written, together, params)
+        yield
     working = mind.recalls.working
-    if working is None:
-        return
-    n = mind.size
+    assert working is not None
+    working.release(mind.lived_turns(clock.extra_turns), _kept(mind, params))
+
+
+def _build(mind: Mind, params: WorkingMemoryParams) -> Iterator[None]:
+    """Build the working memory from the records, in steps as `refresh`."""
+    working, taken = WorkingMemory(params.working), set[str]()
+    while records := [r for r in mind.recalls.records() if r.trace not in taken]:
+        for record in records[:_RECORDS]:
+            working.add_recall(_paths(mind, record), record.stamp.turn)
+            taken.add(record.trace)
+        yield
+    for memory in working:
+        if memory not in mind.memories:  # dropped since its record was read
+            working.drop(memory)
+    if mind.recalls.working is None:
+        mind.recalls.working = working
+
+
+class _Candidates(NamedTuple):
+    """What may enter the working memory, or be promoted in it.
+
+    rows      int64[m]
+    moments   int64[m]  when the memory of each was made, as in `Columns.created`
+    turns     int64[m]  when it was written
+    is_young  bool[m]   in its time of grace; the others are active
+    """
+
+    rows: Ints
+    moments: Ints
+    turns: Ints
+    is_young: Bools
+
+
+@compute_only
+def _candidates(mind: Mind, extra: int, grace: int) -> _Candidates:
+    n, turn = mind.size, mind.lived_turns(extra)
     ages = mind.exchange_ages(None, extra)
-    young = (ages < params.working.grace) & mind.columns.live[:n]
-    young &= mind.columns.active[:n] & mind.columns.in_use[:n]
-    rows = np.flatnonzero(young).tolist()
-    keys = mind.frame().rows.ids(rows)
-    written = {key: turn - int(ages[row]) for key, row in zip(keys, rows, strict=True)}
-    active = dict.fromkeys(working, turn)
-    created = mind.columns.created[:n]
-    moments, counts = np.unique(created[created != 0], return_counts=True)
-    together = dict(zip(map(moment_of, moments.tolist()), counts.tolist(), strict=True))
-    _promote_or_add(
-        mind, {**active, **written}, {**active, **written}, together, params
+    is_young = (ages < grace) & mind.columns.live[:n]
+    is_young &= mind.columns.active[:n] & mind.columns.in_use[:n]
+    is_asked = is_young.copy()
+    active = map(mind.row, mind.recalls.working or ())
+    is_asked[[row for row in active if row is not None]] = True
+    rows = np.flatnonzero(is_asked)
+    turns = np.where(is_young[rows], turn - ages[rows], turn)
+    return _Candidates(rows, mind.columns.created[rows], turns, is_young[rows])
+
+
+@compute_only
+def _counts(mind: Mind, moments: Ints) -> Ints:
+    """How many memories were made at each of these moments."""
+    distinct, index = np.unique(moments, return_inverse=True)
+    created = mind.columns.created[: mind.size]
+    place = np.searchsorted(distinct, created)
+    is_one = np.searchsorted(distinct, created, "right") > place
+    return np.bincount(place[is_one], minlength=distinct.size)[index]
+
+
+@compute_only
+def _still_there(
+    mind: Mind, candidates: _Candidates, some: slice
+) -> dict[MemoryId, int]:
+    """Those of the candidates that are still there, with the turn they were written at."""
+    rows, moments, turns, is_young = (column[some] for column in candidates)
+    is_same = mind.columns.created[rows] == moments  # no other memory took its row
+    found = zip(
+        map(mind.frame().rows.id, rows[is_same].tolist()),
+        turns[is_same].tolist(),
+        is_young[is_same].tolist(),
+        strict=True,
     )
-    working.release(turn, _kept(mind, params))
+    working = mind.recalls.working
+    assert working is not None
+    return {
+        memory: turn
+        for memory, turn, young in found
+        if memory is not None
+        and memory in mind.memories
+        and (young or memory in working)
+    }
 
 
 def _latest(mind: Mind, chat: ChatId, turns: int) -> dict[MemoryId, int]:

@@ -52,6 +52,7 @@ from soulmem.engine.recall.time_budget import TimeBudget
 from soulmem.engine.recall.trace_fields import guidance_fields, trace_fields
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.vector_expansion import match_vectors
+from soulmem.engine.recall.walk_renewal import WalkRenewal
 from soulmem.engine.recall.walks import WalkingParams, Walks
 from soulmem.engine.recall.working_trace import active_memories
 from soulmem.engine.runtime.compute_only import compute_only
@@ -108,6 +109,7 @@ class Recaller:
         )
         self._pushes = Pushes(ranking.weight)
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
+        self.walk_renewal = WalkRenewal(services)
         self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
         self._queries = QueryEmbedding(embedding)
         self._digests = DigestRecall()
@@ -169,6 +171,9 @@ class Recaller:
         self._keep_trace(world, request, replace(trace, answer=answer))
         if not partly:
             self._learner.note_recall(world, request, answer, flows, asked_vector(task))
+            walks = self._walks.get(mind)
+            if walks is not None:
+                self.walk_renewal.begin(mind, walks)
             recalled = [memory.id for memory in answer.memories]
             self._loader.recalled(world.owner, mind, recalled)
         return answer
@@ -400,8 +405,7 @@ class Recaller:
                 mind, request, answer, task.query.embed_parts, self._clock.extra_turns
             ),
         )
-        walks, extra = self._walks_of(mind), self._clock.extra_turns
-        return answer, trace, _flows(mind, ranked, lambda: walks.renew(extra))
+        return answer, trace, _flows(mind, ranked)
 
     def _not_followed(self, mind: Mind, ranked: Ranked) -> tuple[str, ...]:
         """A note where the walk reached memories of a large soul whose edges were not loaded."""
@@ -446,17 +450,11 @@ class Recaller:
             self.traces.keep(world.owner, trace)
 
 
-def _flows(mind: Mind, ranked: Ranked, afterwards: Callable[[], None]) -> Flows | None:
-    """A function that computes the flow over each edge after the answer, then calls `afterwards`; it returns
-    nothing once the edges have changed.
+def _flows(mind: Mind, ranked: Ranked) -> Flows | None:
+    """A function that computes the flow over each edge after the answer; it returns nothing once the edges have
+    changed.
     """
     walk, revision = ranked.walk, mind.edges.revision
     if walk is None:
         return None
-
-    def flows() -> Mapping[str, float]:
-        flow = walk.flows() if mind.edges.revision == revision else {}
-        afterwards()
-        return flow
-
-    return flows
+    return lambda: walk.flows() if mind.edges.revision == revision else {}

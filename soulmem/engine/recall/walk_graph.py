@@ -24,6 +24,7 @@ from soulmem.graph.association import (
 )
 from soulmem.graph.change_log import EdgeChange
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays, pair_of
+from soulmem.kernels.csr import Csr, joined
 from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.tuning import Places, places_of
 from soulmem.kernels.walk import Walker
@@ -52,6 +53,9 @@ class WalkGraphParams:
     )
     # From so many arcs on strengths are not updated during a recall, but by `renew` or the next time.
     many: int = 100_000
+    step: int = (
+        20_000  # arcs in a step of `renew`, about 10 ms: a recall may wait for one
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,7 @@ class WalkGraphs:
         self._is_behind = False
         self._edge_revision = -1
         self._graph: WalkGraph | None = None
+        self._renewal: _Renewal | None = None
 
     def ready(self, mind: Mind, extra_turns: int) -> WalkGraph:
         """The graph as of now."""
@@ -125,11 +130,34 @@ class WalkGraphs:
         return graph
 
     @compute_only
-    def renew(self, mind: Mind, extra_turns: int) -> None:
-        """Update strengths whose update was put off during a recall."""
-        if self._is_behind:
+    def renew(self, mind: Mind, extra_turns: int) -> bool:
+        """Do a step of updating strengths whose update was put off during a recall; True if more is left to do."""
+        if not self._is_behind:
+            self._renewal = None
+            if self._graph is not None:
+                self._graph.walker.lay_out()
+            return False
+        graph, wanted = self.ready(mind, extra_turns), self._wanted(mind, extra_turns)
+        if not self._is_behind:  # it was built anew
+            return True
+        renewal = self._renewal
+        if renewal is None or renewal.built_for != wanted:
+            renewal = _Renewal(wanted, self._edge_revision, graph.graph, self._params)
+            self._renewal = renewal
+        late = self._turns_since(mind, extra_turns, wanted)
+        renewed = None
+        if mind.residency.whole:
+            if not renewal.is_complete:
+                renewal.step(mind, graph.fan, extra_turns, late)
+                return True
+            renewed = renewal.renewed(graph, mind, extra_turns, late)
+        if renewed is None:
             self._built_for = None
             self.ready(mind, extra_turns)
+        else:
+            self._graph, self._built_for, self._is_behind = renewed, wanted, False
+        self._renewal = None
+        return True
 
     def _wanted(self, mind: Mind, extra_turns: int) -> _BuiltFor:
         settings = mind.soul.settings
@@ -170,6 +198,74 @@ class WalkGraphs:
             return None
         late = self._turns_since(mind, extra_turns, built_for)
         return _patched(graph, changes, mind, extra_turns, late, self._params)
+
+
+class _Renewal:
+    """The graph with the strengths of another moment, made in steps beside the one that recalls use."""
+
+    def __init__(
+        self,
+        built_for: _BuiltFor,
+        edge_revision: int,
+        graph: PatchedGraph,
+        params: WalkGraphParams,
+    ) -> None:
+        """`graph` is the one in use, which is of that revision of the edges."""
+        self.built_for = built_for
+        self._edge_revision, self._params = edge_revision, params
+        self._parts: list[Csr] = []
+        self._graph: PatchedGraph | None = None  # all parts
+        last = np.cumsum(graph.ends - graph.starts, dtype=np.int64)
+        steps = np.arange(params.step, graph.size, params.step)
+        # The rows of a step are those from one bound to the next; one row alone may have more arcs.
+        inner = np.unique(np.searchsorted(last, steps))
+        self._bounds = np.concatenate([[0], inner[inner > 0], [graph.nodes]])
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all steps are done."""
+        return self._graph is not None
+
+    def step(self, mind: Mind, fan: Ints, extra: int, late: float) -> None:
+        """Make the arcs of the next rows; after the last ones join all."""
+        if len(self._parts) == self._bounds.size - 1:
+            self._graph = PatchedGraph(joined(self._parts))
+            self._parts.clear()
+            return
+        first, end = self._bounds[len(self._parts) :][:2].tolist()
+        rows = np.arange(first, end)
+        part = _arcs_that_leave(rows, fan, mind, extra, late, self._params)
+        self._parts.append(part)
+
+    def renewed(
+        self, graph: WalkGraph, mind: Mind, extra: int, late: float
+    ) -> WalkGraph | None:
+        """The graph once all steps are done; `graph` is the one in use, which is up to date but for strengths.
+
+        None where too much has changed since the first step.
+        """
+        changes, renewed = mind.edges.changed(self._edge_revision), self._graph
+        if changes is None or renewed is None or mind.size < renewed.nodes:
+            return None
+        walked = [change for change in changes if change.kind in WALKED]
+        rows = _touched_rows(mind, walked, graph.fan)
+        part = _arcs_that_leave(rows, graph.fan, mind, extra, late, self._params)
+        if not renewed.has_room(part, rows, mind.size):
+            return None
+        renewed.replace(part, rows, mind.size)
+        room = max(renewed.most_nodes, graph.fan.size)
+        fan, slot = _with_room(graph.fan, room, 0), _with_room(graph.slot, room, -1)
+        return _with_facts(mind, renewed, Walker(renewed), fan, slot)
+
+
+def _arcs_that_leave(
+    rows: Ints, fan: Ints, mind: Mind, extra: int, late: float, p: WalkGraphParams
+) -> Csr:
+    """The arcs that leave these rows, which ascend."""
+    edges = mind.edges.arrays(WALKED, rows)
+    strength = remaining_strengths(mind, edges, extra, late)
+    weight = edge_weights(edges, strength, p.weights, fan)
+    return arcs(edges, weight, mind.columns.kind[: mind.size], p.association, rows)
 
 
 def _built(mind: Mind, extra: int, late: float, p: WalkGraphParams) -> WalkGraph:

@@ -81,9 +81,12 @@ class Walks:
         self._graph = self._graphs.ready(self._mind, extra_turns)
         return self._graph
 
-    def renew(self, extra_turns: int) -> None:
-        """Do what `refresh` put off because a recall waited."""
-        self._graphs.renew(self._mind, extra_turns)
+    def renew(self, mind: Mind, extra_turns: int) -> bool:
+        """Do a step of what `refresh` put off because a recall waited; True if more is left to do.
+
+        mind  that of these walks
+        """
+        return self._graphs.renew(mind, extra_turns)
 
     def class_factors(self, kinds: Mapping[str, float]) -> Floats:
         """The factor of each class of arcs, float32[256], by the factors of kinds of memories."""

@@ -284,15 +284,58 @@ def test_of_many_arcs_strengths_are_faded_when_nobody_waits() -> None:
     mind.apply(MindChange(put_edges=(old,)))
     graphs.ready(mind, 4)
     with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
-        graphs.renew(mind, 4)
+        assert not graphs.renew(mind, 4)
         mind.apply(MindChange(put_edges=(edge("m2", "n99", EdgeKind.ASSOCIATES),)))
         waited = graphs.ready(mind, 6)
     assert_same(waited, fresh.ready(mind, 4))
     weight = waited.graph.packed().weight.tolist()
-    graphs.renew(mind, 6)
     with mock.patch.object(module, "_built", side_effect=AssertionError("all of it")):
+        while graphs.renew(mind, 6):
+            pass
         renewed = graphs.ready(mind, 6)
     assert_same(renewed, WalkGraphs().ready(mind, 6))
     assert weight != renewed.graph.packed().weight.tolist()
     graphs.ready(mind, 30)  # too long ago: now, whoever waits
     assert_same(graphs.ready(mind, 30), WalkGraphs().ready(mind, 30))
+
+
+@given(st.lists(steps, max_size=12), st.lists(steps, max_size=20))
+def test_strengths_updated_in_steps_equal_those_of_a_fresh_graph(
+    before: list[tuple[str, object]], meanwhile: list[tuple[str, object]]
+) -> None:
+    """Whatever changes between two steps; a recall between them walks on the strengths of before."""
+    mind = Mind(Soul(SOUL, "Mira", created=NOW))
+    mind.apply(MindChange(put_memories=tuple(memory(n) for n in range(0, COUNT, 2))))
+    for step, value in before:
+        mind.apply(change_of(mind, step, value))
+    graphs = WalkGraphs(WalkGraphParams(patched=100.0, many=0, step=2))
+    graphs.ready(mind, 4)
+    assert_same(graphs.ready(mind, 5), WalkGraphs().ready(mind, 4))
+    for step, value in meanwhile:
+        if graphs.renew(mind, 5) and step == "look" and graphs._is_behind:
+            assert_same(graphs.ready(mind, 5), WalkGraphs().ready(mind, 4))
+        mind.apply(change_of(mind, step, value))
+    while graphs.renew(mind, 5):
+        pass
+    assert not graphs._is_behind
+    assert_same(graphs.ready(mind, 5), WalkGraphs().ready(mind, 5))
+
+
+def test_no_step_of_an_update_makes_the_whole_graph() -> None:
+    mind, graphs = story(), WalkGraphs(WalkGraphParams(many=1, step=20))
+    graphs.ready(mind, 4)
+    graphs.ready(mind, 6)
+    with (
+        mock.patch.object(module, "_built", side_effect=AssertionError("all of it")),
+        mock.patch.object(
+            module, "_arcs_that_leave", side_effect=module._arcs_that_leave
+        ) as made,
+    ):
+        while graphs.renew(mind, 6):
+            pass
+    graph = graphs.ready(mind, 6).graph
+    degree = graph.ends - graph.starts
+    sizes = [int(degree[call.args[0]].sum()) for call in made.call_args_list]
+    assert sum(sizes) == graph.size
+    assert max(sizes) < 20 + int(degree.max())
+    assert graphs.ready(mind, 6).walker._laid_out is not None
