@@ -52,8 +52,7 @@ from soulmem.engine.recall.time_budget import TimeBudget
 from soulmem.engine.recall.trace_fields import guidance_fields, trace_fields
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.vector_expansion import match_vectors
-from soulmem.engine.recall.walk_renewal import WalkRenewal
-from soulmem.engine.recall.walks import WalkingParams, Walks
+from soulmem.engine.recall.walks import WalkingParams, WalkRenewal, Walks
 from soulmem.engine.recall.working_trace import active_memories
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.embedder import EmbeddingService

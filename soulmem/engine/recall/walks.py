@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from weakref import ref
@@ -14,6 +15,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.world.services import Services
 from soulmem.graph.association import MEMORY_KINDS, arcs_along, arcs_back, slots_of
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.patched_graph import PatchedGraph
@@ -162,6 +164,28 @@ class Walks:
                 class_factors(without_next, kinds),
             )
         return self._factors[key]
+
+
+class WalkRenewal:
+    """Updates the strengths of walk graphs in steps on the compute thread; recalls run between two of them."""
+
+    def __init__(self, services: Services) -> None:
+        self._compute = services.compute
+        self._clock = services.clock
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def begin(self, mind: Mind, walks: Walks) -> None:
+        """Begin with what the last walk of this mind put off; returns at once."""
+        self._tasks.add(task := asyncio.create_task(self._run(mind, walks)))
+        task.add_done_callback(self._tasks.discard)
+
+    async def stop(self) -> None:
+        """Wait until everything under way has ended."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _run(self, mind: Mind, walks: Walks) -> None:
+        while await self._compute.run(walks.renew, mind, self._clock.extra_turns):
+            pass
 
 
 def _with_edge_factors(
