@@ -291,16 +291,16 @@ class Incidence:
         )
 
     @staticmethod
-    def unpacked(packed: PackedIncidence) -> Incidence:
-        """The incidence of `packed`."""
+    def unpacked(packed: PackedIncidence, rows: int = 0) -> Incidence:
+        """The incidence of `packed`, with room for the next of so many rows, which need not have terms."""
         out = Incidence()
         out._keys.restore(packed.keys)
         uses = np.bincount(packed.terms, minlength=out.terms).astype(np.int32)
         out._uses = array("i", uses.tobytes())
+        # In a large soul growing takes 70 ms: that is not for the next text, but after many.
+        used = max(rows, int(packed.rows.max(initial=-1)) + 1)
+        out._grow(used + used // _SPARE)
         if packed.rows.size:
-            used = int(packed.rows.max()) + 1
-            # Of a large soul the first growth takes 70 ms: not with the next text, but after many.
-            out._grow(used + used // _SPARE)
             count = packed.counts.astype(np.int64)
             row = np.repeat(packed.rows, count)
             column = np.arange(row.size) - np.repeat(np.cumsum(count) - count, count)

@@ -162,6 +162,16 @@ def test_packed_and_unpacked_it_is_the_same_and_goes_on_alike(
     check(again, {row: terms for row, terms in truth.items() if terms}, [True] * 13)
 
 
+def test_the_next_row_finds_room_when_it_was_loaded() -> None:
+    """Also where rows without terms stand before it."""
+    incidence, _ = played([(0, [("a", 1.0)]), (3, [("b", 1.0)])])
+    loaded = Incidence.unpacked(incidence.packed(), 1000)
+    cells = loaded._cells
+    loaded.put(1000, [("a", 1.0)])
+    assert loaded._cells is cells
+    assert loaded.terms_of(1000) == [("a", 1.0)]
+
+
 def test_many_rows_in_small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that are merged, and large ones that are not, with rows that left them."""
     monkeypatch.setattr(module, "_MOST_FRESH", 40)

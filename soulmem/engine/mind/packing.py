@@ -73,7 +73,8 @@ def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[Non
     yield
     yield from frame.visibility.restore(part("sight", arrays), ids.__getitem__)
     mind.words = LexicalIndex.unpacked(part("words", arrays))
-    mind.terms.incidence = Incidence.unpacked(PackedIncidence(**part("terms", arrays)))
+    packed = PackedIncidence(**part("terms", arrays))
+    mind.terms.incidence = Incidence.unpacked(packed, mind.size)
     yield
     if model is None:
         mind.vector_queue.enqueue_all()

@@ -83,7 +83,9 @@ class TextTerms:
             np.concatenate([_NONE, *targets]),
             np.concatenate([_NONE, *ends]),
         )
-        for incidence in waiting.indexed(mentioned, up_to, self._concept_at):
+        for incidence in waiting.indexed(
+            mentioned, up_to, self._concept_at, self._rows.capacity
+        ):
             if incidence is not None:
                 self.incidence = incidence
             yield

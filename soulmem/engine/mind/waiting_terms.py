@@ -85,13 +85,18 @@ class WaitingTerms:
         return np.asarray(self._rows, np.int64)
 
     def indexed(
-        self, targets: Ints, ends: Ints, concept_at: Callable[[int], ConceptTerm]
+        self,
+        targets: Ints,
+        ends: Ints,
+        concept_at: Callable[[int], ConceptTerm],
+        count: int,
     ) -> Iterator[Incidence | None]:
         """The incidence of all texts as the last of many steps; those before give None.
 
         targets     int64[..]  rows of the concepts that each text in turn mentions
         ends        int64[texts]  how many of them there are up to each text
         concept_at  the concept at a row
+        count       of all rows, also of what is no text
         """
         rows, counts = array("i"), array("B")
         terms, salience = array("i"), array("B")
@@ -124,5 +129,5 @@ class WaitingTerms:
             if text % _TEXTS == _TEXTS - 1:
                 yield None
         yield Incidence.unpacked(
-            PackedIncidence.of(list(numbers), rows, counts, terms, salience)
+            PackedIncidence.of(list(numbers), rows, counts, terms, salience), count
         )
