@@ -50,6 +50,7 @@ class FactValidities:
         self._accessible = accessible
         self._chat = chat
         self._joins_names = joins_names(mind)
+        self._alias_verbs = _alias_verbs(mind)
         self._claims: dict[str, FactClaim | None] = {}
         self._canonical: dict[MemoryId, MemoryId] = {}
         self._names: dict[MemoryId, list[MemoryId]] = {}
@@ -88,7 +89,7 @@ class FactValidities:
         """Whether any fact could end, or be the same as, a fact with this verb."""
         if verb not in self._may_end:
             relation = relation_of(verb)
-            others = [relation_of(v) for v in self._mind.edges.verbs if v != verb]
+            others = (relation_of(v) for v in self._mind.edges.verbs if v != verb)
             self._may_end[verb] = (
                 relation.topic is not None
                 or bool(self._mind.derivations)
@@ -178,8 +179,7 @@ class FactValidities:
 
     def _aliases(self, names: Iterable[MemoryId]) -> Iterator[MemoryId]:
         """Accessible concepts of other names of these: by an alias relation, or spelled alike."""
-        edges = self._mind.edges
-        verbs = [v for v in edges.verbs if v is not None and relation_of(v).is_alias]
+        edges, verbs = self._mind.edges, self._alias_verbs
         for name in names:
             for edge in edges.relations(name, verbs) if verbs else ():
                 if self.is_accessible(MemoryId(edge.id)):
@@ -283,8 +283,12 @@ class FactValidities:
 @compute_only
 def joins_names(mind: Mind) -> bool:
     """Whether the soul may have two names of one thing: by a draft, or by a relation that says so."""
-    verbs = mind.edges.verbs
-    return bool(mind.derivations) or any(relation_of(v).is_alias for v in verbs)
+    return bool(mind.derivations) or bool(_alias_verbs(mind))
+
+
+def _alias_verbs(mind: Mind) -> list[str]:
+    """The verbs that say that two names are of one thing."""
+    return [v for v in mind.edges.verbs if v is not None and relation_of(v).is_alias]
 
 
 @compute_only
