@@ -193,8 +193,9 @@ def _contained(
     index: LexicalIndex, tokens: Sequence[str], rows: Ints, before: Ints
 ) -> Bools:
     """Which rows, or the rows before them, contain each token, bool[tokens, rows]."""
-    earlier = index.contain(tokens, np.maximum(before, 0)) & (before >= 0)
-    return index.contain(tokens, rows) | earlier
+    found = index.contain(tokens, np.concatenate([rows, np.maximum(before, 0)]))
+    own, earlier = np.hsplit(found, 2)
+    return np.asarray(own | (earlier & (before >= 0)))
 
 
 def _cosines(
