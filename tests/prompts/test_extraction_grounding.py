@@ -125,6 +125,12 @@ def test_a_strict_reading_believes_nothing_by_more_than_half() -> None:
     assert 0 < strict[1].confidence < 0.5
 
 
+def test_a_strict_reading_believes_no_kind() -> None:
+    answer = json.dumps({"kinds": GOOD["kinds"]})
+    assert extraction.parse(answer, EN).abstracts
+    assert not extraction.parse(answer, EN, is_strict=True).abstracts
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [

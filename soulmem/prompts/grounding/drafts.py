@@ -134,6 +134,8 @@ class Drafting:
         )
 
     def _abstract(self, item: Mapping[str, Any]) -> DraftAbstract:
+        if self._is_strict:  # which trusts copies alone, and a copied line is no kind
+            raise _Dropped("a kind, of a model that failed its test")
         text = self._text(item, "text")
         if self._grounds.repeats(text):
             raise _Dropped("a kind that only repeats a line")
