@@ -166,7 +166,7 @@ class Drafting:
         lines, confidence = self._carried(item, sentence, (subject, thing), verb, thing)
         is_over = item.get("over") is True
         if is_over:
-            confidence = round(confidence * self._support.of_end(sentence, lines), 3)
+            confidence = min(confidence, self._support.of_end(sentence, lines))
         return DraftFact(
             subject=subject,
             verb=verb,

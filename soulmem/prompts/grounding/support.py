@@ -207,8 +207,8 @@ class Support:
         return most > 0 and most >= self._params.strict_carried * len(clause)
 
     def of_end(self, text: str, lines: Lines) -> float:
-        """Factor for the claim that what the text says is over: a line that has words of it has to deny something,
-        as the words of what was so say nothing of its end.
+        """Most confidence in the claim that what the text says is over: for more, a line with words of it has to
+        deny something, as the words of what was so say nothing of its end.
         """
         for word in self._telling(text, self._mentions(text)):
             for number in self._grounds.lines_with(word.key).intersection(lines):
