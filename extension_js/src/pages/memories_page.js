@@ -169,13 +169,14 @@ export async function memoriesPage(context, page, memory) {
 
     async function list() {
         const own = ++searches;
-        chosen.forget();
         const shape = await outline(filters.value(isOld));
         if (own !== searches) return; // a later search has begun
         const filter = filters.value(isOld);
         const isStory = shape !== null && shape.days.periods.length > 0;
         const drawn = isStory ? story(filter, shape) : await flat(filter);
-        if (own === searches) place.replaceChildren(drawn); // a later search may have answered first
+        if (own !== searches) return; // a later search may have answered first
+        chosen.forget(); // only now: until here rows of the former list can be pressed
+        place.replaceChildren(drawn);
     }
 
     /** Another list is seen from its beginning. */
