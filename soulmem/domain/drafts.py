@@ -43,7 +43,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class DraftSummary:
-    """The new summary of a chat; blank where nothing of the answer stood."""
+    """The new summary of a chat."""
 
     text: str
     confidence: float = 1.0  # 0..1, how far the lines and the summary before carry it

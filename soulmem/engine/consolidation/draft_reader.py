@@ -97,6 +97,4 @@ def _read_summary(text: str, passage: Passage) -> _Summaries:
     """Both readings of an answer. Raises Unreadable."""
     told = summary.parse(text, passage)
     strict = grounded_summary(told, passage, is_strict=True)
-    if not strict.text:  # nothing new stands: what was summed up before stays
-        strict = DraftSummary(passage.summary)
     return _Summaries(grounded_summary(told, passage), strict)

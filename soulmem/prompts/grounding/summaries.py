@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import fmean
 
+from soulmem.domain.derivations import WAITING
 from soulmem.domain.drafts import DraftSummary, Passage, PassageLine
-from soulmem.language.scripts import is_unspaced
 from soulmem.language.segmentation import sentences
 from soulmem.prompts.grounding.evidence import Grounds
 from soulmem.prompts.grounding.support import MOST_STRICT, Support
-
-_COPIED = (
-    0.5  # least share of a sentence's clauses that a strict reading wants to be copied
-)
 
 
 def grounded_summary(
@@ -21,22 +17,20 @@ def grounded_summary(
 ) -> DraftSummary:
     """The summary with its confidence, the mean over its sentences.
 
-    A strict reading keeps the sentences that are copied for the better part, from a line and the next or from the
-    summary before; it is blank without any.
+    A strict reading asks how much of them is copied from a line and the next, or from the summary before.
+
+    A chat has one summary: it is there, however little carries it, rather than wait for a word of the user.
     """
     whole = _with_summary_as_line(passage)
     support = Support(whole, Grounds(whole), is_strict=is_strict)
     every = tuple(line.number for line in whole.lines)
-    kept, shares = list[str](), list[float]()
-    for sentence in sentences(text):
-        share = support.copied(sentence) if is_strict else support.of(sentence, every)
-        if not is_strict or share >= _COPIED:
-            kept.append(sentence)
-            shares.append(min(MOST_STRICT, share) if is_strict else share)
-    if not kept:
-        return DraftSummary("")
-    joined = ("" if is_unspaced(text) else " ").join(kept)
-    return DraftSummary(joined if is_strict else text, round(fmean(shares), 3))
+    shares = [
+        support.copied(sentence) if is_strict else support.of(sentence, every)
+        for sentence in sentences(text)
+    ]
+    most = MOST_STRICT if is_strict else 1.0
+    confidence = max(WAITING, min(most, fmean(shares or [0.0])))
+    return DraftSummary(text, round(confidence, 3))
 
 
 def _with_summary_as_line(passage: Passage) -> Passage:
