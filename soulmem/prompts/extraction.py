@@ -28,14 +28,14 @@ _SYSTEM = {
 # What a schema tells as well, like the fields that may be left out, is not told again:
 # it costs tokens in every call.
 _JSON = {
-    "en": """JSON only. "lines": numbers of those that say it.
+    "en": """JSON. "lines": numbers of those that say it.
 {"episodes":[{"text":"","lines":[],"importance":0.5,"place":"","feelings":[]}],
 "facts":[{"subject":"","verb":"","object":"","lines":[]}],
 "concepts":[{"name":"","about":"","lines":[]}],
 "habits":[{"when":"","does":"","lines":[]}],
 "kinds":[{"text":"","lines":[]}]}
 Episodes: 1-2 sentences. Habits: the character's.""",
-    "zh": """只写 JSON。"lines"：行的编号。
+    "zh": """JSON。"lines"：行的编号。
 {"episodes":[{"text":"","lines":[],"importance":0.5,"place":"","feelings":[]}],
 "facts":[{"subject":"","verb":"","object":"","lines":[]}],
 "concepts":[{"name":"","about":"","lines":[]}],
