@@ -7,8 +7,9 @@ that passed them checks its doubtful drafts. A job makes only the calls whose pr
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Generic, TypeVar
 
 from soulmem.domain.drafts import Drafts, DraftSummary, Passage
 from soulmem.domain.llm import LlmFailed
@@ -20,19 +21,15 @@ from soulmem.prompts.grounding.summaries import grounded_summary
 
 log = logging.getLogger(__name__)
 
-
-class _Readings(NamedTuple):
-    """Drafts, read twice."""
-
-    plain: Drafts
-    strict: Drafts
+Read = TypeVar("Read", Drafts, DraftSummary)
 
 
-class _Summaries(NamedTuple):
-    """A summary, read twice."""
+@dataclass(frozen=True, slots=True)
+class _Readings(Generic[Read]):
+    """One answer, read twice."""
 
-    plain: DraftSummary
-    strict: DraftSummary
+    plain: Read
+    strict: Read
 
 
 class DraftReader:
@@ -87,14 +84,14 @@ class DraftReader:
         log.info("the model %s answers %d of 6 questions right", model, right)
 
 
-def _read(text: str, passage: Passage) -> _Readings:
+def _read(text: str, passage: Passage) -> _Readings[Drafts]:
     """Both readings of an answer. Raises Unreadable."""
     strict = extraction.parse(text, passage, is_strict=True)
     return _Readings(extraction.parse(text, passage), strict)
 
 
-def _read_summary(text: str, passage: Passage) -> _Summaries:
+def _read_summary(text: str, passage: Passage) -> _Readings[DraftSummary]:
     """Both readings of an answer. Raises Unreadable."""
-    told = summary.parse(text, passage)
-    strict = grounded_summary(told, passage, is_strict=True)
-    return _Summaries(grounded_summary(told, passage), strict)
+    summary_text = summary.parse(text, passage)
+    strict = grounded_summary(summary_text, passage, is_strict=True)
+    return _Readings(grounded_summary(summary_text, passage), strict)

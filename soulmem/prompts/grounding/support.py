@@ -29,8 +29,8 @@ from soulmem.prompts.grounding.passage_words import (
     stands,
 )
 
-# Most confidence of what a model wrote that failed its test: of what such a model said of whom, half was wrong,
-# though its lines had the words.
+# Most confidence in a draft of a model that failed its test. It uses words of the lines, but often states
+# them of the wrong person, which a comparison of words does not show.
 MOST_STRICT = 0.5
 _CLAUSE_ENDS = re.compile("[,;:.!?，；：。！？]+")
 # What somebody is quoted with: between marks, or a sentence behind a colon.
@@ -64,9 +64,8 @@ class SupportParams:
     # factor for a name that neither the lines nor those just before them have
     absent: float = 0.3
     nearly_absent: float = 0.6  # .. that only lines just before them have, and tells no more than by the way
-    denied: float = (
-        0.5  # factor for what either denies, line or draft, and the other does not
-    )
+    # factor for what a line denies and the draft states; most confidence in an end that no line denies
+    denied: float = 0.5
     unsaid: float = (
         0.5  # factor, in a strict reading, for a verb that the lines do not have
     )
