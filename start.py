@@ -5,8 +5,9 @@ python3 start.py [options]       install what is missing, then run the sidecar (
 python3 start.py install         only install; --big-torch takes a full model of several GB where there is no
                                  smaller one, --no-model leaves it out, --mcp adds
                                  the library of `soulmem mcp`
-python3 start.py test [options]  install what the tests need and run every check (options go to pytest;
-                                 slow: the tests with a real language model)
+python3 start.py test [options]  install what the tests need and run every check (all: with the long tests,
+                                 slow: those with a real language model, changed: those nearest to what
+                                 differs from the branch main; other options go to pytest)
 python3 start.py COMMAND ...     any other command of soulmem: demo, import, recall, doctor, ...
 """
 

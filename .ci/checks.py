@@ -1,28 +1,37 @@
 """Run every check of the project and print one line for each: what `start.py test` does inside .venv.
 
-With `slow` it runs the tests with a real language model; with other arguments pytest alone, with them.
+Without a word it runs what everybody runs, in ten minutes. With `all` it runs everything but the tests with a
+real language model, in half an hour; those run with `slow`. With `changed` it runs the checks nearest to what
+differs from the branch main, in a minute. With any other arguments it runs pytest alone, with them.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-_PRINTING = threading.Lock()  # two lanes report
+import changed
+
+_PRINTING = threading.Lock()  # several lanes report
 HERE = Path(__file__).resolve().parent.parent
 PORTS = "SOULMEM_E2E_PORTS"
+SHARE = "SOULMEM_E2E_SHARE"
+OLDEST_SILLYTAVERN = "1.13.5"
 QUIET_THREADS = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
+# Examples of the property tests: see tests/conftest.py.
+MANY_EXAMPLES = {"SOULMEM_TEST_PROFILE": "long"}
 
 
 @dataclass(frozen=True)
@@ -49,76 +58,130 @@ def module(name: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", name, *arguments)
 
 
+def pytest_check(
+    name: str, whole: bool, marks: str, *arguments: str, **env: str
+) -> Check:
+    """A run of pytest that names its slowest tests.
+
+    `marks` says which tests; unless the run is `whole`, those that only the long run has are left out.
+    """
+    chosen = marks if whole else f"{marks} and not nightly"
+    command = module("pytest", "-m", chosen, "--durations=15", *arguments)
+    return Check(name, (command,), {**(MANY_EXAMPLES if whole else {}), **env})
+
+
 def static_checks() -> Iterator[Check]:
     """Checks that measure no time, so they may run in parallel."""
-    yield Check("mypy", (module("mypy"),))
-    npm = shutil.which("npm") or "npm"
-    compiler = HERE / "node_modules" / "typescript" / "bin" / "tsc"
-    yield Check(
-        "tsc",
-        (
-            (
-                npm,
-                "install",
-                "--no-audit",
-                "--no-fund",
-                "--no-package-lock",
-                "--ignore-scripts",
-                "--loglevel=error",
-            ),
-            ("node", str(compiler), "-p", "tsconfig.json"),
-        ),
-    )
-    scripts = sorted(
-        str(path.relative_to(HERE)) for path in HERE.glob("tests/js/**/*.test.mjs")
-    )
-    yield Check("node --test", (("node", "--test", *scripts),))
     yield Check("ruff format", (module("ruff", "format", "--check", "."),))
     yield Check("ruff check", (module("ruff", "check", "."),))
-    yield Check(
-        "import-linter",
-        ((str(Path(sys.executable).with_name("lint-imports")), "--no-cache"),),
+    yield layers()
+    yield types()
+    yield script_types()
+    yield script_tests(
+        str(path.relative_to(HERE)) for path in HERE.glob("tests/js/**/*.test.mjs")
     )
 
 
-def parallel_tests() -> Check:
+def layers() -> Check:
+    """The import rules."""
+    lint = str(Path(sys.executable).with_name("lint-imports"))
+    return Check("import-linter", ((lint, "--no-cache"),))
+
+
+def types() -> Check:
+    """The types of the Python code."""
+    return Check("mypy", (module("mypy"),))
+
+
+def script_types() -> Check:
+    """The types of the scripts; the compiler is installed first."""
+    install = (
+        shutil.which("npm") or "npm",
+        "install",
+        "--no-audit",
+        "--no-fund",
+        "--no-package-lock",
+        "--ignore-scripts",
+        "--loglevel=error",
+    )
+    compiler = HERE / "node_modules" / "typescript" / "bin" / "tsc"
+    return Check("tsc", (install, ("node", str(compiler), "-p", "tsconfig.json")))
+
+
+def script_tests(files: Iterable[str]) -> Check:
+    """The tests of the scripts in these files."""
+    return Check("node --test", (("node", "--test", *sorted(files)),))
+
+
+def in_background(check: Check) -> Check:
+    """The same check, which leaves the processor to the tests beside it where the system can do that."""
+    nice = shutil.which("nice")
+    if nice is None:
+        return check
+    commands = tuple((nice, "-n", "10", *command) for command in check.commands)
+    return replace(check, commands=commands)
+
+
+def parallel_tests(whole: bool) -> Check:
     """The tests in Python that do not mind company: two workers, a file stays with one of them."""
     workers = ("-n", "2", "--dist", "loadfile")
-    chosen = "not e2e and not llm and not alone"
-    return Check("pytest", (module("pytest", *workers, "-m", chosen),))
+    return pytest_check("pytest", whole, "not e2e and not llm and not alone", *workers)
 
 
-def end_to_end_tests(shared: Path) -> list[Check]:
+def end_to_end_tests(shared: Path, whole: bool) -> list[Check]:
     """The tests in the real SillyTavern, as runs that share the test files through the folder `shared`.
 
     Mostly they wait for a browser, so that one run may go beside other tests. Windows has no lock that
     two runs can hold.
     """
-    command = module("pytest", "-m", "e2e", "tests/e2e")
-    first, last = map(int, os.environ.get(PORTS, "19100-19199").split("-"))
-    middle = (first + last) // 2
-    ports = [f"{first}-{middle}", f"{middle + 1}-{last}"]
-    if sys.platform == "win32":
-        ports = [f"{first}-{last}"]
     return [
-        Check(
+        pytest_check(
             f"pytest e2e {number}",
-            (command,),
-            {PORTS: own, "SOULMEM_E2E_SHARE": str(shared)},
+            whole,
+            "e2e",
+            "tests/e2e",
+            **{PORTS: own, SHARE: str(shared)},
         )
-        for number, own in enumerate(ports, 1)
+        for number, own in enumerate(browser_ports(), 1)
     ]
 
 
+def browser_ports() -> list[str]:
+    """The range of ports of each run that drives a browser."""
+    first, last = map(int, os.environ.get(PORTS, "19100-19199").split("-"))
+    middle = (first + last) // 2
+    if sys.platform == "win32":
+        return [f"{first}-{last}"]
+    return [f"{first}-{middle}", f"{middle + 1}-{last}"]
+
+
+def oldest_sillytavern() -> Check:
+    """Some of the tests in the oldest SillyTavern that is supported, by the first of the ports."""
+    return pytest_check(
+        f"pytest e2e {OLDEST_SILLYTAVERN}",
+        True,
+        "e2e and oldest",
+        "tests/e2e",
+        f"--st-version={OLDEST_SILLYTAVERN}",
+        **{PORTS: browser_ports()[0]},
+    )
+
+
 def files_that_ran(shared: Path) -> Outcome:
-    """Whether each file of end-to-end tests was taken by a run."""
-    files = {path.name for path in HERE.glob("tests/e2e/test_*.py")}
-    left_out = sorted(files - {path.name for path in shared.iterdir()})
+    """Whether each file of end-to-end tests with a chosen test was taken by a run.
+
+    The runs leave a file for each that they take, and the list of those with chosen tests.
+    """
+    listed = shared / "chosen.txt"
+    chosen = set(listed.read_text("utf-8").split()) if listed.exists() else set()
+    left_out = sorted(chosen - {path.name for path in shared.iterdir()})
     output = "".join(f"no run took tests/e2e/{name}\n" for name in left_out)
-    return Outcome("e2e files", 1 if left_out else 0, 0.0, output)
+    if not chosen:
+        output = "no run found a test in tests/e2e\n"
+    return Outcome("e2e files", 1 if output else 0, 0.0, output)
 
 
-def lone_tests() -> Check:
+def lone_tests(whole: bool) -> Check:
     """The tests that measure wall time: nothing else runs meanwhile.
 
     Only files that name the mark are collected: all of them would take a good part of a minute.
@@ -128,7 +191,7 @@ def lone_tests() -> Check:
         for path in HERE.glob("tests/**/test_*.py")
         if "mark.alone" in path.read_text("utf-8")
     )
-    return Check("pytest alone", (module("pytest", "-m", "alone and not llm", *files),))
+    return pytest_check("pytest alone", whole, "alone and not llm", *files)
 
 
 def slow_tests() -> Check:
@@ -137,6 +200,30 @@ def slow_tests() -> Check:
     They print a line for each seed, also where they pass.
     """
     return Check("pytest slow", (module("pytest", "-m", "llm", "-rP"),))
+
+
+def nearest_checks() -> list[list[Check]]:
+    """The checks nearest to what differs from the branch main, in two lanes."""
+    files = changed.changed_files(HERE)
+    tests = changed.nearest_tests(changed.import_graph(HERE, files), files)
+    python = [name for name in files if name.endswith(".py")]
+    scripts = [name for name in files if name.endswith((".js", ".mjs"))]
+    quick: list[Check] = []
+    if python:
+        quick.append(
+            Check("ruff format", (module("ruff", "format", "--check", *python),))
+        )
+        quick.append(Check("ruff check", (module("ruff", "check", *python),)))
+        quick.append(types())
+    if any(name.startswith("soulmem/") for name in python):
+        quick.append(layers())
+    if scripts:
+        quick.append(script_types())
+    if tests.scripts:
+        quick.append(script_tests(tests.scripts))
+    slow = [Check("pytest", (changed.command(tests.python),))] if tests.python else []
+    print(tests.account(len(files)), flush=True)
+    return [quick, slow]
 
 
 def perform(check: Check, capture: bool) -> Outcome:
@@ -167,28 +254,35 @@ def perform(check: Check, capture: bool) -> Outcome:
     return Outcome(check.name, code, time.monotonic() - began, output)
 
 
-def run_all() -> list[Outcome]:
-    """Every check but the slow ones, in two lanes; at the end, alone, the tests that measure wall time.
-
-    One lane drives the browser. The other reads the code and runs the tests in Python, and then drives a
-    second browser until no file of end-to-end tests is left.
-    """
-    with (
-        TemporaryDirectory(prefix="soulmem-e2e-") as folder,
-        ThreadPoolExecutor(max_workers=2) as lanes,
-    ):
-        shared = Path(folder)
-        browser_runs = end_to_end_tests(shared)
-        other = [*static_checks(), parallel_tests(), *browser_runs[1:]]
-        lane = lanes.submit(perform_in_turn, other)
-        outcomes = perform_in_turn(browser_runs[:1])
-        outcomes = [*lane.result(), *outcomes, report(files_that_ran(shared))]
-    return [*outcomes, report(perform(lone_tests(), capture=True))]
-
-
 def perform_in_turn(checks: Sequence[Check]) -> list[Outcome]:
     """The outcomes of the checks, each reported when it is there."""
     return [report(perform(check, capture=True)) for check in checks]
+
+
+def perform_in_lanes(lanes: Sequence[Sequence[Check]]) -> list[Outcome]:
+    """The outcomes of the checks of all lanes, which run beside each other."""
+    with ThreadPoolExecutor(max_workers=len(lanes)) as threads:
+        done = threads.map(perform_in_turn, lanes)
+        return [outcome for lane in done for outcome in lane]
+
+
+def run_all(whole: bool) -> list[Outcome]:
+    """Every check but those with a real language model: those of everyday, or the `whole` of them.
+
+    One lane drives the browser. The second runs the tests in Python, and then drives a second browser
+    until no file of end-to-end tests is left. The third reads the code, in the background. At the end,
+    alone, run the tests that measure wall time.
+    """
+    with TemporaryDirectory(prefix="soulmem-e2e-") as folder:
+        shared = Path(folder)
+        browser, *more = end_to_end_tests(shared, whole)
+        lanes = [
+            list(map(in_background, static_checks())),
+            [parallel_tests(whole), *more],
+            [browser, *([oldest_sillytavern()] if whole else [])],
+        ]
+        outcomes = [*perform_in_lanes(lanes), report(files_that_ran(shared))]
+    return [*outcomes, *perform_in_turn([lone_tests(whole)])]
 
 
 def report(outcome: Outcome) -> Outcome:
@@ -198,27 +292,36 @@ def report(outcome: Outcome) -> Outcome:
     if outcome.code:
         lines.append(outcome.output)
     elif outcome.name.startswith("pytest"):
-        lines += outcome.output.rstrip().splitlines()[-8:]
+        lines.append(behind_progress(outcome.output))
     with _PRINTING:
         print("\n".join(lines), flush=True)
     return outcome
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the checks. The exit code is 0 if all of them pass."""
-    if list(arguments) == ["slow"]:
-        return perform(slow_tests(), capture=False).code
-    if arguments:
-        return perform(
-            Check("pytest", (module("pytest", *arguments),)), capture=False
-        ).code
-    outcomes = run_all()
+def behind_progress(output: str) -> str:
+    """What pytest printed when its tests had run: reasons of skipped tests, the slowest, the counts."""
+    *_, summary = re.split(r"^.*\[ *\d+%\]$", output.rstrip(), flags=re.MULTILINE)
+    return summary.strip()
+
+
+def summarise(outcomes: Sequence[Outcome]) -> int:
+    """Print a line for each check; the exit code is 0 if all of them pass."""
     print()
     for outcome in outcomes:
-        print(
-            f"{'FAILED' if outcome.code else 'ok':<8}{outcome.name:<16}{outcome.seconds:6.1f} s"
-        )
+        verdict = "FAILED" if outcome.code else "ok"
+        print(f"{verdict:<8}{outcome.name:<20}{outcome.seconds:6.1f} s")
     return 1 if any(outcome.code for outcome in outcomes) else 0
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the checks. The exit code is 0 if all of them pass."""
+    words = list(arguments)
+    if words in ([], ["all"]):
+        return summarise(run_all(whole=bool(words)))
+    if words == ["changed"]:
+        return summarise(perform_in_lanes(nearest_checks()))
+    check = Check("pytest", (module("pytest", *words),))
+    return perform(slow_tests() if words == ["slow"] else check, capture=False).code
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from .mock_llm import MockLlm
 from .needs import Tools, cache_folder, find_tools
 from .page import TavernPage
 from .ports import free_port
-from .sharing import installed, is_ours
+from .sharing import announce, installed, is_ours
 from .sidecar import Sidecar
 from .sillytavern import SillyTavern, install, package_folder
 
@@ -60,6 +60,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     large_files = {item.path for item in ours if item.get_closest_marker("large")}
     ours.sort(key=lambda item: (item.path in large_files, item.path not in slow_files))
     items[:] = [item for item in items if item not in set(ours)] + ours
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Say which files have tests that were chosen."""
+    announce(item.path for item in session.items)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -30,6 +30,13 @@ def is_ours(test_file: Path) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def announce(test_files: Iterable[Path]) -> None:
+    """Leave the list of the test files that a run has to go through, the same for all that share them."""
+    if _SHARE is not None:
+        names = sorted({file.name for file in test_files})
+        Path(_SHARE, "chosen.txt").write_text("\n".join(names), "utf-8")
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from contextlib import ExitStack
@@ -18,20 +20,106 @@ def test_the_browser_runs_have_a_folder_in_common_and_ports_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(checks.PORTS, "100-199")
-    runs = checks.end_to_end_tests(tmp_path)
+    runs = checks.end_to_end_tests(tmp_path, whole=False)
     assert [run.env[checks.PORTS] for run in runs] == ["100-149", "150-199"]
     assert {run.env["SOULMEM_E2E_SHARE"] for run in runs} == {str(tmp_path)}
 
 
 def test_an_end_to_end_file_that_no_run_took_is_a_failure(tmp_path: Path) -> None:
-    files = [path.name for path in checks.HERE.glob("tests/e2e/test_*.py")]
-    for name in files[1:]:
-        (tmp_path / name).touch()
+    assert checks.files_that_ran(tmp_path).code == 1, "no run came as far as the list"
+    (tmp_path / "chosen.txt").write_text("test_a.py\ntest_b.py", encoding="utf-8")
+    (tmp_path / "test_a.py").touch()
     outcome = checks.files_that_ran(tmp_path)
-    assert outcome.code == 1
-    assert files[0] in outcome.output
-    (tmp_path / files[0]).touch()
+    assert (outcome.code, "test_b.py" in outcome.output) == (1, True)
+    (tmp_path / "test_b.py").touch()
     assert checks.files_that_ran(tmp_path).code == 0
+
+
+def test_a_run_leaves_the_list_of_its_files_and_those_it_took(tmp_path: Path) -> None:
+    program = """
+from pathlib import Path
+from tests.e2e.sharing import announce, is_ours
+announce([Path("test_a.py"), Path("test_b.py"), Path("test_a.py")])
+print(is_ours(Path("test_a.py")))
+"""
+    env = {**os.environ, checks.SHARE: str(tmp_path)}
+    command = (sys.executable, "-c", program)
+    said = [
+        subprocess.run(
+            command, cwd=checks.HERE, env=env, capture_output=True, check=True
+        ).stdout.strip()
+        for _ in range(2)
+    ]
+    assert said == [b"True", b"False"]
+    assert "test_b.py" in checks.files_that_ran(tmp_path).output
+    assert "test_a.py" not in checks.files_that_ran(tmp_path).output
+
+
+def test_only_the_long_run_has_nightly_tests_and_many_examples(tmp_path: Path) -> None:
+    def runs(whole: bool) -> list[checks.Check]:
+        browser = checks.end_to_end_tests(tmp_path, whole)
+        return [checks.parallel_tests(whole), checks.lone_tests(whole), *browser]
+
+    def profiles(whole: bool) -> list[str | None]:
+        return [run.env.get("SOULMEM_TEST_PROFILE") for run in runs(whole)]
+
+    for everyday, whole in zip(runs(False), runs(True), strict=True):
+        marks = everyday.commands[0].index("-m", 2) + 1
+        assert everyday.commands[0][marks].endswith(" and not nightly")
+        assert "nightly" not in " ".join(whole.commands[0])
+    assert set(profiles(False)) == {None}
+    assert set(profiles(True)) == {"long"}
+
+
+def saying(text: str, code: int) -> tuple[str, ...]:
+    """A command that prints a text and exits with a code."""
+    return (sys.executable, "-c", f"print({text!r}); raise SystemExit({code})")
+
+
+@pytest.mark.parametrize("failing", ["first lane", "second lane", "missing program"])
+def test_a_check_that_fails_in_any_lane_is_told_whole_and_fails_the_run(
+    failing: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    story = "\n".join(f"line {number} of the {failing}" for number in range(60))
+    commands = {
+        name: saying(story, 3 if name == failing else 0)
+        for name in ("first lane", "second lane", "missing program")
+    }
+    if failing == "missing program":
+        commands[failing] = ("no-such-program",)
+    one, two, three = (
+        checks.Check(name, (command, saying("more", 0)))
+        for name, command in commands.items()
+    )
+    outcomes = checks.perform_in_lanes([[one, three], [two]])
+    assert [outcome.name for outcome in outcomes] == [one.name, three.name, two.name]
+    assert checks.summarise(outcomes) == 1
+    said = capsys.readouterr().out
+    assert said.count("FAILED") == 1
+    assert f"{failing}: failed" in said
+    wanted = "no-such-program is not" if failing == "missing program" else story
+    assert wanted in said
+    assert (
+        checks.summarise([one_more for one_more in outcomes if not one_more.code]) == 0
+    )
+
+
+def test_of_a_test_run_that_passed_the_slowest_tests_and_the_counts_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    test = "import time\ndef test_slow(): time.sleep(0.01)\ndef test_skipped():\n"
+    skipping = "    import pytest; pytest.skip('no moon')\n"
+    (tmp_path / "test_it.py").write_text(test + skipping, encoding="utf-8")
+    options = ("-p", "no:cacheprovider", "--durations-min=0.001", str(tmp_path))
+    run = checks.pytest_check(
+        "pytest", True, "not llm", f"--rootdir={tmp_path}", *options
+    )
+    (outcome,) = checks.perform_in_turn([run])
+    said = capsys.readouterr().out
+    assert outcome.code == 0, outcome.output
+    assert "1 passed, 1 skipped" in said
+    assert "call     test_it.py::test_slow" in said
+    assert "%]" not in said
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows: a single browser run")
