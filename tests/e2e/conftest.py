@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
 
 DEFAULT_ST_VERSION = "1.19.0"
+FAILED = pytest.StashKey[bool]()  # of a test
 FOREIGN = "tavern.example"  # a name that is not this machine's, though it leads there
 CHROMIUM_FLAGS = (
     f"--host-resolver-rules=MAP {FOREIGN} 127.0.0.1",
@@ -58,13 +59,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # Slow files first, so that runs beside each other end together; last those with much left to do in Idle.
     slow_files = {item.path for item in ours if item.get_closest_marker("slow")}
     large_files = {item.path for item in ours if item.get_closest_marker("large")}
-    ours.sort(key=lambda item: (item.path in large_files, item.path not in slow_files))
+    ours.sort(
+        key=lambda item: (
+            item.path in large_files,
+            item.path not in slow_files,
+            item.path,
+            is_chinese(item),
+        )
+    )
     items[:] = [item for item in items if item not in set(ours)] + ours
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Say which files have tests that were chosen."""
     announce(item.path for item in session.items)
+
+
+def is_chinese(item: pytest.Item) -> bool:
+    """Whether it is the Chinese one of two cases: behind the English ones a page is loaded anew once."""
+    return item.name.partition("[")[2].startswith("zh")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,6 +91,8 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
+    if report.failed:
+        item.stash[FAILED] = True
     if report.failed and call.when == "call":
         for value in getattr(item, "funcargs", {}).values():
             if isinstance(value, World):
@@ -235,39 +250,78 @@ def compiled(version: str) -> Path:
     return cache_folder() / f"webpack-{version}"
 
 
+@pytest.fixture(scope="module")
+def tabs() -> Iterator[dict[str, TavernPage]]:
+    """The tab of this file for each SillyTavern, by its address."""
+    tabs: dict[str, TavernPage] = {}
+    yield tabs
+    for page in tabs.values():
+        page.tab.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What the tests of a file have in common."""
+
+    sidecar: Sidecar
+    gate: Gate
+    llm: MockLlm
+    browser: BrowserContext
+    tabs: dict[str, TavernPage]
+
+
+@pytest.fixture
+def stage(
+    sidecar: Sidecar,
+    gate: Gate,
+    llm: MockLlm,
+    browser: BrowserContext,
+    tabs: dict[str, TavernPage],
+) -> Stage:
+    return Stage(sidecar, gate, llm, browser, tabs)
+
+
 @contextmanager
-def _visit(
-    tavern: Tavern, sidecar: Sidecar, gate: Gate, llm: MockLlm, browser: BrowserContext
-) -> Iterator[World]:
-    """A fresh tab. Afterwards what the test broke is whole again; the extension must not have thrown."""
+def _visit(tavern: Tavern, stage: Stage, item: pytest.Item) -> Iterator[World]:
+    """A test in the tab of its file. Afterwards what it broke is whole; the extension must not have thrown.
+
+    A test that failed takes its tab with it.
+    """
+    sidecar, gate, llm, tabs = stage.sidecar, stage.gate, stage.llm, stage.tabs
     llm.forget()
     # The longest wait there is: how well a busy machine keeps the usual one is not what most tests are about.
     tavern.data.write_settings(
         {"url": f"http://127.0.0.1:{gate.port}", "time_budget": 10_000}
     )
-    page = TavernPage(browser, tavern.server.url, llm)
+    url = tavern.server.url
+    if url not in tabs:
+        tabs[url] = TavernPage(stage.browser, url, llm)
+    page = tabs[url]
+    page.begin()
     yield World(page, tavern.data, tavern.server, sidecar, gate, llm)
-    page.tab.close()
     gate.release()
+    ours = [error for error in page.uncaught if EXTENSION in error]
+    if ours or FAILED in item.stash:
+        tabs.pop(url).tab.close()
+    else:
+        page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
     if sidecar.status() == "down":
         sidecar.start()
         sidecar.wait()
-    ours = [error for error in page.uncaught if EXTENSION in error]
     assert not ours, "uncaught in the extension:\n" + "\n".join(ours)
 
 
 @pytest.fixture
 def world(
-    tavern: Tavern, sidecar: Sidecar, gate: Gate, llm: MockLlm, browser: BrowserContext
+    tavern: Tavern, stage: Stage, request: pytest.FixtureRequest
 ) -> Iterator[World]:
-    with _visit(tavern, sidecar, gate, llm, browser) as world:
+    with _visit(tavern, stage, request.node) as world:
         yield world
 
 
 @pytest.fixture
-def window(world: World) -> Iterator[MemoryWindow]:
-    yield MemoryWindow(world)
-    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+def window(world: World) -> MemoryWindow:
+    return MemoryWindow(world)
 
 
 @pytest.fixture(scope="session")
@@ -278,11 +332,7 @@ def script(tools: Tools) -> Path:
 
 @pytest.fixture
 def world_without_plugin(
-    tavern_without_plugin: Tavern,
-    sidecar: Sidecar,
-    gate: Gate,
-    llm: MockLlm,
-    browser: BrowserContext,
+    tavern_without_plugin: Tavern, stage: Stage, request: pytest.FixtureRequest
 ) -> Iterator[World]:
-    with _visit(tavern_without_plugin, sidecar, gate, llm, browser) as world:
+    with _visit(tavern_without_plugin, stage, request.node) as world:
         yield world

@@ -29,6 +29,29 @@ COUNT_EVENTS = """() => {
         eventSource.on(eventTypes[name], () => { e2e[name] += 1; });
     }
 }"""
+# What a test may change that outlasts its chat, but for which soul a character has.
+STATE = """async () => {
+    const settings = '/scripts/extensions/third-party/SoulMem/extension_js/src/base/settings.js';
+    const { DEFAULTS } = await import(settings);
+    const { extensionSettings, chatCompletionSettings, powerUserSettings } = SillyTavern.getContext();
+    const { souls, kept, ...own } = { ...DEFAULTS, ...extensionSettings.soulmem };
+    return JSON.stringify([own, chatCompletionSettings, powerUserSettings]);
+}"""
+AT_REST = """() => !document.body.dataset.generating && !document.querySelector('dialog[open]')
+    && document.querySelector('#soulmem_dot')?.dataset.state === 'ok'"""
+# No chat is open, nothing is folded out, and what files say of characters and worlds is read anew.
+BEGIN_ANEW = """async () => {
+    toastr.clear();
+    const panel = document.querySelector('#extensions-settings-button');
+    if (panel.querySelector('.drawer-icon.openIcon')) panel.querySelector('.drawer-toggle').click();
+    document.querySelectorAll('#soulmem_drawer details[open]').forEach(each => { each.open = false; });
+    document.querySelector('#send_textarea').value = '';
+    const { closeCurrentChat, getCharacters } = await import('/script.js');
+    const { updateWorldInfoList } = await import('/scripts/world-info.js');
+    await closeCurrentChat();
+    await updateWorldInfoList();
+    await getCharacters();
+}"""
 # Playwright's evaluate has no time-out of its own: a promise that never settles would hang the run.
 LIMITED = """async ([code, argument, seconds]) => {
     const fail = reject => () => reject(new Error(`not within ${seconds} s`));
@@ -46,6 +69,10 @@ class TavernPage:
         self.tab = context.new_page()
         self.console: list[str] = []
         self.uncaught: list[str] = []
+        # Language and origin it was loaded with; the same where a new test may go on with it.
+        self._loaded: tuple[str, str | None] | None = None
+        self._kept: tuple[str, str | None] | None = None
+        self._state = ""
         self.tab.on("console", self._on_console)
         self.tab.on("pageerror", self._on_error)
 
@@ -58,11 +85,26 @@ class TavernPage:
 
     # Opening
 
+    def begin(self) -> None:
+        """A new test begins: its first `load` may go on with the page as it stands."""
+        self.console.clear()
+        self.uncaught.clear()
+        self._kept = self._loaded
+
     def load(self, language: str = "en", origin: str | None = None) -> None:
-        """Load SillyTavern in `language` and wait until it is ready and connected to the model.
+        """Have SillyTavern in `language`, ready and connected to the model, with no chat open.
+
+        It is loaded, unless the test before left it at rest in this language and with the settings that
+        it had: then only its chat is closed.
 
         origin  under which it is opened, when that is not its own address
         """
+        wanted = (language, origin)
+        if self._kept == wanted and self._is_as_loaded():
+            self._kept = None
+            self.run(BEGIN_ANEW)
+            return
+        self._kept = self._loaded = None
         self.tab.add_init_script(f"localStorage.setItem('language', '{language}')")
         self.tab.goto(
             origin or self._url,
@@ -72,6 +114,11 @@ class TavernPage:
         self.tab.wait_for_function(LOADED, timeout=60_000 * PATIENCE)
         self.tab.wait_for_function(ONLINE)
         self.tab.evaluate(COUNT_EVENTS)
+        self._loaded, self._state = wanted, self.run(STATE)
+
+    def _is_as_loaded(self) -> bool:
+        """Whether it is at rest, and has the settings that it was loaded with."""
+        return bool(self.tab.evaluate(AT_REST) and self.run(STATE) == self._state)
 
     def open_character(self, avatar: str) -> None:
         """Open the character's last chat."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import World
 from .small_talk import small_talk
 from .stories import KEY, chat
@@ -17,6 +19,7 @@ def talk(world: World, key: str) -> None:
     assert prompt.recalled(KEY.words) == 1
 
 
+@pytest.mark.oldest
 def test_through_the_plugin_the_page_never_leaves_its_origin(world: World) -> None:
     asked = world.page.record_requests()
     talk(world, "through_plugin")

@@ -16,6 +16,8 @@ from .mock_llm import Prompt
 from .small_talk import small_talk
 from .stories import FEVER, KEY, KEY_ZH, Fact, chat
 
+pytestmark = pytest.mark.nightly
+
 TOO_WIDE = """() => {
     const right = document.querySelector(".soulmem_recalled").getBoundingClientRect().right;
     const parts = document.querySelectorAll(".soulmem_deep *");

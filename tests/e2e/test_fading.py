@@ -11,6 +11,8 @@ from .child import until
 from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow
 from .stories import KEY, KEY_ZH, Fact
 
+pytestmark = pytest.mark.nightly
+
 SELECT = """(field, words) => {
     const start = field.value.indexOf(words);
     field.focus();

@@ -11,7 +11,9 @@ from .memory_window import DESKTOP, PHONE
 from .ports import free_port
 
 
-@pytest.mark.parametrize("language", ["en", "zh-cn"])
+@pytest.mark.parametrize(
+    "language", ["en", pytest.param("zh-cn", marks=pytest.mark.nightly)]
+)
 def test_a_page_from_elsewhere_is_told_what_lets_it_in(
     world_without_plugin: World, language: str
 ) -> None:
@@ -30,6 +32,7 @@ def test_a_page_from_elsewhere_is_told_what_lets_it_in(
     page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
 
 
+@pytest.mark.nightly
 def test_an_address_is_completed_and_nonsense_is_refused_in_words(
     world_without_plugin: World,
 ) -> None:

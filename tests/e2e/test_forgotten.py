@@ -21,6 +21,7 @@ def souls(world: World, state: str) -> list[str]:
     ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("language", "name", "fact", "view"),
     [("en", "Mira", KEY, DESKTOP), ("zh", "米拉", KEY_ZH, PHONE)],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import World
 from .small_talk import small_talk
 from .stories import FEVER, KEY, PARROT, chat
@@ -9,6 +11,7 @@ from .stories import FEVER, KEY, PARROT, chat
 NAMES = ("Mira", "Bodo", "Cleo")
 
 
+@pytest.mark.oldest
 def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
     """The parrot: only Mira, alone with the user. The key: while Cleo is muted. The fever: all three."""
     lines = {"Mira": chat("Mira", [PARROT.exchange, *small_talk("en", 2)])}

@@ -72,7 +72,11 @@ CHINESE = Scene(
     imported="导入 2 条",
     passed="6 个问题",
 )
-BOTH = pytest.mark.parametrize("scene", [ENGLISH, CHINESE], ids=["en-desk", "zh-phone"])
+BOTH = pytest.mark.parametrize(
+    "scene",
+    [ENGLISH, pytest.param(CHINESE, marks=pytest.mark.nightly)],
+    ids=["en-desk", "zh-phone"],
+)
 
 
 @pytest.fixture
@@ -247,6 +251,7 @@ def test_typed_commands_remember_recall_and_say_why(
 
 
 @BOTH
+@pytest.mark.oldest
 def test_headers_sections_macros_and_presets_shape_the_prompt(
     tidy_world: World, scene: Scene
 ) -> None:
@@ -307,6 +312,7 @@ def test_headers_sections_macros_and_presets_shape_the_prompt(
 
 
 @BOTH
+@pytest.mark.nightly
 def test_a_memory_is_saved_and_other_extensions_memories_are_taken_in_and_back(
     tidy_world: World, scene: Scene, tmp_path: Path
 ) -> None:
@@ -363,6 +369,7 @@ def test_a_memory_is_saved_and_other_extensions_memories_are_taken_in_and_back(
 
 
 @BOTH
+@pytest.mark.nightly
 def test_the_model_for_memory_work_is_chosen_and_tested_in_the_page(
     tidy_world: World, scene: Scene
 ) -> None:
@@ -390,6 +397,7 @@ def test_the_model_for_memory_work_is_chosen_and_tested_in_the_page(
     player.shot("model-tested")
 
 
+@pytest.mark.nightly
 def test_troubles_are_told_in_chinese(tidy_world: World, tmp_path: Path) -> None:
     """A model that is not there, a file that cannot be read, a note of the sidecar and an outage."""
     player = Player(tidy_world, CHINESE, "troubles")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import World
 from .data_folder import CONTEXT_TOKENS
 from .small_talk import small_talk
@@ -33,6 +35,7 @@ def enter(world: World, key: str) -> None:
     world.page.sync()
 
 
+@pytest.mark.oldest
 def test_macros_in_a_memory_do_not_run(world: World) -> None:
     enter(world, "macros")
     remember(
@@ -56,6 +59,7 @@ def test_macros_in_a_memory_do_not_run(world: World) -> None:
     assert world.page.slash("/getglobalvar pwn") == ""
 
 
+@pytest.mark.oldest
 def test_macros_behind_backslashes_and_old_ones_do_not_run(world: World) -> None:
     """SillyTavern takes backslashes before braces away in one pass, and runs what is left in the next."""
     enter(world, "escaped")

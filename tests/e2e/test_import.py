@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from .child import until
 from .conftest import World
 from .small_talk import small_talk
@@ -12,6 +14,7 @@ from .stories import KEY, Line, chat
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
+@pytest.mark.oldest
 def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     old = chat("Imra", [KEY.exchange, *small_talk("en", 60)])
     branch = [*old[:8], Line("Imra", "*She points north.* Let us go to Varn instead.")]
@@ -99,6 +102,7 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     assert sum(KEY.exchange[0] in m["text"] for m in listed) == 1
 
 
+@pytest.mark.nightly
 def test_the_quote_is_in_the_users_language_and_can_be_declined(world: World) -> None:
     avatar = world.data.add_character(
         "imra_zh", "伊木拉", first="你好。", lines=chat("伊木拉", small_talk("zh", 4))

@@ -16,7 +16,7 @@ from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
 
-pytestmark = [pytest.mark.slow, pytest.mark.large]
+pytestmark = [pytest.mark.slow, pytest.mark.large, pytest.mark.nightly]
 
 MESSAGES = 5000
 KEY_AT = 1800  # exchange in which the fact is told once

@@ -175,6 +175,7 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     run.wait_for(state="detached")
 
 
+@pytest.mark.nightly
 def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) -> None:
     profile = {
         "id": "small",
@@ -227,6 +228,7 @@ def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) ->
     assert room.learned
 
 
+@pytest.mark.nightly
 def test_no_call_is_made_while_a_reply_is_written(room: Room) -> None:
     room.enter("learn_gpu", "Mira", "en", KEY)
     page, llm = room.page, room.llm
@@ -269,11 +271,13 @@ def reload_during_a_call(room: Room, key: str) -> None:
     assert len(llm.work) == 4, "the broken-off one once more, and the other two"
 
 
+@pytest.mark.nightly
 def test_the_call_of_a_page_that_is_reloaded_is_run_by_the_next(room: Room) -> None:
     reload_during_a_call(room, "learn_reload")
     assert room.page.soulmem["route"] == "plugin"
 
 
+@pytest.mark.nightly
 def test_without_the_plugin_a_page_gives_its_call_back_too(
     room_without_plugin: Room,
 ) -> None:

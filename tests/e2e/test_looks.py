@@ -13,6 +13,8 @@ from .memory_window import MemoryWindow
 from .stories import KEY
 from .test_window import CHINESE, ENGLISH, PAGES, Scene
 
+pytestmark = pytest.mark.nightly
+
 BEHIND = ("bin", "changes", "waiting", "work")  # pages at the foot of the window
 OR_ELSE = {"en": "talks of the lamp instead", "zh": "转而说起那盏灯"}
 OTHER_SCENES = {

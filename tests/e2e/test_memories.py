@@ -223,6 +223,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     page.screenshot("jumped-en")
 
 
+@pytest.mark.nightly
 def test_the_same_in_chinese_on_a_phone(window: MemoryWindow) -> None:
     window.enter("govern_zh", "米拉", "zh", KEY_ZH)
     tab, page = window.tab, window.page

@@ -138,7 +138,11 @@ def is_ready(port: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("visitor", [ENGLISH, CHINESE], ids=["en", "zh"])
+@pytest.mark.parametrize(
+    "visitor",
+    [ENGLISH, pytest.param(CHINESE, marks=pytest.mark.nightly)],
+    ids=["en", "zh"],
+)
 def test_the_first_memory_comes_after_the_actions_that_the_readme_counts(
     bare: Tavern,
     repository: Path,

@@ -5,6 +5,8 @@ Each test tells two things, takes one back, talks on until both are out of the p
 
 from __future__ import annotations
 
+import pytest
+
 from .conftest import World
 from .mock_llm import Prompt
 from .small_talk import small_talk
@@ -34,6 +36,7 @@ def ask_for(world: World, *facts: Fact) -> Prompt:
     return prompt
 
 
+@pytest.mark.oldest
 def test_a_swiped_reply_leaves_no_ghost(world: World) -> None:
     enter(world, "swipe", KEY)
     page = world.page
@@ -80,6 +83,7 @@ def test_a_deleted_message_leaves_no_ghost(world: World) -> None:
     assert prompt.count(PARROT.words) == 0
 
 
+@pytest.mark.oldest
 def test_a_hidden_message_is_remembered_once(world: World) -> None:
     enter(world, "hide", KEY, PARROT)
     page = world.page
@@ -110,6 +114,7 @@ def memories_of_the_key(world: World, soul: str) -> list[str]:
     return sorted(memory["text"] for memory in listed if KEY.words in memory["text"])
 
 
+@pytest.mark.oldest
 def test_a_branch_and_its_parent_know_nothing_of_each_other(world: World) -> None:
     """The key is told before the fork, then the parrot in the parent and the fever in the branch."""
     exchanges = [

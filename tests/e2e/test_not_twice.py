@@ -133,6 +133,7 @@ def test_with_the_whole_chat_in_the_context_card_and_greeting_cost_nothing(
     assert not twice(prompt)
 
 
+@pytest.mark.nightly
 def test_in_three_chats_no_sentence_stands_twice_in_a_prompt(world: World) -> None:
     page = world.page
     world.data.add_world("Varn", [("lighthouse", LORE), ("灯塔", LORE_ZH)])

@@ -32,6 +32,7 @@ def talking(world: World) -> World:
     return world
 
 
+@pytest.mark.oldest
 def test_the_reply_comes_with_the_sidecar_down(talking: World) -> None:
     page = talking.page
     talking.sidecar.stop()
@@ -68,6 +69,7 @@ def test_the_reply_comes_in_time_with_the_sidecar_hanging(talking: World) -> Non
     assert page.wait_for_dot("down", "degraded") == "sidecar_slow"
 
 
+@pytest.mark.nightly
 def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(
     talking: World,
 ) -> None:

@@ -21,7 +21,10 @@ HAN = re.compile("[\u4e00-\u9fff]")
 
 @pytest.mark.parametrize(
     ("locale", "language", "name", "fact"),
-    [("en", "en", "Mira", KEY), ("zh-cn", "zh", "米拉", KEY_ZH)],
+    [
+        ("en", "en", "Mira", KEY),
+        pytest.param("zh-cn", "zh", "米拉", KEY_ZH, marks=pytest.mark.nightly),
+    ],
     ids=["en", "zh-cn"],
 )
 def test_the_user_sees_what_was_recalled_and_why(
@@ -89,6 +92,7 @@ def unwelcome_in(world: World) -> list[str]:
     return not_in
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("locale", "language", "fact", "line", "sentence", "size"),
     [
@@ -133,6 +137,7 @@ def test_small_talk_brings_nothing_and_the_view_says_so(
     page.screenshot(f"silent-{locale}")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("locale", "words", "size"),
     [

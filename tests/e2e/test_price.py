@@ -12,7 +12,6 @@ from .stories import Line, chat
 
 pytestmark = pytest.mark.slow
 
-MESSAGES = 2_000
 _LINE = re.compile(r'^(?:\[\d+\] )?(?:Mira|Alice)(?:: "|: )(.*?)"?$', re.MULTILINE)
 # What SillyTavern fills in, runs or takes away where it is not kept from it.
 MARKS = (
@@ -21,26 +20,32 @@ MARKS = (
 )  # fmt: skip
 
 
-def lines() -> list[Line]:
-    """A chat in which every message holds one of the marks and is told from all others."""
+def lines(messages: int) -> list[Line]:
+    """A chat of so many messages in which each holds one of the marks and is told from all others."""
     exchanges = [
         (f"On day {n} I carried {n} stones to the tower {MARKS[n % len(MARKS)]} at noon.",
          f"I counted {n} of them {MARKS[(n + 5) % len(MARKS)]} before dusk.")
-        for n in range(MESSAGES // 2)
+        for n in range(messages // 2)
     ]  # fmt: skip
     return chat("Mira", exchanges)
 
 
 @pytest.mark.timeout(500 * PATIENCE, func_only=True)
+@pytest.mark.parametrize(
+    ("messages", "calls"),
+    [(300, 9), pytest.param(2_000, 60, marks=pytest.mark.nightly)],
+    ids=["short", "long"],
+)
 def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
-    world: World,
+    world: World, messages: int, calls: int
 ) -> None:
     page, tab, llm, sidecar = world.page, world.page.tab, world.llm, world.sidecar
+    key = f"priced_{messages}"
     avatar = world.data.add_character(
-        "priced", "Mira", first="Hello.", lines=chat("Mira", [])
+        key, "Mira", first="Hello.", lines=chat("Mira", [])
     )
-    old = lines()
-    world.data.add_chat("priced", "old", old)
+    old = lines(messages)
+    world.data.add_chat(key, "old", old)
     page.load()
     page.wait_for_dot("ok")
     page.open_character(avatar)
@@ -66,7 +71,7 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
     page.sync()
     assert llm.work == []
     due = sidecar.ask("GET", f"/ledger?soul={soul}")["due"]["calls"]
-    assert due > 60
+    assert due > calls
 
     tab.locator("#soulmem_browse").click()
     tab.locator("#soulmem_tab_work").click()

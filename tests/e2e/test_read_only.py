@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
+
 from .child import until
 from .conftest import World
 from .small_talk import small_talk
@@ -18,6 +20,7 @@ SECRET = Fact(
 )
 
 
+@pytest.mark.nightly
 def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     lines = chat("Mira", [KEY.exchange, PARROT.exchange, *small_talk("en", 18)])
     avatar = world.data.add_character("readonly", "Mira", first="Hello.", lines=lines)

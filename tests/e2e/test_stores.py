@@ -13,6 +13,8 @@ from .memory_window import DESKTOP, PHONE
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
 
+pytestmark = pytest.mark.nightly
+
 # What Message Summarize writes: its own field in `extra`, on the message and on the swipe that is shown.
 SUMMARIZE = """async notes => {
     const context = SillyTavern.getContext();

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from .child import until
 from .conftest import World
 from .mock_llm import Prompt, ToolCall
@@ -77,6 +79,7 @@ def test_what_the_model_keeps_is_shown_and_can_be_taken_back(world: World) -> No
     assert page.send("Good night, Mira.").tools == ()
 
 
+@pytest.mark.nightly
 def test_a_memory_that_comes_by_itself_is_shown_so(world: World) -> None:
     avatar = world.data.add_character("pushed", "Mira", first="Hello.")
     page, tab = world.page, world.page.tab

@@ -53,7 +53,11 @@ CHINESE = Scene(
 )
 
 
-@pytest.mark.parametrize("scene", [ENGLISH, CHINESE], ids=["en", "zh"])
+@pytest.mark.parametrize(
+    "scene",
+    [ENGLISH, pytest.param(CHINESE, marks=pytest.mark.nightly)],
+    ids=["en", "zh"],
+)
 def test_every_page_by_clicks(window: MemoryWindow, script: Path, scene: Scene) -> None:
     window.enter(f"pages-{scene.language}", scene.name, scene.language, scene.fact)
     tab, page = window.tab, window.page

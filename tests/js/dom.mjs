@@ -89,6 +89,16 @@ class FakeElement {
     get isConnected() {
         return this.tag === 'body' || Boolean(this.parentElement?.isConnected);
     }
+    /** What it stands in, if it shows. @returns {FakeElement | null} */
+    get offsetParent() {
+        for (let each = /** @type {FakeElement | null} */ (this); each; each = each.parentElement)
+            if (each.hidden) return null;
+        return this.isConnected ? this.parentElement : null;
+    }
+    /** @param {FakeElement} other @returns {boolean} */
+    contains(other) {
+        return other === this || this.all().includes(other);
+    }
     /** @param {string} name @param {string} value */
     setAttribute(name, value) {
         this.attributes.set(name, value);

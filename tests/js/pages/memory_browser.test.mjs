@@ -263,3 +263,21 @@ test('what was done to a memory is shown with the wording before', async () => {
     await page.get('#soulmem_tab_bin').click();
     assert.equal(page.get('#soulmem_text').value, 'The key is lost.');
 });
+
+test('arrow keys, Home and End move the focus along the tabs, around the ends', async () => {
+    const { open, page } = await memoryWindow();
+    await open();
+    const [tabs] = page.body.querySelectorAll('.soulmem_tabs');
+    const all = tabs.children;
+    const at = () => all.findIndex(tab => tab === /** @type {any} */ (document.activeElement));
+    for (const tab of all)
+        tab.focus = () => Object.assign(document, { activeElement: tab });
+    all[0].focus();
+    const places = [];
+    for (const key of ['ArrowRight', 'End', 'ArrowRight', 'ArrowLeft', 'Home', 'x']) {
+        await tabs.happen('keydown', { key });
+        places.push(at());
+    }
+    const end = all.length - 1;
+    assert.deepEqual(places, [1, end, 0, end, 0, 0]);
+});

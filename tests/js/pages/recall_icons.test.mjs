@@ -240,3 +240,15 @@ test('below what was recalled one can think longer about the message before the 
     await page.get('.soulmem_show').click();
     assert.deepEqual(opened, [['m1', 's1']]);
 });
+
+test('a memory that came by itself says so, another does not', () => {
+    const memories = [recalled({ pushed: true }), recalled({ id: 'm2', pushed: false })];
+    const view = viewOf({ memories, sent: ['m1', 'm2'] });
+    const said = view
+        .querySelectorAll('.soulmem_recalled_item')
+        .map((/** @type {any} */ { dataset, textContent }) => [
+            dataset.memory,
+            textContent.includes(say('item_pushed')),
+        ]);
+    assert.deepEqual(Object.fromEntries(said), { m1: true, m2: false });
+});

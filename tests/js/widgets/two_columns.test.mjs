@@ -23,3 +23,22 @@ test('the chosen one stands beside the list until it is closed', () => {
     close();
     assert.equal(closed, 1, 'what is closed is not closed again');
 });
+
+test('Escape closes the chosen one and not the window, and the row has the focus again', async () => {
+    newPage();
+    const { columns, list, show, isOpen } = twoColumns('Back');
+    const row = el('div', { tabindex: '0', text: 'a memory' });
+    list.append(row);
+    let passedOn = 0;
+    const escape = () => {
+        const about = { key: 'Escape', stopPropagation: () => passedOn-- };
+        passedOn++;
+        return /** @type {any} */ (columns).happen('keydown', about);
+    };
+    show(el('p', { text: 'all about it' }), row);
+    await escape();
+    assert.deepEqual([isOpen(), passedOn], [false, 0]);
+    assert.equal(/** @type {any} */ (row).focused, 1);
+    await escape();
+    assert.equal(passedOn, 1, 'the second one closes the window');
+});
