@@ -118,7 +118,7 @@ def in_background(check: Check) -> Check:
     nice = shutil.which("nice")
     if nice is None:
         return check
-    commands = tuple((nice, "-n", "10", *command) for command in check.commands)
+    commands = tuple((nice, "-n", "5", *command) for command in check.commands)
     return replace(check, commands=commands)
 
 
