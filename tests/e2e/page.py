@@ -257,6 +257,13 @@ class TavernPage:
         if advanced.get_attribute("open") is None:
             advanced.locator("> summary").click()
 
+    def close_drawer(self) -> None:
+        """Fold SillyTavern's panel of extensions, which lies above the chat on a phone."""
+        self.run(
+            "() => document.querySelector"
+            "('#extensions-settings-button .drawer-toggle').click()"
+        )
+
     def say_yes(self) -> None:
         """To the question on the screen; the window of all memories may stand below it."""
         self.tab.click(

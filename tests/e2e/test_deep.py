@@ -84,10 +84,9 @@ class Planner:
 
 @pytest.fixture
 def quiet_world(world: World) -> Iterator[World]:
-    """After the test no call of the model waits any more, and the page has its size."""
+    """After the test no call of the model waits any more."""
     yield world
     world.llm.works.set()
-    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
 
 
 def jobs(world: World) -> list[dict[str, Any]]:

@@ -81,7 +81,7 @@ BOTH = pytest.mark.parametrize(
 
 @pytest.fixture
 def tidy_world(world: World) -> Iterator[World]:
-    """After the test the page has its size and the model is the one of the settings.
+    """After the test the model is the one of the settings.
 
     A page that the browser ends without an event does not report that it waits for no reply any more,
     and memory work waits for it for five minutes: pages of other tests may have ended so.
@@ -90,7 +90,6 @@ def tidy_world(world: World) -> Iterator[World]:
         idle = {"chat": chat_head["id"], "state": "idle"}
         world.sidecar.ask("POST", "/activity", idle)
     yield world
-    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
     world.sidecar.ask("PUT", "/model", {"use": "settings"})
 
 
@@ -149,13 +148,6 @@ class Player:
         self.page.open_drawer()
         if part:
             self.tab.locator(f"{part} > summary").click()
-
-    def close_drawer(self) -> None:
-        """Fold SillyTavern's panel of extensions, which lies above the chat on a phone."""
-        self.page.run(
-            "() => document.querySelector"
-            "('#extensions-settings-button .drawer-toggle').click()"
-        )
 
     def shot(self, name: str) -> None:
         """A picture of the screen."""
@@ -275,7 +267,7 @@ def test_headers_sections_macros_and_presets_shape_the_prompt(
         20,
         "the sidecar told",
     )
-    player.close_drawer()
+    page.close_drawer()
     prompt = page.send(scene.asks)
     assert prompt.recalled(f"{scene.header} {{ {{char}}}}\n") == 1, str(prompt)
     blocks = page.last_recall["blocks"]  # type: ignore[index]
@@ -298,7 +290,7 @@ def test_headers_sections_macros_and_presets_shape_the_prompt(
     tab.locator("#soulmem_quick_replies").click()
     tab.locator("#soulmem_preset").scroll_into_view_if_needed()
     player.shot("preset")
-    player.close_drawer()
+    page.close_drawer()
     # SillyTavern's own set, shown with ours, has no icons
     replies = tab.locator("#qr--bar .qr--button:has(.qr--button-icon:not(.qr--hidden))")
     replies.first.wait_for()

@@ -187,13 +187,6 @@ class Player:
                 self.tab.locator("#soulmem_files > summary").click()
         button.click()
 
-    def close_drawer(self) -> None:
-        """Fold SillyTavern's panel of extensions."""
-        self.page.run(
-            "() => document.querySelector"
-            "('#extensions-settings-button .drawer-toggle').click()"
-        )
-
     def said(self) -> str:
         """What stands below the buttons when the work has ended."""
         self.tab.locator("#soulmem_files_cancel").wait_for(state="hidden")
@@ -204,22 +197,13 @@ class Player:
         self.page.screenshot(f"stores-{name}-{self.scene.language}")
 
 
-@pytest.fixture
-def sized_world(world: World) -> Any:
-    """After the test the page has its usual size."""
-    yield world
-    world.page.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
-
-
 @BOTH
 def test_both_stores_come_by_clicks_go_with_their_messages_and_are_taken_back(
-    sized_world: World, scene: Scene
+    world: World, scene: Scene
 ) -> None:
-    player = Player(sized_world, scene)
+    player = Player(world, scene)
     page, tab = player.page, player.tab
-    slots = [
-        message["slot"] for message in sized_world.sidecar.stored(page.soulmem["chat"])
-    ]
+    slots = [message["slot"] for message in world.sidecar.stored(page.soulmem["chat"])]
 
     player.look()
     quote = tab.locator("#soulmem_files_quote")
@@ -244,16 +228,16 @@ def test_both_stores_come_by_clicks_go_with_their_messages_and_are_taken_back(
     assert places(scene.scene) == slots[2:5]
     assert places(scene.distant) == []
     question = {"soul": player.soul, "query": scene.asks, "time_budget_ms": 10_000}
-    recalled = sized_world.sidecar.ask("POST", "/recall", question)["memories"]
+    recalled = world.sidecar.ask("POST", "/recall", question)["memories"]
     assert scene.summary in "\n".join(memory["text"] for memory in recalled)
 
     # The message goes, and what was written about it
-    player.close_drawer()
+    page.close_drawer()
     page.press_send("/cut 5")
     page.sync()
     until(lambda: scene.summary not in player.texts(), 20, "the summary gone")
     assert scene.pinned in player.texts()
-    recalled = sized_world.sidecar.ask("POST", "/recall", question)["memories"]
+    recalled = world.sidecar.ask("POST", "/recall", question)["memories"]
     assert scene.summary not in "\n".join(memory["text"] for memory in recalled)
 
     page.open_drawer()
