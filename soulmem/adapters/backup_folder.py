@@ -16,6 +16,7 @@ from datetime import date, datetime, timezone
 from pathlib import Path
 
 from soulmem.adapters.durable import sync_folder
+from soulmem.domain.calendar import utc
 from soulmem.domain.errors import StoreBroken, StoreError, StoreFull
 from soulmem.domain.phrases import phrase
 
@@ -58,10 +59,7 @@ class BackupFolder:
         with suppress(OSError):
             for path in self.folder.iterdir():
                 match = _NAME.match(path.name)
-                if match:
-                    made = datetime.strptime(match[1], _STAMP).replace(
-                        tzinfo=timezone.utc
-                    )
+                if match and (made := _moment(match[1])) is not None:
                     backups.append(Backup(path, made, bool(match[2])))
         return sorted(
             backups, key=lambda backup: (backup.made, backup.upgrade), reverse=True
@@ -106,7 +104,7 @@ class BackupFolder:
 
     def pack(self, place: Path, made: datetime, *, upgrade: bool = False) -> Backup:
         """Pack the copy into one file and delete backups that are too old. Raises StoreFull, StoreError."""
-        stamp = made.astimezone(timezone.utc).strftime(_STAMP)
+        stamp = utc(made).strftime(_STAMP)
         path = self.folder / f"soulmem-{stamp}{'-upgrade' if upgrade else ''}.tar.gz"
         unfinished = path.with_name(path.name + _UNFINISHED)
         try:
@@ -242,3 +240,11 @@ def _size(folder: Path) -> int:
         with suppress(OSError):
             size += path.stat().st_size if path.is_file() else 0
     return size
+
+
+def _moment(stamp: str) -> datetime | None:
+    """When a backup of that name was made; None for digits that are no date."""
+    try:
+        return datetime.strptime(stamp, _STAMP).replace(tzinfo=timezone.utc)
+    except ValueError:
+        return None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
 
+from soulmem.domain.calendar import shifted
+
 
 class SystemClock:
     """The computer's clock."""
@@ -27,7 +29,7 @@ class MovableClock:
 
     def now(self) -> datetime:
         """Aware UTC."""
-        return datetime.now(timezone.utc) + self._ahead
+        return shifted(datetime.now(timezone.utc), self._ahead)
 
     @property
     def extra_turns(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-from soulmem.domain.digests import Period
+from soulmem.domain.digests import Period, last_instant
 from soulmem.language.times.spans import MONTHS
 
 # a span that ends before six in the morning ends with the day before
@@ -14,9 +14,9 @@ _NIGHT = timedelta(hours=6)
 def span_text(start: datetime, end: datetime, year: int, language: str) -> str:
     """The days from `start` (inclusive) to `end` (exclusive), "en" or "zh"; `year` is left out."""
     first = start.date()
-    last = max(first, (end - timedelta(microseconds=1)).date())
+    last = max(first, last_instant(end).date())
     if last > first and end - start < timedelta(1) and end.hour <= 6:
-        last = max(first, (end - _NIGHT - timedelta(microseconds=1)).date())
+        last = max(first, last_instant(end - _NIGHT).date())
     named = first.year != year or last.year != year
     return (_chinese if language == "zh" else _english)(first, last, named)
 

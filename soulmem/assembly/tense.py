@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from soulmem.assembly.compose import language_of
 from soulmem.assembly.dates import span_text
+from soulmem.domain.digests import first_instant_after
 
 _PAST = {
     "en": ("{} (no longer so)", "{} (until {}, no longer so)"),
@@ -22,5 +23,5 @@ def as_past(text: str, until: datetime | None, story: str | None = None) -> str:
     if story is None and until is None:
         return bare.format(text)
     if story is None and until is not None:
-        story = span_text(until, until + timedelta(microseconds=1), 0, language)
+        story = span_text(until, first_instant_after(until), 0, language)
     return dated.format(text, story)

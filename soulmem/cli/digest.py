@@ -11,6 +11,7 @@ from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import load_settings, sidecar
 from soulmem.cli.souls import known_soul
 from soulmem.cli.words import Words
+from soulmem.domain.calendar import from_local
 from soulmem.domain.errors import Unprocessable
 
 
@@ -44,4 +45,4 @@ def _moment(text: str, words: Words) -> str:
         moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
     except ValueError as error:
         raise Unprocessable(words("digest_time", text=text), field="TIME") from error
-    return (moment if moment.tzinfo else moment.astimezone()).isoformat()
+    return (moment if moment.tzinfo else from_local(moment)).isoformat()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from datetime import datetime, timedelta, timezone
-from typing import Any
 from urllib.parse import urlencode
 
 from soulmem.cli.client import Client
@@ -13,11 +12,12 @@ from soulmem.cli.screen import Screen
 from soulmem.cli.sidecar import load_settings, sidecar
 from soulmem.cli.souls import known_soul
 from soulmem.cli.words import Words
+from soulmem.domain.calendar import bounded, from_local, local, shifted
 from soulmem.domain.errors import Unprocessable
 
 _SHOWN = 20  # latest changes
 _AGO = re.compile(r"(\d{1,6})\s*([mhd])\Z")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+_UNITS = {"m": 1, "h": 60, "d": 1440}  # minutes
 
 
 def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 def _show(client: Client, soul: str, words: Words, screen: Screen) -> int:
     page = client.ask("GET", "/audit?" + urlencode({"soul": soul, "limit": _SHOWN}))
     for entry in page["audit"]:
-        moment = datetime.fromisoformat(entry["at"].replace("Z", "+00:00")).astimezone()
+        moment = local(datetime.fromisoformat(entry["at"].replace("Z", "+00:00")))
         what = {
             "id": entry["id"],
             "at": f"{moment:%Y-%m-%d %H:%M}",
@@ -79,13 +79,10 @@ def _moment(text: str, words: Words) -> str:
     """The time in ISO 8601. `text` is such a time (local if it has no zone), or a time ago like 90m, 2h or 3d."""
     ago = _AGO.match(text.strip())
     if ago is not None:
-        span: dict[str, Any] = {_UNITS[ago[2]]: int(ago[1])}
-        return (datetime.now(timezone.utc) - timedelta(**span)).isoformat()
+        back = timedelta(minutes=int(ago[1]) * _UNITS[ago[2]])
+        return bounded(shifted(datetime.now(timezone.utc), -back)).isoformat()
     try:
-        return (
-            datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
-            .astimezone()
-            .isoformat()
-        )
-    except (ValueError, OverflowError) as error:
+        moment = datetime.fromisoformat(text.strip().replace("Z", "+00:00"))
+    except ValueError as error:
         raise Unprocessable(words("no_moment", text=text), field="--since") from error
+    return (from_local(moment) if moment.tzinfo is None else moment).isoformat()

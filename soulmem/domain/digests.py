@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import Enum
 
+from soulmem.domain.calendar import MICROSECOND, shifted
 from soulmem.domain.memories import Memory
-
-_INSTANT = timedelta(microseconds=1)
 
 
 class Period(str, Enum):
@@ -33,28 +32,33 @@ def period_start(moment: datetime, period: Period) -> datetime:
         return hour
     day = hour.replace(hour=0)
     if period is Period.WEEK:
-        return day - timedelta(days=day.weekday())
+        return shifted(day, -timedelta(days=day.weekday()))
     if period is Period.MONTH:
         return day.replace(day=1)
     return day.replace(month=1, day=1) if period is Period.YEAR else day
 
 
 def period_end(start: datetime, period: Period) -> datetime:
-    """The first moment after the hour, day, week, month or year that begins at `start`, by the clocks there."""
+    """The first moment after the hour, day, week, month or year that begins at `start`, by the clocks there.
+
+    Of the last one of the calendar, its last moment.
+    """
     if period is Period.HOUR:
-        return start + timedelta(hours=1)
+        return shifted(start, timedelta(hours=1))
     days = {Period.DAY: 1, Period.WEEK: 7, Period.MONTH: 32}.get(period, 367)
-    return period_start(start + timedelta(days=days), period)
+    later = shifted(start, timedelta(days=days))
+    end = period_start(later, period)
+    return end if end > start else later
 
 
 def last_instant(end: datetime) -> datetime:
     """The last moment before an exclusive end, as the end of a time span, which is inclusive."""
-    return end - _INSTANT
+    return shifted(end, -MICROSECOND)
 
 
 def first_instant_after(last: datetime) -> datetime:
     """The exclusive end of a time span that ends with this moment; inverse of `last_instant`."""
-    return last + _INSTANT
+    return shifted(last, MICROSECOND)
 
 
 def period_of(memory: Memory) -> Period | None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from enum import Enum
 
+from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.domain.phrases import phrase
 from soulmem.domain.retention import Decay, retained
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND = timedelta(microseconds=1)
 
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 TEXTS = (*_EPISODES, MemoryKind.NOTE)  # what names people and things
@@ -176,7 +174,7 @@ class EdgePage:
                 target=self.target[index],
                 kind=EdgeKind(self.kind[index]),
                 origin=Origin(self.origin[index]),
-                touched=_EPOCH + self.touched[index] * _MICROSECOND,
+                touched=EPOCH + self.touched[index] * MICROSECOND,
                 strength=self.strength[index],
                 confidence=self.confidence[index],
                 stability=self.stability[index],

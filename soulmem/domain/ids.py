@@ -7,9 +7,10 @@ import hashlib
 import re
 import secrets
 import time
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import NewType
 
+from soulmem.domain.calendar import at_seconds
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.phrases import phrase
 
@@ -51,7 +52,7 @@ def born(made: str) -> datetime:
     number = 0
     for digit in made[1:11]:
         number = number << 5 | _BASE32.index(digit)
-    return datetime.fromtimestamp(number / 1000, timezone.utc)
+    return at_seconds(number / 1000)
 
 
 def derived_id(prefix: str, *parts: str) -> str:

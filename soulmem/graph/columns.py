@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.situation import story_time
 from soulmem.graph.association import MEMORY_KINDS
@@ -21,18 +22,14 @@ _ORIGIN_CODE = {origin: code for code, origin in enumerate(ORIGINS)}
 UNKNOWN = -1  # not counted yet: counting the tokens of all texts takes seconds
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND = timedelta(microseconds=1)
-
-
 def microseconds(moment: datetime) -> int:
     """Microseconds since 1970 of an aware moment, as in `Columns.created`."""
-    return (moment - _EPOCH) // _MICROSECOND
+    return (moment - EPOCH) // MICROSECOND
 
 
 def moment_of(created: int) -> datetime:
     """The moment of a value in `Columns.created`; inverse of `microseconds`."""
-    return _EPOCH + created * _MICROSECOND
+    return EPOCH + created * MICROSECOND
 
 
 class Columns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta, timezone
 from hashlib import blake2b
 from itertools import chain
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.edges import Edge, EdgeKind, EdgePage, edge_id
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
@@ -26,8 +26,6 @@ from soulmem.graph.sparse import Sparse
 _ORIGINS = tuple(Origin)
 _KIND_CODE = {kind.value: code for code, kind in enumerate(EDGE_KINDS)}
 _ORIGIN_CODE = {origin.value: code for code, origin in enumerate(_ORIGINS)}
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND = timedelta(microseconds=1)
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 _FREE = 255  # the kind of a slot that holds no edge
 _FIRST_SLOTS = 64
@@ -143,7 +141,7 @@ class EdgeTable(Mapping[str, Edge]):
             target=self._end(self._target.item(slot)),
             kind=EDGE_KINDS[self._kind.item(slot)],
             origin=_ORIGINS[self._origin.item(slot)],
-            touched=_EPOCH + self._touched.item(slot) * _MICROSECOND,
+            touched=EPOCH + self._touched.item(slot) * MICROSECOND,
             strength=self._strength.item(slot),
             confidence=self._confidence.item(slot),
             stability=self._stability.item(slot),
@@ -228,7 +226,7 @@ class EdgeTable(Mapping[str, Edge]):
             self._arriving.add(target, slot)
             self._ids.put(_number(key), slot)
         self._origin[slot] = _ORIGIN_CODE[edge.origin.value]
-        self._touched[slot] = (edge.touched - _EPOCH) // _MICROSECOND
+        self._touched[slot] = (edge.touched - EPOCH) // MICROSECOND
         self._strength[slot] = edge.strength
         self._confidence[slot] = edge.confidence
         self._stability[slot] = edge.stability

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.fading import FadingRecord, Retelling
 from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
 from soulmem.domain.micro_units import (
@@ -14,9 +14,6 @@ from soulmem.domain.micro_units import (
     Retention,
     UnitSpan,
 )
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 def packed_fading(record: FadingRecord) -> list[Any]:
@@ -62,12 +59,12 @@ def _span(span: UnitSpan) -> list[Any]:
 
 
 def _state(state: Retention) -> list[Any]:
-    touched = (state.touched - _EPOCH) // _MICROSECOND
+    touched = (state.touched - EPOCH) // MICROSECOND
     return [state.visibility, state.stability, touched, state.at_turn]
 
 
 def _retention(values: list[Any]) -> Retention:
     visibility, stability, touched, at_turn = values
-    moment = _EPOCH + touched * _MICROSECOND
+    moment = EPOCH + touched * MICROSECOND
     turn = None if at_turn is None else float(at_turn)
     return Retention(float(visibility), float(stability), moment, turn)

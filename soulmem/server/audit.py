@@ -19,7 +19,7 @@ from soulmem.server.schemas.audit import (
     HistoryQuery,
     UndoBody,
 )
-from soulmem.server.schemas.common import NoBody, NoQuery, utc
+from soulmem.server.schemas.common import NoBody, NoQuery, within_calendar
 
 
 @route("GET", "/v1/audit", query=AuditQueryParams, body=None, response=AuditResponse)
@@ -29,7 +29,7 @@ async def read_audit(call: Call[AuditQueryParams, NoBody]) -> Reply[AuditRespons
     page = await call.engine.history.audit(
         call.owner,
         SoulId(query.soul),
-        utc(query.since, "since"),
+        within_calendar(query.since),
         query.limit,
         query.cursor,
     )
@@ -59,7 +59,7 @@ async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoResponse]:
     undone = await call.engine.history.undo(
         call.owner,
         SoulId(body.soul),
-        since=utc(body.since, "since"),
+        since=within_calendar(body.since),
         change=body.change,
         job=body.job,
     )

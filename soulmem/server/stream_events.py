@@ -12,7 +12,7 @@ from soulmem.server.responses.stream_events import (
     events_response,
 )
 from soulmem.server.routes import Call, route
-from soulmem.server.schemas.common import NoBody, NoQuery, utc
+from soulmem.server.schemas.common import NoBody, NoQuery, within_calendar
 from soulmem.server.schemas.stream_events import EventsBody, EventsQuery, stream_events
 
 
@@ -41,7 +41,7 @@ async def add_events(call: Call[NoQuery, EventsBody]) -> Reply[AddedResponse]:
 async def list_events(call: Call[EventsQuery, NoBody]) -> Reply[StreamEventsResponse]:
     """The events of a stream by time, page by page."""
     query = call.query
-    span = utc(query.start, "from"), utc(query.end, "to")
+    span = within_calendar(query.start), within_calendar(query.end)
     if span[0] is not None and span[1] is not None and span[1] <= span[0]:
         raise span_backwards("to")
     page = await call.engine.streams.page(

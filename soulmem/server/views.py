@@ -26,7 +26,7 @@ from soulmem.server.responses.overview import (
     overview_response,
 )
 from soulmem.server.routes import Call, route
-from soulmem.server.schemas.common import NoBody, utc
+from soulmem.server.schemas.common import NoBody, within_calendar
 from soulmem.server.schemas.memories import DensityQuery, density_filter
 from soulmem.server.schemas.views import (
     FadingQuery,
@@ -118,7 +118,7 @@ async def list_habits(call: Call[HabitsQuery, NoBody]) -> Reply[HabitsResponse]:
 async def read_timeline(call: Call[TimelineQuery, NoBody]) -> Reply[TimelineResponse]:
     """Memories that overlap a span of time, in order, page by page."""
     query = call.query
-    start, end = utc(query.start, "from"), utc(query.end, "to")
+    start, end = within_calendar(query.start), within_calendar(query.end)
     if start and end and end <= start:
         raise Unprocessable(
             f"the span ends at {end.isoformat()}, not after {start.isoformat()}: swap them",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timezone, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any
 
+from soulmem.domain.calendar import EPOCH, bounded, from_local
 from soulmem.language.times.spans import MONTHS
 
 _MONTHS = [name[:3].lower() for name in MONTHS]
@@ -35,7 +36,7 @@ def parse_send_date(value: Any, local: tzinfo | None = None) -> datetime | None:
         ):
             return _since_1970(float(value))
         if isinstance(value, str):
-            return _from_text(value.strip(), local)
+            return bounded(_from_text(value.strip(), local))
     except (ValueError, OverflowError, OSError):  # a 31st of February, a year 0
         return None
     return None
@@ -46,10 +47,10 @@ def _since_1970(number: float) -> datetime | None:
         return None
     # 1e11 ms is 1973, 1e11 s the year 5138
     seconds = number / 1000 if number >= 1e11 else number
-    return datetime.fromtimestamp(seconds, timezone.utc)
+    return bounded(EPOCH + timedelta(seconds=seconds))
 
 
-def _from_text(text: str, local: tzinfo | None) -> datetime | None:
+def _from_text(text: str, local: tzinfo | None) -> datetime:
     if match := _SPOKEN.search(text):
         month, day, year, hour, minute, half = match.groups()
         hour24 = int(hour) % 12 + (12 if half.lower() == "pm" else 0)
@@ -73,4 +74,4 @@ def _iso_in(text: str, local: tzinfo | None) -> datetime:
     )
     if moment.tzinfo is not None:
         return moment
-    return moment.astimezone() if local is None else moment.replace(tzinfo=local)
+    return from_local(moment) if local is None else moment.replace(tzinfo=local)

@@ -134,6 +134,62 @@ def test_lunar_days(year: int, month: int, day: int, expected: date) -> None:
 def test_feasts_that_move() -> None:
     assert easter(2024) == date(2024, 3, 31)
     assert easter(2025) == date(2025, 4, 20)
-    assert feast("thanksgiving", 2025) == (date(2025, 11, 27), date(2025, 12, 1))
+    assert feast("thanksgiving", 2025) == (date(2025, 11, 27), 4)
     assert feast("chinese new year", 2200) is None
     assert feast("monday", 2025) is None
+
+
+ENDS_OF_TIME = [
+    datetime(1, 1, 1, tzinfo=timezone.utc),
+    datetime(1, 6, 1, 12, tzinfo=TOKYO),
+    datetime(4, 2, 29, tzinfo=timezone.utc),
+    datetime(300, 6, 1, 12, tzinfo=timezone.utc),
+    datetime(9996, 2, 29, tzinfo=timezone.utc),
+    datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=timezone(-timedelta(hours=12))),
+]
+MORE_WORDS = [
+    "540 years ago",
+    "999 decades ago",
+    "between 1 May 1999 and 3 June 2001",
+    "last weekend",
+    "this weekend",
+    "last winter",
+    "last Monday night",
+    "New Year's Eve",
+    "last Christmas",
+    "the last 999 years",
+    "lately",
+    "500年前",
+    "去年冬天",
+    "上周末",
+    "去年除夕",
+    "上个月底",
+]
+
+
+@pytest.mark.parametrize("moment", ENDS_OF_TIME, ids=str)
+def test_a_story_at_an_end_of_the_calendar_reads_words_for_time(
+    moment: datetime,
+) -> None:
+    """What the calendar does not have is no time; what it has is one, also on its last day."""
+    texts = [*MORE_WORDS, *(text for text, _ in (*SPANS, *WITHIN))]
+    for text in texts:
+        for phrase in time_phrases(text, moment):
+            assert all(span.start <= moment for span in phrase.spans), text
+    assert [one.words for one in time_phrases("today", moment)] == ["today"]
+
+
+@pytest.mark.parametrize(
+    ("text", "year"), [("yesterday", 1), ("last year", 1), ("540 years ago", 300)]
+)
+def test_a_time_before_the_calendar_is_none(text: str, year: int) -> None:
+    assert time_phrases(text, datetime(year, 1, 1, 12, tzinfo=timezone.utc)) == ()
+
+
+def test_the_last_day_of_the_calendar_has_a_morning_and_a_night() -> None:
+    last = datetime(9999, 12, 31, 23, tzinfo=timezone.utc)
+    for text in ("this morning", "tonight", "this week", "this month", "this year"):
+        (one,) = time_phrases(text, last)
+        assert one.spans[0].start <= last, text
+    (yesterday,) = time_phrases("yesterday", last)
+    assert yesterday.spans[0].start.day == 30

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from soulmem.domain.calendar import FIRST, LAST
 from soulmem.domain.dialogue import Fork
 from soulmem.engine.api.requests import Activity, Base, SyncAnswer, SyncRequest
 from tests.server.conftest import Client, refused
@@ -92,6 +93,23 @@ async def test_a_chat_comes_back_as_it_was_sent(client: Client) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("0001-01-01T00:00:00+14:00", FIRST),
+        ("0001-01-01T00:00:00Z", FIRST),
+        ("9999-12-31T23:59:59.999999-12:00", LAST),
+    ],
+)
+async def test_a_time_at_an_end_of_the_calendar_arrives_as_the_nearest_with_a_date_everywhere(
+    client: Client, engine: FakeEngine, sent: str, stored: datetime
+) -> None:
+    body = a_chat(a_message("m1", sent_at=sent, story_at=sent))
+    assert (await client.put("/v1/chats/c1", json=body)).status == 200
+    (message,) = engine.asked("sync_chat").messages
+    assert (message.sent_at, message.story_at) == (stored, stored)
+
+
 async def test_times_arrive_in_utc(client: Client, engine: FakeEngine) -> None:
     await client.put(
         "/v1/chats/c1",
@@ -153,16 +171,8 @@ async def test_held_removals_are_told(
         (("messages", 0, "sent_at"), "2024-02-30T00:00:00Z", "messages[0].sent_at"),
         (("messages", 0, "sent_at"), "yesterday", "messages[0].sent_at"),
         (("messages", 0, "sent_at"), 1700000000, "messages[0].sent_at"),
-        (
-            ("messages", 0, "sent_at"),
-            "0001-01-01T00:00:00+14:00",
-            "messages[0].sent_at",
-        ),
-        (
-            ("messages", 0, "story_at"),
-            "9999-12-31T23:59:59-01:00",
-            "messages[0].story_at",
-        ),
+        (("messages", 0, "sent_at"), "10000-01-01T00:00:00Z", "messages[0].sent_at"),
+        (("messages", 0, "story_at"), "0000-12-31T23:59:59Z", "messages[0].story_at"),
         (("messages", 0, "hidden"), 0, "messages[0].hidden"),
         (("messages", 0, "swipe"), -1, "messages[0].swipe"),
         (("messages", 0, "swipe"), "0", "messages[0].swipe"),

@@ -6,13 +6,14 @@ A page is one JSON text written by the engine, an array of arrays: the fastest w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from itertools import chain
 from typing import Any
 
 import msgspec
 
 from soulmem.adapters.surreal.rows import EDGES, Row, instant
+from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.dialogue import Version
 from soulmem.domain.edges import Edge, EdgePage
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
@@ -35,8 +36,6 @@ from soulmem.domain.situation import (
 )
 from soulmem.domain.terms import Term
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND = timedelta(microseconds=1)
 _NO_SITUATION = Situation()
 _MAX_SHARED = 1 << 14  # moments, terms and sets of participants shared among memories
 
@@ -318,9 +317,7 @@ def edge_page(lines: str) -> EdgePage:
         target=columns["target"],
         kind=columns["kind"],
         origin=columns["origin"],
-        touched=[
-            (instant(text) - _EPOCH) // _MICROSECOND for text in columns["touched"]
-        ],
+        touched=[(instant(text) - EPOCH) // MICROSECOND for text in columns["touched"]],
         strength=columns["strength"],
         confidence=columns["confidence"],
         stability=columns["stability"],

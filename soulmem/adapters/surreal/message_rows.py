@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 from soulmem.adapters.surreal.rows import Row, Table, moment
+from soulmem.domain.calendar import utc
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, Owner, SlotId, SoulId
 from soulmem.ports.store import RankedMessage
@@ -81,4 +82,4 @@ def _message(
 
 def _text(value: datetime | None) -> str | None:
     """The moment in UTC, as ISO 8601."""
-    return None if value is None else value.astimezone(timezone.utc).isoformat()
+    return None if value is None else utc(value).isoformat()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
+from datetime import datetime
 from typing import Any
 
 from soulmem.domain.dialogue import (
@@ -33,9 +33,6 @@ from soulmem.domain.soul import (
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage
 
 Row = dict[str, Any]
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
-_MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
@@ -32,6 +32,7 @@ from soulmem.adapters.surreal.transaction import (
     transaction,
 )
 from soulmem.domain.audit import AuditEntry, AuditQuery
+from soulmem.domain.calendar import START
 from soulmem.domain.deletions import Deletion
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat
@@ -58,7 +59,6 @@ READ_ROWS = 2000  # rows in one answer
 READ_AROUND = 200  # memories whose edges are read in one call
 _SMALL = 16  # rows that are encoded faster than a thread is started
 
-_LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
 T = TypeVar("T")
 
@@ -495,4 +495,4 @@ def _when(record: RecallRecord) -> tuple[datetime, str]:
 
 
 def _age(value: Soul | Chat) -> tuple[datetime, str]:
-    return (value.created or _LONG_AGO, value.id)
+    return (value.created or START, value.id)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.link import Query, bound
 from soulmem.adapters.surreal.rows import instant
+from soulmem.domain.calendar import utc
 from soulmem.domain.ids import Owner, SoulId, StreamId
 from soulmem.domain.streams import StreamEvent
 
@@ -122,4 +123,4 @@ def _event(line: Any) -> StreamEvent:
 
 def _written(moment: datetime) -> str:
     """A time as a text that sorts like it."""
-    return moment.astimezone(timezone.utc).isoformat(timespec="microseconds")
+    return utc(moment).isoformat(timespec="microseconds")

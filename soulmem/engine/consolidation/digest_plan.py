@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.calendar import at_seconds, from_local, local
 from soulmem.domain.digests import (
     Period,
     period_end,
@@ -82,10 +83,10 @@ def planned_digests(mind: Mind, period: Period) -> list[PlannedDigest]:
         return _planned_of_chats(mind, rows)
     out = []
     for start, members in _by_start(mind, rows, period):
-        end = period_end(start, period).astimezone()
+        end = from_local(period_end(start, period))
         for timeline, chat, some in _timelines(mind, members):
             read = tuple(mind.ids_at(some.tolist()))
-            begin = start.astimezone()
+            begin = from_local(start)
             out.append(PlannedDigest(period, begin, end, timeline, chat, read))
     return out
 
@@ -305,16 +306,14 @@ def _planned_of_chats(mind: Mind, rows: Ints) -> list[PlannedDigest]:
 
 def _planned_of_chat(mind: Mind, chat: ChatId, rows: Ints) -> PlannedDigest:
     happened = mind.columns.happened[rows]
-    start = _local(float(happened.min())).astimezone()
+    start = local(at_seconds(float(happened.min())))
     last = _local(float(mind.columns.ended[rows].max()))
     read = tuple(mind.ids_at(rows.tolist()))
     # The day of its last message has to be over: until then the chat goes on.
-    over = period_end(period_start(last, Period.DAY), Period.DAY).astimezone()
+    over = from_local(period_end(period_start(last, Period.DAY), Period.DAY))
     return PlannedDigest(Period.CHAT, start, over, chat, chat, read)
 
 
 def _local(moment: float) -> datetime:
     """The time on this computer's clock, without a zone, at so many seconds since 1970."""
-    return (
-        datetime.fromtimestamp(moment, timezone.utc).astimezone().replace(tzinfo=None)
-    )
+    return local(at_seconds(moment)).replace(tzinfo=None)

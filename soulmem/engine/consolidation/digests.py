@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
+from datetime import datetime
 from functools import partial
 from weakref import WeakKeyDictionary
 
 from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
+from soulmem.domain.calendar import local, utc
 from soulmem.domain.digests import CALENDAR, Period, digest_span
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState
@@ -216,12 +217,12 @@ class DigestWriter:
 
     def _now(self) -> datetime:
         """The present, in the zone of this computer."""
-        return self._clock.now().astimezone()
+        return local(self._clock.now())
 
 
 def _source(now: datetime) -> str:
     """By which a round of Idle is undone."""
-    return f"idle-{now.astimezone(timezone.utc):%Y%m%dT%H%M%S}"
+    return f"idle-{utc(now):%Y%m%dT%H%M%S}"
 
 
 def _below(period: Period) -> tuple[Period, ...]:

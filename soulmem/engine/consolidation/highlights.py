@@ -12,6 +12,7 @@ from soulmem.assembly.compose import language_of
 from soulmem.assembly.dates import period_text
 from soulmem.consolidation.digests import DigestParams, Sentence, choose_sentences
 from soulmem.conversation.importance import importance_of
+from soulmem.domain.calendar import local
 from soulmem.domain.digests import Period, last_instant
 from soulmem.domain.ids import MemoryId, SoulId, StreamId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Timelines
@@ -83,8 +84,7 @@ def highlight_change(
     if old is not None and _is_of_user(old):
         return None
     language = language_of([event.text for event in quoted])
-    local = quarter.start.astimezone(), end.astimezone()
-    name = period_text(*local, Period.HIGHLIGHT, language)
+    name = period_text(local(quarter.start), local(end), Period.HIGHLIGHT, language)
     head = (
         f"{name}, {quarter.stream}:"
         if language == "en"

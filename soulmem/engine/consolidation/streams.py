@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary
 
 from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
-from soulmem.domain.digests import Period, digest_span
+from soulmem.domain.calendar import END, START, shifted, utc
+from soulmem.domain.digests import Period, digest_span, first_instant_after
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, Owner, SoulId, StreamId
 from soulmem.domain.memories import MemoryState
@@ -36,8 +37,6 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
-_END_OF_TIME = datetime.max.replace(tzinfo=timezone.utc)
-_START_OF_TIME = datetime.min.replace(tzinfo=timezone.utc)
 _REASON = str(change_reasons.HIGHLIGHT)
 
 
@@ -121,10 +120,10 @@ class Streams:
         """A page of the stream's events within the span: from (inclusive), to (exclusive). Raises NotFound."""
         world = await self._world_of(owner)
         world.soul(soul)
-        start = (span[0] or _START_OF_TIME, "")
+        start = (span[0] or START, "")
         if cursor is not None:
             start = max(start, _position(cursor))
-        end = span[1] or _END_OF_TIME
+        end = span[1] or END
         events = await self._store.events(owner, soul, stream, start, end, limit + 1)
         more = len(events) > limit
         return EventPage(events[:limit], _cursor(events[limit - 1]) if more else None)
@@ -173,7 +172,7 @@ class Streams:
         if not events:
             return
         if end > now:
-            end = max(events[-1].moment, quarter.start) + timedelta(microseconds=1)
+            end = first_instant_after(max(events[-1].moment, quarter.start))
         quoted = await self._compute.run(highlight_quotations, mind, events)
         make = partial(highlight_change, quarter, end, quoted, now)
         async with world.writing as token:
@@ -206,14 +205,12 @@ class Streams:
 
     def _end(self, quarter: Quarter) -> datetime:
         """The end of a quarter, which is midnight at the latest."""
-        midnight = quarter.start.replace(hour=0, minute=0) + timedelta(days=1)
-        return min(quarter.start + self._length, midnight)
+        midnight = shifted(quarter.start.replace(hour=0, minute=0), timedelta(days=1))
+        return min(shifted(quarter.start, self._length), midnight)
 
     def _start(self, moment: datetime) -> datetime:
         """Start of the quarter of an hour around the moment, counted from midnight UTC."""
-        day = moment.astimezone(timezone.utc).replace(
-            hour=0, minute=0, second=0, microsecond=0
-        )
+        day = utc(moment).replace(hour=0, minute=0, second=0, microsecond=0)
         return day + self._length * ((moment - day) // self._length)
 
 
@@ -225,12 +222,12 @@ def _told(mind: Mind) -> dict[MemoryId, datetime]:
         if memory.situation.period == Period.HIGHLIGHT:
             _, end = digest_span(memory)
             is_of_user = memory.state is not MemoryState.ACTIVE
-            told[memory.id] = _END_OF_TIME if is_of_user else end
+            told[memory.id] = END if is_of_user else end
     return told
 
 
 def _cursor(event: StreamEvent) -> str:
-    return f"{event.moment.astimezone(timezone.utc):%Y%m%dT%H%M%S.%f}_{event.id}"
+    return f"{utc(event.moment):%Y%m%dT%H%M%S.%f}_{event.id}"
 
 
 def _position(cursor: str) -> tuple[datetime, str]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from soulmem.assembly.tense import as_past
 from soulmem.consolidation.validity import FactClaim, FactValidity, is_same_fact
+from soulmem.domain.calendar import local
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
@@ -66,8 +67,8 @@ class Deduplicated:
         if validity is None:
             return memory
         until = validity.until
-        local = until.astimezone() if until is not None else None  # days begin here
-        return replace(memory, text=as_past(memory.text, local, validity.story))
+        day = local(until) if until is not None else None  # days begin here
+        return replace(memory, text=as_past(memory.text, day, validity.story))
 
     def texts(self, mind: Mind, rows: Sequence[int]) -> list[str]:
         """The texts of `rendered`, mostly without building the memories."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import cache, partial
 from weakref import WeakKeyDictionary
 
+from soulmem.domain.calendar import local
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId, new_id
 from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled, Timings, Trace
@@ -252,7 +253,7 @@ class Recaller:
             query,
             self._params,
             self._clock.extra_turns,
-            self._clock.now().astimezone(),  # days begin where this computer stands
+            local(self._clock.now()),  # days begin where this computer stands
             with_doubted=task.with_doubted,
         )
         if task.vectors is not None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.assembly.why import NamedTime
+from soulmem.domain.calendar import shifted
 from soulmem.domain.ids import ChatId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import TimeRange
@@ -244,7 +245,7 @@ def _conversation(
     conversations = _conversations(mind, chat, accessible)
     if back == FIRST:
         return conversations[0].rows.tolist() if conversations else ()
-    recent = (current_time - timedelta(seconds=_PAUSE)).timestamp()
+    recent = shifted(current_time, -timedelta(seconds=_PAUSE)).timestamp()
     for i in reversed(range(len(conversations))):
         if conversations[i].chat == chat:
             if conversations[i].ended > recent:

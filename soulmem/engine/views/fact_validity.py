@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import product
 
 import numpy as np
@@ -25,6 +25,7 @@ from soulmem.consolidation.validity import (
     fact_end,
     is_same_fact,
 )
+from soulmem.domain.calendar import at_seconds, from_local, local
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.edges import Edge, EdgeKind, edge_id
 from soulmem.domain.ids import ChatId, MemoryId
@@ -264,9 +265,10 @@ class FactValidities:
             story = self._story_time_of_end(key, end)
             if story is not None:
                 try:
-                    return datetime.fromisoformat(story).astimezone(), None
+                    told = datetime.fromisoformat(story)
                 except ValueError:
                     return until, story
+                return (from_local(told) if told.tzinfo is None else local(told)), None
         return until, None
 
     def _story_time_of_end(self, key: MemoryId, end: FactEnd) -> str | None:
@@ -332,4 +334,4 @@ def _may_interact(relation: Relation, other: Relation) -> bool:
 
 
 def _time(moment: Moment) -> datetime:
-    return datetime.fromtimestamp(moment[0], timezone.utc)
+    return at_seconds(moment[0])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.calendar import at_seconds
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.situation import Emotion
@@ -104,4 +105,4 @@ def _most_of(label: str, memories: Sequence[Memory]) -> MemoryId:
 
 
 def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(float(seconds), timezone.utc)
+    return at_seconds(float(seconds))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timezone
+from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.calendar import at_seconds, from_local, local
 from soulmem.domain.digests import Period, period_end, period_start
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId
@@ -147,24 +148,20 @@ def listed_density(
     last = max(last, first + 1.0)
     counts, _ = np.histogram(times, bins, (first, last))
     periods = () if period is None else tuple(_shares(times, period))
-    return Density(_moment(first), _moment(last), tuple(counts.tolist()), periods)
+    return Density(at_seconds(first), at_seconds(last), tuple(counts.tolist()), periods)
 
 
 def _shares(times: Floats, period: Period) -> Iterator[Share]:
     """The periods of this computer's calendar that hold any of the ascending times."""
     place = 0
     while place < times.size:
-        local = _moment(float(times[place])).astimezone().replace(tzinfo=None)
-        start = period_start(local, period)
-        end = period_end(start, period)
+        wall = local(at_seconds(float(times[place]))).replace(tzinfo=None)
+        start = period_start(wall, period)
+        end = from_local(period_end(start, period))
         after = int(np.searchsorted(times, end.timestamp()))
         after = max(after, place + 1)
-        yield Share(start.astimezone(), end.astimezone(), after - place)
+        yield Share(from_local(start), end, after - place)
         place = after
-
-
-def _moment(seconds: float) -> datetime:
-    return datetime.fromtimestamp(seconds, timezone.utc)
 
 
 def _only(n: int, rows: Ints) -> Bools:

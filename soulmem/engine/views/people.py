@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime, timezone
+from datetime import datetime
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.domain.calendar import at_seconds
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
@@ -210,7 +211,7 @@ def _feeling(mind: Mind, latest: Ints) -> Emotion | None:
 
 
 def _time(mind: Mind, row: int) -> datetime:
-    return datetime.fromtimestamp(float(mind.columns.ended[row]), timezone.utc)
+    return at_seconds(float(mind.columns.ended[row]))
 
 
 def _episodes_by_concept(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from soulmem.language.times import feasts
 from soulmem.language.times.counting import (
+    Reader,
     back_by,
     days_back,
+    found,
     in_day,
     latest,
     of_day,
@@ -18,8 +20,6 @@ from soulmem.language.times.counting import (
     up_to_now,
 )
 from soulmem.language.times.spans import FIRST, Span, TimeReading, Today, third
-
-Reader = Callable[[re.Match[str], Today], "TimeReading | None"]
 
 _DIGITS = {sign: i for i, sign in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
@@ -239,7 +239,7 @@ def _holidays(match: re.Match[str], today: Today) -> TimeReading | None:
     year, is_over = _year(match, today), _piece(match, "k").startswith("上")
     span = latest(
         today,
-        lambda y: Span(today.month(y, first).start, today.month(y, after).start),
+        lambda y: today.month_span(y, first, after - first),
         year,
         is_over,
     )
@@ -356,8 +356,4 @@ def readings(text: str, today: Today) -> Iterator[tuple[int, int, TimeReading]]:
     """Where in the text words for a past time stand, from and to, and what they mean; they may overlap."""
     if text.isascii() or not _HINT.search(text):
         return
-    for pattern, read in compiled():
-        for match in pattern.finditer(text):
-            reading = read(match, today)
-            if reading is not None:
-                yield match.start(), match.end(), reading
+    yield from found(compiled(), text, today)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from datetime import date, timedelta
 
-from soulmem.language.times.spans import DAY, Span, TimeReading, Today
+from soulmem.domain.calendar import shifted
+from soulmem.language.times.spans import NoSpan, Span, TimeReading, Today
+
+Reader = Callable[[re.Match[str], Today], "TimeReading | None"]
+Rules = Iterable[tuple[re.Pattern[str], Reader]]
 
 _SIZE = {  # days
     "minute": 1 / 1440,
@@ -40,11 +46,11 @@ def back_by(
         return TimeReading((today.day(int(n)),), confidence)
     if size < 1.0:
         slack = timedelta(size * max(0.5, 0.25 * n, (high - low) / 2))
-        moment = today.current_time - timedelta(size * n)
-        return TimeReading((Span(moment - slack, moment + slack),), confidence)
-    first, last = (today.this_day - timedelta(round(size * k)) for k in (high, low))
-    around = timedelta(round(_AROUND.get(unit, 0) * min(1.0, n)))
-    spans = [today.days(first - around, last + around + DAY)]
+        moment = shifted(today.current_time, -timedelta(size * n))
+        span = Span(shifted(moment, -slack), shifted(moment, slack))
+        return TimeReading((span,), confidence)
+    around = round(_AROUND.get(unit, 0) * min(1.0, n))
+    spans = [today.days_back(round(size * high) + around, round(size * low) - around)]
     if exact and unit in ("week", "month", "year"):
         whole = {
             "week": today.week,
@@ -69,7 +75,7 @@ def up_to_now(
 
 def of_day(today: Today, back: int, part: str | None, confidence: float) -> TimeReading:
     """The day so many days ago, or a part of it and then the whole."""
-    return in_day(today, today.this_day - DAY * back, part, confidence)
+    return in_day(today, today.day_back(back), part, confidence)
 
 
 def in_day(
@@ -82,10 +88,7 @@ def in_day(
 
 def days_back(today: Today, least: int, most: int, confidence: float) -> TimeReading:
     """Some day of these."""
-    return TimeReading(
-        (today.days(today.this_day - DAY * most, today.this_day - DAY * least + DAY),),
-        confidence,
-    )
+    return TimeReading((today.days_back(most, least),), confidence)
 
 
 def latest(
@@ -95,12 +98,13 @@ def latest(
     if year is not None:
         return of_year(year)
     for back in range(-1, 5):
-        span = of_year(today.this_day.year - back)
-        if (
-            span is not None
-            and (span.end if is_over else span.start) <= today.current_time
-        ):
-            return span
+        with suppress(NoSpan):
+            span = of_year(today.this_day.year - back)
+            if (
+                span is not None
+                and (span.end if is_over else span.start) <= today.current_time
+            ):
+                return span
     return None
 
 
@@ -126,3 +130,18 @@ def one_reading(
         if span is None
         else TimeReading((span,), confidence, is_absolute=is_absolute)
     )
+
+
+def found(
+    rules: Rules, text: str, today: Today
+) -> Iterator[tuple[int, int, TimeReading]]:
+    """Where words of the rules stand in the text, from and to, and what they mean; they may overlap.
+
+    A time that the calendar does not have, such as the year before its first, is none.
+    """
+    for pattern, read in rules:
+        for match in pattern.finditer(text):
+            with suppress(NoSpan):
+                reading = read(match, today)
+                if reading is not None:
+                    yield match.start(), match.end(), reading

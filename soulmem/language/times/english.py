@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 
 from soulmem.language.times import feasts
 from soulmem.language.times.counting import (
+    Reader,
     back_by,
     days_back,
+    found,
     in_day,
     latest,
     of_day,
@@ -21,13 +24,12 @@ from soulmem.language.times.spans import (
     DAY,
     FIRST,
     MONTHS,
+    NoSpan,
     Span,
     TimeReading,
     Today,
     third,
 )
-
-Reader = Callable[[re.Match[str], Today], "TimeReading | None"]
 
 _WORDS = "zero|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _NUMBERS = {word: float(number) for number, word in enumerate(_WORDS.split("|"))}
@@ -144,7 +146,7 @@ def _last_units(match: re.Match[str], today: Today) -> TimeReading | None:
 def _last(match: re.Match[str], today: Today) -> TimeReading | None:
     unit, back = _piece(match, "u"), 0 if _piece(match, "k") == "this" else 1
     if unit == "night":
-        return in_day(today, today.this_day - DAY, "night", 0.9) if back else None
+        return of_day(today, 1, "night", 0.9) if back else None
     spans = {
         "week": today.week,
         "weekend": today.weekend,
@@ -214,20 +216,21 @@ def _feast(match: re.Match[str], today: Today) -> TimeReading | None:
     )
 
 
-def _weekday(match: re.Match[str], today: Today) -> TimeReading:
+def _weekday(match: re.Match[str], today: Today) -> TimeReading | None:
     """`last Tuesday` is the one of the last week, else the latest; `on Tuesday` the latest."""
     weekday, which, part = (
         _DAYS.index(_piece(match, "w")),
         _piece(match, "k"),
         _piece(match, "p") or None,
     )
-    days = [today.this_day - DAY * ((today.this_day.weekday() - weekday) % 7 or 7)]
+    days = [(today.this_day.weekday() - weekday) % 7 or 7]
     if which == "last" and weekday < today.this_day.weekday():
-        days.insert(0, days[0] - DAY * 7)
+        days.insert(0, days[0] + 7)
     spans: list[Span] = []
-    for day in days:
-        spans += in_day(today, day, part, 0.9).spans
-    return TimeReading(tuple(spans), 0.6 if which == "on" else 0.85)
+    for back in days:
+        with suppress(NoSpan):
+            spans += of_day(today, back, part, 0.9).spans
+    return TimeReading(tuple(spans), 0.6 if which == "on" else 0.85) if spans else None
 
 
 def _day(back: int, confidence: float) -> Reader:
@@ -341,8 +344,4 @@ def readings(text: str, today: Today) -> Iterator[tuple[int, int, TimeReading]]:
     """Where in the text words for a past time stand, from and to, and what they mean; they may overlap."""
     if not _HINT.search(text):
         return
-    for pattern, read in compiled():
-        for match in pattern.finditer(text):
-            reading = read(match, today)
-            if reading is not None:
-                yield match.start(), match.end(), reading
+    yield from found(compiled(), text, today)

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from functools import cache
 
+from soulmem.domain.calendar import shifted, year_within
+
 # Five hexadecimal digits a year from 1950: bit i is set where the i-th month has 30 days instead of 29; above
 # these stands the number of the leap month, if there is one, times 2^13.
 _FIRST_YEAR, _FIRST_DAY = 1950, date(1950, 2, 17)
@@ -146,11 +148,14 @@ ENGLISH = "|".join(
 CHINESE = "|".join(name for name in _NAMES if not _LATIN.search(name))
 
 
-def feast(name: str, year: int) -> tuple[date, date] | None:
-    """First day and the day after the last of the feast of that name in a year; None where it is unknown."""
+def feast(name: str, year: int) -> tuple[date, int] | None:
+    """The first day of the feast of that name in a year, and how many it has; None where it is unknown."""
+    if year != year_within(year):
+        return None
     for names, before, length, day in _FEASTS:
         if re.fullmatch(names.replace(" / ", "|"), name, re.IGNORECASE):
             feast_day = day(year)
-            start = feast_day - timedelta(before) if feast_day is not None else None
-            return (start, start + timedelta(length)) if start is not None else None
+            if feast_day is None:
+                return None
+            return shifted(feast_day, -timedelta(before)), length
     return None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from soulmem.domain.calendar import shifted
 from soulmem.language.times import chinese, english
 from soulmem.language.times.spans import FIRST, Span, TimeReading, Today
 
@@ -145,4 +146,4 @@ def _in_year(span: Span, year: int) -> Span:
         start = span.start.replace(year=year)
     except ValueError:  # 29 February
         start = span.start.replace(year=year, day=28)
-    return Span(start, start + length)
+    return Span(start, shifted(start, length))

@@ -19,7 +19,7 @@ from soulmem.server.schemas.common import (
     Query,
     Time,
     Words,
-    utc,
+    within_calendar,
     without_repeats,
 )
 
@@ -114,8 +114,8 @@ def _sent(message: MessageBody, index: int) -> SentMessage:
         hash=message.hash,
         role=message.role,
         speaker=message.speaker,
-        sent_at=utc(message.sent_at, f"messages[{index}].sent_at"),
-        story_at=utc(message.story_at, f"messages[{index}].story_at"),
+        sent_at=within_calendar(message.sent_at),
+        story_at=within_calendar(message.story_at),
         hidden=message.hidden,
         swipe=message.swipe,
         present=None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
-from soulmem.domain.errors import Unprocessable
+from soulmem.domain.calendar import bounded
 from soulmem.domain.ids import ID_PATTERN
 
 HASH_PATTERN = r"^[0-9a-f]{16}\Z"
@@ -51,17 +51,9 @@ class Confirm(Query, frozen=True):
     confirm: Annotated[str, Meta(max_length=2_000)] | None = None
 
 
-def utc(value: datetime | None, field: str) -> datetime | None:
-    """The same moment in UTC. Raises Unprocessable if the year in UTC is not within 1 to 9999."""
-    if value is None:
-        return None
-    try:
-        return value.astimezone(timezone.utc)
-    except OverflowError as error:
-        raise Unprocessable(
-            f"{value.isoformat()} is outside the years 1 to 9999 in UTC: send a later or earlier time",
-            field=field,
-        ) from error
+def within_calendar(value: datetime | None) -> datetime | None:
+    """The same moment in UTC, or the nearest one that has a date in every zone; None stays None."""
+    return None if value is None else bounded(value)
 
 
 def without_repeats(values: Iterable[_T]) -> tuple[_T, ...]:

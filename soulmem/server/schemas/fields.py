@@ -19,7 +19,14 @@ from soulmem.domain.situation import (
     Situation,
     TimeSpan,
 )
-from soulmem.server.schemas.common import Body, Prose, Share, Time, Words, utc
+from soulmem.server.schemas.common import (
+    Body,
+    Prose,
+    Share,
+    Time,
+    Words,
+    within_calendar,
+)
 
 _EPISODE_FIELDS = (
     "time_span",
@@ -144,8 +151,8 @@ def _emotion_bodies(feelings: Iterable[Emotion]) -> list[EmotionBody]:
 
 
 def _time_span(span: TimeSpanBody) -> TimeSpan:
-    start = utc(span.start, "fields.time_span.from")
-    return TimeSpan(start, utc(span.end, "fields.time_span.to"), span.story)
+    start = within_calendar(span.start)
+    return TimeSpan(start, within_calendar(span.end), span.story)
 
 
 def concept_of(fields: FieldsBody) -> ConceptDetail:

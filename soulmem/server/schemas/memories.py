@@ -36,7 +36,7 @@ from soulmem.server.schemas.common import (
     Tags,
     Time,
     Words,
-    utc,
+    within_calendar,
 )
 from soulmem.server.schemas.fields import (
     FieldsBody,
@@ -266,7 +266,7 @@ def density_filter(query: DensityQuery) -> MemoryFilter:
 
 
 def _part(query: MemoriesQuery) -> Part:
-    start, end = utc(query.start, "from"), utc(query.end, "to")
+    start, end = within_calendar(query.start), within_calendar(query.end)
     if start and end and end <= start:
         raise Unprocessable(
             f"the span ends at {end.isoformat()}, not after {start.isoformat()}: swap them",

@@ -20,7 +20,16 @@ from soulmem.engine.api.requests import (
     TimeRange,
 )
 from soulmem.server.schemas.chats import SyncBody, sync_request
-from soulmem.server.schemas.common import Body, Count, Id, Share, Tags, Time, Words, utc
+from soulmem.server.schemas.common import (
+    Body,
+    Count,
+    Id,
+    Share,
+    Tags,
+    Time,
+    Words,
+    within_calendar,
+)
 from soulmem.server.schemas.souls import Items, Tokens
 
 _MAX_CHARACTERS = 200_000  # of one text, and of all context texts together
@@ -88,9 +97,7 @@ def time_range(start: TimeRangeBody | None) -> TimeRange | None:
     """The span in UTC, or None if both ends are open."""
     if start is None or (start.start is None and start.end is None):
         return None
-    span = TimeRange(
-        utc(start.start, "time_range.from"), utc(start.end, "time_range.to")
-    )
+    span = TimeRange(within_calendar(start.start), within_calendar(start.end))
     if span.start and span.end and span.end <= span.start:
         raise Unprocessable(
             f"the time range ends at {span.end.isoformat()}, not after {span.start.isoformat()}: swap them",

@@ -6,9 +6,17 @@ from typing import Annotated
 
 from msgspec import Meta, field
 
+from soulmem.domain.calendar import bounded
 from soulmem.domain.ids import StreamId
 from soulmem.domain.streams import StreamEvent
-from soulmem.server.schemas.common import Body, Cursor, Id, PageLimit, Query, Time, utc
+from soulmem.server.schemas.common import (
+    Body,
+    Cursor,
+    Id,
+    PageLimit,
+    Query,
+    Time,
+)
 
 
 class EventBody(Body, frozen=True):
@@ -39,9 +47,7 @@ class EventsQuery(Query, frozen=True):
 
 def stream_events(stream: StreamId, body: EventsBody) -> list[StreamEvent]:
     """The engine's events. Raises Unprocessable."""
-    out = []
-    for index, event in enumerate(body.events):
-        moment = utc(event.moment, f"events[{index}].at")
-        assert moment is not None
-        out.append(StreamEvent(stream, event.id, moment, event.speaker, event.text))
-    return out
+    return [
+        StreamEvent(stream, event.id, bounded(event.moment), event.speaker, event.text)
+        for event in body.events
+    ]
