@@ -1,8 +1,10 @@
-"""What every test shares: quiet threads, a hypothesis profile, optional data, a loop that may not block."""
+"""What tests share: quiet threads, hypothesis profiles, a small heap, optional data, a loop that may not block."""
 
 from __future__ import annotations
 
 import asyncio
+import gc
+import itertools
 import os
 import sys
 import threading
@@ -33,17 +35,20 @@ LOOP_BUDGET = 0.1 if os.environ.get("PYTEST_XDIST_WORKER") else 0.05
 _SAMPLE_EVERY = 0.01  # seconds between looks at a running step
 
 # Derandomised: a red run can be repeated. No deadline: other work on the machine is not the test's fault.
-settings.register_profile(
-    "soulmem",
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.register_profile(
-    "search", deadline=None, max_examples=2000
-)  # pytest --hypothesis-profile search
-settings.load_profile("soulmem")
+for _profile, _examples in (("everyday", 25), ("long", 300)):
+    settings.register_profile(
+        _profile,
+        max_examples=_examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile(os.environ.get("SOULMEM_TEST_PROFILE", "everyday"))
+
+# Tests between two looks at the whole heap. A look takes a third of a second.
+_LOOK_EVERY = 100
+_tests_begun = itertools.count(1)
 
 OptionalData = Callable[[str, str], Path]
 
@@ -56,6 +61,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     )
     for reason, count in reasons.most_common():
         terminalreporter.write_line(f"{count} x {reason}", yellow=True)
+
+
+@pytest.fixture(autouse=True)
+def small_heap() -> None:
+    """Take what pytest holds out of the garbage collector's sight: a full pass takes 100 ms on the loop.
+
+    The engine does so, too, and what is frozen is never freed: without a look at everything now and then,
+    each engine of each test would stay in memory.
+    """
+    if next(_tests_begun) % _LOOK_EVERY == 0:
+        gc.unfreeze()
+        gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,10 @@
-"""What the tests of adapters share: a small heap, a place for a store."""
+"""What the tests of adapters share: a place for a store."""
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 
 import pytest
-
-
-@pytest.fixture(autouse=True)
-def small_heap() -> None:
-    """Take what pytest holds out of the garbage collector's sight: a full pass takes 100 ms on the loop."""
-    gc.freeze()
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.adapters import backup_folder
@@ -94,7 +94,6 @@ def test_of_the_last_days_and_weeks_the_newest_is_kept(
     assert _kept(again, Rotation(daily, weekly)) == kept
 
 
-@settings(max_examples=20, deadline=None)
 @given(days=st.integers(1, 60))
 def test_a_backup_a_day_leaves_no_more_than_the_rotation_says(days: int) -> None:
     kept: list[Backup] = []

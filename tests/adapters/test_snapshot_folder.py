@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
@@ -61,7 +61,6 @@ def some() -> list[dict[str, NDArray[Any]]]:
         max_size=4,
     )
 )
-@settings(deadline=None, max_examples=50)
 def test_arrays_come_back_as_they_were(made: list[NDArray[Any]]) -> None:
     folder = SnapshotFolder(
         Path(os.environ.get("TMPDIR", "/tmp")) / f"soulmem-images-{os.getpid()}"
@@ -119,7 +118,6 @@ def test_the_former_image_stays_until_another_is_finished(tmp_path: Path) -> Non
     assert folder.read(ME, SOUL, "new") is not None
 
 
-@settings(deadline=None, max_examples=300)
 @given(st.data())
 def test_damage_anywhere_is_found(data: st.DataObject) -> None:
     """A bit turned, an end cut off, or something put behind: never another array than was written."""

@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.assembly.compose import (
@@ -129,7 +129,6 @@ SHOWN = [kind for kind in MemoryKind if kind is not MemoryKind.TRIGGER]
 LIVES = st.lists(st.tuples(SAID, st.sampled_from(SHOWN), st.booleans()), max_size=8)
 
 
-@settings(max_examples=60)
 @given(
     lives=LIVES,
     tokens=st.integers(0, 200),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timezone
 from math import inf
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.assembly.mask_times import (
@@ -68,7 +68,6 @@ def is_empty_at(times: TextTimes, kept: list[Stretch], label: int, time: float) 
     return read_out(times.text, units, anchors, kept, label=label).is_empty
 
 
-@settings(max_examples=2000, deadline=None)
 @given(texts())
 def test_it_lasts_until_it_reads_as_empty_for_good(
     case: tuple[TextTimes, list[Stretch], int],

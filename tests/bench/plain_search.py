@@ -23,9 +23,8 @@ class PlainSearch:
         self._tokeniser = Tokeniser()
         self._vectors = embedder.embed(texts)
         self._words = bm25s.BM25()
-        self._words.index(
-            [self._tokeniser.tokens(text) for text in texts], show_progress=False
-        )
+        words = [list(self._tokeniser.tokens(text)) for text in texts]
+        self._words.index(words, show_progress=False)
 
     def seconds(self, question: str) -> float:
         """How long one search takes, without embedding the question."""
@@ -37,7 +36,7 @@ class PlainSearch:
     def best(self, question: str, vector: NDArray[np.float32]) -> NDArray[np.int64]:
         """Indices of the texts that answer best, best first."""
         near = self._vectors @ vector
-        alike = self._words.get_scores(self._tokeniser.tokens(question))
+        alike = self._words.get_scores(list(self._tokeniser.tokens(question)))
         score = (near - near.mean()) / near.std() + (alike - alike.mean()) / max(
             float(alike.std()), 1e-9
         )

@@ -100,6 +100,7 @@ def test_the_branch_knows_nothing_that_came_after_its_fork(
 
 
 def test_what_is_still_in_the_prompt_is_not_repeated(demo: dict[str, Any]) -> None:
+    assert demo["moments"]
     for moment in demo["moments"]:
         last = moment["fork"] + 1 if moment["fork"] is not None else moment["at"]
         assert max(_numbers(moment)) <= last - WINDOW

@@ -41,6 +41,7 @@ def test_every_default_is_the_true_one(tmp_path: Path) -> None:
 
 def test_every_setting_is_explained_in_english_and_chinese() -> None:
     explained: list[str] = []
+    settings = 0
     for line in EXAMPLE.read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             explained.append(line)
@@ -49,7 +50,9 @@ def test_every_setting_is_explained_in_english_and_chinese() -> None:
             words = " ".join(explained)
             assert any("\u4e00" <= sign <= "\u9fff" for sign in words), line
             assert sum(sign.isascii() and sign.isalpha() for sign in words) > 15, line
+            settings += 1
         explained = []
+    assert settings > 50
 
 
 def test_short_names_are_told() -> None:

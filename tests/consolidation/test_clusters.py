@@ -49,9 +49,11 @@ def test_the_first_clusters_are_kinds(language: str) -> None:
 @pytest.mark.parametrize("language", LIKE)
 def test_what_was_said_in_one_breath_is_one_scene(language: str) -> None:
     kinds, vectors = told(language)
-    for cluster in scene_clusters(
+    found = scene_clusters(
         vectors, range(len(kinds)), [0.5] * len(kinds), ClusterParams()
-    ):
+    )
+    assert found
+    for cluster in found:
         assert min(np.diff(cluster.scenes)) >= ClusterParams().apart
         assert {kinds[index] for index in cluster.scenes} != {"rain"}
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import combinations
 from random import Random
 
+import networkx
 import pytest
 
 from soulmem.consolidation.tellings import (
@@ -19,7 +21,6 @@ from soulmem.consolidation.tellings import (
     tells_the_same,
 )
 from soulmem.domain.ids import MemoryId
-from tests.consolidation.plain_events import plain_events
 
 PARAMS = TellingParams()
 THEFT = {"irma": 0.9, "flag": 0.8, "mill": 0.8, "steal": 0.4}
@@ -172,15 +173,62 @@ def random_fit(seed: int) -> Fit:
     return fit
 
 
+def same_in_component(
+    tellings: list[Telling], fit: Fit
+) -> Callable[[MemoryId, MemoryId], bool]:
+    """Whether two texts tell the same and are connected: statements are by their first tellings."""
+    by_key = {text.key: text for text in tellings}
+    statements: dict[object, list[Telling]] = {}
+    for text in sorted(tellings, key=lambda t: (t.happened, t.key)):
+        statements.setdefault(text.statement, []).append(text)
+    groups = list(statements.values())
+    graph = networkx.Graph()
+    graph.add_nodes_from(range(len(groups)))
+    graph.add_edges_from(
+        (one, other)
+        for one, other in combinations(range(len(groups)), 2)
+        if tells_the_same(groups[one][0], groups[other][0], fit, PARAMS)
+    )
+    component = {
+        text.key: number
+        for number, together in enumerate(networkx.connected_components(graph))
+        for group in together
+        for text in groups[group]
+    }
+
+    def is_same(one: MemoryId, other: MemoryId) -> bool:
+        is_connected = component[one] == component[other]
+        return is_connected and tells_the_same(by_key[one], by_key[other], fit, PARAMS)
+
+    return is_same
+
+
 @pytest.mark.parametrize("seed", range(40))
-def test_events_are_those_of_a_look_at_every_two_texts(seed: int) -> None:
+def test_each_centre_takes_all_that_tell_the_same_and_no_two_are_left(
+    seed: int,
+) -> None:
+    """By a look at every two texts."""
     rng = Random(seed)
     tellings = [random_telling(str(n), rng) for n in range(rng.randint(20, 90))]
     centres = [t.key for t in tellings if rng.random() < 0.1]
     for fit in (no_vectors, random_fit(seed)):
-        expected = plain_events(tellings, centres, fit, PARAMS)
-        assert events_of(tellings, centres, fit, PARAMS) == expected
-        assert expected
+        is_same = same_in_component(tellings, fit)
+        found = events_of(tellings, centres, fit, PARAMS)
+        assert found
+        left = {t.key for t in tellings}
+        for event in found:
+            assert event.centre in left
+            others = left - {event.centre}
+            told = {key for key in others if is_same(event.centre, key)}
+            assert set(event.others) <= told
+            # Of equal topics either text may count as the fuller one.
+            assert {k for k in told if is_same(k, event.centre)} <= set(event.others)
+            left -= {event.centre, *event.others}
+        assert not [
+            (one, other)
+            for one, other in combinations(sorted(left), 2)
+            if is_same(one, other) and is_same(other, one)
+        ]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -208,7 +256,7 @@ def test_parts_of_texts_give_the_events_of_all_of_them(seed: int) -> None:
     for part in parts:
         texts = [t for t in tellings if t.key in part]
         found += events_of(texts, centres, fit, PARAMS)
-    whole = plain_events([*tellings, *small], centres, fit, PARAMS)
+    whole = events_of([*tellings, *small], centres, fit, PARAMS)
     assert sorted(found, key=repr) == sorted(whole, key=repr)
 
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import AsyncIterator
 
 import pytest
 
 from soulmem.adapters.surreal import SurrealStore
 from tests.engine.stage import Stage
-
-
-@pytest.fixture(autouse=True)
-def small_heap() -> None:
-    """Take what pytest holds out of the garbage collector's sight: a full pass takes 100 ms on the loop."""
-    gc.freeze()
 
 
 @pytest.fixture

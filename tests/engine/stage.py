@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -81,6 +81,15 @@ async def ended(stage: Stage, job: str) -> JobView:
             return view
         await asyncio.sleep(0.002)
     raise AssertionError(view)
+
+
+async def until(seen: Callable[[], object]) -> None:
+    """Returns once it is so."""
+    for _ in range(4000):
+        if seen():
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError("it never came")
 
 
 class Stage:

@@ -32,6 +32,7 @@ class FakeEmbedder:
         self.dim = dim
         self.delay = 0.0
         self.fails = False
+        self.begun: list[str] = []  # texts of calls that may still wait
         self.asked: list[str] = []
         self.answers = threading.Event()  # while clear, every call waits
         self.answers.set()
@@ -50,6 +51,7 @@ class FakeEmbedder:
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
+        self.begun.extend(texts)
         self.answers.wait(5)
         if self.delay:
             time.sleep(self.delay)

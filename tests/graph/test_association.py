@@ -36,15 +36,19 @@ NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 ONE_WAY = (EdgeKind.KNOWS_HABIT,)
 
 
-@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+both_ways = pytest.mark.parametrize("_way", ["compiled", "plain"], indirect=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
 def _way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test with and without compiled code."""
+    """Compiled code; where a test asks for both ways, also plain code."""
+    way = getattr(request, "param", "compiled")
     warm(installed_cache())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             association,
             "kernels",
-            kernels if request.param == "compiled" else interpreted,
+            kernels if way == "compiled" else interpreted,
         )
         yield
 
@@ -96,6 +100,7 @@ random_edges = st.lists(
 )
 
 
+@both_ways
 @given(random_edges, st.lists(st.sampled_from(MemoryKind), min_size=6, max_size=6))
 def test_every_edge_is_an_arc_of_its_class_and_most_are_one_back_too(
     edges: list[Edge], kinds: list[MemoryKind]
@@ -156,6 +161,7 @@ def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
             assert ends == (rows.target, rows.source)
 
 
+@both_ways
 @given(
     random_edges,
     st.lists(st.sampled_from(MemoryKind), min_size=6, max_size=6),

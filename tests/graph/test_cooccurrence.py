@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.graph.cooccurrence import CooccurrenceParams, associates, npmi
@@ -73,7 +73,6 @@ def test_what_is_in_every_window_says_nothing() -> None:
     assert npmi(np.array([0]), np.array([0]), np.array([4]), 0).tolist() == [0.0]
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 50), st.integers(0, 500))
 def test_it_is_between_0_and_1_and_symmetric(
     pair: int, more: int, others: int, rest: int
@@ -109,7 +108,6 @@ def test_of_very_many_those_met_most_often_count() -> None:
     assert associates(incidence, number, visible).terms.size == 31
 
 
-@settings(max_examples=300, deadline=None)
 @given(
     texts=st.lists(st.lists(st.sampled_from("abcdef"), max_size=4), max_size=12),
     seed=st.integers(0, 9999),

@@ -10,7 +10,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -23,6 +22,7 @@ from soulmem.graph.edge_arrays import EDGE_KINDS
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.mentions import LATEST
 from soulmem.graph.rows import Rows
+from tests.examples import few
 
 MEMORIES = tuple(MemoryId(f"m{n}") for n in range(9))
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123457, timezone(timedelta(hours=8)))
@@ -238,9 +238,7 @@ class Machine(RuleBasedStateMachine):
 
 
 TestTable = Machine.TestCase
-TestTable.settings = settings(
-    settings.get_profile("soulmem"), max_examples=30, stateful_step_count=12
-)
+TestTable.settings = few(30, stateful_step_count=12)
 
 
 def edge(
@@ -383,6 +381,7 @@ def test_strength_of_many_is_that_of_each(kind: EdgeKind) -> None:
     ]
     rows.load(page(stored))
     arrays = rows.arrays()
+    assert arrays.slot.size == len(stored)
     for turn, decay in product((0.0, 35.5, 400.0), Decay):
         edges_found = arrays.strength_at(turn, arrays.at_turn, 1.5, decay)
         edges = [rows.edge_at(int(slot)) for slot in arrays.slot]

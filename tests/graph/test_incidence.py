@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -26,14 +26,16 @@ Script = list[tuple[int, list[tuple[str, float]] | None]]
 SCRIPTS = st.lists(st.tuples(ROWS, st.none() | TEXTS), max_size=40)
 
 
-@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+both_ways = pytest.mark.parametrize("_way", ["compiled", "plain"], indirect=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
 def _way(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Every test with and without compiled code."""
+    """Compiled code; where a test asks for both ways, also plain code."""
+    way = getattr(request, "param", "compiled")
     warm(installed_cache())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            module, "kernels", kernels if request.param == "compiled" else interpreted
-        )
+        patch.setattr(module, "kernels", kernels if way == "compiled" else interpreted)
         yield
 
 
@@ -128,13 +130,12 @@ def check_windows(
     } == Counter(key for window in set(asked.tolist()) for key in held[window])
 
 
-@settings(max_examples=1000, deadline=None)
+@both_ways
 @given(script=SCRIPTS, known=st.lists(st.booleans(), max_size=14))
 def test_it_holds_what_a_recount_says(script: Script, known: list[bool]) -> None:
     check(*played(script), known)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(SCRIPTS, st.lists(st.booleans(), max_size=14)), max_size=4))
 def test_asking_by_another_mask_between_changes_changes_nothing(
     parts: list[tuple[Script, list[bool]]],
@@ -148,7 +149,6 @@ def test_asking_by_another_mask_between_changes_changes_nothing(
         check(incidence, expected, visible)
 
 
-@settings(max_examples=200, deadline=None)
 @given(script=SCRIPTS, more=SCRIPTS)
 def test_packed_and_unpacked_it_is_the_same_and_goes_on_alike(
     script: Script, more: Script

@@ -19,20 +19,23 @@ SLOTS, ROWS = 60, 4
 MENTION, OTHER, FREE = 3, 1, 255
 
 
-@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+both_ways = pytest.mark.parametrize("_way", ["compiled", "plain"], indirect=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
 def _way(request: pytest.FixtureRequest) -> Iterator[None]:
+    way = getattr(request, "param", "compiled")
     folder: Path = installed_cache()
     warm(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            chains, "kernels", kernels if request.param == "compiled" else interpreted
-        )
+        patch.setattr(chains, "kernels", kernels if way == "compiled" else interpreted)
         patch.setattr(mentions, "LATEST", 3)
         patch.setattr(mentions, "MANY", 6)
         yield
 
 
-@pytest.mark.parametrize("seed", range(20))
+@both_ways
+@pytest.mark.parametrize("seed", range(5))
 def test_of_very_many_those_touched_last_count(seed: int) -> None:
     """Of those touched in one moment and turn any: only their moments and turns are compared."""
     rng = np.random.default_rng(seed)

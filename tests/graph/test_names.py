@@ -6,7 +6,7 @@ import unicodedata
 from itertools import chain
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from soulmem.graph.names import Glance, NameIndex, keys_of
@@ -95,7 +95,6 @@ ALPHABET = st.text("AaBb'tT _-李王.\u093e\u0930", max_size=12)
 NAMES = st.dictionaries(st.integers(0, 6), st.lists(ALPHABET, max_size=3), max_size=7)
 
 
-@settings(max_examples=400)
 @given(
     NAMES,
     st.lists(st.tuples(st.integers(0, 6), st.lists(ALPHABET, max_size=2))),

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.ids import MemoryId
@@ -46,7 +46,6 @@ def check(pairs: Pairs, counts: Counter[Pair]) -> None:
         ]
 
 
-@settings(max_examples=300, deadline=None)
 @given(STEPS)
 def test_a_pair_has_a_row_while_a_chat_tells_it(steps: list[tuple[bool, Pair]]) -> None:
     pairs, counts = Pairs(Rows()), Counter[Pair]()
@@ -58,7 +57,6 @@ def test_a_pair_has_a_row_while_a_chat_tells_it(steps: list[tuple[bool, Pair]]) 
     assert pairs.capacity == most
 
 
-@settings(max_examples=300, deadline=None)
 @given(steps=STEPS, more=STEPS)
 def test_put_away_and_fetched_they_are_the_same_and_go_on_alike(
     steps: list[tuple[bool, Pair]], more: list[tuple[bool, Pair]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -15,6 +14,7 @@ from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.residency import LINKS, Residency
 from soulmem.graph.rows import Rows
 from tests.engine.web import key, links
+from tests.examples import few
 from tests.fakes.store import page_of
 
 COUNT = 8
@@ -138,9 +138,7 @@ class Machine(RuleBasedStateMachine):
 
 
 TestResidency = pytest.mark.timeout(60)(Machine.TestCase)
-TestResidency.settings = settings(
-    settings.get_profile("soulmem"), max_examples=30, stateful_step_count=20
-)
+TestResidency.settings = few(30, stateful_step_count=20)
 
 
 def test_a_whole_soul_has_no_boundary() -> None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.graph import rows as module
@@ -56,7 +56,6 @@ def play(rows: Rows[str], used: dict[str, int], steps: list[tuple[bool, str]]) -
             assert rows.drop(key) == used.pop(key, None)
 
 
-@settings(max_examples=300, deadline=None)
 @given(STEPS)
 def test_ids_and_rows_answer_for_each_other(steps: list[tuple[bool, str]]) -> None:
     """After any adds and drops: one row per id, no row twice, capacity the most that were ever in use."""
@@ -70,7 +69,6 @@ def test_ids_and_rows_answer_for_each_other(steps: list[tuple[bool, str]]) -> No
     check(rows, used)
 
 
-@settings(max_examples=300, deadline=None)
 @given(steps=STEPS, more=STEPS)
 def test_packed_and_restored_they_are_the_same_and_go_on_alike(
     steps: list[tuple[bool, str]], more: list[tuple[bool, str]]

@@ -50,15 +50,16 @@ def options_of(command: str) -> set[str]:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_commands_and_options_that_are_named_exist(repository: Path, name: str) -> None:
-    for words in commands_in(page(repository, name)):
-        if not words:
-            continue
-        assert words[0] in COMMANDS.keys() | OWN, words
-        if words[0] in COMMANDS:
-            unknown = {word for word in words if word.startswith("--")} - options_of(
-                words[0]
-            )
-            assert unknown == set(), words
+    named = [words for words in commands_in(page(repository, name)) if words]
+    assert {words[0] for words in named} <= COMMANDS.keys() | OWN
+    unknown = [
+        (words[0], word)
+        for words in named
+        if words[0] in COMMANDS
+        for word in words
+        if word.startswith("--") and word not in options_of(words[0])
+    ]
+    assert unknown == []
 
 
 @pytest.mark.parametrize("name", READMES)

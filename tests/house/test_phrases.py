@@ -69,6 +69,7 @@ def places(template: str) -> set[str]:
 
 def test_every_phrase_has_its_values_and_one_text(phrases: list[Found]) -> None:
     texts: dict[str, str] = {}
+    assert phrases
     for found in phrases:
         assert places(found.template) == found.names, found.place
         assert texts.setdefault(found.code, found.template) == found.template, (

@@ -1,4 +1,4 @@
-"""Walkers: compiled, interpreted, and the oracle by power iteration."""
+"""Walkers over compiled kernels, with and without sweeps."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ import pytest
 
 from soulmem.kernels import laid_out_graph
 from soulmem.kernels.csr import Csr
-from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.walk import Walker
 from soulmem.kernels.warm import installed_cache, state, warm
-from tests.kernels.oracles import PowerWalker
 
 MakeWalker = Callable[[Csr], Walker]
 
@@ -26,15 +24,11 @@ def compiled() -> Path:
     return folder
 
 
-@pytest.fixture(params=["compiled", "pushing alone", "interpreted", "power iteration"])
+@pytest.fixture(params=["with sweeps", "pushing alone"])
 def make_walker(
     request: pytest.FixtureRequest, compiled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> MakeWalker:
-    """Makes walkers of one of the ways; on small graphs sweeps would soon take over from pushing."""
+    """Makes walkers; on small graphs sweeps would soon take over from pushing."""
     if request.param == "pushing alone":
         monkeypatch.setattr(laid_out_graph, "SWEEP_COST", 0.0)
-    if request.param == "power iteration":
-        return PowerWalker
-    if request.param == "interpreted":
-        return lambda graph: Walker(graph, interpreted)
     return Walker

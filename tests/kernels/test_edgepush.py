@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.kernels.csr import Csr, build_csr
@@ -21,7 +21,6 @@ def connected(n: int, m: int, rng: np.random.Generator) -> Csr:
 
 
 @pytest.mark.timeout(300)  # compiles first
-@settings(max_examples=60)
 @given(
     n=st.integers(2, 60),
     density=st.floats(0.0, 8.0),

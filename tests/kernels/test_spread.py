@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -72,7 +72,6 @@ def slowly(
     return energy
 
 
-@settings(max_examples=300, deadline=None)
 @given(LINKS, SEEDS, PARAMS)
 def test_it_is_the_definition(
     triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
@@ -82,7 +81,6 @@ def test_it_is_the_definition(
     assert result.rounds <= p.rounds
 
 
-@settings(max_examples=300, deadline=None)
 @given(LINKS, SEEDS, PARAMS)
 def test_it_is_bounded_on_any_graph(
     triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
@@ -95,7 +93,6 @@ def test_it_is_bounded_on_any_graph(
     assert result.energy.sum() <= most + 1e-9
 
 
-@settings(max_examples=200, deadline=None)
 @given(LINKS, SEEDS, PARAMS, st.permutations(range(8)))
 def test_the_order_of_nodes_does_not_matter(
     triples: list[tuple[int, int, float]],
@@ -109,7 +106,6 @@ def test_the_order_of_nodes_does_not_matter(
     np.testing.assert_allclose(other.energy[order], item.energy, atol=1e-9)
 
 
-@settings(max_examples=200, deadline=None)
 @given(LINKS, SEEDS, PARAMS, st.floats(0, 1))
 def test_a_higher_threshold_shrinks_and_more_transmission_widens(
     triples: list[tuple[int, int, float]],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -14,7 +14,6 @@ from soulmem.kernels.tuning import Tuning
 from tests.kernels.graphs import Query, queries
 
 pytestmark = pytest.mark.timeout(120)
-MANY = settings(max_examples=200, deadline=None, derandomize=True)
 Floats = NDArray[np.float64]
 GAINS = st.sampled_from([0.0, 0.3, 0.5, 0.9, 0.99])
 
@@ -43,7 +42,6 @@ def dense(graph: Csr) -> Floats:
     return np.divide(w, fan, out=np.zeros_like(w), where=fan > 0)
 
 
-@MANY
 @given(query=queries(), gain=GAINS, seed=st.integers(0, 99))
 def test_one_state_from_any_start(query: Query, gain: float, seed: int) -> None:
     s, params = stimulus(query), SteadyParams(gain, 1e-9)
@@ -54,7 +52,6 @@ def test_one_state_from_any_start(query: Query, gain: float, seed: int) -> None:
     assert zero.contraction <= gain + 1e-12
 
 
-@MANY
 @given(query=queries(), gain=GAINS)
 def test_it_solves_the_equation_and_is_as_near_as_stated(
     query: Query, gain: float
@@ -70,7 +67,6 @@ def test_it_solves_the_equation_and_is_as_near_as_stated(
     assert np.linalg.norm(rough.potential - exact.potential) <= rough.error + 1e-10
 
 
-@MANY
 @given(query=queries(), seed=st.integers(0, 99))
 def test_a_round_is_a_contraction_by_the_bound(query: Query, seed: int) -> None:
     w = dense(query.graph)

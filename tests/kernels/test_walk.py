@@ -24,12 +24,7 @@ from tests.kernels.graphs import (
 )
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
-MANY = settings(
-    max_examples=300,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+MANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def walk(make_walker: MakeWalker, query: Query, tuning: Tuning | None = None) -> Walk:

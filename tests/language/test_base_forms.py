@@ -26,6 +26,7 @@ def test_each_word_has_the_form_and_is_known_as_before() -> None:
     tale = files("soulmem.cli") / "demo_chats" / "lantern_en.json"
     told = json.loads(tale.read_text("utf-8"))["messages"]
     words = {token.lower() for m in told for token in raw_tokens(m["text"])} | {*WORDS}
+    assert len(words) > len(WORDS)
     for word in sorted(word for word in words if word.isalpha()):
         assert dictionary_form(word) == simplemma.lemmatize(word, lang="en").lower()
         assert is_english_word(word) == simplemma.is_known(word, lang="en")

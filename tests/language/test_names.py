@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.language.chinese_names import is_person_like
@@ -58,7 +58,6 @@ def test_person_like(name: str, is_one: bool) -> None:
     assert is_person_like(name) is is_one
 
 
-@settings(deadline=None)  # a word of another language may have its dictionary read
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=300))
 def test_any_text_has_few_names_none_of_them_blank(text: str) -> None:
     found = names(text)

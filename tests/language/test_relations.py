@@ -67,6 +67,7 @@ def test_what_is_denied_is_the_same_verb_and_over(
     verb: str, denied: tuple[str, ...]
 ) -> None:
     plain = relation_of(verb)
+    assert denied
     for one in denied:
         found = relation_of(one)
         assert found.is_over

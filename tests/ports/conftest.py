@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,12 +13,6 @@ from tests.ports.stores import (
     Factory,
     factory,
 )
-
-
-@pytest.fixture(autouse=True)
-def small_heap() -> None:
-    """Take what pytest holds out of the garbage collector's sight: a full pass takes 100 ms on the loop."""
-    gc.freeze()
 
 
 @pytest.fixture(params=KINDS)

@@ -57,7 +57,7 @@ from tests.fakes.store import FakeStore
 
 WS_VARIABLE = "SOULMEM_TEST_SURREAL_WS"
 SERVER = os.environ.get(WS_VARIABLE, "")
-KINDS = ("fake", "mem", "surrealkv", "ws bridge", *(["ws server"] if SERVER else []))
+KINDS = ("fake", "surrealkv", *(["ws server"] if SERVER else []))
 
 OWNER = Owner("default-user")
 SOUL = SoulId("soul-1")
@@ -301,9 +301,6 @@ async def factory(kind: str, folder: Path) -> AsyncIterator[Factory]:
     if kind == "fake":
         fake = FakeStore()
         yield lambda: fake
-    elif kind == "mem":
-        memory_only = SurrealStore("mem://")
-        yield lambda: memory_only
     elif kind == "surrealkv":
         yield lambda: SurrealStore(f"surrealkv://{folder}/my data 数据 #1")
     elif kind == "ws bridge":

@@ -26,6 +26,7 @@ from tests.ports.stores import (
     soul,
     vector_keys,
 )
+from tests.ports.wire import over_the_wire
 
 OTHER = Owner("somebody-else")
 
@@ -42,6 +43,7 @@ async def test_a_fresh_store_is_empty(store: Store) -> None:
     assert store.health().writable
 
 
+@over_the_wire
 async def test_the_same_change_twice_is_the_same_as_once(store: Store) -> None:
     await store.commit(full_change())
     once = await snapshot(store)
@@ -205,6 +207,7 @@ async def test_parallel_edges_of_different_kinds_and_verbs_are_kept(
 @pytest.mark.parametrize(
     ("source", "target"), [("mem-1", "ghost"), ("ghost", "mem-1"), ("ghost", "ghost")]
 )
+@over_the_wire
 async def test_an_edge_without_its_ends_is_refused_with_the_whole_change(
     store: Store, source: str, target: str
 ) -> None:
@@ -288,6 +291,7 @@ async def test_souls_have_graphs_of_their_own(store: Store) -> None:
     assert len((await store.graph(OWNER, SoulId("a"))).edges) == 1
 
 
+@over_the_wire
 async def test_more_rows_than_one_call_reads_or_writes(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -366,6 +370,7 @@ async def test_pages_hold_each_row_once(
     ]
 
 
+@over_the_wire
 async def test_a_page_that_nobody_waits_for_does_not_keep_the_store(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

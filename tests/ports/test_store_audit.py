@@ -13,7 +13,16 @@ from soulmem.domain.errors import Protected, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SoulId
 from soulmem.domain.opinions import Opinion
 from soulmem.ports.store import Change, Store
-from tests.ports.stores import NOON, OWNER, SOUL, STRANGE, edge, memory, soul
+from tests.ports.stores import (
+    NOON,
+    OWNER,
+    SOUL,
+    STRANGE,
+    edge,
+    memory,
+    soul,
+)
+from tests.ports.wire import over_the_wire
 
 
 def entry(
@@ -54,6 +63,7 @@ def deletion(key: str = "d-1", of: str = "mem-1") -> Deletion:
     )
 
 
+@over_the_wire
 async def test_entries_come_back_the_newest_first(store: Store) -> None:
     entries = [entry(n) for n in range(1, 6)]
     await store.commit(Change(OWNER, audit=entries[:3]))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
@@ -19,12 +17,12 @@ from tests.ports.stores import (
     WS_VARIABLE,
     Factory,
     chat,
-    factory,
     full_change,
     memory,
     message,
     snapshot,
 )
+from tests.ports.wire import over_the_wire
 
 
 def test_a_real_server_takes_part() -> None:
@@ -35,6 +33,7 @@ def test_a_real_server_takes_part() -> None:
     assert "ws server" in KINDS
 
 
+@over_the_wire
 async def test_concurrent_callers_lose_nothing(store: Store) -> None:
     async def writer(number: int) -> None:
         for step in range(5):
@@ -89,6 +88,7 @@ async def test_housekeeping_changes_nothing(store: Store) -> None:
     assert await snapshot(store) == before
 
 
+@over_the_wire
 async def test_a_closed_store_says_so_and_closes_twice(make: Factory) -> None:
     store = make()
     with pytest.raises(StoreError, match="not open"):
@@ -102,24 +102,16 @@ async def test_a_closed_store_says_so_and_closes_twice(make: Factory) -> None:
         await store.commit(full_change())
 
 
-@pytest.fixture(params=[kind for kind in KINDS if kind != "mem"])
-async def lasting(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[Factory]:
-    """Gives handles on one store that outlives them."""
-    async with factory(request.param, tmp_path) as made:
-        yield made
-
-
-async def test_reopening_keeps_everything(lasting: Factory) -> None:
-    first = lasting()
+@over_the_wire
+async def test_reopening_keeps_everything(make: Factory) -> None:
+    first = make()
     await first.open()
     await first.commit(full_change())
     await first.put_vectors("model", {"k": b"1234"})
     before = await snapshot(first)
     await first.close()
 
-    second = lasting()
+    second = make()
     await second.open()
     assert await snapshot(second) == before
     assert await second.vectors("model", ["k"]) == {"k": b"1234"}

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta, timezone
-from pathlib import Path
-
-import pytest
 
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.llm_usage import Deferred, LlmUsage, SoulLlmUsage
 from soulmem.ports.store import Store
-from tests.ports.stores import KINDS, NOON, OWNER, SOUL, STRANGE, factory, full_change
+from tests.ports.stores import NOON, OWNER, SOUL, STRANGE, Factory, full_change
 
 BOOKS = SoulLlmUsage(
     SoulId(SOUL),
@@ -48,24 +45,22 @@ async def test_they_come_back_and_are_replaced(store: Store) -> None:
     assert await store.llm_usage(OWNER) == [other]
 
 
-@pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
-async def test_a_reason_is_kept_whatever_it_says(store: Store, text: str) -> None:
-    parked = Deferred(
-        ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc)
-    )
-    books = SoulLlmUsage(SoulId(SOUL), parked=(parked,))
-    await store.put_llm_usage(OWNER, books)
-    assert await store.llm_usage(OWNER) == [books]
+async def test_a_reason_is_kept_whatever_it_says(store: Store) -> None:
+    for text in STRANGE:
+        parked = Deferred(
+            ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc)
+        )
+        books = SoulLlmUsage(SoulId(SOUL), parked=(parked,))
+        await store.put_llm_usage(OWNER, books)
+        assert await store.llm_usage(OWNER) == [books]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "mem"])
-async def test_they_outlive_the_handle(kind: str, tmp_path: Path) -> None:
-    async with factory(kind, tmp_path) as made:
-        store = made()
-        await store.open()
-        await store.put_llm_usage(OWNER, BOOKS)
-        await store.close()
-        again = made()
-        await again.open()
-        assert await again.llm_usage(OWNER) == [BOOKS]
-        await again.close()
+async def test_they_outlive_the_handle(make: Factory) -> None:
+    store = make()
+    await store.open()
+    await store.put_llm_usage(OWNER, BOOKS)
+    await store.close()
+    again = make()
+    await again.open()
+    assert await again.llm_usage(OWNER) == [BOOKS]
+    await again.close()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -12,13 +11,11 @@ from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.ports.store import Change, ChatChange, Store
 from tests.ports.stores import (
-    KINDS,
     OWNER,
     SOUL,
     Factory,
     chat,
     edge,
-    factory,
     full_change,
     memory,
     message,
@@ -51,21 +48,12 @@ async def test_without_a_mark_there_is_none(store: Store) -> None:
     assert await store.marked(OWNER, SoulId(SOUL)) is None
 
 
-@pytest.fixture(params=[kind for kind in KINDS if kind != "mem"])
-async def kept(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[Factory]:
-    """Stores that outlive their handle."""
-    async with factory(request.param, tmp_path) as made:
-        yield made
-
-
-async def test_a_mark_outlives_the_handle_and_can_be_replaced(kept: Factory) -> None:
-    store = await _opened(kept)
+async def test_a_mark_outlives_the_handle_and_can_be_replaced(make: Factory) -> None:
+    store = await _opened(make)
     await marked(store)
     await store.mark(OWNER, OTHER, "three")
     await store.close()
-    again = await _opened(kept)
+    again = await _opened(make)
     assert await marks(again) == ("one", "three")
     assert await again.marked(Owner("somebody"), OTHER) is None
     await again.commit(Change(OWNER, put_memories=[memory("late", of=OTHER)]))

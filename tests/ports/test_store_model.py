@@ -6,13 +6,14 @@ import asyncio
 from dataclasses import replace
 
 import hypothesis.strategies as st
-from hypothesis import given, settings
+from hypothesis import given
 
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId, Owner, SlotId, SoulId
 from soulmem.ports.store import Change, ChatChange, Store
+from tests.examples import few
 from tests.fakes.store import FakeStore
 from tests.ports.stores import (
     chat,
@@ -149,7 +150,7 @@ def test_the_engine_does_what_the_fake_does() -> None:
             mine = replace(change, owner=Owner(f"{change.owner}-{example}"))
             assert await outcome(real, mine) == await outcome(fake, mine)
 
-    @settings(max_examples=40)
+    @few(40)
     @given(st.lists(changes, min_size=1, max_size=6))
     def run(series: list[Change]) -> None:
         loop.run_until_complete(compare(series))

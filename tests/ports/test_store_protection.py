@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from soulmem.adapters.surreal import SurrealStore
@@ -21,8 +21,10 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Timelines
 from soulmem.domain.situation import Situation
 from soulmem.domain.terms import Term
 from soulmem.ports.store import Change, Store
+from tests.examples import few
 from tests.fakes.store import FakeStore
 from tests.ports.stores import NOON, OWNER, SOUL, memory, soul
+from tests.ports.wire import over_the_wire
 
 AUTOMATIC = [actor for actor in Actor if actor is not Actor.USER]
 GUARDS: tuple[dict[str, Any], ...] = (
@@ -99,6 +101,7 @@ async def test_what_follows_from_its_text_may_be_kept_beside_it(store: Store) ->
         assert await store.memories(OWNER, SOUL) == [kept]
 
 
+@over_the_wire
 async def test_the_users_own_hand_may(store: Store) -> None:
     kept = replace(memory(), permanent=True, locked=True)
     await stored(store, kept)
@@ -170,11 +173,7 @@ moves = st.lists(
 
 @pytest.mark.timeout(60)  # forty stores are opened, one after the other
 @pytest.mark.parametrize("kind", ["fake", "mem"])
-@settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@few(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=moves)
 def test_whatever_order_of_changes_comes(
     kind: str, moves: list[tuple[Actor, bool, list[str], int]]

@@ -21,6 +21,7 @@ from tests.ports.stores import (
     soul,
     usage,
 )
+from tests.ports.wire import over_the_wire
 
 
 async def recalls(store: Store, of: str = SOUL, owner: Owner = OWNER) -> SoulRecalls:
@@ -35,6 +36,7 @@ async def test_a_soul_that_recalled_nothing(store: Store) -> None:
     assert await recalls(store) == SoulRecalls([], [])
 
 
+@over_the_wire
 async def test_records_come_back_as_they_were(make: Factory) -> None:
     """Every stamp to the microsecond, and every way; by another handle too."""
     store = make()

@@ -30,6 +30,7 @@ from tests.ports.stores import (
     vector_keys,
     without_context,
 )
+from tests.ports.wire import over_the_wire
 
 
 def default_of(field: Field[Any]) -> object:
@@ -66,6 +67,7 @@ def test_the_sample_values_leave_no_field_at_its_default(value: object) -> None:
     assert unset_fields(value, type(value).__name__) == []
 
 
+@over_the_wire
 async def test_every_field_comes_back(store: Store) -> None:
     await store.commit(full_change())
 
@@ -81,6 +83,7 @@ async def test_every_field_comes_back(store: Store) -> None:
     }
 
 
+@over_the_wire
 async def test_the_smallest_values_come_back(store: Store) -> None:
     bare = Soul(SoulId("s"), "")
     talk = Chat(ChatId("c"), ())
@@ -114,6 +117,7 @@ async def test_the_smallest_values_come_back(store: Store) -> None:
     }
 
 
+@over_the_wire
 async def test_times_come_back_aware_and_exact(store: Store) -> None:
     await store.commit(full_change())
 
@@ -129,31 +133,31 @@ async def test_times_come_back_aware_and_exact(store: Store) -> None:
     assert (await store.souls(OWNER))[0].created == whole_second
 
 
-@pytest.mark.parametrize("text", STRANGE, ids=lambda text: ascii(text[:12]))
-async def test_any_text_comes_back_unchanged(store: Store, text: str) -> None:
-    body = message(1, text)
-    named = replace(
-        soul(), name=text, settings=replace(soul().settings, weights={text[:100]: 0.5})
-    )
-    kept = memory("mem-1", f"{text}!")
-    talk = replace(chat(), title=text, persona=text)
-    await store.commit(
-        Change(
-            OWNER, souls=[named], chats=[ChatChange(talk, [body])], put_memories=[kept]
+@over_the_wire
+async def test_any_text_comes_back_unchanged(store: Store) -> None:
+    for text in STRANGE:
+        body = message(1, text)
+        settings = replace(soul().settings, weights={text[:100]: 0.5})
+        named = replace(soul(), name=text, settings=settings)
+        kept = memory("mem-1", f"{text}!")
+        talk = replace(chat(), title=text, persona=text)
+        talked = ChatChange(talk, [body])
+        await store.commit(
+            Change(OWNER, souls=[named], chats=[talked], put_memories=[kept])
         )
-    )
 
-    assert await snapshot(store) == {
-        "souls": [named],
-        "chats": [talk],
-        "messages": [[body]],
-        "memories": [[kept]],
-        "edges": [[]],
-        "usages": [[]],
-        "recalls": [[]],
-    }
+        assert await snapshot(store) == {
+            "souls": [named],
+            "chats": [talk],
+            "messages": [[body]],
+            "memories": [[kept]],
+            "edges": [[]],
+            "usages": [[]],
+            "recalls": [[]],
+        }
 
 
+@over_the_wire
 async def test_an_owner_may_have_any_name(store: Store) -> None:
     odd = Owner("a'; DELETE soul; -- \x00 用户")
     await store.commit(full_change(odd))
@@ -196,6 +200,7 @@ async def test_a_put_replaces_every_field(store: Store) -> None:
     }
 
 
+@over_the_wire
 async def test_vectors_are_kept_by_model_and_key(store: Store) -> None:
     await store.put_vectors("e5/small", {"k1": b"\x00\x01\x02\xff", "k2": b""})
     await store.put_vectors("other", {"k1": b"else"})

@@ -92,6 +92,7 @@ def test_descriptions_stay(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_evidence_is_what_was_cited(language: str) -> None:
     told = stretch(language)["facts"]
+    assert told
     for draft, fact in zip(drafts(language, facts=told).facts, told, strict=True):
         assert set(fact["lines"]) <= set(draft.lines)
         assert len(draft.lines) <= len(fact["lines"]) + 2

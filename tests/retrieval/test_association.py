@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -127,7 +127,6 @@ WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=Tru
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.lists(WORDS, min_size=1, max_size=20), st.data())
 def test_it_depends_on_the_known_rows_alone(
     texts: list[str], data: st.DataObject

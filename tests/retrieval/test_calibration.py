@@ -81,6 +81,7 @@ def test_what_shares_words_is_present_and_small_talk_is_not(
     """Among ten situations only the one meant; nothing at all for talk about other things."""
     situations, near, _ = scenes(language)
     stated = embedder.embed(situations)
+    assert len(near) == len(situations) > 1
     for i, line in enumerate(near):
         shares = situation_attention(calibration.fit(embedder.embed([line]), stated))
         assert np.flatnonzero(shares >= 0.4).tolist() == [i], line
@@ -98,6 +99,7 @@ def test_one_situation_is_judged_as_among_others(
     """The measure needs no crowd."""
     situations, near, _ = scenes(language)
     stated = embedder.embed(situations)
+    assert len(near) == len(situations) > 1
     for i, line in enumerate(near):
         lines = embedder.embed([line])
         assert situation_attention(calibration.fit(lines, stated[[i]]))[0] > 0.4

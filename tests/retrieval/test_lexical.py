@@ -11,7 +11,7 @@ from unittest import mock
 import bm25s
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
@@ -31,15 +31,19 @@ CHANGES = st.lists(
 N_ROWS = 20
 
 
-@pytest.fixture(params=["compiled", "plain"], autouse=True, scope="module")
+both_ways = pytest.mark.parametrize("_way", ["compiled", "plain"], indirect=True)
+
+
+@pytest.fixture(autouse=True, scope="module")
 def _way(request: pytest.FixtureRequest, compiled: Path) -> Iterator[None]:
-    """Every test with and without compiled code."""
+    """Compiled code; where a test asks for both ways, also plain code."""
+    way = getattr(request, "param", "compiled")
     with pytest.MonkeyPatch.context() as patch:
         for module in (lexical, postings):
             patch.setattr(
                 module,
                 "kernels",
-                kernels if request.param == "compiled" else interpreted,
+                kernels if way == "compiled" else interpreted,
             )
         yield
 
@@ -81,7 +85,7 @@ def oracle(
     return out
 
 
-@settings(max_examples=50)
+@both_ways
 @given(CHANGES, st.lists(WORDS, min_size=1, max_size=6))
 def test_any_history_scores_like_a_fresh_index(
     changes: list[tuple[int, Doc | None]], query: list[str]
@@ -96,7 +100,7 @@ def test_any_history_scores_like_a_fresh_index(
     assert_allclose(index.scores(query, N_ROWS), expected, rtol=1e-4, atol=1e-6)
 
 
-@settings(max_examples=50)
+@both_ways
 @given(CHANGES, st.lists(WORDS, min_size=1, max_size=6), st.integers(0, 999))
 def test_a_pair_scores_like_its_two_texts_in_one(
     changes: list[tuple[int, Doc | None]], query: list[str], seed: int
@@ -121,7 +125,7 @@ def test_a_pair_scores_like_its_two_texts_in_one(
     assert_allclose(scores, expected, rtol=1e-4, atol=1e-6)
 
 
-@settings(max_examples=50)
+@both_ways
 @given(
     st.lists(st.tuples(st.integers(0, N_ROWS - 1), st.integers(-1, N_ROWS - 1))),
     st.integers(0, 3),
@@ -243,7 +247,6 @@ def test_a_negative_row_is_refused() -> None:
         LexicalIndex().put(-1, ["ash"])
 
 
-@settings(max_examples=50)
 @given(CHANGES, CHANGES, st.lists(WORDS, min_size=1, max_size=6), st.booleans())
 def test_a_packed_index_goes_on_as_the_one_it_was(
     changes: list[tuple[int, Doc | None]],

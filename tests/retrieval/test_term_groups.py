@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.graph.cooccurrence import npmi
@@ -88,7 +88,6 @@ def test_where_a_chat_has_not_met_two_of_a_group_together_it_joins_nothing() -> 
     assert not groups.members(groups.first).terms.size
 
 
-@settings(deadline=None, max_examples=200)
 @given(
     st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_size=1),
     st.lists(

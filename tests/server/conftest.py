@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
@@ -20,12 +19,6 @@ OWN_PAGE = "http://127.0.0.1:8000"
 
 Client = TestClient[web.Request, web.Application]
 Opener = Callable[..., Awaitable[Client]]
-
-
-@pytest.fixture(autouse=True)
-def small_heap() -> None:
-    """Take what pytest holds out of the garbage collector's sight: a full pass takes 100 ms on the loop."""
-    gc.freeze()
 
 
 @pytest.fixture

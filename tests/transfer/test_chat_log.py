@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import fields
 from datetime import datetime, timezone
 from itertools import pairwise
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.domain.dialogue import Fork, Role
+from soulmem.domain.dialogue import Fork, Role, SentMessage
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.transfer import chat_log
 from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for, read_chat_log
@@ -281,7 +282,7 @@ def test_messages_are_sent_as_they_were_read() -> None:
         said("Six.", is_system=True, swipe_id=2),
     )
     sent = sent_messages(log, SOULS, 2, 6)
-    names = ("slot", "hash", "role", "speaker", "text", "sent_at", "hidden", "swipe")
+    names = [each.name for each in fields(SentMessage) if each.name != "present"]
     for item, message in zip(sent, log.messages[2:], strict=True):
         assert [getattr(item, name) for name in names] == [
             getattr(message, name) for name in names

@@ -13,7 +13,7 @@ from collections.abc import Set
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.consolidation.habits import HabitParams, count_scenes
@@ -27,6 +27,7 @@ from soulmem.engine.mind.changes import MindChange
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import Stage, line
 from tests.engine.told import Told, replayed
+from tests.examples import few
 
 _WORD = re.compile(r"\bw\d+q\b")
 
@@ -251,7 +252,7 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
 
 @pytest.mark.timeout(300)
 @given(STEPS)
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@few(20)
 def test_no_word_of_a_vanished_message_is_left(
     steps: list[tuple[str, int, int]],
 ) -> None:

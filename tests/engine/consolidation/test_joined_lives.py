@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import SentMessage
@@ -17,6 +17,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.engine.api.requests import MemoryPatch
 from tests.engine.stage import ME, Stage, line
 from tests.engine.told import Told, replayed
+from tests.examples import few
 
 EVENTS = (
     "{}Irma and I stole the silver flag from the mill that night, and nobody {}.",
@@ -212,7 +213,7 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
 
 @pytest.mark.timeout(300)
 @given(STEPS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@few(30)
 def test_tellings_are_never_lost_nor_told_where_nobody_told_them(
     steps: list[tuple[str, int, int]],
 ) -> None:

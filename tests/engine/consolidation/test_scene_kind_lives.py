@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import product
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from soulmem.domain.derivations import Work
@@ -26,6 +26,7 @@ from soulmem.engine.runtime.jobs import JobState
 from tests.engine.kind_scenes import KindStage
 from tests.engine.model_stage import obliging, read_of
 from tests.engine.stage import ME, ended, line
+from tests.examples import few
 from tests.fakes.embedder import FakeEmbedder
 
 _MARK = re.compile(r"\bw\d+q\b")
@@ -181,7 +182,7 @@ async def _lives(steps: list[tuple[str, int]]) -> int:
 
 
 @pytest.mark.timeout(300)
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@few(8, suppress_health_check=list(HealthCheck))
 @given(STEPS)
 def test_kinds_go_with_their_scenes_whatever_happens(
     steps: list[tuple[str, int]],

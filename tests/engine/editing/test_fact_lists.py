@@ -76,7 +76,9 @@ async def test_the_facts_of_a_soul_are_listed_in_any_order(either_stage: Stage) 
 
 async def test_each_tells_its_relation_as_it_reads_by_itself(stage: Stage) -> None:
     await town_and_people(stage)
-    for view in (await listed(stage)).memories:
+    facts = (await listed(stage)).memories
+    assert facts
+    for view in facts:
         assert view == await stage.engine.memories.get(ME, view.memory.id)
         answer = listed_memory(view)
         assert isinstance(answer.edges, list)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from soulmem.domain.dialogue import Role
@@ -29,6 +28,7 @@ from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture
 from tests.engine.stage import ME, Stage, ended, line, lines
 from tests.engine.sync.test_replay import Player
+from tests.examples import few
 
 
 async def exported(stage: Stage, soul: str = "s1") -> bytes:
@@ -149,9 +149,7 @@ class Copyist(Player):
 
 @pytest.mark.timeout(120)
 def test_a_soul_in_any_state_is_the_same_after_a_journey() -> None:
-    run_state_machine_as_test(
-        Copyist, settings=settings(max_examples=25, stateful_step_count=20)
-    )
+    run_state_machine_as_test(Copyist, settings=few(25, stateful_step_count=20))
 
 
 async def test_a_bundle_brings_everything_into_an_empty_place() -> None:

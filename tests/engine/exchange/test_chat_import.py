@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -33,21 +33,9 @@ def chat_file(rows: Sequence[dict[str, Any]], header: dict[str, Any] = HEADER) -
 
 
 def sent(messages: Sequence[Message]) -> list[SentMessage]:
-    """The messages as the extension would have sent them."""
-    return [
-        SentMessage(
-            slot=m.slot,
-            hash=m.hash,
-            role=m.role,
-            speaker=m.speaker,
-            sent_at=m.sent_at,
-            hidden=m.hidden,
-            swipe=m.swipe,
-            present=m.present,
-            text=m.text,
-        )
-        for m in messages
-    ]
+    """The messages as the extension would have sent them: with every field that a message has."""
+    names = [each.name for each in fields(SentMessage)]
+    return [SentMessage(**{name: getattr(m, name) for name in names}) for m in messages]
 
 
 async def ended(stage: Stage, job: str) -> JobView:

@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
@@ -21,6 +21,7 @@ from soulmem.graph.branches import Branch
 from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import line
+from tests.examples import few
 
 _ALIAS = re.compile(r"(Ann\d) is also known as (Kim\d)\.")
 _DRAFTS = Work.DRAFTS
@@ -130,6 +131,6 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
 
 @pytest.mark.timeout(300)
 @given(STEPS)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@few(15)
 def test_names_are_one_by_what_a_chat_says(steps: list[tuple[str, int, int]]) -> None:
     asyncio.run(_lives(steps))

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, rule, run_state_machine_as_test
 
@@ -15,6 +14,7 @@ from soulmem.engine.api.requests import MemoryPatch
 from tests.engine.namer import CALLED, PICK, SOULS, Namer
 from tests.engine.stage import ME, Stage, line
 from tests.engine.told import Told
+from tests.examples import few
 
 TEXTS = st.sampled_from(
     ["I lost the ring at noon.", "Noon!", "The ring?", "雨停了", "S2, hm."]
@@ -117,6 +117,4 @@ class Naming(Namer):
 @pytest.mark.timeout(120)
 def test_whatever_is_named_mentions_are_what_texts_say() -> None:
     """Names of the card, concepts, notes, covers, importance, edits, deletions, restarts."""
-    run_state_machine_as_test(
-        Naming, settings=settings(max_examples=40, stateful_step_count=20)
-    )
+    run_state_machine_as_test(Naming, settings=few(40, stateful_step_count=20))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -28,6 +28,7 @@ from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Change
 from tests.engine.picture import Picture, picture, stray_vectors
 from tests.engine.stage import ME, Stage, line, lines
+from tests.examples import few
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.images import FakeImages
 
@@ -364,7 +365,7 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
     sound = path.read_bytes()
     stage.engine.snapshots._images = None
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @few(40, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def damaged(data: st.DataObject) -> None:
         position = data.draw(st.integers(0, len(sound) - 1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import Role, SentMessage
@@ -15,6 +15,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from tests.engine.stage import ME, Stage, line
+from tests.examples import few
 
 TEXTS = st.sampled_from(
     [
@@ -154,7 +155,7 @@ def test_counts_are_those_of_what_is_left() -> None:
     """A thousand random scripts."""
     loop = asyncio.new_event_loop()
 
-    @settings(max_examples=1000, deadline=None)
+    @few(250)
     @given(STEPS)
     def every(steps: list[Step]) -> None:
         loop.run_until_complete(play(steps))

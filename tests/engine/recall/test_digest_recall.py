@@ -137,6 +137,8 @@ async def test_what_the_answer_tells_is_not_told_again_by_a_digest(
     told = await digests(stage, answer)
     episodes = [m.id for m in answer.memories if m.kind == "episode"]
     mind = await stage.mind()
+    assert episodes
+    assert told
     for digest in told:
         cited = mind.derivations.cited(digest.id)
         assert not set(cited) <= set(episodes)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from soulmem.domain.audit import Action, Actor
@@ -24,6 +24,7 @@ from soulmem.domain.memories import MemoryKind, MemoryState
 from soulmem.engine.api.requests import MemoryPatch
 from soulmem.engine.tools.definitions import TOOLS
 from tests.engine.stage import ME, Stage, line, lines
+from tests.examples import few
 
 GUARDS: tuple[dict[str, Any], ...] = (
     {"permanent": True},
@@ -338,11 +339,7 @@ async def test_digests_quote_what_happened_and_are_kept(stage: Stage) -> None:
 names = st.sampled_from(sorted(TOOLS))
 
 
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@few(15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(script=st.lists(st.tuples(names, st.integers(0, 3), st.booleans()), max_size=12))
 def test_no_order_of_calls_touches_what_is_protected(
     script: list[tuple[str, int, bool]],

@@ -86,7 +86,9 @@ async def test_what_leaves_weighs_least_and_a_vow_never_leaves(stage: Stage) -> 
 
 async def test_the_history_says_why_it_left(stage: Stage) -> None:
     await lived(stage, 160)
-    for memory in (await stage.listed(MemoryState.BIN))[:5]:
+    left = (await stage.listed(MemoryState.BIN))[:5]
+    assert left
+    for memory in left:
         page = await stage.engine.history.of_memory(ME, memory.id, 50, None)
         (entry,) = [e for e in page.entries if e.action is Action.BIN]
         assert "100" in entry.reason

@@ -114,7 +114,9 @@ async def test_no_topic_holds_a_word_that_no_message_has_any_more(stage: Stage) 
 
 async def test_a_topic_names_messages_that_hold_its_words(stage: Stage) -> None:
     texts = {f"m{n}": text for n, text in enumerate(talk())}
-    for topic in await active_topics(stage):
+    topics = await active_topics(stage)
+    assert topics
+    for topic in topics:
         view = await stage.engine.memories.get(ME, topic.id)
         cited = " ".join(texts[place.slot] for place in view.sources)
         assert all(word in cited for word in topic.text.split(", "))

@@ -16,7 +16,7 @@ from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.ports.embedder import Embedder
 from soulmem.ports.store import Store
 from tests.engine.picture import stray_vectors
-from tests.engine.stage import ME, Stage, as_told, line, lines
+from tests.engine.stage import ME, Stage, as_told, line, lines, until
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.store import FakeStore
 from tests.ports.stores import vector_keys
@@ -89,7 +89,7 @@ async def test_a_vector_that_comes_after_its_memory_went_to_the_bin_is_not_kept(
     await stage.engine.embedding.wait_pending()
     fake.answers.clear()
     note = (await stage.note("heron")).memory
-    await asyncio.sleep(0.05)  # it is being embedded
+    await until(lambda: "heron" in fake.begun)
     await stage.engine.memories.delete(ME, note.id, None)
     fake.answers.set()
     await stage.engine.embedding.wait_pending()
@@ -208,7 +208,7 @@ async def test_without_the_model_recall_goes_by_words(theatre: Theatre) -> None:
     """A model that cannot be loaded: health says so, the right line still comes up."""
     stage = await theatre.open(model=unavailable())
     await settled(stage.engine)
-    await asyncio.sleep(0.05)
+    await until(lambda: stage.engine.health().embedder.state == "error")
     health = stage.engine.health()
     assert (health.status, health.embedder.state) == ("degraded", "error")
     assert "wanted is neither on disk nor reachable" in health.notes
@@ -271,8 +271,11 @@ async def test_a_late_answer_is_there_for_the_next_turn(theatre: Theatre) -> Non
     fake.asked.clear()
     fake.delay = 0.3
     assert (await stage.recall("an odd question", time_budget_ms=100)).timed_out
-    await asyncio.sleep(1.5)
-    assert not (await stage.recall("an odd question", time_budget_ms=1000)).timed_out
+    for _ in range(20):
+        if not (await stage.recall("an odd question", time_budget_ms=1000)).timed_out:
+            break
+    else:
+        raise AssertionError("the late answer was never there")
     assert fake.asked == ["an odd question"]
 
 
@@ -316,20 +319,24 @@ async def test_a_soul_opened_while_the_model_takes_over_is_not_missed() -> None:
     class SlowToRead(FakeStore):
         """Reading vectors takes a while."""
 
+        asked = 0
+
         async def vectors(self, model: str, keys: Any) -> Any:
+            self.asked += 1
             await asyncio.sleep(0.1)
             return await super().vectors(model, keys)
 
     fake = FakeEmbedder()
     fake.answers.clear()
     model = ModelSource("fake", lambda: True, lambda: (fake.answers.wait(5), fake)[1])
-    stage = Stage(SlowToRead(), model=model)
+    store = SlowToRead()
+    stage = Stage(store, model=model)
     await stage.start()
     try:
         await stage.soul()
         await stage.sync("c1", lines(4))
         fake.answers.set()
-        await asyncio.sleep(0.05)  # the first mind is being equipped
+        await until(lambda: store.asked)  # the first mind is being equipped
         await stage.soul("s2", "Tom")
         await stage.sync("c2", lines(4), souls=["s2"])
         await stage.engine.idle.run()
@@ -360,10 +367,11 @@ async def test_stopping_lets_go_of_whoever_waits(theatre: Theatre) -> None:
     await settled(stage.engine)
     await stage.engine.idle.run()
     fake.answers.clear()
+    fake.begun.clear()
     await stage.sync("c1", [*TALK, *lines(3, 5)])
     idle = asyncio.create_task(stage.engine.idle.run())
     asking = asyncio.create_task(stage.recall("hm?"))
-    await asyncio.sleep(0.05)
+    await until(lambda: fake.begun)
     await asyncio.wait_for(stage.engine.stop(), 2)
     done, waiting = await asyncio.wait([idle, asking], timeout=3)
     fake.answers.set()

@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
@@ -21,6 +21,7 @@ from soulmem.graph.branches import Branch
 from tests.engine.consolidation.test_consolidated_lives import STEPS, Life
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import line
+from tests.examples import few
 
 _DRAFTS = Work.DRAFTS
 _HOME = re.compile(r"Ann lives in (w\d+q)\.")
@@ -138,7 +139,7 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
     [("say", 4, 0), ("say", 28, 0), ("edit", 0, 0), ("branch", 82, 9)]
 )  # she moves away and back
 @given(STEPS)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@few(15)
 def test_the_home_that_a_chat_told_last_is_the_one_that_holds(
     steps: list[tuple[str, int, int]],
 ) -> None:

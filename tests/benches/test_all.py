@@ -21,7 +21,7 @@ def test_each_section_of_the_page_is_made_and_each_table_has_its_section() -> No
 
 @pytest.mark.parametrize("module", sorted({one.module for one in TABLES}))
 def test_each_benchmark_can_write_to_a_page(module: str) -> None:
-    code = (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+    code = Path(every.__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
     assert '"--page"' in code
 
 

@@ -20,10 +20,12 @@ from tests.bench.methods import (
     SoulMem,
 )
 from tests.bench.page import put
+from tests.bench.plain_search import PlainSearch
 from tests.bench.ppr import Figures, report
 from tests.bench.reference import compress, fewest_nodes
 from tests.bench.spreading import measure as measure_spreading
 from tests.bench.spreading import words_of_texts
+from tests.fakes.embedder import FakeEmbedder
 
 SMALL = SHAPES["1k-8"]
 HUBS = Shape(1_000, 8, 12, hubs=3, hub_degree=300)
@@ -140,3 +142,13 @@ def test_a_spread_starts_at_a_word_that_a_fifth_of_the_texts_has() -> None:
     assert figures.reached > 20
     assert 0.0 < figures.p50 <= figures.p95
     assert figures.busy_p95 > 0.0
+
+
+def test_a_plain_search_finds_the_words_of_its_question() -> None:
+    texts = [f"the {name} is by the river" for name in ("kite", "lantern", "ring")] * 4
+    texts[5] = "here is the heron"
+    embedder = FakeEmbedder()
+    question = "where is the heron?"
+    (vector,) = embedder.embed([question])
+    search = PlainSearch(texts, embedder)
+    assert 5 in search.best(question, vector)
