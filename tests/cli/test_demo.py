@@ -54,7 +54,6 @@ def test_there_are_six_moments_over_both_chats(demo: dict[str, Any]) -> None:
     assert {moment["chat"] for moment in demo["moments"]} == {
         load_chat(name).id for name in CHATS
     }
-    assert demo["took_s"] < 60
 
 
 def test_one_memory_comes_over_three_steps_and_the_way_is_told(
