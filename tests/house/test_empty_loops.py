@@ -59,7 +59,7 @@ def is_strict(node: ast.Call) -> bool:
 def call_name(node: ast.Call) -> str:
     """The last word of what is called."""
     function = node.func
-    return getattr(function, "attr", None) or getattr(function, "id", "")
+    return str(getattr(function, "attr", "") or getattr(function, "id", ""))
 
 
 def checks_of(
