@@ -61,10 +61,12 @@ def test_a_second_start_loads_what_the_first_compiled(tmp_path: Path) -> None:
     assert run(str(folder)) == (compiled, 0)
 
 
+@pytest.mark.nightly
 def test_no_folder_is_needed() -> None:
     assert run()[0] == 0
 
 
+@pytest.mark.nightly
 def test_a_folder_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     """A file stands where the folder should be: not even root may write there."""
     blocked = tmp_path / "file"
