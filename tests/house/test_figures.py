@@ -9,7 +9,6 @@ import pytest
 from tests.house.figures import LIMITS, complexity, count, is_nested
 
 
-@pytest.mark.timeout(300)  # reads every line of the repository
 def test_each_figure_is_within_its_limit() -> None:
     """`python -m tests.house.figures --places` names what counts against it."""
     values = count().values()
