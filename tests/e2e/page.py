@@ -39,7 +39,8 @@ STATE = """async () => {
 }"""
 AT_REST = """() => !document.body.dataset.generating && !document.querySelector('dialog[open]')
     && document.querySelector('#soulmem_dot')?.dataset.state === 'ok'"""
-# No chat is open, nothing is folded out, and what files say of characters and worlds is read anew.
+# No chat is open, nothing is folded out, no character has a soul by its file's name, and what files say of
+# characters and worlds is read anew.
 BEGIN_ANEW = """async () => {
     toastr.clear();
     const panel = document.querySelector('#extensions-settings-button');
@@ -49,6 +50,7 @@ BEGIN_ANEW = """async () => {
     const { closeCurrentChat, getCharacters } = await import('/script.js');
     const { updateWorldInfoList } = await import('/scripts/world-info.js');
     await closeCurrentChat();
+    Object.assign(SillyTavern.getContext().extensionSettings.soulmem, { souls: {}, kept: {} });
     await updateWorldInfoList();
     await getCharacters();
 }"""
