@@ -1,20 +1,28 @@
 """Bring .venv to the pinned versions, for start.py. Standard library only, and quick to import."""
 
+import ast
 import json
 import os
+import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from messages import DISK_FULL, Trouble, explain, say, tell
+from processes import hold, run_logged
 
 HERE = Path(__file__).resolve().parent.parent
 VENV = HERE / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "soulmem-installed.json"
+LOG = VENV / "install.log"
+LOCK = HERE / ".venv.lock"  # held while .venv is changed
 CONSTRAINTS = HERE / ".ci" / "constraints.txt"
+LOCKED = HERE / ".ci" / "locked.txt"
 SPACE = {
     "base": 1200,
     "test": 500,
@@ -24,84 +32,6 @@ SPACE = {
 }  # MB of disk, downloads included
 BIG = "about 3 GB to download, 6 GB on the disk", "下载约 3 GB，占用磁盘约 6 GB"
 GPU_PACKAGES = ("nvidia-", "cuda-", "triton")
-
-DISK_FULL = (
-    "The disk is full. Free some space and run start.py again: it goes on where it stopped.\n"
-    "The full model is the largest part; `start.py install --no-model` does without it.\n{words}",
-    "磁盘空间不足。请清理后重新运行 start.py，会从中断处继续。\n"
-    "最大的部分是完整模型，`start.py install --no-model` 可以不装它。\n{words}",
-)
-# Signs in pip's output, the kind of error, and what the user can do. The first row with a matching sign counts.
-REMEDIES: tuple[tuple[tuple[str, ...], str, tuple[str, str]], ...] = (
-    (("No space left", "Errno 28", "WinError 112", "Disk quota"), "disk", DISK_FULL),
-    (
-        ("Long Path", "WinError 206"),
-        "path",
-        (
-            "A path is too long for Windows. Move this folder to a short one such as C:\\SoulMem, or turn\n"
-            "on long paths (search for 'long paths' in the Windows settings); then run start.py again.",
-            "路径对 Windows 来说太长。请把这个文件夹移到较短的路径（如 C:\\SoulMem），\n"
-            "或在 Windows 设置中启用长路径，再重新运行 start.py。",
-        ),
-    ),
-    (
-        ("Read-only file system", "Permission denied", "WinError 5]"),
-        "denied",
-        (
-            "Something in .venv cannot be written. Stop a SoulMem that still runs, delete the folder .venv\n"
-            "and run start.py again as the user who owns this folder.\n{words}",
-            "无法写入 .venv 中的文件。请先关闭正在运行的 SoulMem，删除 .venv 文件夹，\n"
-            "再以文件夹所有者的身份重新运行 start.py。\n{words}",
-        ),
-    ),
-    (
-        (
-            "onnection",
-            "NameResolution",
-            "unreachable",
-            "Max retries",
-            "imeout",
-            "timed out",
-            "SSLError",
-        ),
-        "network",
-        (
-            "The package registry cannot be reached. Check the network (behind a proxy: HTTPS_PROXY; for a\n"
-            "mirror: PIP_INDEX_URL) and run start.py again: what was fetched is kept.\n{words}",
-            "无法连接软件包仓库。请检查网络（代理：HTTPS_PROXY；镜像：PIP_INDEX_URL），\n"
-            "再重新运行 start.py，已下载的内容会保留。\n{words}",
-        ),
-    ),
-    (
-        ("No matching distribution",),
-        "absent",
-        (
-            "A library has no build for this computer. SoulMem needs a 64-bit Python from python.org or\n"
-            "from your system, on Windows, macOS or Linux (not Alpine, not Termux).\n{words}",
-            "有依赖没有适合这台电脑的版本。SoulMem 需要 64 位的 Python（python.org 或系统自带），\n"
-            "支持 Windows、macOS、Linux（不支持 Alpine 和 Termux）。\n{words}",
-        ),
-    ),
-    (
-        ("",),
-        "other",
-        (
-            "The installation could not finish; its last words follow. Run start.py again; if it fails the\n"
-            "same way, delete the folder .venv and try once more.\n{words}",
-            "安装未能完成，最后的输出如下。请重新运行 start.py；\n"
-            "如果仍然失败，请删除 .venv 文件夹再试一次。\n{words}",
-        ),
-    ),
-)
-
-
-class Trouble(Exception):
-    """An error and what the user can do about it, in English and Chinese."""
-
-    def __init__(self, english: str, chinese: str, kind: str = "other") -> None:
-        super().__init__(english)
-        self.chinese = chinese
-        self.kind = kind  # of REMEDIES
 
 
 @dataclass(frozen=True)
@@ -123,38 +53,12 @@ class Wish:
     ask: bool = False  # whether the user can answer questions
 
 
-def reads_chinese(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether the system's settings say that the user reads Chinese."""
-    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
-        if environ.get(name):
-            return environ[name].lower().startswith("zh")
-    if sys.platform == "win32":
-        import ctypes
-
-        return ctypes.windll.kernel32.GetUserDefaultUILanguage() & 0x3FF == 0x04
-    return False
-
-
-def say(english: str, chinese: str) -> None:
-    """Print a text in the user's language."""
-    print(chinese if reads_chinese() else english, flush=True)
-
-
-def tell(failure: Trouble) -> None:
-    """Print an error in the user's language."""
-    print(
-        failure.chinese if reads_chinese() else str(failure),
-        file=sys.stderr,
-        flush=True,
-    )
-
-
 def current_key() -> str:
     """A hash that changes with the pinned versions, the folder, and the Python of .venv."""
     import hashlib
 
     key = hashlib.sha256()
-    for part in (CONSTRAINTS, HERE / "pyproject.toml"):
+    for part in (CONSTRAINTS, LOCKED, HERE / "pyproject.toml"):
         key.update(part.read_bytes())
     key.update(str(HERE).encode())
     if PYTHON.exists():
@@ -192,12 +96,15 @@ def is_ready(installed: Installed | None, key: str, extras: set[str]) -> bool:
     )
 
 
-def check_folder() -> None:
-    """Raises Trouble if the folder of start.py is not writable."""
-    probe = HERE / ".venv-probe"
+@contextmanager
+def alone() -> Iterator[None]:
+    """Hold .venv for this process; another one waits, with words. Raises Trouble if the folder is not writable."""
+    waiting = (
+        "Another start.py installs into this folder; this one waits for it ...",
+        "另一个 start.py 正在安装到这个文件夹，请稍候……",
+    )
     try:
-        probe.mkdir()
-        probe.rmdir()
+        file = LOCK.open("a", encoding="utf-8")
     except OSError as error:
         raise Trouble(
             f"Cannot write into {HERE} ({error.strerror}).\n"
@@ -205,6 +112,9 @@ def check_folder() -> None:
             f"无法写入 {HERE}（{error.strerror}）。\n"
             "请把整个文件夹复制到您自己的目录，再运行那里的 start.py。",
         ) from error
+    with file:
+        hold(file, lambda: say(*waiting))
+        yield
 
 
 def check_space(parts: Sequence[str]) -> None:
@@ -218,61 +128,70 @@ def check_space(parts: Sequence[str]) -> None:
         raise Trouble(english.format(words=sizes), chinese.format(words=sizes), "disk")
 
 
-def run(command: Sequence[object], quiet: bool = False) -> tuple[int, str]:
-    """Run a command and show its output. Returns its exit code and its stderr."""
-    environ = {
-        **os.environ,
-        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PIP_USER": "0",
-        "PYTHONUTF8": "1",
-    }
-    # These variables would make pip install outside .venv.
-    for name in ("PYTHONHOME", "PYTHONPATH", "PIP_TARGET", "PIP_PREFIX"):
-        environ.pop(name, None)
-    process = subprocess.Popen(
-        [str(word) for word in command],
-        cwd=HERE,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL if quiet else None,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        errors="replace",
-    )
-    words = []
-    with process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            words.append(line)
-            if not quiet:
-                sys.stderr.write(line)
-    return process.returncode, "".join(words)
+def run(
+    command: Sequence[object], extra: Mapping[str, str] | None = None
+) -> tuple[int, str, str]:
+    """Run a command with its output in the log. Returns exit code, stdout and stderr."""
+    return run_logged(command, HERE, LOG, extra or {})
 
 
-def pip(*arguments: object, quiet: bool = False) -> None:
-    """Run `pip install` in .venv with the pinned versions. Raises Trouble with the remedy if it fails."""
-    code, words = run(
-        [PYTHON, "-m", "pip", "install", "-c", CONSTRAINTS, *arguments], quiet
-    )
+def pip(*arguments: object) -> None:
+    """Run `pip install` in .venv. Raises Trouble with the remedy if it fails."""
+    code, _, words = run([PYTHON, "-m", "pip", "install", *arguments])
     if code:
         raise explain(words)
 
 
-def explain(words: str) -> Trouble:
-    """The error and remedy for an output of pip."""
-    tail = words.strip()[-600:]
-    for signs, kind, (english, chinese) in REMEDIES:
-        if any(sign in words for sign in signs):
-            return Trouble(english.format(words=tail), chinese.format(words=tail), kind)
-    raise AssertionError("the last row fits every text")
+def install_locked(*parts: str) -> None:
+    """Install the pinned packages of these parts, each file checked against its hash; nothing is resolved.
+
+    With uv where it is there: it is several times faster. Raises Trouble.
+    """
+    chosen = VENV / "chosen.txt"
+    chosen.write_text(locked_for(set(parts)), encoding="utf-8")
+    options = ["--no-deps", "--require-hashes", "--no-build-isolation", "-r", chosen]
+    try:
+        if not install_with_uv(options):
+            pip(*options)
+    finally:
+        chosen.unlink(missing_ok=True)
+
+
+def locked_for(parts: set[str]) -> str:
+    """The lines of the locked packages that these parts need."""
+    text = LOCKED.read_text(encoding="utf-8")
+    blocks = re.findall(r"^# for: (.*)\n((?:[^#].*\n)*)", text, re.MULTILINE)
+    return "".join(lines for named, lines in blocks if parts & set(named.split()))
+
+
+def install_with_uv(options: Sequence[object]) -> bool:
+    """Whether uv is there and could install. It looks where pip is configured to look."""
+    uv = shutil.which("uv")
+    if uv is None:
+        return False
+    _, listed, _ = run([PYTHON, "-m", "pip", "config", "list"])
+    settings = {
+        name: str(ast.literal_eval(value)).split()
+        for name, value in re.findall(r"^\S*\.([a-z-]+)=('.*'|\".*\")$", listed, re.M)
+    }
+    named = ("index-url", "extra-index-url", "find-links")
+    where = [
+        word
+        for name in named
+        for value in settings.get(name, [])
+        for word in (f"--{name}", value)
+    ]
+    if where:
+        where += ["--index-strategy", "unsafe-best-match"]  # all of them, as pip does
+    certificate = " ".join(settings.get("cert", []))
+    extra = {"SSL_CERT_FILE": certificate} if certificate else {}
+    command = [uv, "pip", "install", "--python", PYTHON, *where, *options]
+    return run(command, extra)[0] == 0
 
 
 def make_venv() -> None:
     """Create .venv if its Python does not start or has no pip. An incomplete .venv is replaced."""
-    if (
-        PYTHON.exists()
-        and run([PYTHON, "-c", "import pip._internal.cli.main"], quiet=True)[0] == 0
-    ):
+    if PYTHON.exists() and run([PYTHON, "-c", "import pip._internal.cli.main"])[0] == 0:
         return
     import importlib.util
 
@@ -288,9 +207,9 @@ def make_venv() -> None:
             "其他系统请安装 python.org 的 Python。然后重新运行 start.py。",
         )
     shutil.rmtree(VENV, ignore_errors=True)
-    code, words = run([sys.executable, "-m", "venv", VENV])
+    code, output, words = run([sys.executable, "-m", "venv", VENV])
     if code:
-        raise explain(words)
+        raise explain(output + words)
 
 
 def drop_broken_packages() -> None:
@@ -327,23 +246,13 @@ def is_gpu_build(report: Mapping[str, Any]) -> bool:
 
 
 def offer_model() -> str:
-    """Which full model pip would download here: cpu, big or absent. Downloads nothing."""
+    """Which PyTorch pip would download here: cpu, big or absent. Downloads nothing."""
     report = VENV / "report.json"
-    look = ["--dry-run", "--quiet", "--use-feature=fast-deps", "--report", report]
+    look = ["--dry-run", "--use-feature=fast-deps", "--report", report]
     try:
-        pip(
-            "--only-binary=:all:",
-            "--no-build-isolation",
-            *look,
-            "-e",
-            ".[model]",
-            quiet=True,
-        )
-        return (
-            "big"
-            if is_gpu_build(json.loads(report.read_text(encoding="utf-8")))
-            else "cpu"
-        )
+        pip("--only-binary=:all:", *look, "-c", CONSTRAINTS, "torch")
+        is_big = is_gpu_build(json.loads(report.read_text(encoding="utf-8")))
+        return "big" if is_big else "cpu"
     except Trouble as failure:
         if failure.kind == "absent":
             return "absent"
@@ -383,7 +292,7 @@ def compile_kernels() -> None:
         "[3/4] Preparing the search for this processor (some 10 seconds) ...",
         "[3/4] 正在为这台机器的处理器准备检索（约 10 秒）……",
     )
-    code, words = run([PYTHON, "-m", "soulmem.kernels.warm"], quiet=True)
+    code, _, words = run([PYTHON, "-m", "soulmem.kernels.warm"])
     if code:
         last = words.strip().splitlines()[-1:] or [""]
         say(
@@ -397,14 +306,15 @@ def install_model(wish: Wish) -> str:
     if not wish.model:
         return "unwanted"
     say(
-        "[4/4] Looking for the full language model ...",
-        "[4/4] 正在查找完整的语言模型……",
+        "[4/4] Installing the libraries of the full language model ...",
+        "[4/4] 正在安装完整语言模型的依赖……",
     )
     try:
         model = "big" if wish.big_torch else choose_model(offer_model(), wish.ask)
         if model in ("cpu", "big"):
             check_space(["base", *wish.extras, model])
-            pip("--no-build-isolation", "-e", ".[model]")
+            pip("-c", CONSTRAINTS, "torch")
+            install_locked("model")
         return model
     except Trouble as failure:
         tell(failure)
@@ -417,30 +327,43 @@ def install_model(wish: Wish) -> str:
 
 
 def install(wish: Wish) -> None:
-    """Install what the constraints and `wish` require. Can be interrupted and repeated."""
-    check_folder()
+    """Install what the lock and `wish` require. Can be interrupted and repeated; needs `alone`."""
     check_space(["base", *wish.extras])
     say("[1/4] Making the folder .venv ...", "[1/4] 正在创建 .venv 文件夹……")
     make_venv()
     unfinished = "big" if wish.big_torch else "failed" if wish.model else "unwanted"
     write_stamp(Installed("", wish.extras, unfinished))
+    LOG.unlink(missing_ok=True)
     drop_broken_packages()
     say(
-        "[2/4] Installing SoulMem and its libraries ...",
-        "[2/4] 正在安装 SoulMem 及其依赖……",
+        "[2/4] Installing SoulMem and its libraries (a few minutes; details in .venv/install.log) ...",
+        "[2/4] 正在安装 SoulMem 及其依赖（需要几分钟，详情见 .venv/install.log）……",
     )
-    builders = ["flit-core"]
-    if "test" in wish.extras:
-        builders.append("setuptools")  # for a test tool without a wheel
-    pip("pip", *builders, quiet=True)
-    pip(
-        "--no-build-isolation",
-        "-e",
-        f".[{','.join(wish.extras)}]" if wish.extras else ".",
-    )
+    install_locked("tools")
+    install_locked("base", *wish.extras)
+    pip("--no-deps", "--no-build-isolation", "-e", ".")
     compile_kernels()
     write_stamp(Installed(current_key(), wish.extras, install_model(wish)))
     say("SoulMem is installed.", "SoulMem 安装完成。")
+
+
+def install_as_asked(words: Sequence[str]) -> None:
+    """The command `install` with its options."""
+    wish_of(words, None, explicit=True)  # an unknown option is told at once
+    with alone():
+        install(wish_of(words, read_stamp(), explicit=True))
+
+
+def install_what_misses(extras: set[str]) -> None:
+    """Install unless .venv has all that its pins and these extras need; earlier choices stay."""
+    if is_ready(read_stamp(), current_key(), extras):
+        return
+    with alone():
+        before = read_stamp()  # another start.py may have installed meanwhile
+        if not is_ready(before, current_key(), extras):
+            wish = wish_of([], before, explicit=False)
+            every = tuple(sorted(extras.union(wish.extras)))
+            install(replace(wish, extras=every))
 
 
 def wish_of(words: Sequence[str], before: Installed | None, explicit: bool) -> Wish:

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from installer import say
+from messages import say
+from processes import clean_environment
 
 GAVE_UP = 3  # exit code after too many crashes; restarting start.py would not help
 _OWN_CODES = frozenset({0, 1, 2, 130})  # the sidecar ended by itself, with a message
@@ -77,7 +78,7 @@ class Supervisor:
 
     def _once(self) -> int:
         """Run the command once. Returns its exit code; negative: the signal that ended it."""
-        self._running = subprocess.Popen(self._command)
+        self._running = subprocess.Popen(self._command, env=clean_environment())
         while True:
             try:
                 return self._running.wait()

@@ -21,6 +21,7 @@ else:
     import tomli as tomllib
 
 PYTHONS = ["3.10", "3.11", "3.12", "3.13"]
+BY_INDEX = ("torch", "triton", "nvidia-", "cuda-")  # whose builds differ
 PLATFORMS = ["linux", "darwin", "win32"]
 
 
@@ -39,6 +40,18 @@ def pinned(repository: Path) -> list[Requirement]:
         .splitlines()
     )
     return [Requirement(line) for line in lines if line and not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def locked(repository: Path) -> dict[str, list[Requirement]]:
+    """The lock: what each part needs."""
+    text = (repository / ".ci" / "locked.txt").read_text(encoding="utf-8")
+    out: dict[str, list[Requirement]] = {}
+    for parts, lines in re.findall(r"^# for: (.*)\n((?:[^#].*\n)*)", text, re.M):
+        for line in re.findall(r"^\S.*==.*?(?=\s*\\?$)", lines, re.M):
+            for part in parts.split():
+                out.setdefault(part, []).append(Requirement(line))
+    return out
 
 
 def wanted(project: dict[str, Any]) -> list[Requirement]:
@@ -113,6 +126,61 @@ def test_nothing_comes_along_unpinned(
                     open_names.append(found)
     assert seen > {"aiohttp", "yarl", "pytest", "pluggy"}
     assert seen - names == set()
+
+
+@pytest.mark.parametrize("part", ["base", "test", "mcp", "model"])
+def test_what_is_installed_without_a_resolver_is_complete(
+    project: dict[str, Any], locked: dict[str, list[Requirement]], part: str
+) -> None:
+    """Follow what is installed here from the requirements of the part to their end."""
+    groups = project["project"]["optional-dependencies"]
+    asked = [*project["project"]["dependencies"], *groups.get(part, [])]
+    open_names = [Requirement(line) for line in asked]
+    listed = {pin.name for name in ("base", part) for pin in locked[name]}
+    missing, seen = set[str](), set[tuple[str, str]]()
+    while open_names:
+        requirement = open_names.pop()
+        key = (requirement.name, ",".join(sorted(requirement.extras)))
+        name = canonicalize_name(requirement.name)
+        is_meant = requirement.marker is None or requirement.marker.evaluate()
+        if not is_meant or key in seen or name.startswith(BY_INDEX):
+            continue
+        seen.add(key)
+        missing |= {name} - listed
+        with contextlib.suppress(PackageNotFoundError):
+            for line in requires(name) or []:
+                found = Requirement(line)
+                chosen = [{"extra": extra} for extra in requirement.extras or {""}]
+                if found.marker is None or any(map(found.marker.evaluate, chosen)):
+                    found.marker = None
+                    open_names.append(found)
+    assert len(seen) > 5
+    assert missing == set()
+
+
+def test_each_pin_is_locked_as_it_is_pinned(
+    pinned: list[Requirement], locked: dict[str, list[Requirement]]
+) -> None:
+    """Python .ci/lock.py makes the lock anew. What only a part without start.py needs is not in it."""
+    exact = {(pin.name, str(pin.specifier)) for pin in pinned}
+    in_lock = {
+        (pin.name, str(pin.specifier)) for pins in locked.values() for pin in pins
+    }
+    assert in_lock - exact == set()
+    assert {
+        name
+        for name, _ in exact - in_lock
+        if not name.startswith((*BY_INDEX, "sudachi"))
+    } == set()
+
+
+def test_each_locked_package_has_a_hash(repository: Path) -> None:
+    text = (repository / ".ci" / "locked.txt").read_text(encoding="utf-8")
+    blocks = re.findall(
+        r"^([\w.-]+)==.*((?:\n    --hash=sha256:[0-9a-f]{64}.*)*)$", text, re.M
+    )
+    assert len(blocks) > 100
+    assert [name for name, hashes in blocks if not hashes] == []
 
 
 def test_the_pythons_we_promise_are_those_we_pin(

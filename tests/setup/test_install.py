@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +14,9 @@ from types import SimpleNamespace
 import pytest
 
 import installer
-from installer import Installed, Trouble, Wish
+from installer import Installed, Wish
+from messages import Trouble
+from processes import hold
 
 from .conftest import Commands
 
@@ -25,12 +31,12 @@ def test_a_finished_installation_is_ready(folder: Path, commands: Commands) -> N
     assert not ready()
     installer.install(Wish())
     assert ready()
-    assert commands.installs() == ["flit-core", ".", ".[model]"]
+    assert commands.installs() == ["toolspin", "basepin", ".", "torch", "modelpin"]
 
 
 def test_extras_are_installed_and_remembered(folder: Path, commands: Commands) -> None:
     installer.install(Wish(extras=("test",)))
-    assert commands.installs()[1] == ".[test]"
+    assert commands.installs()[1] == "testpin"
     assert ready("test")
     assert not ready("other")
     assert installer.wish_of([], installer.read_stamp(), explicit=True).extras == (
@@ -44,7 +50,9 @@ def test_an_extra_that_is_no_more_is_forgotten() -> None:
     ).extras == ("test",)
 
 
-@pytest.mark.parametrize("changed", ["pyproject.toml", ".ci/constraints.txt"])
+@pytest.mark.parametrize(
+    "changed", ["pyproject.toml", ".ci/constraints.txt", ".ci/locked.txt"]
+)
 def test_other_pins_ask_for_a_new_installation(
     folder: Path, commands: Commands, changed: str
 ) -> None:
@@ -72,7 +80,9 @@ def test_a_python_that_went_away_is_noticed(folder: Path, commands: Commands) ->
     assert not ready()
 
 
-@pytest.mark.parametrize("step", ["venv", "flit-core", ".[test]", ".[model]"])
+@pytest.mark.parametrize(
+    "step", ["venv", "toolspin", "testpin", ".", "torch", "modelpin"]
+)
 def test_after_a_break_the_same_command_goes_on(
     folder: Path, commands: Commands, step: str
 ) -> None:
@@ -174,7 +184,7 @@ def test_without_a_compiler_the_installation_is_complete_and_says_so(
 
 
 def test_no_network_for_the_libraries_says_so(folder: Path, commands: Commands) -> None:
-    commands.failures["."] = (
+    commands.failures["basepin"] = (
         "WARNING: Retrying after connection broken by NewConnectionError"
     )
     with pytest.raises(Trouble, match="HTTPS_PROXY"):
@@ -206,11 +216,11 @@ def test_what_is_there_already_needs_no_space(
 def test_a_folder_that_takes_nothing_is_named(
     folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        installer, "HERE", folder / "pyproject.toml"
-    )  # nothing can be made inside a file
-    with pytest.raises(Trouble, match=r"Cannot write into .*pyproject\.toml"):
-        installer.install(Wish())
+    # Nothing can be made inside a file.
+    monkeypatch.setattr(installer, "LOCK", folder / "pyproject.toml" / "lock")
+    with pytest.raises(Trouble, match=r"Cannot write into .*clone"):
+        installer.install_as_asked([])
+    assert commands.asked == []
 
 
 def test_a_python_without_venv_names_the_package(
@@ -227,3 +237,115 @@ def test_the_library_of_mcp_is_an_option_that_is_remembered() -> None:
     before = Installed("key", ("mcp", "test"))
     assert installer.wish_of([], before, explicit=False).extras == ("mcp", "test")
     assert installer.wish_of(["--mcp"], before, explicit=True).extras == ("mcp", "test")
+
+
+def test_each_file_of_a_library_is_checked_against_its_hash(
+    folder: Path, commands: Commands
+) -> None:
+    """All but PyTorch: which build of it is found depends on the index."""
+    installer.install(Wish(extras=("test",)))
+    unchecked = [
+        words[-1]
+        for words in commands.asked
+        if "install" in words and "--require-hashes" not in words
+    ]
+    assert unchecked == [".", "torch", "torch"]  # a look, then the installation
+
+
+def test_a_file_that_is_not_the_pinned_one_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real pip."""
+    monkeypatch.setattr(installer, "PYTHON", Path(sys.executable))
+    installer.VENV.mkdir()
+    package = folder / "demo-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(package, "w") as wheel:
+        wheel.writestr("demo-1.0.dist-info/METADATA", "Name: demo\nVersion: 1.0\n")
+    target = ("--no-deps", "--no-index", "--target", folder / "site")
+    wanted = folder / "wanted.txt"
+    wanted.write_text(f"{package.as_uri()} --hash=sha256:{'0' * 64}\n", "utf-8")
+    with pytest.raises(Trouble, match="not the one that SoulMem names by its hash"):
+        installer.pip("--require-hashes", *target, "-r", wanted)
+    assert not (folder / "site").exists()
+
+
+def test_uv_installs_where_it_is_there_and_looks_where_pip_would(
+    folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", {"uv": "/bin/uv"}.get)
+    commands.outputs["config"] = (
+        "global.index-url='https://mirror.example/simple'\n"
+        ":env:.find-links='/one /two'\nglobal.cert='/bundle.pem'\nglobal.timeout='9'\n"
+    )
+    installer.install(Wish(model=False))
+    with_uv = [words for words in commands.asked if words[0] == "/bin/uv"]
+    assert [words[-1] for words in with_uv] == ["toolspin", "basepin"]
+    where = with_uv[0][: with_uv[0].index("--no-deps")]
+    assert where[3:] == [
+        *("--python", str(installer.PYTHON)),
+        *("--index-url", "https://mirror.example/simple"),
+        *("--find-links", "/one", "--find-links", "/two"),
+        *("--index-strategy", "unsafe-best-match"),
+    ]
+    assert commands.extras["/bin/uv"] == {"SSL_CERT_FILE": "/bundle.pem"}
+    assert commands.installs().count("basepin") == 1
+
+
+def test_where_uv_fails_pip_installs(
+    folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", {"uv": "/bin/uv"}.get)
+    commands.failures["/bin/uv"] = "error: an index that uv cannot read"
+    installer.install(Wish(model=False))
+    assert ready()
+    with_pip = [
+        words[-1] for words in commands.asked if words[2:4] == ["pip", "install"]
+    ]
+    assert with_pip == ["toolspin", "basepin", "."]
+
+
+def test_the_screen_shows_four_steps_and_the_log_the_rest(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = "import sys; print('much'); print('more', file=sys.stderr); sys.exit(3)"
+    installer.VENV.mkdir()
+    code, output, errors = installer.run([sys.executable, "-c", program])
+    assert (code, output, errors) == (3, "much\n", "more\n")
+    assert capfd.readouterr() == ("", "")
+    log = installer.LOG.read_text(encoding="utf-8")
+    assert {"much", "more"} <= set(log.splitlines())
+
+
+def test_the_screen_shows_a_line_for_each_step(
+    folder: Path, commands: Commands, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installer.install(Wish())
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:5] for line in lines] == ["[1/4]", "[2/4]", "[3/4]", "[4/4]", "SoulM"]
+
+
+def test_a_second_installation_waits_with_words_and_finds_the_work_done(
+    folder: Path, commands: Commands, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ThreadPoolExecutor(1) as other:
+        with installer.alone():
+            waiting = other.submit(installer.install_what_misses, set())
+            while "waits for it" not in capsys.readouterr().out:
+                assert not waiting.done()
+            installer.install(Wish())
+            commands.asked.clear()
+        waiting.result()
+    assert commands.asked == []
+
+
+def test_a_process_that_was_killed_holds_nothing(folder: Path) -> None:
+    program = (
+        "import sys, signal, os; sys.path.insert(0, sys.argv[1]); import processes\n"
+        "file = open(sys.argv[2], 'a'); processes.hold(file, lambda: None)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    ci = Path(installer.__file__).parent
+    command = [sys.executable, "-c", program, str(ci), str(installer.LOCK)]
+    assert subprocess.run(command, check=False).returncode == -9
+    with installer.LOCK.open("a") as file:
+        hold(file, lambda: pytest.fail("the lock is held"))

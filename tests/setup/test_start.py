@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import ast
+import os
 import runpy
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 import installer
-import start
+import starting
 from installer import Wish
 
 from .conftest import Commands
 
-REPOSITORY = Path(start.__file__).resolve().parent
+REPOSITORY = Path(__file__).resolve().parents[2]
+RUNNER = str(REPOSITORY / ".ci" / "run_soulmem.py")
 
 
 @pytest.mark.parametrize(
@@ -31,12 +34,31 @@ def test_an_unfit_python_is_named_with_the_remedy(
         SystemExit,
         match=rf"(?s)this is {version[0]}\.{version[1]}\. Install .*python3\.12 start\.py",
     ):
-        runpy.run_path(start.__file__, run_name="__main__")
+        runpy.run_path(str(REPOSITORY / "start.py"), run_name="__main__")
 
 
 def test_an_old_python_can_read_as_far_as_the_message() -> None:
-    """Python compiles the whole file first, so newer grammar anywhere would hide the message."""
-    ast.parse(Path(start.__file__).read_text(encoding="utf-8"), feature_version=(3, 6))
+    """Python compiles the whole file first, so newer grammar anywhere would hide the message.
+
+    What Python 2 reads as well: no annotations, no f-strings, an encoding that is named.
+    """
+    text = (REPOSITORY / "start.py").read_text(encoding="utf-8")
+    tree = ast.parse(text, feature_version=(3, 6))
+    newer = (ast.JoinedStr, ast.AnnAssign, ast.FunctionDef, ast.AsyncFunctionDef)
+    assert [node for node in ast.walk(tree) if isinstance(node, newer)] == []
+    assert [name for name in ast.walk(tree) if isinstance(name, ast.ImportFrom)] == []
+    assert "coding: utf-8" in text.splitlines()[1]
+
+
+def test_start_alone_says_what_is_missing_beside_it(tmp_path: Path) -> None:
+    shutil.copy(REPOSITORY / "start.py", tmp_path)
+    done = subprocess.run(
+        [sys.executable, "start.py"], cwd=tmp_path, capture_output=True, check=False
+    )
+    words = done.stderr.decode()
+    assert done.returncode == 1
+    assert "Get the whole folder" in words
+    assert "Traceback" not in words
 
 
 @pytest.fixture
@@ -48,23 +70,23 @@ def handed(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         commands.append([str(word) for word in arguments])
         raise SystemExit(0)
 
-    def kept_alive(command: list[str]) -> None:
+    def kept_alive(command: Sequence[str]) -> None:
         assert command[0] == str(
             REPOSITORY / ".venv" / installer.PYTHON.relative_to(installer.VENV)
         )
         note([*command[1:]])
 
-    monkeypatch.setattr(start, "hand_over", note)
-    monkeypatch.setattr(start, "Supervisor", kept_alive)
+    monkeypatch.setattr(starting, "hand_over", note)
+    monkeypatch.setattr(starting, "Supervisor", kept_alive)
     return commands
 
 
 @pytest.mark.parametrize(
     ("words", "becomes"),
     [
-        ([], ["-m", "soulmem", "serve"]),
-        (["--port", "9"], ["-m", "soulmem", "serve", "--port", "9"]),
-        (["demo", "--json"], ["-m", "soulmem", "demo", "--json"]),
+        ([], ["serve"]),
+        (["--port", "9"], ["serve", "--port", "9"]),
+        (["demo", "--json"], ["demo", "--json"]),
     ],
 )
 def test_once_installed_nothing_is_installed_again(
@@ -77,8 +99,8 @@ def test_once_installed_nothing_is_installed_again(
     installer.install(Wish())
     commands.asked.clear()
     with pytest.raises(SystemExit):
-        start.main(words)
-    assert handed == [becomes]
+        starting.main(words, "usage")
+    assert handed == [[RUNNER, *becomes]]
     assert commands.asked == []
 
 
@@ -86,15 +108,15 @@ def test_the_first_start_installs(
     folder: Path, commands: Commands, handed: list[list[str]]
 ) -> None:
     with pytest.raises(SystemExit):
-        start.main([])
-    assert commands.installs() == ["flit-core", ".", ".[model]"]
-    assert handed == [["-m", "soulmem", "serve"]]
+        starting.main([], "usage")
+    assert commands.installs() == ["toolspin", "basepin", ".", "torch", "modelpin"]
+    assert handed == [[RUNNER, "serve"]]
 
 
 def test_install_runs_nothing(
     folder: Path, commands: Commands, handed: list[list[str]]
 ) -> None:
-    start.main(["install"])
+    starting.main(["install"], "usage")
     assert handed == []
 
 
@@ -104,8 +126,8 @@ def test_help_installs_nothing(
     handed: list[list[str]],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    start.main(["--help"])
-    assert "--big-torch" in capsys.readouterr().out
+    starting.main(["--help"], "the usage")
+    assert capsys.readouterr().out == "the usage\n"
     assert (commands.asked, handed) == ([], [])
 
 
@@ -114,8 +136,8 @@ def test_test_brings_what_tests_need(
 ) -> None:
     installer.install(Wish())
     with pytest.raises(SystemExit):
-        start.main(["test", "-k", "word"])
-    assert commands.installs()[-3:] == ["setuptools", ".[test]", ".[model]"]
+        starting.main(["test", "-k", "word"], "usage")
+    assert commands.installs()[-4:] == ["testpin", ".", "torch", "modelpin"]
     assert handed[0][0].endswith("checks.py")
     assert handed[0][1:] == ["-k", "word"]
 
@@ -131,8 +153,8 @@ def test_the_next_steps_begin_with_the_installation_where_there_is_none(
 ) -> None:
     monkeypatch.setenv("LC_ALL", locale)
     for parent in ("extensions", "third-party", "elsewhere"):
-        monkeypatch.setattr(start, "HERE", Path("/data") / parent / "SoulMem")
-        start.next_steps()
+        monkeypatch.setattr(starting, "HERE", Path("/data") / parent / "SoulMem")
+        starting.next_steps()
         output = capsys.readouterr().out
         assert [f"  {n}. " in output for n in range(1, 6)] == [True] * 4 + [False]
         assert (install in output) == (parent == "elsewhere")
@@ -151,21 +173,39 @@ def test_start_keeps_the_sidecar_alive(folder: Path, commands: Commands) -> None
     assert process.returncode == 2
 
 
-def started(folder: Path, *words: str) -> tuple[str, subprocess.Popen[str]]:
+@pytest.mark.parametrize("words", [("doctor", "--code", "2"), ("--code", "2")])
+def test_modules_of_other_folders_stand_in_for_none_of_ours(
+    folder: Path, commands: Commands, tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    """Neither those of PYTHONPATH nor those of the folder where start.py is called."""
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("json", "shutil", "numpy"):
+        (other / f"{name}.py").write_text("raise SystemExit('foreign')", "utf-8")
+    output, process = started(folder, *words, cwd=other, PYTHONPATH=str(other))
+    assert "'--code', '2'] " in output
+    assert process.returncode == 2
+
+
+def started(
+    folder: Path, *words: str, cwd: Path | None = None, **environ: str
+) -> tuple[str, subprocess.Popen[str]]:
     """The last line of start.py with a stand-in for soulmem, and its ended process."""
-    shutil.copy(start.__file__, folder)
-    for name in ("installer.py", "supervisor.py"):
-        shutil.copy(REPOSITORY / ".ci" / name, folder / ".ci")
+    shutil.copy(REPOSITORY / "start.py", folder)
+    for path in (REPOSITORY / ".ci").glob("*.py"):
+        shutil.copy(path, folder / ".ci")
     (folder / "soulmem").mkdir()
-    program = "import os, sys; print(sys.argv[1:], os.getpid(), flush=True); "
+    (folder / "soulmem" / "__init__.py").touch()
+    program = "import os, sys; print(sys.argv[1:], os.getpid(), flush=True); import json, shutil; "
     program += "sys.exit(int(sys.argv[-1]) if '--code' in sys.argv else 7)"
     (folder / "soulmem" / "__main__.py").write_text(program, encoding="utf-8")
     installer.install(Wish())
     with subprocess.Popen(
-        [sys.executable, "start.py", *words],
-        cwd=folder,
+        [sys.executable, str(folder / "start.py"), *words],
+        cwd=cwd or folder,
         stdout=subprocess.PIPE,
         text=True,
+        env={**os.environ, **environ},
     ) as process:
         output, _ = process.communicate(timeout=8)
     return output.splitlines()[-1], process

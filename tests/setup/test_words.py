@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import installer
-from installer import Trouble
+import messages
+from messages import Trouble
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,7 @@ from installer import Trouble
     ],
 )
 def test_every_failure_has_a_remedy(words: str, english: str, chinese: str) -> None:
-    trouble = installer.explain(words)
+    trouble = messages.explain(words)
     assert english in str(trouble)
     assert chinese in trouble.chinese
 
@@ -60,9 +61,7 @@ def test_a_registry_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
     monkeypatch.setenv("PIP_NO_INDEX", "0")
     with pytest.raises(Trouble, match="registry cannot be reached"):
-        installer.pip(
-            "--dry-run", "--retries", "1", "a-package-that-is-nowhere==1.0", quiet=True
-        )
+        installer.pip("--dry-run", "--retries", "1", "a-package-that-is-nowhere==1.0")
 
 
 @pytest.mark.parametrize(
@@ -78,13 +77,13 @@ def test_a_registry_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_the_language_follows_the_locale(
     environ: dict[str, str], chinese: bool
 ) -> None:
-    assert installer.reads_chinese(environ) is chinese
+    assert messages.reads_chinese(environ) is chinese
 
 
 def test_one_language_at_a_time(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
-    installer.say("hello", "你好")
-    installer.tell(Trouble("broken", "坏了"))
+    messages.say("hello", "你好")
+    messages.tell(Trouble("broken", "坏了"))
     assert capsys.readouterr() == ("你好\n", "坏了\n")
