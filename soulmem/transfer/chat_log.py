@@ -12,6 +12,7 @@ from typing import Any
 from soulmem.domain.dialogue import Fork, Message, Role, Version, text_hash
 from soulmem.domain.ids import ChatId, SlotId, SoulId, derived_id
 from soulmem.domain.texts import well_formed
+from soulmem.language.times.written_dates import story_date
 from soulmem.transfer.send_dates import parse_send_date
 from soulmem.transfer.slots import as_id, slots_of, stamp_of
 
@@ -233,6 +234,7 @@ def _message(
         speaker=_name(row.get("name")) or _usual_name(role, header),
         text=text,
         sent_at=parse_send_date(row.get("send_date"), local),
+        story_at=story_date(text),
         hidden=bool(row.get("is_system")) and role is not Role.SYSTEM,
         swipe=swipe if isinstance(swipe, int) and 0 < swipe <= _MOST_SWIPE else 0,
         present=_ids(stamp_of(extra).get("present")) or _ids(header.record("cast")),

@@ -20,6 +20,7 @@ def sent_messages(
             role=m.role,
             speaker=m.speaker,
             sent_at=m.sent_at,
+            story_at=m.story_at,
             hidden=m.hidden,
             swipe=m.swipe,
             present=_present(m, log, souls),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -368,3 +369,27 @@ def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
     assert ended.code == 1
     assert "story.txt: not read (neither a chat" in ended.out
     assert "wide.jsonl: not read (the file is in UTF-16: save it as UTF-8" in ended.out
+
+
+def test_dates_of_a_file_are_those_that_the_open_chat_has(
+    ask: Command, running: Client, tmp_path: Path
+) -> None:
+    """Else opening the imported chat in SillyTavern would move its memories."""
+    rows = [
+        {**said(0, "Date: 812-05-03\nThe rain had stopped."), "send_date": 1688158820},
+        {**said(1, "So it had."), "send_date": "2023-07-12T14:05:00.123456+02:00"},
+    ]
+    path = write(tmp_path / "dated.jsonl", rows)
+    result = report(ask("import", path, "--soul", "Dated", "--json"))
+    stored = running.ask("GET", f"/chats/{result['chat']}")["messages"]
+    assert result["undated"] == 0
+    assert [_moment(m["sent_at"]) for m in stored] == [
+        datetime(2023, 6, 30, 21, 0, 20, tzinfo=timezone.utc),
+        datetime(2023, 7, 12, 12, 5, 0, 123_000, tzinfo=timezone.utc),
+    ]
+    assert _moment(stored[0]["story_at"]) == datetime(812, 5, 3, tzinfo=timezone.utc)
+    assert stored[1]["story_at"] is None
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
