@@ -255,7 +255,7 @@ class _Import:
         if report.get("branch_of"):
             title = (source.log and source.log.main_chat) or report["branch_of"]
             screen.line(say("file_branch", title=title), "dim", indent="  ")
-        for key in ("undated", "kept", "disabled"):
+        for key in ("undated", "kept", "disabled", "instructions"):
             if report.get(key):
                 screen.line(say(f"file_{key}", count=report[key]), "dim", indent="  ")
         for broken in report["broken"][:_SHOWN]:

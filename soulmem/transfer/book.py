@@ -15,17 +15,22 @@ from soulmem.transfer.files import json_object
 from soulmem.transfer.lore import BrokenPart, Cast, Lore, Statement, world_source
 from soulmem.transfer.name_finder import names_in, names_of_keys, united
 from soulmem.transfer.statements import LONGEST, columns, joined, plain
+from soulmem.transfer.templates import filled
+from soulmem.transfer.world_prose import is_switched_off, prose_of
 
 _CONSTANT = 0.8  # importance of entries that are always in the prompt; only the user makes memories permanent
 _MOST_TITLE = 200  # characters
+_CONTENTS = ("content", "text", "entry")  # in SillyTavern; NovelAI; Agnai
 
 
 def read_world(data: bytes, title: str, cast: Cast) -> Lore:
-    """The lore of a world file: SillyTavern's own, or a single book. Raises Unprocessable."""
+    """The lore of a world file: SillyTavern's own, or a book of another program. Raises Unprocessable."""
     world = json_object(data)
     if isinstance(world.get("data"), dict) and "entries" in world["data"]:
         world = world["data"]
     entries = world.get("entries")
+    if not isinstance(entries, dict | list):
+        entries = world.get("data")  # as RisuAI has them
     if not isinstance(entries, dict | list):
         raise Unprocessable(
             phrase(
@@ -38,53 +43,79 @@ def read_world(data: bytes, title: str, cast: Cast) -> Lore:
 
 
 def read_entries(entries: Any, title: str, part: str, cast: Cast, source: str) -> Lore:
-    """The lore of the entries of a book, in either of the two formats; unreadable entries are listed.
+    """The lore of the entries of a book, in any of its formats; unreadable entries are listed.
 
     An entry that MemoryBooks made is the same memory whether its world or its store is imported.
     """
-    entry_statements: list[Statement] = []
-    names: list[KnownName] = []
-    broken: list[BrokenPart] = []
-    disabled = 0
+    book = _Book(part, cast)
     for key, entry in _numbered(entries):
+        book.add(key, entry)
+    return Lore(
+        title,
+        tuple(book.statements),
+        united(book.names, [cast.character], cast.user, source),
+        tuple(book.broken),
+        book.disabled,
+        instructions=book.instructions,
+    )
+
+
+class _Book:
+    """Reads entry after entry."""
+
+    def __init__(self, part: str, cast: Cast) -> None:
+        self._part, self._cast = part, cast
+        self.statements: list[Statement] = []
+        self.names: list[KnownName] = []
+        self.broken: list[BrokenPart] = []
+        self.disabled = self.instructions = 0
+
+    def add(self, key: str, entry: Any) -> None:
+        """Read an entry: its prose as statements, its keys and prose for names."""
         if not isinstance(entry, dict):
-            broken.append(BrokenPart(key, "not_an_object"))
-            continue
-        evidence, entry_part = None, part
+            self.broken.append(BrokenPart(key, "not_an_object"))
+            return
+        content = next(
+            (text for name in _CONTENTS if isinstance(text := entry.get(name), str)),
+            None,
+        )
+        if content is None:
+            self.broken.append(BrokenPart(key, "no_text"))
+            return
+        if (
+            entry.get("disable") is True
+            or entry.get("enabled") is False
+            or is_switched_off(content)
+        ):
+            self.disabled += 1
+            return
+        self._read(entry, well_formed(content))
+
+    def _read(self, entry: dict[str, Any], content: str) -> None:
+        evidence, part = None, self._part
         if marked_entries.is_marked(entry):
-            evidence, entry_part = (
-                marked_entries.evidence_of(entry),
-                marked_entries.PART,
-            )
+            evidence = marked_entries.evidence_of(entry)
+            part = marked_entries.PART
             entry = marked_entries.untitled(entry)
-        content = entry.get("content")
-        if not isinstance(content, str):
-            broken.append(BrokenPart(key, "no_text"))
-            continue
-        if entry.get("disable") is True or entry.get("enabled") is False:
-            disabled += 1
-            continue
-        content = plain(well_formed(content), cast).strip()
-        keys = [
-            plain(well_formed(raw_key), cast)
-            for raw_key in _texts(entry, "key", "keys")
-        ]
         heading = _title(entry)
-        importance = _CONSTANT if entry.get("constant") is True else None
-        entry_statements += [
-            Statement(text, entry_part, importance=importance, evidence=evidence)
-            for text in _pieces(content, heading, keys)
+        prose = prose_of(filled(content, self._cast), heading, self._cast.user)
+        self.instructions += prose.is_shortened
+        if not prose.text:
+            return
+        keys = [
+            plain(well_formed(raw_key), self._cast)
+            for raw_key in _texts(entry, "key", "keys", "keywords")
+        ]
+        always = any(entry.get(name) is True for name in ("constant", "alwaysActive"))
+        importance = _CONSTANT if always else None
+        self.statements += [
+            Statement(text, part, importance=importance, evidence=evidence)
+            for text in _pieces(prose.text, plain(heading, self._cast), keys)
         ]
         # What messages name is learned from them, and goes with them.
         if evidence is None:
-            names += [*names_of_keys(keys, heading, content), *names_in(content)]
-    return Lore(
-        title,
-        tuple(entry_statements),
-        united(names, [cast.character], cast.user, source),
-        tuple(broken),
-        disabled,
-    )
+            self.names += names_of_keys(keys, heading, prose.text)
+            self.names += names_in(prose.text)
 
 
 def _numbered(entries: Any) -> Iterable[tuple[str, Any]]:
@@ -106,7 +137,7 @@ def _texts(entry: dict[str, Any], *fields: str) -> list[str]:
 
 
 def _title(entry: dict[str, Any]) -> str:
-    for field in ("comment", "name"):
+    for field in ("comment", "name", "displayName"):
         value = entry.get(field)
         if isinstance(value, str) and value.strip():
             return well_formed(value).strip()[:_MOST_TITLE]

@@ -103,6 +103,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
         tuple(broken),
         inside.disabled,
         tuple(without_repeats(habits)),
+        inside.instructions,
     )
 
 

@@ -71,6 +71,8 @@ class Lore:
     broken: tuple[BrokenPart, ...] = ()
     disabled: int = 0  # entries that are switched off and left out
     habits: tuple[StatedHabit, ...] = ()  # proposals; an import makes none of them
+    # entries that hold orders to a model, code or forms, which were left out, in whole or in part
+    instructions: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,12 @@ from unicodedata import east_asian_width
 from soulmem.language.card_words import begins_sentence, points_back
 from soulmem.language.segmentation import sentences
 from soulmem.transfer.lore import Cast
+from soulmem.transfer.templates import filled, without_marks
 
 SHORT = 40  # columns; a shorter sentence is joined with its neighbour
 LONG = 240  # columns; neighbours are not joined beyond this
 LONGEST = 1_200  # columns of one statement
 
-_MACRO = re.compile(
-    r"\{\{\s*(char|user|bot|name)\s*\}\}|<(user|bot|char)>", re.IGNORECASE
-)
-_COMMENT = re.compile(r"\{\{\s*//|<!--")
-_COMMENT_ENDS = {"<": "-->", "{": "}}"}  # by the first character of the begin
-_CHANCE = re.compile(r"\{\{\s*(?:original|random|pick|roll)[^{}]*\}\}")
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _STRING = r"(?:\"[^\"]{0,400}\"|“[^”]{0,400}”)"
 _WPP = re.compile(
@@ -47,32 +42,14 @@ def columns(text: str) -> int:
     return sum(2 if east_asian_width(c) in _WIDE else 1 for c in text)
 
 
-def _without_comments(text: str) -> str:
-    """The text without comments; a begin without an end is no comment, and is not searched again."""
-    kept, position, endless = [], 0, set[str]()
-    for begins in _COMMENT.finditer(text):
-        end = _COMMENT_ENDS[begins[0][0]]
-        if begins.start() < position or end in endless:
-            continue
-        end_position = text.find(end, begins.end())
-        if end_position < 0:
-            endless.add(end)
-            continue
-        kept.append(text[position : begins.start()])
-        position = end_position + len(end)
-    return "".join(kept) + text[position:]
-
-
 def plain(text: str, cast: Cast) -> str:
-    """The text with macros replaced by names, without comments and markup of other programs."""
-    text = _CHANCE.sub(
-        "", _without_comments(text.replace("\r\n", "\n").replace("\r", "\n"))
-    )
+    """The text with macros replaced by names, without comments, code and markup of other programs."""
+    return untagged(without_marks(filled(text, cast)))
 
-    def name(match: re.Match[str]) -> str:
-        return cast.user if (match[1] or match[2]).lower() == "user" else cast.character
 
-    return _TAG.sub("", _MACRO.sub(name, text))
+def untagged(text: str) -> str:
+    """The text without tags; what stands between them stays."""
+    return _TAG.sub("", text)
 
 
 def statements(text: str, cast: Cast) -> list[tuple[str | None, str]]:

@@ -7,8 +7,10 @@ import { createImportJob } from './import_job.js';
 /** @typedef {'card' | 'world_info' | 'st_chat'} Format */
 /** A file to import. `from`: the chat it was branched from.
  * @typedef {{format: Format, name: string, from: string | null}} Source */
-/** What an import would come to. `failed`: names of files that cannot be imported.
- * @typedef {{messages: number, added: number, changed: number, memories: number, names: number, minutes: number, chats: number, worlds: number, failed: string[]}} Quote */
+/** What an import would come to. `disabled`, `instructions`: entries that are switched off, and that hold orders to the
+ * model or code; `failed`: names of files that cannot be imported.
+ * @typedef {{messages: number, added: number, changed: number, memories: number, names: number, minutes: number,
+ *   chats: number, worlds: number, disabled: number, instructions: number, failed: string[]}} Quote */
 /** Progress: within the file `done` of `total`. @typedef {{file: number, files: number, name: string, done: number, total: number}} Step */
 /** For whom to import. `leaveOut`: the open chat, which is read as it is played.
  * @typedef {{soul: string, avatar: string, persona: string, leaveOut: string | null}} ImportFor */
@@ -113,6 +115,8 @@ const emptyQuote = () => ({
     minutes: 0,
     chats: 0,
     worlds: 0,
+    disabled: 0,
+    instructions: 0,
     failed: [],
 });
 
@@ -130,6 +134,8 @@ function addToQuote(quote, isChat, result) {
     } else {
         quote.memories += changesIn(result);
         quote.names += result.names;
+        quote.disabled += result.disabled ?? 0;
+        quote.instructions += result.instructions ?? 0;
     }
 }
 

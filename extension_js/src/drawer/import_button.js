@@ -113,6 +113,7 @@ export function quoteView(quote, name, say) {
     const rows = [
         say('import_quote_chats', { chats, messages, added: added + changed }),
         say('import_quote_lore', { memories, worlds, names }),
+        ...entriesLeftOut(quote, say),
         quote.minutes < 1 ? say('import_under_a_minute') : say('import_minutes', { n: minutes }),
         say('import_quote_safe'),
         failedText(failed, say),
@@ -126,6 +127,12 @@ export function quoteView(quote, name, say) {
         ),
     ]);
 }
+
+/** What is left out of worlds and cards. @param {Quote} quote @param {Say} say */
+const entriesLeftOut = ({ disabled, instructions }, say) => [
+    disabled ? say('files_disabled', { n: disabled }) : '',
+    instructions ? say('files_instructions', { n: instructions }) : '',
+];
 
 /** @param {readonly string[]} failed names of files @param {Say} say @returns {string} */
 const failedText = (failed, say) =>

@@ -14,6 +14,7 @@ import { el } from '../base/dom.js';
  * @property {number} absent left out: their messages are not in memory
  * @property {number} kept left as they are: the user changed or binned them
  * @property {number} disabled left out: switched off in the other extension
+ * @property {number} instructions entries with orders to the model or code, which are left out
  * @property {number} broken parts that cannot be read */
 /** A file that may be imported, with what a dry run of it came to.
  * @typedef {{body: Record<string, unknown>, name: string, counts: Counts}} Offer */
@@ -27,6 +28,7 @@ const REMARKS = [
     ['absent', 'files_absent'],
     ['kept', 'files_kept'],
     ['disabled', 'files_disabled'],
+    ['instructions', 'files_instructions'],
     ['broken', 'files_broken'],
 ];
 
@@ -40,6 +42,7 @@ export const countsOf = result => ({
     absent: result.absent ?? 0,
     kept: result.kept ?? 0,
     disabled: result.disabled ?? 0,
+    instructions: result.instructions ?? 0,
     broken: result.broken?.length ?? 0,
 });
 

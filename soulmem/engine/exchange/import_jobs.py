@@ -120,6 +120,7 @@ class ImportJobs:
             "memories": len(lore.statements),
             "names": len(lore.names),
             "disabled": lore.disabled,
+            "instructions": lore.instructions,
             "broken": [{"where": b.where, "reason": b.reason} for b in lore.broken],
         }
         if run.arguments["dry_run"]:

@@ -50,7 +50,10 @@ function scene({ chats = {}, worlds = {}, failing = [], losing = [] } = {}) {
                       minutes: 0.5,
                       held: losing.includes(name) ? { reason: 'mass_removal', count: 9 } : null,
                   }
-                : { memories: 3, added: 2, changed: 1, names: 4, minutes: 0.25 };
+                : {
+                      ...{ memories: 3, added: 2, changed: 1, names: 4, minutes: 0.25 },
+                      ...{ disabled: 1, instructions: 3 },
+                  };
         const over = failing.includes(name) ? 'failed' : 'done';
         const state = cancelled.includes(job) ? 'cancelled' : look < 3 ? 'running' : over;
         return {
@@ -98,6 +101,8 @@ test('the quote adds up what is new, and changes nothing', async () => {
         minutes: 1.5,
         chats: 2,
         worlds: 1,
+        disabled: 2,
+        instructions: 6,
         failed: [],
     });
     assert.deepEqual(

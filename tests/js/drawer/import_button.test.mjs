@@ -128,7 +128,7 @@ test('the price names files that cannot be read, and minutes from one on', () =>
     newPage();
     const quote = {
         ...{ messages: 0, added: 0, changed: 0, memories: 0, names: 0, chats: 0, worlds: 0 },
-        minutes: 1.2,
+        ...{ disabled: 0, instructions: 0, minutes: 1.2 },
         failed: [],
     };
     const rows = (/** @type {object} */ about) =>
@@ -139,4 +139,6 @@ test('the price names files that cannot be read, and minutes from one on', () =>
     assert.match(rows({})[2], /about 2 minutes/);
     assert.match(rows({ minutes: 0.9 })[2], /less than a minute/);
     assert.match(rows({ failed: ['Mira - then', 'Mira - old'] })[4], /Mira - then, Mira - old/);
+    assert.match(rows({ disabled: 2 })[2], /Left out: 2 that are switched off/);
+    assert.match(rows({ instructions: 5 })[2], /orders to the model and code in 5 entries/);
 });
