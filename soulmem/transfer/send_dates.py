@@ -44,7 +44,7 @@ _NO_CLOCK = re.compile(r"[.,日]{0,2}")
 _AFTERNOON = ("下午", "午後", "오후", "p")
 # hours from UTC of the zones that JavaScript knows by name
 # fmt: off
-_ZONES = {"Z": 0, "UT": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
+_ZONES = {"Z": 0, "UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
           "PST": -8, "PDT": -7}
 # fmt: on
 

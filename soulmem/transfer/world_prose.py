@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from soulmem.language.orders import is_labelled, is_order, names_form
 from soulmem.language.segmentation import pieces
+from soulmem.transfer.orders import is_labelled, is_order, names_form
 from soulmem.transfer.statements import columns, untagged
 from soulmem.transfer.templates import BRANCH, HOLE
 
@@ -33,9 +33,10 @@ _MOST, _FORM = (
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*•●◦▪–+>#]+|\d{1,2}[.)、])[ \t]*")
 _REGEX = re.compile(r"\s*/(?!/)[^\n]{2,}/[dgimsuvy]{0,8}\s*")
+_BEGINS_CODE = r"^\s*(?:const|let|var|return|import|def|if|for|while)\b[^\n.]*[({=]"
 _CODE = re.compile(
     r"=>|[=!]==?|&&|\|\||\$\{|\$\d|::|[)}\]'\"];\s*(?:$|//)|\b\w+\.\w+\(|\b[a-z]{2,}[A-Z][a-z]\w*|\b[a-z]+_[a-z]\w*"
-    r"|\\[sSdDwWb][*+?\])]|\bfunction\b\s?\w*\(|^\s*(?:const|let|var|return|import|def|if|for|while)\b[^\n.]*[({=]"
+    r"|\\[sSdDwWb][*+?\])]|\bfunction\b\s?\w*\(|" + _BEGINS_CODE
 )
 # A number that something must reach: what such a line says holds under a condition only.
 _CONDITION = re.compile(r"[\w)\]'\"]\s?(?:[<>]=?|==|!=|[≥≤≧≦＞＜])\s*-?\d")

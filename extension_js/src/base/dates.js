@@ -38,7 +38,7 @@ const NO_CLOCK = /^[.,日]{0,2}$/;
 const AFTERNOON = ['下午', '午後', '오후', 'p'];
 /** Hours from UTC of the zones that JavaScript knows by name. */
 const ZONES = /** @type {Record<string, number>} */ ({
-    ...{ Z: 0, UT: 0, UTC: 0, GMT: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6 },
+    ...{ Z: 0, UTC: 0, GMT: 0, EST: -5, EDT: -4, CST: -6, CDT: -5, MST: -7, MDT: -6 },
     ...{ PST: -8, PDT: -7 },
 });
 
