@@ -33,7 +33,7 @@ _MOST, _FORM = (
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*•●◦▪–+>#]+|\d{1,2}[.)、])[ \t]*")
 _REGEX = re.compile(r"\s*/(?!/)[^\n]{2,}/[dgimsuvy]{0,8}\s*")
-_BEGINS_CODE = r"^\s*(?:const|let|var|return|import|def|if|for|while)\b[^\n.]*[({=]"
+_BEGINS_CODE = r"^\s*(?:const|let|var|return|if|for)\b[^\n.]*[({=]"
 _CODE = re.compile(
     r"=>|[=!]==?|&&|\|\||\$\{|\$\d|::|[)}\]'\"];\s*(?:$|//)|\b\w+\.\w+\(|\b[a-z]{2,}[A-Z][a-z]\w*|\b[a-z]+_[a-z]\w*"
     r"|\\[sSdDwWb][*+?\])]|\bfunction\b\s?\w*\(|" + _BEGINS_CODE
