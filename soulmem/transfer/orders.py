@@ -8,10 +8,6 @@ from soulmem.language.scripts import is_unspaced
 from soulmem.language.word_lists import words
 
 _FILE = "orders"
-_AMOUNT = re.compile(
-    r"(?<!\d)\d{1,6}\s?(?:[-~–]\s?\d{1,6}\s?)?\+?\s?(?:words?|paragraphs?|sentences?|tokens?|characters|w[öo]rter|mots|palabras|palavras"
-    r"|parole|слов|абзац|字|语|段|文字|자|문단)"
-)
 # What a sentence may begin with before its first word: bullets, numbers, brackets, marks of emphasis.
 _BEFORE = re.compile(r"[^\w<]{0,12}(?:\d{1,3}[.)、．:]\s?)?[^\w<]{0,12}")
 _LABEL_END = re.compile(r"[^\w\n]{0,3}[:：]")
@@ -30,6 +26,10 @@ def _matcher(key: str) -> re.Pattern[str]:
     return re.compile("|".join([rf"(?<!\w)(?:{'|'.join(spaced)})", *unspaced]))
 
 
+_AMOUNT = re.compile(
+    r"(?<!\d)\d{1,6}\s?(?:[-~–]\s?\d{1,6}\s?)?\+?\s?(?:"
+    rf"{'|'.join(words(_FILE, 'orders', 'amounts'))})"
+)
 _DECISIVE, _MACHINERY, _LANGUAGES = map(
     _matcher, ("decisive", "machinery", "languages")
 )

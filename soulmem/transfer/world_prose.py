@@ -33,11 +33,10 @@ _MOST, _FORM = (
 
 _BULLET = re.compile(r"^[ \t]*(?:[-*•●◦▪–+>#]+|\d{1,2}[.)、])[ \t]*")
 _REGEX = re.compile(r"\s*/(?!/)[^\n]{2,}/[dgimsuvy]{0,8}\s*")
-_BEGINS_CODE = r"^\s*(?:const|let|var|return|if|for)\b[^\n.]*[({=]"
-_CODE = re.compile(
-    r"=>|[=!]==?|&&|\|\||\$\{|\$\d|::|[)}\]'\"];\s*(?:$|//)|\b\w+\.\w+\(|\b[a-z]{2,}[A-Z][a-z]\w*|\b[a-z]+_[a-z]\w*"
-    r"|\\[sSdDwWb][*+?\])]|\bfunction\b\s?\w*\(|" + _BEGINS_CODE
-)
+_OPERATOR = r"=>|[=!]==?|&&|\|\||\$\{|\$\d|::|[)}\]'\"];\s*(?:$|//)|\\[sSdDwWb][*+?\])]"
+_NAME_OF_CODE = r"\b\w+\.\w+\(|\b[a-z]{2,}[A-Z][a-z]\w*|\b[a-z]+_[a-z]\w*"
+_BEGINS_CODE = r"^\s*(?:const|let|var|return|if|for)\b[^\n.]*[({=]|\bfunction\b\s?\w*\("
+_CODE = re.compile("|".join((_OPERATOR, _NAME_OF_CODE, _BEGINS_CODE)))
 # A number that something must reach: what such a line says holds under a condition only.
 _CONDITION = re.compile(r"[\w)\]'\"]\s?(?:[<>]=?|==|!=|[≥≤≧≦＞＜])\s*-?\d")
 _JSON_LINE = re.compile(r"\s*[\"'][^\"'\n]{1,80}[\"']\s?:\s?(.*)")
