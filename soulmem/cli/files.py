@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import io
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -11,12 +10,11 @@ from pathlib import Path
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.transfer.card import card_data, card_name
-from soulmem.transfer.chat_log import ChatLog, read_chat_log
+from soulmem.transfer.chat_log import ChatLog, read_chat_file
 from soulmem.transfer.detect import CARD, ST_CHAT, WORLD_INFO, format_of
-from soulmem.transfer.files import check_text
 
 _MAX_BYTES = 180 << 20  # in base64 it must stay below the request limit of 256 MiB
-_ENDINGS = (".jsonl", ".json", ".png")  # of files that are read in folders
+_ENDINGS = (".jsonl", ".json", ".png", ".charx")  # of files that are read in folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,15 +94,8 @@ def _source(path: Path) -> Source:
         raise Unprocessable(f"it is larger than {_MAX_BYTES >> 20} MiB: split it")
     data = path.read_bytes()
     kind = format_of(data, path.suffix)
-    if kind is None:
-        raise Unprocessable(
-            "neither a chat (.jsonl), nor a character card, nor world info"
-        )
     if kind == ST_CHAT:
-        log = read_chat_log(io.BytesIO(data), path.stem, [])
-        if not log.messages:
-            check_text(data)  # raises a more exact error if it can
-            raise Unprocessable("it contains no chat message")
+        log = read_chat_file(data, path.stem, [])
         return Source(path, kind, path.stem, log)
     return Source(path, kind, card_name(card_data(data)) if kind == CARD else path.stem)
 

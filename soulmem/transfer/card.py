@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import io
 import re
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +25,7 @@ from soulmem.language.habit_sentences import (
 from soulmem.language.segmentation import sentences
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.files import json_object
+from soulmem.transfer.foreign_chats import check_no_foreign_chat
 from soulmem.transfer.lore import CARD, BrokenPart, Cast, Lore, Statement
 from soulmem.transfer.name_finder import names_in, own_names, united
 from soulmem.transfer.png import SIGNATURE, png_texts
@@ -37,20 +41,45 @@ from soulmem.transfer.statements import (
 _IN_PROMPT = ("description", "personality", "scenario")
 _FIELDS = frozenset({*_IN_PROMPT, "first_mes", "mes_example"})
 _NAME = 200  # characters
-_NO_CARD = "is no character card: export the character from SillyTavern as PNG or JSON"
+_MOST_BYTES = 64 << 20  # of the card in an archive, unpacked
+_URL_SAFE = bytes.maketrans(b"-_", b"+/")
+# How older programs name the fields of a card.
+_OLD_FIELDS = {
+    "char_name": "name",
+    "char_persona": "description",
+    "world_scenario": "scenario",
+    "char_greeting": "first_mes",
+    "example_dialogue": "mes_example",
+}
+
+
+def is_packed(data: bytes) -> bool:
+    """Whether a file can hold a card inside: a picture of the kind PNG, an archive (.charx)."""
+    return data.startswith(SIGNATURE) or zipfile.is_zipfile(io.BytesIO(data))
+
+
+def is_card(fields: dict[str, Any]) -> bool:
+    """Whether an object has the fields of a card, whatever they hold."""
+    return not (_FIELDS | _OLD_FIELDS.keys()).isdisjoint(fields)
 
 
 def card_data(data: bytes) -> dict[str, Any]:
     """The object of the card's fields, with at least a name. Raises Unprocessable for another file."""
     whole = json_object(_json_of(data))
+    check_no_foreign_chat(whole)
     inner = whole.get("data")
     card = inner if isinstance(inner, dict) else whole
+    if not is_card(card):
+        raise _no_card()
+    for old, new in _OLD_FIELDS.items():
+        if old in card and new not in card:
+            card[new] = card[old]
     name = card.get("name")
-    if _FIELDS.isdisjoint(card) or not isinstance(name, str) or not name.strip():
+    if not isinstance(name, str) or not name.strip():
         raise Unprocessable(
             phrase(
-                "file_no_card",
-                "the file is no character card: export the character from SillyTavern as PNG or JSON",
+                "card_no_name",
+                "the card names no character: name it in SillyTavern, then export it again",
             ),
             field="text",
         )
@@ -121,16 +150,12 @@ def _texts(card: dict[str, Any]) -> tuple[dict[str, str], list[BrokenPart]]:
 
 
 def _json_of(data: bytes) -> bytes:
-    """The JSON of a card, also from inside a PNG."""
+    """The JSON of a card, also from inside a picture or an archive."""
     if not data.startswith(SIGNATURE):
-        if data[:2] == b"PK" or data[:3] == b"\xff\xd8\xff" or data[:4] == b"RIFF":
-            raise Unprocessable(
-                phrase(
-                    "file_no_card",
-                    "the file is no character card: export the character from SillyTavern as PNG or JSON",
-                ),
-                field="text",
-            )
+        if is_packed(data):
+            return _archived(data)
+        if data.startswith((b"\xff\xd8\xff", b"RIFF")):  # other pictures
+            raise _no_card()
         return data
     texts = png_texts(data, frozenset({"chara", "ccv3"}))
     packed = texts.get("ccv3") or texts.get("chara")
@@ -142,8 +167,12 @@ def _json_of(data: bytes) -> bytes:
             ),
             field="base64",
         )
+    if packed.lstrip().startswith(b"{"):
+        return packed
+    letters = b"".join(packed.split()).translate(_URL_SAFE).rstrip(b"=")
     try:
-        return base64.b64decode(packed, validate=False)
+        card = base64.b64decode(letters + b"=" * (-len(letters) % 4), validate=True)
+        card.decode()
     except (binascii.Error, ValueError) as error:
         raise Unprocessable(
             phrase(
@@ -153,6 +182,52 @@ def _json_of(data: bytes) -> bytes:
             ),
             field="base64",
         ) from error
+    return card
+
+
+def _no_card() -> Unprocessable:
+    return Unprocessable(
+        phrase(
+            "file_no_card",
+            "the file is no character card: export the character from SillyTavern as PNG or JSON",
+        ),
+        field="text",
+    )
+
+
+def _archived(data: bytes) -> bytes:
+    """The card in an archive (.charx)."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if "card.json" not in archive.namelist():
+                raise Unprocessable(
+                    phrase(
+                        "archive_no_card",
+                        "the archive holds no card.json: export the character from SillyTavern as PNG or JSON",
+                    ),
+                    field="base64",
+                )
+            with archive.open("card.json") as file:
+                card = file.read(_MOST_BYTES + 1)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, OSError) as error:
+        raise Unprocessable(
+            phrase(
+                "archive_damaged",
+                "the archive cannot be unpacked ({error}): export the card again",
+                error=error,
+            ),
+            field="base64",
+        ) from error
+    if len(card) > _MOST_BYTES:
+        raise Unprocessable(
+            phrase(
+                "archive_too_large",
+                "the card in the archive unpacks to more than {most} bytes: export it again",
+                most=_MOST_BYTES,
+            ),
+            field="base64",
+        )
+    return card
 
 
 def _parts(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,9 +11,17 @@ from datetime import tzinfo
 from typing import Any
 
 from soulmem.domain.dialogue import Fork, Message, Role, Version, text_hash
+from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SlotId, SoulId, derived_id
+from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
 from soulmem.language.times.written_dates import story_date
+from soulmem.transfer.files import as_utf8, check_text, no_utf8
+from soulmem.transfer.foreign_chats import (
+    check_lines,
+    check_no_foreign_chat,
+    check_no_messages,
+)
 from soulmem.transfer.send_dates import parse_send_date
 from soulmem.transfer.slots import as_id, slots_of, stamp_of
 
@@ -89,6 +98,48 @@ def chat_id_for(title: str, souls: Sequence[SoulId]) -> ChatId:
     return ChatId(derived_id("c", "st_chat", *sorted(souls), title))
 
 
+def read_chat_file(
+    data: bytes, title: str, souls: Sequence[SoulId], local: tzinfo | None = None
+) -> ChatLog:
+    """`read_chat_log` of a whole file. Raises Unprocessable for one that is no chat, and says what it is."""
+    data = as_utf8(data)
+    log = read_chat_log(io.BytesIO(data), title, souls, local)
+    refusal = no_utf8(data) if _is_in_other_encoding(log) else None
+    if refusal is not None:
+        raise refusal
+    if log.messages:
+        return log
+    check_text(data)
+    _check_json(data)
+    check_lines(data.splitlines())
+    raise Unprocessable(
+        phrase(
+            "file_no_chat",
+            "'{title}' holds no chat message: choose a chat file of SillyTavern (.jsonl)",
+            title=title,
+        ),
+        field="text",
+    )
+
+
+def _is_in_other_encoding(log: ChatLog) -> bool:
+    """Whether no line shows that the file is in UTF-8, and several that it is not: half of it would be lost."""
+    foreign = sum(line.reason == "not_utf8" for line in log.broken)
+    shows_utf8 = any(not message.text.isascii() for message in log.messages)
+    return foreign > 0 and not shows_utf8 and (foreign > 1 or not log.messages)
+
+
+def _check_json(data: bytes) -> None:
+    """Raises Unprocessable where the file is one JSON value that is a chat of another program."""
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return
+    if isinstance(content, dict):
+        check_no_foreign_chat(content)
+    check_no_messages(content)
+
+
 def read_chat_log(
     lines: Iterable[bytes],
     title: str,
@@ -145,6 +196,8 @@ def _read_rows(
             continue
         if row is None:
             continue
+        if isinstance(row.get("mes"), dict):  # as Chub writes it
+            row = {**row, "mes": row["mes"].get("message")}
         if "mes" not in row and not rows and _is_header(row):
             header = _header(row)
         elif not isinstance(row.get("mes"), str):

@@ -6,44 +6,43 @@ import json
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
-from soulmem.transfer.card import card_data
-from soulmem.transfer.files import json_object
-from soulmem.transfer.png import SIGNATURE
+from soulmem.transfer.card import card_data, is_card, is_packed
+from soulmem.transfer.files import as_utf8, json_value
+from soulmem.transfer.foreign_chats import check_no_foreign_chat, check_no_messages
 
 ST_CHAT, CARD, WORLD_INFO = (
     "st_chat",
     "card",
     "world_info",
 )  # as `POST /v1/import` calls them
-_BOM = b"\xef\xbb\xbf"
 _OF_CHATS = ("mes", "chat_metadata", "user_name", "character_name")
 
 
-def format_of(data: bytes, ending: str) -> str | None:
-    """The format by the content of the file and its `ending` (".jsonl"); None when it is none of these."""
-    if data.startswith(SIGNATURE):
+def format_of(data: bytes, ending: str) -> str:
+    """The format by the content of the file and its `ending` (".jsonl"). Raises Unprocessable for another file."""
+    if is_packed(data):
+        card_data(data)
         return CARD
     if ending.lower() == ".jsonl" or _is_line_of_chat(data):
         return ST_CHAT
-    try:
-        content = json_object(data)
-    except Unprocessable:
-        return None
-    inner = content.get("data")
-    if "entries" in content or (isinstance(inner, dict) and "entries" in inner):
-        return WORLD_INFO
-    try:
-        card_data(data)
-    except Unprocessable:
-        return None
-    return CARD
+    content = json_value(data)
+    check_no_foreign_chat(content)
+    if isinstance(content, dict):
+        inner = content.get("data")
+        whole = inner if isinstance(inner, dict) else content
+        if is_card(whole) and "entries" not in whole:
+            card_data(data)  # raises a more exact error if it can
+            return CARD
+        if "entries" in whole or isinstance(inner, list):
+            return WORLD_INFO
+    check_no_messages(content)
+    raise Unprocessable("neither a chat (.jsonl), nor a character card, nor world info")
 
 
 def _is_line_of_chat(data: bytes) -> bool:
     """Whether the first line is a header or a message of a chat file."""
-    line = next(
-        (line for line in data.removeprefix(_BOM).split(b"\n", 8) if line.strip()), b""
-    )
+    lines = as_utf8(data).split(b"\n", 8)
+    line = next((line for line in lines if line.strip()), b"")
     try:
         row: Any = json.loads(line)
     except (ValueError, RecursionError):

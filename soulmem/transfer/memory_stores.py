@@ -18,7 +18,7 @@ from soulmem.domain.texts import well_formed
 from soulmem.transfer import marked_entries
 from soulmem.transfer.book import read_entries
 from soulmem.transfer.chat_log import read_chat_rows
-from soulmem.transfer.files import check_text, json_object
+from soulmem.transfer.files import as_utf8, check_text, json_object
 from soulmem.transfer.lore import (
     BrokenPart,
     Cast,
@@ -31,7 +31,6 @@ from soulmem.transfer.marked_entries import is_marked
 from soulmem.transfer.name_finder import names_in, united
 from soulmem.transfer.statements import plain
 
-_BOM = b"\xef\xbb\xbf"
 _KEPT = 0.7  # importance of what the user kept for good in MessageSummarize
 
 _OPENING = re.compile(r"<memory\b[^<>]*>", re.IGNORECASE)
@@ -43,9 +42,10 @@ _DASH = re.compile(" [—–-] ")
 
 def read_store(data: bytes, title: str, cast: Cast) -> Lore:
     """The memories of a store, by its content. Raises Unprocessable for a file that is none of the three."""
+    data = as_utf8(data)
     check_text(data)
     source = store_source(title)
-    text = data.removeprefix(_BOM).decode(errors="replace")
+    text = data.decode(errors="replace")
     if _is_chat(text):
         return _read_summaries(data, title, cast, source)
     if text.lstrip().startswith("{"):

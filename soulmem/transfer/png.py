@@ -40,6 +40,8 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
                 field="base64",
             )
         yield kind, data[offset + 8 : offset + 8 + length]
+        if kind == b"IEND":  # sites append bytes behind it
+            return
         offset += 12 + length
 
 

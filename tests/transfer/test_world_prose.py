@@ -66,5 +66,5 @@ def test_what_is_left_out_is_told(content: str) -> None:
 )
 def test_any_text_is_read_in_time_that_grows_with_it(piece: str) -> None:
     started = time.process_time()
-    read(piece * (100_000 // len(piece)))
-    assert time.process_time() - started < 20
+    read(piece * (40_000 // len(piece)))
+    assert time.process_time() - started < 6

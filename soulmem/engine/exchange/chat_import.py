@@ -13,9 +13,8 @@ from typing import Any
 from soulmem.conversation.episodes import memorable
 from soulmem.conversation.sync import reconcile
 from soulmem.domain.dialogue import Base, Chat, Message, SentMessage, digest
-from soulmem.domain.errors import Conflict, NotFound, Unprocessable
+from soulmem.domain.errors import Conflict, NotFound
 from soulmem.domain.ids import ChatId, Owner, SoulId
-from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import Activity, SyncRequest
 from soulmem.engine.runtime.jobs import JobRun
 from soulmem.engine.runtime.worker import Worker
@@ -64,19 +63,7 @@ class ChatImport:
     async def placed(
         self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
     ) -> ChatLog:
-        """`log` with its final id, and as a branch of the chat it was branched from if that is stored.
-
-        Raises Unprocessable for a file without any message.
-        """
-        if not log.messages:
-            raise Unprocessable(
-                phrase(
-                    "file_no_chat",
-                    "'{title}' holds no chat message: choose a chat file of SillyTavern (.jsonl)",
-                    title=log.title,
-                ),
-                field="text",
-            )
+        """`log` with its final id, and as a branch of the chat it was branched from if that is stored."""
         if log.parent is not None:
             return log
         log, head = await self._with_free_id(owner, log, souls)

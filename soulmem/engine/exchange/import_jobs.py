@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -17,8 +16,7 @@ from soulmem.engine.runtime.jobs import JobKind, JobRun, Jobs
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.transfer.book import read_world
 from soulmem.transfer.card import read_card
-from soulmem.transfer.chat_log import ChatLog, read_chat_log
-from soulmem.transfer.files import check_text
+from soulmem.transfer.chat_log import read_chat_file
 from soulmem.transfer.lore import CARD, Cast, Lore, store_source, world_source
 from soulmem.transfer.memory_stores import read_store
 
@@ -27,7 +25,7 @@ _SAMPLES = 8  # texts embedded to estimate the duration of the rest
 # Of one message without embedding: 5,000 took 19 s on two busy cores.
 _WRITE_SECONDS = 0.006
 _VECTORS = 2  # of one message: by itself, and with the message before it
-_ENDING = re.compile(r"\.(jsonl|json|png|md|txt)\Z", re.IGNORECASE)
+_ENDING = re.compile(r"\.(jsonl|json|png|charx|md|txt)\Z", re.IGNORECASE)
 
 
 class ImportJobs:
@@ -82,7 +80,7 @@ class ImportJobs:
     async def _chat(self, run: JobRun, data: bytes) -> dict[str, Any]:
         souls = list(dict.fromkeys([run.soul, *map(SoulId, run.arguments["others"])]))
         title = plain_name(run.arguments["name"])
-        log = await asyncio.to_thread(_read_chat, data, title, souls)
+        log = await asyncio.to_thread(read_chat_file, data, title, souls)
         log = await self._chats.placed(run.owner, log, souls)
         confirmed = bool(run.arguments["confirm_removal"])
         file_summary = {
@@ -156,8 +154,3 @@ def _read_lore(
 def plain_name(name: str) -> str:
     """A file's name without folders and ending; "chat" if that is empty."""
     return _ENDING.sub("", name.replace("\\", "/").rpartition("/")[2]).strip() or "chat"
-
-
-def _read_chat(data: bytes, title: str, souls: Sequence[SoulId]) -> ChatLog:
-    check_text(data)
-    return read_chat_log(io.BytesIO(data), title, souls)
