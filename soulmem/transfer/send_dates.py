@@ -9,15 +9,14 @@ import re
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple
 
+from soulmem.domain.calendar import EPOCH, bounded, from_local
 from soulmem.language.times.written_dates import WrittenDate, date_at_start, month_of
 
 _LONGEST = 120  # characters of a date
-_SINCE = (
-    10**8
-)  # seconds; a smaller number is of 1973 or before, so it counts no time since 1970
-_MILLISECONDS = (
-    10**11
-)  # from here on a number counts milliseconds: as seconds it is the year 5138
+# Seconds; a smaller number is of 1973 or before, so it counts no time since 1970.
+_SINCE = 10**8
+# From here on a number counts milliseconds: as seconds it is the year 5138.
+_MILLISECONDS = 10**11
 _NUMBER = re.compile(r"\d{1,17}(?:\.\d{1,9})?", re.ASCII)
 _COMPACT = re.compile(
     r"((?:19|20)\d{2})(\d{2})(\d{2})(?:[ T]?(\d{2})(\d{2})(\d{2})?(?:\.\d{1,9})?(Z)?)?",
@@ -82,7 +81,7 @@ def _since_1970(number: float) -> datetime | None:
     if not number >= _SINCE:
         return None
     milli = int(number if number >= _MILLISECONDS else number * 1000)
-    return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=milli)
+    return bounded(EPOCH + timedelta(milliseconds=milli))
 
 
 def _from_text(text: str, local: tzinfo | None) -> datetime | None:
@@ -172,8 +171,6 @@ def _moment(date: WrittenDate, clock: _Clock, local: tzinfo | None) -> datetime:
         clock.zone or local,
     )
     if moment.tzinfo is None:
-        moment = moment.astimezone()
-    moment.astimezone(
-        timezone.utc
-    )  # raises OverflowError near the ends of the calendar
-    return moment
+        moment = from_local(moment)
+    # one that no calendar in UTC has raises OverflowError
+    return bounded(moment.astimezone(timezone.utc))
