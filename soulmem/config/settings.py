@@ -247,6 +247,7 @@ class SoulDefaults(Section):
     decay: str = _one_of("exponential", *(d.value for d in Decay))
     restraint: float = _limited(1.0, 0.0, 2.0)
     remember_hidden: bool = True
+    whole_messages: bool = False  # with what is no story: reasoning, status, markup
     # Episodes of messages that stay searchable; beyond, the least weight is forgotten.
     keep: int = _limited(50_000, FEWEST_KEPT, MOST_KEPT)
     fades: bool = True  # texts blur with time
@@ -265,6 +266,7 @@ class SoulDefaults(Section):
             decay=Decay(self.decay),
             restraint=self.restraint,
             remember_hidden=self.remember_hidden,
+            whole_messages=self.whole_messages,
             keep=self.keep,
             fades=self.fades,
             knows_it_forgets=self.knows_it_forgets,

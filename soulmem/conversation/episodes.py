@@ -21,25 +21,17 @@ from soulmem.domain.situation import (
     TimeSpan,
 )
 
-# Whole lines that are talk about the game, not part of it: ((..)), (OOC: ..), [OOC ..], OOC: .., and the same
-# with the full-width signs of a Chinese or Japanese keyboard.
-_OUT_OF_CHARACTER = re.compile(
-    r"[(（]{2}.*[)）]{2}|[\[(［（【]\s*OOC(?![A-Za-z]).*[\])］）】]|OOC\s*[:：].*",
-    re.IGNORECASE | re.DOTALL,
-)
 _COLON = re.compile(": ")
 _COLONS = 8  # that a speaker's name may hold
 _DICE = re.compile(r"🎲.*|.{0,60}\brolls? (a )?\d{0,4}d\d{1,6}\b.{0,80}", re.IGNORECASE)
 
 
 def memorable(message: Message) -> bool:
-    """Whether a message may become a memory at all: no system line, no out-of-character talk, no dice, no
-    blank.
-    """
+    """Whether a message, with its story as text, may become a memory: no system line, no dice, no blank."""
     text = message.text.strip()
     if message.role is Role.SYSTEM or not text:
         return False
-    return not (_OUT_OF_CHARACTER.fullmatch(text) or _DICE.fullmatch(text))
+    return not _DICE.fullmatch(text)
 
 
 def attended(chat: Chat, soul: SoulId, message: Message) -> bool:
@@ -64,12 +56,16 @@ def settled_count(chat: Chat, messages: Sequence[Message]) -> int:
 def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
     """One speaker's words at one place in one family of chats are one memory of the soul.
 
-    What is told, not spoken, in one branch is another memory there: nobody is said to speak in it.
+    What is told, not spoken, in one branch is another memory there: nobody is said to speak in it. So is
+    what tells another story of the same text: what is left out depends on the messages around.
     """
-    narrated = ("told",) if message.role is Role.NARRATOR else ()
+    further = ["told"] if message.role is Role.NARRATOR else []
+    story = text_hash(message.text)
+    if story != message.hash:
+        further.append(story)
     return MemoryId(
         derived_id(
-            "e", soul, family, message.slot, message.hash, message.speaker, *narrated
+            "e", soul, family, message.slot, message.hash, message.speaker, *further
         )
     )
 

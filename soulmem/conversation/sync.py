@@ -280,6 +280,7 @@ def _message(sent: SentMessage, text: str) -> Message:
         hidden=sent.hidden,
         swipe=sent.swipe,
         present=sent.present,
+        story=None if sent.story == text else sent.story,
     )
 
 

@@ -14,6 +14,7 @@ from soulmem.language.names import names
 from soulmem.language.places import place_of
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.segmentation import sentences
+from soulmem.language.story.reading import story_text
 
 _OPENING = " \t*_~\"'\u201c\u2018\u300c\u300e"
 # What follows a name that is spoken to, not of.
@@ -79,8 +80,8 @@ class TextAnalyses:
         return self._analyses.get(text) or read(text)
 
     def ahead(self, texts: Iterable[str]) -> None:
-        """Analyse these and keep that until `forget`. Safe in any thread, but in one at a time."""
-        for text in texts:
+        """Analyse the stories of these and keep that until `forget`. Safe in any thread, but in one at a time."""
+        for text in (story_text(text).text for text in texts):
             if text not in self._analyses:
                 self._analyses[text] = read(text)
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from enum import Enum
 
 from soulmem.domain.ids import ChatId, SlotId, SoulId
+from soulmem.domain.story_text import LeftOut
 
 
 class Role(str, Enum):
@@ -34,6 +35,9 @@ class Message:
     hidden: bool = False
     swipe: int = 0
     present: tuple[SoulId, ...] | None = None  # None: all souls of the chat
+    # What the client's prompt shows of it, where that differs from the text
+    story: str | None = None
+    left_out: tuple[LeftOut, ...] = ()  # of a message with its story as text
 
     @property
     def version(self) -> Version:
@@ -62,6 +66,7 @@ class SentMessage:
     swipe: int = 0
     present: tuple[SoulId, ...] | None = None
     text: str | None = None
+    story: str | None = None  # see `Message`
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,8 @@ class SoulSettings:
     budget_tokens: int | None = None
     max_items: int | None = None  # 1..50
     remember_hidden: bool = True
+    # All of a message's text is remembered, with reasoning, status blocks and markup
+    whole_messages: bool = False
     keep: int = 50_000  # episodes of messages that stay searchable
     fades: bool = True  # texts blur, too; False: they read as they were told
     knows_it_forgets: bool = False  # the prompt says that it may admit what it forgot

@@ -251,12 +251,12 @@ def _take_chat(bundle: Bundle, chat: Chat) -> None:
 
 
 def _take_message(bundle: Bundle, line: MessageLine) -> None:
-    message = line.message
+    message = replace(line.message, left_out=())
     check_id(message.slot, "slot")
     for soul in message.present or ():
         check_id(soul, "present")
     _aware(message.sent_at, message.story_at)
-    _storable(message.text, message.speaker)
+    _storable(message.text, message.speaker, message.story or "")
     if message.hash != text_hash(message.text):
         raise Unprocessable(
             phrase(

@@ -25,6 +25,7 @@ def sent_messages(
             swipe=m.swipe,
             present=_present(m, log, souls),
             text=m.text,
+            story=m.story,
         )
         for m in log.messages[start:stop]
     ]

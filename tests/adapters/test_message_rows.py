@@ -31,6 +31,8 @@ _EAST = timezone(timedelta(hours=9, minutes=30))
         {"story_at": datetime(9999, 12, 30, 1, 2, 3, 4, tzinfo=timezone.utc)},
         {"hidden": True},
         {"swipe": 3},
+        {"story": "he said"},
+        {"present": (), "story": ""},
         {"present": ()},
         {"present": (SoulId("a"), SoulId("b"))},
         {"sent_at": NOON, "present": (SoulId("a"),)},
@@ -39,7 +41,7 @@ _EAST = timezone(timedelta(hours=9, minutes=30))
 def test_a_message_is_read_as_it_was_written(changes: dict[str, Any]) -> None:
     written = RankedMessage(7, replace(_PLAIN, **changes))
     row = message_row(OWNER, ChatId("c"), written)
-    line = json.dumps([row["id"][2], row["told"], *[None] * 10])
+    line = json.dumps([row["id"][2], row["told"], *[None] * 11])
     assert message_of(line) == written
 
 

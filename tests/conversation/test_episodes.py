@@ -18,6 +18,7 @@ from soulmem.conversation.episodes import (
     spoken,
 )
 from soulmem.conversation.importance import importance_of
+from soulmem.conversation.story_texts import as_story
 from soulmem.domain.dialogue import Chat, Message, Role, Version, text_hash
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.memories import MemoryKind, Origin, Timelines
@@ -47,7 +48,7 @@ def says(
 )
 def test_talk_beside_the_game_is_no_memory(text: str) -> None:
     """Blank lines, out-of-character lines in the usual notations and dice."""
-    assert not memorable(says(text))
+    assert not memorable(as_story(says(text)))
 
 
 @pytest.mark.parametrize(

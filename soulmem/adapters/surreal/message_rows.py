@@ -15,10 +15,10 @@ from soulmem.ports.store import RankedMessage
 # Older rows have the values in fields of their own, and no `told`.
 _FIELDS = (
     *("rank", "hash", "role", "speaker", "text"),
-    *("sent_at", "story_at", "hidden", "swipe", "present"),
+    *("sent_at", "story_at", "hidden", "swipe", "present", "story"),
 )
 MESSAGES = Table("message", ("told", *_FIELDS), key=2)
-_DEFAULTS = (None, None, False, 0, None)  # of the last fields
+_DEFAULTS = (None, None, False, 0, None, None)  # of the last fields
 
 
 def message_row(owner: Owner, chat: ChatId, ranked: RankedMessage) -> Row:
@@ -34,6 +34,7 @@ def message_row(owner: Owner, chat: ChatId, ranked: RankedMessage) -> Row:
         message.hidden,
         message.swipe,
         None if message.present is None else list(message.present),
+        message.story,
     ]
     for default in reversed(_DEFAULTS):
         if values[-1] != default:
@@ -60,7 +61,7 @@ def _message(
     text: str,
     *rest: Any,
 ) -> RankedMessage:
-    sent_at, story_at, hidden, swipe, present = rest
+    sent_at, story_at, hidden, swipe, present, story = rest
     return RankedMessage(
         rank,
         Message(
@@ -76,6 +77,7 @@ def _message(
             present=None
             if present is None
             else tuple(SoulId(soul) for soul in present),
+            story=story,
         ),
     )
 

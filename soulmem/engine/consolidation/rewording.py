@@ -121,7 +121,8 @@ class Rewording:
         chat_log = await world.log(retold.chat) if retold is not None else None
         if retold is None or chat_log is None or retold.slot not in chat_log.index:
             return None, None
-        reply = chat_log.messages[chat_log.index[retold.slot]]
+        messages = await self._compute.run(chat_log.remembered, mind.soul)
+        reply = messages[chat_log.index[retold.slot]]
         language = language_of([retold.text])
         gapped = prompt.Gapped(mind.soul.name, retold.text, reply.text, language)
         return gapped, episode_id(mind.soul.id, world.family(retold.chat), reply)

@@ -20,6 +20,7 @@ from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.engine.exchange.bundle_renaming import branch_root
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.world.message_log import remembered_parts, stories_of
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage
 from soulmem.transfer.bundle import Bundle
 
@@ -231,7 +232,7 @@ class _Planner:
         """For each message the wanted memory that no step has yet; marks these as placed."""
         root = branch_root(chat.id, self._bundle.chats, self._stored.chats)
         memories: list[Memory | None] = []
-        for message in messages:
+        for message in stories_of(self._stored.soul, chat, messages):
             memory = self._wanted.get(episode_id(self._stored.soul.id, root, message))
             is_new = memory is not None and memory.id not in self._placed
             memories.append(memory if is_new else None)
@@ -263,10 +264,9 @@ def _keeps_derived(bundle: Bundle, stored: StoredState) -> bool:
         return False
     if not stored.memories:
         return True
-    return (
-        soul.names == stored.soul.names
-        and soul.settings.remember_hidden == stored.soul.settings.remember_hidden
-    )
+    return soul.names == stored.soul.names and remembered_parts(
+        soul
+    ) == remembered_parts(stored.soul)
 
 
 def _soul(bundled: Soul, stored: Soul) -> Soul:

@@ -14,6 +14,7 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.usage import RecallRecord, Trail, Usage
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.world.message_log import stories_of
 from soulmem.transfer.bundle import Bundle, Head
 
 
@@ -129,7 +130,7 @@ class _Renaming:
         for key, messages in source.messages.items():
             old_root = branch_root(key, source.chats, {})
             new_root = branch_root(self._chat_id(key), self._chats, self._stored)
-            for message in messages:
+            for message in stories_of(source.soul, source.chats[key], messages):
                 old_id = episode_id(source.owner_soul, old_root, message)
                 ids[old_id] = episode_id(target, new_root, message)
         for memory_id, memory in source.memories.items():

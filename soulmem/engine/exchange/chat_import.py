@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from soulmem.conversation.episodes import memorable
+from soulmem.conversation.story_texts import as_story
 from soulmem.conversation.sync import reconcile
 from soulmem.domain.dialogue import Base, Chat, Message, SentMessage, digest
 from soulmem.domain.errors import Conflict, NotFound
@@ -235,7 +236,7 @@ def _expected(
         None,
         tuple(
             message.text
-            for message in log.messages
+            for message in map(as_story, log.messages)
             if memorable(message) and hashes.get(message.slot) != message.hash
         ),
     )

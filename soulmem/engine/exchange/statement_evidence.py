@@ -12,6 +12,7 @@ from soulmem.domain.derivations import Derivation, Product, Work
 from soulmem.domain.dialogue import ChatState, Message
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.situation import TimeSpan
+from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.world.message_log import ChatLog
@@ -81,16 +82,16 @@ def find_evidence(
         chat = chats.get(evidence)
         if chat is None:
             continue
-        messages = _messages(chat.log, evidence)
+        messages = _messages(chat.log, mind.soul, evidence)
         keys = [episode_id(soul, chat.family, message) for message in messages]
         held = tuple(key for key in keys if mind.branches.holders(key))
         found[evidence] = FoundEvidence(chat.log.head.id, held)
     return found
 
 
-def _messages(log: ChatLog, evidence: EvidenceRef) -> Sequence[Message]:
+def _messages(log: ChatLog, soul: Soul, evidence: EvidenceRef) -> Sequence[Message]:
     """The messages that are meant; none if the version, or a part of the range, is not in the chat."""
-    messages, version = log.messages, evidence.version
+    messages, version = log.remembered(soul), evidence.version
     if version is not None:
         place = log.index.get(version.slot)
         if place is None or messages[place].version != version:

@@ -218,7 +218,7 @@ class Learner:
             if position < count:
                 noted = self._pending.pop(reply)
                 if chat_log.messages[position].swipe == reply.swipe:
-                    context = reply_context(chat_log.messages, position)
+                    context = reply_context(chat_log.stories, position)
                     out.append((reply, noted, context))
         return out
 

@@ -19,7 +19,7 @@ from soulmem.conversation.sync import without_held
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
-from soulmem.domain.soul import SoulClock
+from soulmem.domain.soul import Soul, SoulClock
 from soulmem.engine.api.requests import (
     RecallRequest,
     RecallType,
@@ -334,7 +334,7 @@ def _window(
     chat, first = request.chat, request.context_from
     if chat is None or first is None:
         return _Window()
-    messages = _messages_from(world, chat, first)
+    messages = _messages_from(world, mind.soul, chat, first)
     if messages is None:
         note = f"context_from {first!r} is no message of this chat and was ignored"
         return _Window(notes=(note,))
@@ -357,7 +357,7 @@ def _story_time(world: World, mind: Mind, chat: ChatId | None) -> datetime | Non
     log = world.loaded_log(chat) if chat is not None else None
     if log is None or mind.soul.settings.clock is not SoulClock.STORY:
         return None
-    times = (m.story_at for m in log.messages if m.story_at is not None)
+    times = (m.story_at for m in log.stories if m.story_at is not None)
     return max(times, default=None)
 
 
@@ -452,7 +452,8 @@ def _last_messages(world: World, request: RecallRequest) -> list[Message]:
     log = world.loaded_log(request.chat) if request.chat is not None else None
     if log is None:
         return []
-    messages = without_held(log.messages, log.head.quarantine, _LAST_MESSAGES)
+    heard = log.remembered(world.soul(request.soul))
+    messages = without_held(heard, log.head.quarantine, _LAST_MESSAGES)
     _drop_replaced(messages, request)
     out = []
     for message in messages:
@@ -463,12 +464,12 @@ def _last_messages(world: World, request: RecallRequest) -> list[Message]:
 
 
 def _messages_from(
-    world: World, chat: ChatId, first: SlotId
+    world: World, soul: Soul, chat: ChatId, first: SlotId
 ) -> Sequence[Message] | None:
     """The chat's messages from `first` on; None when it is not one of them."""
     log = world.loaded_log(chat)
     index = log.index.get(first) if log is not None else None
-    return None if log is None or index is None else log.messages[index:]
+    return None if log is None or index is None else log.remembered(soul)[index:]
 
 
 def _last_exchanges(messages: Sequence[Message], turns: int) -> Sequence[Message]:

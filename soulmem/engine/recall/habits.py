@@ -316,9 +316,10 @@ def _last_thought(
 ) -> str | None:
     """The inner thought that the soul's last reply ends with, where its card writes one."""
     is_own = _own_words(world, request)
+    log = world.loaded_log(request.chat) if request.chat is not None else None
     for message in reversed(messages):
-        if is_own(message):
-            return inner_thought(message.text)
+        if log is not None and is_own(message):  # a card may write it in a status block
+            return inner_thought(log.messages[log.index[message.slot]].text)
     return None
 
 

@@ -10,6 +10,7 @@ from soulmem.domain.ids import Owner
 from soulmem.engine.api.requests import RecallRequest, SyncAnswer, SyncRequest
 from soulmem.engine.api.results import Recalled
 from soulmem.engine.recall.time_budget import TimeBudget
+from soulmem.language.story.reading import story_text
 
 Sync = Callable[[Owner, SyncRequest], Awaitable[SyncAnswer]]
 Recall = Callable[[Owner, RecallRequest], Awaitable[Recalled]]
@@ -56,8 +57,11 @@ class ReplyRecall:
         self, sync: SyncRequest, request: RecallRequest
     ) -> asyncio.Task[object] | None:
         """Embeds what the recall will ask for, as far as it is known before the sync."""
-        newest = sync.messages[-1].text if sync.messages else None
-        text = newest if request.query is None else request.query
+        text = request.query
+        if text is None and sync.messages:
+            newest = sync.messages[-1]
+            shown = newest.text if newest.story is None else newest.story
+            text = shown and story_text(shown).text
         if not text:
             return None
         reading = asyncio.ensure_future(self._read([text]))

@@ -30,6 +30,7 @@ from soulmem.engine.sync.store_changes import (
 )
 from soulmem.engine.views.topic_words import stale_topics
 from soulmem.engine.world.audit import BY_USER
+from soulmem.engine.world.message_log import remembered_parts
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
 from soulmem.ports.store import RANK_GAP, Change, ChatChange
@@ -136,8 +137,8 @@ class ChatWriter:
     ) -> None:
         """Store and apply the soul's new names or settings, and their effects on memories."""
         old = mind.soul
-        if new.settings.remember_hidden is not old.settings.remember_hidden:
-            await self._change_hidden(
+        if remembered_parts(new) != remembered_parts(old):
+            await self._change_remembered(
                 token, world, mind, replace(new, name=old.name, names=old.names)
             )
         if new != mind.soul:
@@ -146,10 +147,10 @@ class ChatWriter:
                 steps = await world.linker.steps(token, mind, MindChange(), new)
             await world.carry_out(token, mind, steps, new)
 
-    async def _change_hidden(
+    async def _change_remembered(
         self, token: WriteToken, world: World, mind: Mind, new: Soul
     ) -> None:
-        """Derive all chats of the soul again after a change of `remember_hidden`."""
+        """Derive all chats of the soul again after a change of what of them it remembers."""
         changes = [Change(world.owner, souls=[new])]
         async with self._stored_after(world, changes, {new.id}):
             await self._compute.run(mind.set_soul, new)
@@ -269,9 +270,8 @@ class ChatWriter:
             return replace(old, head=next_head)
         ranks = ranks_for(old.messages, old.ranks, messages, RANK_GAP)
         if prefix == len(old.messages):  # the usual case: messages were appended
-            index = old.index.extended(m.slot for m in messages[prefix:])
-            return ChatLog(next_head, messages, ranks, index, old.digests)
-        return ChatLog.of(next_head, messages, ranks)
+            return old.continued(next_head, messages, ranks)
+        return ChatLog.of(next_head, messages, ranks, old)
 
     @compute_only
     def _step(
@@ -416,7 +416,8 @@ class ChatWriter:
         self, token: WriteToken, world: World, mind: Mind, log: ChatLog, family: ChatId
     ) -> Change:
         """Apply the chat to the mind again; returns what is to be stored."""
-        async with _read_ahead(world, [m.text for m in log.messages]):
+        stories = await self._compute.run(log.remembered, mind.soul)
+        async with _read_ahead(world, [m.text for m in stories]):
             change = await self._compute.run(world.compare, mind, log, family)
         change = await self._linked(token, world, mind, change)
         await self._compute.run(mind.apply, change)
@@ -441,10 +442,11 @@ class ChatWriter:
 
 
 def _unread(old: ChatLog, request: SyncRequest) -> list[str]:
-    """Texts of the request that the chat did not have before."""
-    sent = ((m.text, Version(m.slot, m.hash)) for m in request.messages)
+    """Texts of the request that the chat did not have before, as its prompt shows them."""
     return [
-        text for text, version in sent if text is not None and old.text(version) is None
+        m.text if m.story is None else m.story
+        for m in request.messages
+        if m.text is not None and old.text(Version(m.slot, m.hash)) is None
     ]
 
 

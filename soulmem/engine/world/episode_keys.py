@@ -10,14 +10,14 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.sequences import Grown, common_ends
 from soulmem.domain.soul import Soul
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.world.message_log import ChatLog
+from soulmem.engine.world.message_log import ChatLog, remembered_parts
 
 
 @dataclass(frozen=True, slots=True)
 class ChatKeys:
     """Episode ids of a chat's messages, and what they were made from."""
 
-    basis: tuple[ChatId, tuple[SoulId, ...], bool]
+    basis: tuple[ChatId, tuple[SoulId, ...], bool, bool]
     messages: Grown[Message] = field(default_factory=Grown)
     keys: Grown[MemoryId | None] = field(default_factory=Grown)
     order: Grown[MemoryId] = field(default_factory=Grown)  # the keys that are ids
@@ -39,22 +39,23 @@ class EpisodeKeys:
 
         Only messages that differ from the previous call are looked at.
         """
-        basis = family, log.head.souls, soul.settings.remember_hidden
+        basis = family, log.head.souls, *remembered_parts(soul)
+        messages = log.remembered(soul)
         old = self._kept.get((soul.id, log.head.id))
         if old is None or old.basis != basis:
             old = ChatKeys(basis)
-        prefix, suffix = common_ends(old.messages, log.messages)
-        stop = len(log.messages) - suffix
+        prefix, suffix = common_ends(old.messages, messages)
+        stop = len(messages) - suffix
         middle = (
             episode_id(soul.id, family, m) if _remembers(soul, log.head, m) else None
-            for m in log.messages[prefix:stop]
+            for m in messages[prefix:stop]
         )
         behind = [*middle, *old.keys[len(old.keys) - suffix :]]
         gone = sum(key is not None for key in old.keys[prefix:])
         order = old.order.first(len(old.order) - gone)
         known = self._kept[soul.id, log.head.id] = ChatKeys(
             basis,
-            log.messages,
+            messages,
             old.keys.first(prefix).extended(behind),
             order.extended(key for key in behind if key is not None),
         )

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from soulmem.conversation.chat_digest import ChatDigest
+from soulmem.conversation.story_texts import StoryTexts
 from soulmem.domain.dialogue import Chat, Message, Version
 from soulmem.domain.ids import MemoryId, SlotId
 from soulmem.domain.sequences import Grown, Places
+from soulmem.domain.soul import Soul
 
 _NEWEST = 16  # messages that are looked at one by one: in play only they are new
 
@@ -22,16 +24,40 @@ class ChatLog:
     ranks: Grown[int] = field(default_factory=Grown)  # sort keys of the messages
     index: Places[SlotId] = field(default_factory=Places)  # slot to position
     digests: ChatDigest = field(default_factory=ChatDigest, compare=False, repr=False)
+    _stories: StoryTexts = field(default_factory=StoryTexts, compare=False, repr=False)
 
     @staticmethod
-    def of(head: Chat, messages: Sequence[Message], ranks: Sequence[int]) -> ChatLog:
-        """A log of `messages` with their sort keys."""
+    def of(
+        head: Chat,
+        messages: Sequence[Message],
+        ranks: Sequence[int],
+        before: ChatLog | None = None,
+    ) -> ChatLog:
+        """A log of `messages` with their sort keys; `before` is the same chat as it was."""
+        stories = before._stories if before is not None else StoryTexts()
         return ChatLog(
             head,
             messages if isinstance(messages, Grown) else Grown(messages),
             ranks if isinstance(ranks, Grown) else Grown(ranks),
             Places(m.slot for m in messages),
+            _stories=stories,
         )
+
+    @property
+    def stories(self) -> Grown[Message]:
+        """The messages with what they tell of the story as their texts. The first look at a chat reads it."""
+        return self._stories.of(self.messages, self.head.persona)
+
+    def remembered(self, soul: Soul) -> Grown[Message]:
+        """The messages as the soul remembers them: their stories, or all of their texts where it keeps these."""
+        return self.messages if soul.settings.whole_messages else self.stories
+
+    def continued(
+        self, head: Chat, messages: Grown[Message], ranks: Grown[int]
+    ) -> ChatLog:
+        """The log after messages were appended."""
+        index = self.index.extended(m.slot for m in messages[len(self.messages) :])
+        return ChatLog(head, messages, ranks, index, self.digests, self._stories)
 
     def text(self, version: Version) -> str | None:
         """The text of a version this chat holds."""
@@ -41,6 +67,20 @@ class ChatLog:
             if index is not None and self.messages[index].hash == version.hash
             else None
         )
+
+
+def remembered_parts(soul: Soul) -> tuple[bool, bool]:
+    """What of its messages the soul remembers, by its settings."""
+    return soul.settings.remember_hidden, soul.settings.whole_messages
+
+
+def stories_of(
+    soul: Soul | None, chat: Chat, messages: Sequence[Message]
+) -> Sequence[Message]:
+    """The messages of a chat that is not stored, as the soul remembers them."""
+    if soul is not None and soul.settings.whole_messages:
+        return messages
+    return StoryTexts().of(messages, chat.persona)
 
 
 class EpisodeMessages:

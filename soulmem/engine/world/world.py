@@ -243,7 +243,7 @@ class World:
         unsettled = sum(key is not None for key in keys[count:])
         order = known.order.first(len(known.order) - unsettled)
         return Branch(log.head.id, family, order, held_ids), EpisodeMessages(
-            keys, log.messages
+            keys, log.remembered(soul)
         )
 
     @compute_only

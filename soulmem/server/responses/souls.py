@@ -27,6 +27,7 @@ class SoulConfigResponse(ResponseBody, frozen=True):
     budget_tokens: int | None
     max_items: int | None
     remember_hidden: bool
+    whole_messages: bool
     weights: dict[str, float]
     keep: int
     fades: bool
@@ -77,6 +78,7 @@ def soul_response(soul: Soul, in_memory: Collection[SoulId]) -> SoulResponse:
             budget_tokens=settings.budget_tokens,
             max_items=settings.max_items,
             remember_hidden=settings.remember_hidden,
+            whole_messages=settings.whole_messages,
             weights=dict(settings.weights),
             keep=settings.keep,
             fades=settings.fades,

@@ -39,7 +39,11 @@ class BaseBody(Body, frozen=True):
 
 
 class MessageBody(Body, frozen=True):
-    """A message as the chat shows it. `text` may be left out if the sidecar has it already."""
+    """A message as the chat shows it. `text` may be left out if the sidecar has it already.
+
+    `story` is what the client's prompt shows of it, where that differs from the text: what the
+    player's own rules leave of it. It is no part of hash and digest.
+    """
 
     slot: Id
     hash: Annotated[
@@ -57,6 +61,7 @@ class MessageBody(Body, frozen=True):
     swipe: Count = 0
     present: Annotated[list[Id], Meta(max_length=1_000)] | None = None
     text: str | None = None
+    story: str | None = None
 
 
 class SyncBody(Body, frozen=True):
@@ -122,4 +127,5 @@ def _sent(message: MessageBody, index: int) -> SentMessage:
         if message.present is None
         else without_repeats(map(SoulId, message.present)),
         text=message.text,
+        story=message.story,
     )

@@ -94,6 +94,7 @@ class SoulConfigBody(Body, frozen=True):
     budget_tokens: Tokens | UnsetType | None = UNSET
     max_items: Items | UnsetType | None = UNSET
     remember_hidden: bool | UnsetType | None = UNSET
+    whole_messages: bool | UnsetType | None = UNSET
     weights: Weights | UnsetType | None = UNSET
     keep: Kept | UnsetType | None = UNSET
     fades: bool | UnsetType | None = UNSET
