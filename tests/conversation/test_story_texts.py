@@ -31,7 +31,8 @@ def says(number: int, text: str, role: Role = Role.CHARACTER) -> Message:
 
 def chat(tracker: str, count: int = 12, seed: int = 3) -> list[Message]:
     """Questions and answers, each answer with a tracker below it."""
-    draw, out = random.Random(seed), []
+    draw = random.Random(seed)
+    out: list[Message] = []
     for number in range(count):
         out.append(says(len(out), f"What is in the {PLACES[number % 5]}?", Role.USER))
         line = tracker.format(
