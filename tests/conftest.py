@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
+import logging
 import os
 import sys
 import threading
@@ -209,3 +210,27 @@ def unblocked_loop(
             "the event loop was blocked: " + "\n".join(loop_watch.blocked),
             pytrace=False,
         )
+
+
+class Failures(logging.Handler):
+    """The failures of background work that were logged since the test began; a test that wants them clears it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.told: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep what was logged."""
+        self.told.append(record.getMessage())
+
+
+@pytest.fixture(autouse=True)
+def failures() -> Iterator[Failures]:
+    """Fail any test in which a piece of background work failed: nobody is told but health and the log."""
+    handler = Failures()
+    logger = logging.getLogger("soulmem.engine.world.attempts")
+    logger.addHandler(handler)
+    yield handler
+    logger.removeHandler(handler)
+    if handler.told:
+        pytest.fail("background work failed: " + "\n".join(handler.told), pytrace=False)

@@ -25,6 +25,7 @@ from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.model_choice import ModelChooser
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.sources import LlmAccess
+from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.recall.reply_recall import ReplyRecall
@@ -42,6 +43,7 @@ from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.snapshots import SnapshotKeeper
+from soulmem.engine.world.world import World
 from soulmem.engine.world.worlds import Worlds
 
 
@@ -115,9 +117,14 @@ class Engine:
         for world in self.worlds.all():
             async with world.writing:
                 pass  # a write under way ends first
-        await self.snapshots.run_idle(self.worlds.all(), last=True)
+        await self.services.attempts.with_minds(
+            "snapshot", self.worlds.all(), self._save_snapshot
+        )
         await self.services.store.close()
         self.services.compute.stop()
+
+    async def _save_snapshot(self, world: World, mind: Mind) -> None:
+        await self.snapshots.update(world, mind, last=True)
 
     def touched(self) -> None:
         """Note a request: Idle work waits."""
@@ -133,7 +140,14 @@ class Engine:
     def health(self) -> Health:
         """The state of every part."""
         notes: list[Wording] = []
-        for part in (self.embedding, self.warming, self.bin, self.backups, self.llms):
+        for part in (
+            self.services.attempts,
+            self.embedding,
+            self.warming,
+            self.bin,
+            self.backups,
+            self.llms,
+        ):
             notes.extend(part.notes())
         current_time = self.services.clock.now()
         return health_of(

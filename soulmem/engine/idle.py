@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -17,6 +18,7 @@ from soulmem.engine.consolidation.stated_names import StatedNames
 from soulmem.engine.consolidation.streams import Streams
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.persistence import UsagePersistence
+from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.jobs import Jobs
@@ -29,8 +31,10 @@ from soulmem.engine.upkeep.forgetting import ForgettingWork
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService
+from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.snapshots import SnapshotKeeper
+from soulmem.engine.world.world import World
 from soulmem.engine.world.worlds import Worlds
 
 
@@ -57,7 +61,7 @@ class Startup:
         """Open every active soul and resume interrupted jobs."""
         self.warming.start()
         for world in self.worlds.all():
-            await world.open_souls()
+            await self.services.attempts.open_souls(world)
         self.learner.start(self.worlds.minds)
         spare_the_collector()
         await self.jobs.resume()
@@ -92,47 +96,83 @@ class IdleWork:
     settle_after: timedelta  # age at which an unchanged last message counts as settled
 
     async def run(self) -> None:
-        """Run all of it once: settle, learn, tidy, embed, back up, consolidate."""
+        """Run all of it once: settle, learn, tidy, embed, back up, consolidate.
+
+        What fails of it is noted, and the rest goes on. Raises StoreError if the store cannot be opened.
+        """
         await self.store_opening.ready()
-        await self.closing.open_due(self.worlds.all())
+        attempts = self.services.attempts
+        attempts.begin_round()
+        for part, work in self.parts().items():
+            await attempts.carry_out(Piece(part), work)
+        attempts.end_round()
+        spare_the_collector()
+
+    def parts(self) -> dict[str, Callable[[], Awaitable[object]]]:
+        """The parts of a round in their order."""
+        worlds, minds = self.worlds.all, self.services.attempts.with_minds
+        # to undo the round by
+        source = f"idle-{self.services.clock.now():%Y%m%dT%H%M%S}"
+        return {
+            "openings": lambda: self.closing.open_due(worlds()),
+            "settlings": self._settle,
+            "memories": lambda: minds(
+                "working_memory", worlds(), lambda _, mind: self.learner.refresh(mind)
+            ),
+            "rereadings": lambda: self.rereader.run_idle(worlds()),
+            "joinings": lambda: self.joiner.run_idle(worlds(), source),
+            "links": lambda: self.co_recall_linker.run_idle(worlds(), source),
+            "periods": lambda: self.digest_writer.run_idle(worlds()),
+            "streams": lambda: self.streams.run_idle(worlds()),
+            "namesakes": lambda: self.homonyms.run_idle(worlds()),
+            "aliases": lambda: self.stated_names.run_idle(worlds()),
+            "fading": lambda: self.forgetting.run_idle(worlds()),
+            "shelves": lambda: self.shelving.run_idle(worlds()),
+            "subjects": lambda: self.topics.run_idle(worlds()),
+            "edges": lambda: minds(
+                "edges_of_soul",
+                worlds(),
+                lambda _, mind: self.services.loader.release(mind),
+            ),
+            "bins": lambda: self.bin.run_idle(worlds()),
+            "embedding": self.embedding.wait_pending,
+            "model": self.embedding.switch_model,
+            "states": lambda: minds(
+                "token_states",
+                worlds(),
+                lambda _, mind: self.embedding.tokens.tidy(mind),
+            ),
+            "vectors": self._drop_unused_vectors,
+            "snapshots": lambda: minds("snapshot", worlds(), self._update_snapshot),
+            "store": self.services.store.maintain,
+            "room": self.services.store.compact,
+            "backup": self.backups.run_idle,
+            "archivist": self._consolidate,  # late, as a language model may take long
+            "closings": self._close_unused,
+        }
+
+    async def _settle(self) -> None:
         for world in self.worlds.all():
             await self.writer.settle_due(world, self.settle_after)
             self.learner.teach_settled(world)
         await self.learner.drain()
-        await self.learner.refresh_working_memory(self.worlds.minds())
-        await self.rereader.run_idle(self.worlds.all())
-        source = (
-            f"idle-{self.services.clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
-        )
-        await self.joiner.run_idle(self.worlds.all(), source)
-        await self.co_recall_linker.run_idle(self.worlds.all(), source)
-        await self.digest_writer.run_idle(self.worlds.all())
-        await self.streams.run_idle(self.worlds.all())
-        await self.homonyms.run_idle(self.worlds.all())
-        await self.stated_names.run_idle(self.worlds.all())
-        await self.forgetting.run_idle(self.worlds.all())
-        await self.shelving.run_idle(self.worlds.all())
-        await self.topics.run_idle(self.worlds.all())
-        await self.services.loader.run_idle(self.worlds.minds())
-        await self.bin.run_idle(self.worlds.all())
-        await self.embedding.wait_pending()
-        await self.embedding.switch_model()
-        await self.embedding.drop_unused_states()
+
+    async def _drop_unused_vectors(self) -> None:
         if all(world.is_fully_open() for world in self.worlds.all()):
             await self.embedding.drop_unused_vectors()
-        await self.snapshots.run_idle(self.worlds.all())
-        await self.services.store.maintain()
-        await self.services.store.compact()
-        await self.backups.run_idle()
-        await self._consolidate()  # late, as a language model may take long
-        await self._close_unused()
-        spare_the_collector()
+
+    async def _update_snapshot(self, world: World, mind: Mind) -> None:
+        await self.snapshots.update(world, mind, last=False)
 
     async def go_on(self) -> None:
-        """Later in the same quiet time: consolidation that waited, and souls that nobody uses by now."""
+        """Later in the same quiet time: what failed, consolidation that waited, souls that nobody uses by now."""
+        attempts = self.services.attempts
+        if attempts.is_round_due():
+            await self.run()
+            return
         if self.consolidator.is_due():
-            await self._consolidate()
-        await self._close_unused()
+            await attempts.carry_out(Piece("archivist"), self._consolidate)
+        await attempts.carry_out(Piece("closings"), self._close_unused)
 
     async def _close_unused(self) -> None:
         """Close souls, but not while consolidation waits for the next hour: it goes on in open souls."""

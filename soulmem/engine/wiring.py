@@ -64,6 +64,7 @@ from soulmem.engine.upkeep.forgetting import ForgettingWork
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService, ModelSource
+from soulmem.engine.world.attempts import Attempts
 from soulmem.engine.world.audit import Auditor
 from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.opening import Opener
@@ -154,6 +155,7 @@ def wire_engine(ports: Ports) -> Engine:
         clock=clock,
         auditor=auditor,
         loader=loader,
+        attempts=Attempts(clock),
         world_of=worlds.of,
     )
     lifecycle = Lifecycle(
@@ -292,7 +294,7 @@ def wire_engine(ports: Ports) -> Engine:
         store_opening=store_opening,
         writer=writer,
         learner=learner,
-        rereader=Rereader(compute),
+        rereader=Rereader(compute, services.attempts),
         joiner=joiner,
         co_recall_linker=CoRecallLinker(services),
         homonyms=HomonymWork(services, encoder=embedding.encoder),

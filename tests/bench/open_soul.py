@@ -100,7 +100,7 @@ async def measure_memory(folder: str, how: str) -> dict[str, float]:
     store = SurrealStore(f"surrealkv://{folder}")
     engine = engine_on(store, folder)
     if how == "closed":
-        with mock.patch.object(World, "open_souls", new=mock.AsyncMock()):
+        with mock.patch.object(World, "souls_to_open", new=mock.Mock(return_value=[])):
             await engine.start()
             await engine.opened()
             await engine.souls.list(DEFAULT_OWNER)

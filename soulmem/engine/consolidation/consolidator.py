@@ -66,6 +66,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_retraction import orphaned_drafts
 from soulmem.engine.vectors.encoder import SituationEncoder
+from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -118,6 +119,7 @@ class Consolidator:
         self._llms = llms
         self._world_of = services.world_of
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._on_written = on_written
@@ -197,12 +199,12 @@ class Consolidator:
         source = f"idle-{self._clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
         try:
             for world, mind in _by_use(worlds):
-                soul = mind.soul.id
-                task = LlmTask(world.owner, soul, CONSOLIDATION, source=source)
-                await self._run_soul(world, mind, task)
-                kinds = LlmTask(world.owner, soul, REPLAY, source=source)
-                for chat in await self._compute.run(_chats, mind):
-                    await self.scene_kinds.run_chat(world, mind, chat, kinds)
+                await self._attempts.carry_out(
+                    Piece("consolidation", world.owner, mind.soul.id),
+                    partial(self._run_due, world, mind, source),
+                    name=mind.soul.name,
+                    passing=LlmInterrupted,
+                )
         except LlmInterrupted as interrupted:
             self.waits_for_room = interrupted.for_room
         if not self.llm_calls.is_busy():
@@ -211,6 +213,15 @@ class Consolidator:
             else:
                 self._next_round = self.deferrals.next_try()
         return self._changes_written > written_before
+
+    async def _run_due(self, world: World, mind: Mind, source: str) -> None:
+        """What is due of a soul in an Idle round."""
+        soul = mind.soul.id
+        task = LlmTask(world.owner, soul, CONSOLIDATION, source=source)
+        await self._run_soul(world, mind, task)
+        kinds = LlmTask(world.owner, soul, REPLAY, source=source)
+        for chat in await self._compute.run(_chats, mind):
+            await self.scene_kinds.run_chat(world, mind, chat, kinds)
 
     def is_due(self) -> bool:
         """Whether idle work that had to wait may go on."""

@@ -18,15 +18,15 @@ class DigestShelving:
     def __init__(self, services: Services) -> None:
         self._store = services.store
         self._compute = services.compute
+        self._attempts = services.attempts
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: shelve the digests of every open soul. Of partly loaded souls the links are not all known."""
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                if mind.residency.whole:
-                    await self._shelve(world, mind)
+        await self._attempts.with_minds("shelving", worlds, self._shelve)
 
     async def _shelve(self, world: World, mind: Mind) -> None:
+        if not mind.residency.whole:
+            return
         async with world.writing:
             if world.minds.get(mind.soul.id) is mind:
                 digests = await self._compute.run(_unlinked_digests, mind)

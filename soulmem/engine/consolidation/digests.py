@@ -80,6 +80,7 @@ class DigestWriter:
         params: DigestWork | None = None,
     ) -> None:
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._wording = wording
@@ -88,23 +89,18 @@ class DigestWriter:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """Make what is due of the periods that are over, for every open soul, without a model."""
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                await self._make_all(world, mind)
+        await self._attempts.with_minds("digests", worlds, self._make_all)
 
     async def word_idle(self, worlds: Iterable[World]) -> None:
         """Have the archivist word the newest digests that it did not word yet."""
-        p = self._params
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                task = LlmTask(
-                    world.owner, mind.soul.id, DIGEST, source=_source(self._clock.now())
-                )
-                keys = await self._compute.run(
-                    _newest_first, mind, self._clock.now(), p.backlog
-                )
-                most = min(p.calls, self._wording.room(p.share))
-                await self._wording.word(world, mind, keys, task, most)
+        await self._attempts.with_minds("wording", worlds, self._word_newest)
+
+    async def _word_newest(self, world: World, mind: Mind) -> None:
+        p, now = self._params, self._clock.now()
+        task = LlmTask(world.owner, mind.soul.id, DIGEST, source=_source(now))
+        keys = await self._compute.run(_newest_first, mind, now, p.backlog)
+        most = min(p.calls, self._wording.room(p.share))
+        await self._wording.word(world, mind, keys, task, most)
 
     async def make(
         self,

@@ -75,6 +75,7 @@ class HomonymWork:
         params: HomonymParams | None = None,
     ) -> None:
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._loader = services.loader
@@ -87,9 +88,7 @@ class HomonymWork:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: judge the texts of every open soul that mention several things of one name."""
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                await self._judge(world, mind)
+        await self._attempts.with_minds("homonyms", worlds, self._judge)
 
     async def _judge(self, world: World, mind: Mind) -> None:
         groups = await self._compute.run(_homonyms, mind)

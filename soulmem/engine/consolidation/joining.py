@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -56,6 +57,7 @@ class Joiner:
         params: TellingParams | None = None,
     ) -> None:
         self._compute = services.compute
+        self._attempts = services.attempts
         self._auditor = services.auditor
         self._encoder = encoder
         self._params = params or TellingParams()
@@ -65,9 +67,9 @@ class Joiner:
 
         `source` is the round, by which it is undone.
         """
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                await self.join(world, mind, source)
+        await self._attempts.with_minds(
+            "joining", worlds, partial(self.join, source=source)
+        )
 
     async def join(self, world: World, mind: Mind, source: str = "") -> Joined:
         """Unite the tellings among what was not compared yet; `source` is the job or round that asks."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -54,6 +55,7 @@ class CoRecallLinker:
         params: LinkingParams | None = None,
     ) -> None:
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._loader = services.loader
@@ -66,12 +68,15 @@ class CoRecallLinker:
 
         `source` is the round, by which it is undone.
         """
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                newest = await self._compute.run(_newest_recall, mind)
-                if newest is not None and self._seen.get(mind) != newest:
-                    await self._link(world, mind, source)
-                    self._seen[mind] = newest
+        await self._attempts.with_minds(
+            "linking", worlds, partial(self._link_new, source=source)
+        )
+
+    async def _link_new(self, world: World, mind: Mind, source: str) -> None:
+        newest = await self._compute.run(_newest_recall, mind)
+        if newest is not None and self._seen.get(mind) != newest:
+            await self._link(world, mind, source)
+            self._seen[mind] = newest
 
     async def _link(self, world: World, mind: Mind, source: str) -> None:
         extra = self._clock.extra_turns

@@ -64,6 +64,7 @@ class Rewording:
         llm_calls: LlmCalls,
     ) -> None:
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._llm_calls = llm_calls
@@ -74,11 +75,17 @@ class Rewording:
             return
         source = f"rewording-{self._clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
         with contextlib.suppress(LlmInterrupted):
-            for world in worlds:
-                for mind in list(world.minds.values()):
-                    task = LlmTask(world.owner, mind.soul.id, REWORDING, source=source)
-                    for due in await self._compute.run(due_rewordings, mind):
-                        await self._reword(world, mind, due, task)
+            await self._attempts.with_minds(
+                "rewording",
+                worlds,
+                partial(self._reword_due, source=source),
+                passing=LlmInterrupted,
+            )
+
+    async def _reword_due(self, world: World, mind: Mind, source: str) -> None:
+        task = LlmTask(world.owner, mind.soul.id, REWORDING, source=source)
+        for due in await self._compute.run(due_rewordings, mind):
+            await self._reword(world, mind, due, task)
 
     async def _reword(self, world: World, mind: Mind, due: _Due, task: LlmTask) -> None:
         """Ask for one rewording and store it; without a usable answer the gaps stay, and are not asked again."""

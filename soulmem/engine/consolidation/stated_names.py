@@ -65,6 +65,7 @@ class StatedNames:
 
     def __init__(self, services: Services) -> None:
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._loader = services.loader
@@ -72,9 +73,7 @@ class StatedNames:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: join what the messages of every open soul say is one."""
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                await self.join(world, mind)
+        await self._attempts.with_minds("names", worlds, self.join)
 
     async def join(self, world: World, mind: Mind, source: str = "") -> int:
         """Join names; returns how many pairs are new. `source` is the job that asks."""

@@ -33,6 +33,7 @@ from soulmem.engine.consolidation.highlights import (
 )
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -77,11 +78,12 @@ class Streams:
         self._world_of = services.world_of
         self._store = services.store
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._length = timedelta(minutes=minutes)
         self._streams: WeakKeyDictionary[Mind, _SoulStreams] = WeakKeyDictionary()
-        self._one_by_one = asyncio.Lock()
+        self._locks: WeakKeyDictionary[Mind, asyncio.Lock] = WeakKeyDictionary()
         # Highlights that a recall did not wait for.
         self._running: set[asyncio.Task[None]] = set()
 
@@ -95,7 +97,7 @@ class Streams:
         """Store the events that are not known yet by their ids. Raises NotFound."""
         world = await self._world_of(owner)
         mind = await world.mind(world.soul(soul).id)
-        async with self._one_by_one:
+        async with self._lock(mind):
             streams = await self._of(owner, mind)
             known = streams.known[stream]
             new = {
@@ -130,36 +132,54 @@ class Streams:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """Make the highlights that are due, for every open soul."""
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                await self._make_due(world, mind)
+        await self._attempts.with_minds("highlights", worlds, self._make_due)
 
     async def catch_up(self, world: World, mind: Mind, seconds: float) -> None:
         """Have the soul know its latest events, unless that takes longer."""
         streams = self._streams.get(mind)
         if streams is not None and not self._due(streams):
             return
-        making = asyncio.ensure_future(self._make_due(world, mind))
+        making = asyncio.ensure_future(
+            self._attempts.carry_out(
+                Piece("highlights", world.owner, mind.soul.id),
+                partial(self._make_due, world, mind),
+                name=mind.soul.name,
+            )
+        )
         self._running.add(making)
         making.add_done_callback(self._running.discard)
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(asyncio.shield(making), max(0.0, seconds))
 
     async def _make_due(self, world: World, mind: Mind) -> None:
-        async with self._one_by_one:
+        async with self._lock(mind):
             streams = await self._of(world.owner, mind)
-            for quarter in sorted(self._due(streams)):
+        for quarter in sorted(self._due(streams)):
+            # Events that come meanwhile wait for one quarter, not for all.
+            async with self._lock(mind):
                 now = self._clock.now()
+                if not self._is_due(streams, quarter, now):
+                    continue  # made meanwhile, for a recall
                 await self._make(world, mind, quarter, now)
                 streams.due.discard(quarter)
                 streams.going_on.discard(quarter)
                 if self._end(quarter) > now:
                     streams.going_on.add(quarter)
 
-    def _due(self, streams: _SoulStreams) -> set[Quarter]:
+    def _lock(self, mind: Mind) -> asyncio.Lock:
+        """Who changes what is known of the soul's streams, or makes a highlight, holds it."""
+        return self._locks.setdefault(mind, asyncio.Lock())
+
+    def _due(self, streams: _SoulStreams) -> list[Quarter]:
         """The quarters whose highlight is to be made, with those that have ended since."""
         now = self._clock.now()
-        return streams.due | {q for q in streams.going_on if self._end(q) <= now}
+        some = streams.due | streams.going_on
+        return [quarter for quarter in some if self._is_due(streams, quarter, now)]
+
+    def _is_due(self, streams: _SoulStreams, quarter: Quarter, now: datetime) -> bool:
+        return quarter in streams.due or (
+            quarter in streams.going_on and self._end(quarter) <= now
+        )
 
     async def _make(
         self, world: World, mind: Mind, quarter: Quarter, now: datetime

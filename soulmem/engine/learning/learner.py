@@ -8,12 +8,12 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.conversation.episodes import settled_count
 from soulmem.domain.audit import Action, Actor
-from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import ChatId, Owner
 from soulmem.domain.soul import SoulState
 from soulmem.domain.usage import Trail
@@ -31,6 +31,7 @@ from soulmem.engine.learning.working_memory import WorkingMemoryParams
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
+from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import ChatLog, World
@@ -67,6 +68,7 @@ class Learner:
     ) -> None:
         self._store = services.store
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._params = params or LearningParams()
@@ -175,11 +177,15 @@ class Learner:
     async def refresh_working_memory(self, minds: Iterable[Mind]) -> None:
         """Update the working memories: new memories enter, cold ones leave."""
         for mind in list(minds) if self._has_graphs else ():
-            steps = working_memory.refresh(
-                mind, self._clock, self._params.working_memory
-            )
-            while await self._compute.run(next, steps, _END) is not _END:
-                pass  # a recall may run between two steps
+            await self.refresh(mind)
+
+    async def refresh(self, mind: Mind) -> None:
+        """Update the working memory of one mind."""
+        if not self._has_graphs:
+            return
+        steps = working_memory.refresh(mind, self._clock, self._params.working_memory)
+        while await self._compute.run(next, steps, _END) is not _END:
+            pass  # a recall may run between two steps
 
     async def _load(self, minds: Callable[[], Iterable[Mind]]) -> None:
         await asyncio.to_thread(importlib.import_module, "networkx")
@@ -195,12 +201,9 @@ class Learner:
             chat_log = await world.log(chat)
             due = self._due(world, chat_log) if chat_log is not None else []
             for reply, noted, context in due:
-                try:
-                    await self._teach(token, world, reply, noted, context)
-                except SoulMemError as error:
-                    log.warning(
-                        "what a recall teaches could not be stored: %s", error.message
-                    )
+                piece = Piece("lessons", world.owner, reply.soul, str(reply.slot))
+                teach = partial(self._teach, token, world, reply, noted, context)
+                if await self._attempts.carry_out(piece, teach) is None:
                     self._pending.setdefault(reply, noted)
 
     def _due(
@@ -229,14 +232,15 @@ class Learner:
         reply: Reply,
         noted: NotedRecall,
         context: ReplyContext,
-    ) -> None:
+    ) -> bool:
+        """Store and apply what the recall teaches; whether there was anything."""
         soul = world.souls.get(reply.soul)
         if soul is None or soul.state is not SoulState.ACTIVE:
-            return
+            return False
         mind = await world.mind_while_writing(token, reply.soul)
         learned = await self._compute.run(self._learn, mind, reply, noted, context)
         if learned is None:
-            return
+            return False
         audit_values = await self._compute.run(_audit_values, mind, learned)
         author = ChangeAuthor(Actor.ENGINE, source=reply.chat)
         entry = await self._auditor.entry(
@@ -256,6 +260,7 @@ class Learner:
             )
         )
         await self._compute.run(self._take, mind, learned)
+        return True
 
     def _learn(
         self, mind: Mind, reply: Reply, noted: NotedRecall, context: ReplyContext

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+import traceback
 from collections.abc import Awaitable, Callable
 from enum import Enum
 
@@ -82,13 +83,23 @@ class Lifecycle:
     async def _watch(self) -> None:
         while True:
             await asyncio.sleep(_CHECK_SECONDS)
-            silent = time.monotonic() - self._last >= self._idle_after
-            if not silent or self.is_generating():
-                continue
-            work = self._idle_work if self.phase is Phase.WORKING else self._more_work
-            self._enter(Phase.IDLE)
             try:
-                if work is not None:
-                    await work()
+                await self._look()
             except SoulMemError as error:
                 log.warning("idle work stopped: %s", error.message)
+            except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
+                raise
+            except BaseException as error:  # the watch has to go on, whatever happened
+                # What an exception says may quote a chat.
+                places = "".join(traceback.format_tb(error.__traceback__))
+                log.error("idle work stopped: %s\n%s", type(error).__name__, places)
+
+    async def _look(self) -> None:
+        """Do the Idle work if nothing was asked for long enough."""
+        silent = time.monotonic() - self._last >= self._idle_after
+        if not silent or self.is_generating():
+            return
+        work = self._idle_work if self.phase is Phase.WORKING else self._more_work
+        self._enter(Phase.IDLE)
+        if work is not None:
+            await work()

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 from soulmem.conversation.sync import ranks_for, reconcile, settled_tail
 from soulmem.domain.audit import Action, AuditEntry
@@ -29,6 +30,7 @@ from soulmem.engine.sync.store_changes import (
     united_changes,
 )
 from soulmem.engine.views.topic_words import stale_topics
+from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import BY_USER
 from soulmem.engine.world.message_log import remembered_parts
 from soulmem.engine.world.services import Services
@@ -67,6 +69,7 @@ class ChatWriter:
     ) -> None:
         self._store = services.store
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
 
@@ -110,8 +113,12 @@ class ChatWriter:
                 and head.tail_since is not None
                 and current_time - head.tail_since >= after
             ):
-                async with world.writing as token:
-                    await self._settle(token, world, head.id)
+                await self._attempts.carry_out(
+                    Piece(
+                        "settling", world.owner, next(iter(head.souls), None), head.id
+                    ),
+                    partial(self.close, world, head.id),
+                )
 
     async def delete_chat(self, world: World, chat: ChatId) -> None:
         """Put the chat into the bin and retract what only it supports."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from itertools import chain
 
@@ -51,6 +51,7 @@ class BinPurge:
         self._on_purged = on_purged
         self._store = services.store
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._params = params or BinParams()
@@ -84,25 +85,24 @@ class BinPurge:
             )
         ]
 
-    async def run_idle(self, worlds: Iterable[World]) -> int:
-        """In Idle: purge what was long enough in the bin; returns how many memories."""
-        count = 0
+    async def run_idle(self, worlds: Sequence[World]) -> None:
+        """In Idle: purge what was long enough in the bin."""
         for world in worlds:
             await self._souls.run_idle(world)
             self._forget_purged_souls(world)
-            for mind in list(world.minds.values()):
-                binned = await self._purgeable(world, mind)
-                expired_ids = expired(binned, self._clock.now(), self._params)
-                for start in range(0, len(expired_ids), _PIECE):
-                    count += await self._purge(
-                        world, mind, expired_ids[start : start + _PIECE], _PURGE
-                    )
-                self._since[world.owner, mind.soul.id] = {
-                    key: binned_at
-                    for key, binned_at in binned.items()
-                    if key not in set(expired_ids)
-                }
-        return count
+        await self._attempts.with_minds("bin", worlds, self._purge_expired)
+
+    async def _purge_expired(self, world: World, mind: Mind) -> None:
+        binned = await self._purgeable(world, mind)
+        expired_ids = expired(binned, self._clock.now(), self._params)
+        for start in range(0, len(expired_ids), _PIECE):
+            piece = expired_ids[start : start + _PIECE]
+            await self._purge(world, mind, piece, _PURGE)
+        self._since[world.owner, mind.soul.id] = {
+            key: binned_at
+            for key, binned_at in binned.items()
+            if key not in set(expired_ids)
+        }
 
     def _forget_purged_souls(self, world: World) -> None:
         for owner, soul in list(self._since):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from soulmem.domain.ids import SoulId
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.jobs import Jobs
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.vectors.embedder import EmbeddingService
+from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
@@ -44,6 +46,7 @@ class SoulClosing:
     ) -> None:
         self._store = services.store
         self._compute = services.compute
+        self._attempts = services.attempts
         self._embedding = embedding
         self._snapshots = snapshots
         self._jobs = jobs
@@ -59,7 +62,7 @@ class SoulClosing:
         for world in worlds:
             if is_due or self._embedding.has_better_model:
                 world.use.none_closed()
-            await world.open_souls()
+            await self._attempts.open_souls(world)
 
     async def run_idle(self, worlds: Iterable[World]) -> int:
         """Close the souls that nobody used for a while; returns how many.
@@ -71,12 +74,21 @@ class SoulClosing:
         for world in worlds:
             for mind in list(world.minds.values()):
                 if self._may_close(world, mind):
-                    await self._snapshots.update(world, mind, last=True)
-                    closed += await self._close(world, mind)
+                    closed += bool(
+                        await self._attempts.carry_out(
+                            Piece("closing", world.owner, mind.soul.id),
+                            partial(self._save_and_close, world, mind),
+                            name=mind.soul.name,
+                        )
+                    )
         if closed:
             await self._store.maintain()
             await self._compute.run(release_free_memory)
         return closed
+
+    async def _save_and_close(self, world: World, mind: Mind) -> bool:
+        await self._snapshots.update(world, mind, last=True)
+        return await self._close(world, mind)
 
     def _may_close(self, world: World, mind: Mind) -> bool:
         soul, after = mind.soul.id, self._params.after

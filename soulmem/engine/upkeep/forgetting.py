@@ -48,6 +48,7 @@ class ForgettingWork:
         self._auditor = services.auditor
         self._store = services.store
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._params = params or ForgettingParams()
 
@@ -57,9 +58,7 @@ class ForgettingWork:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: forget what is due in every open soul."""
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                await self._forget(world, mind)
+        await self._attempts.with_minds("forgetting", worlds, self._forget)
 
     async def forget(self, owner: Owner, soul: SoulId, job: str = _IDLE) -> int:
         """Forget what is due in a soul; returns how many memories. Raises NotFound.

@@ -18,6 +18,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.attempts import Attempts
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.feelings import feelings
@@ -30,8 +31,9 @@ _KINDS = tuple(MEMORY_KINDS.index(kind) for kind in TEXTS)
 class Rereader:
     """Looks through every soul once. Callers must not hold `World.writing`."""
 
-    def __init__(self, compute: Worker) -> None:
+    def __init__(self, compute: Worker, attempts: Attempts) -> None:
         self._compute = compute
+        self._attempts = attempts
         self._done: WeakSet[Mind] = WeakSet()
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
@@ -39,19 +41,18 @@ class Rereader:
 
         Partly loaded souls are skipped: linking a text needs all edges.
         """
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                if mind not in self._done and mind.residency.whole:
-                    await self._look_through(world, mind)
-                    self._done.add(mind)
+        await self._attempts.with_minds("rereading", worlds, self._look_through)
 
     async def _look_through(self, world: World, mind: Mind) -> None:
+        if mind in self._done or not mind.residency.whole:
+            return
         start = 0
         while start < mind.size:
             unread = await self._compute.run(_unread, mind, start, start + _ROWS)
             for index in range(0, len(unread), _TEXTS):
                 await self._read(world, mind, unread[index : index + _TEXTS])
             start += _ROWS
+        self._done.add(mind)
 
     async def _read(self, world: World, mind: Mind, memories: Sequence[Memory]) -> None:
         analyses = await asyncio.to_thread(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from soulmem.domain import change_reasons
 from soulmem.domain.audit import Action, Actor, AuditQuery
@@ -11,6 +12,7 @@ from soulmem.domain.dialogue import Chat, ChatState
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.llm_usage import SoulLlmUsage
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
+from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -31,6 +33,7 @@ class SoulPurge:
         params: BinParams,
     ) -> None:
         self._store = services.store
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._params = params
@@ -39,9 +42,16 @@ class SoulPurge:
         """Purge the souls whose time is over. An empty row stays, so that its id is not used again."""
         for soul in list(world.souls.values()):
             if soul.state is SoulState.BIN and soul.name:
-                since = await self._since(world, soul)
-                if self._clock.now() - since >= timedelta(days=self._params.days):
-                    await self._purge(world, soul)
+                await self._attempts.carry_out(
+                    Piece("purge", world.owner, soul.id),
+                    partial(self._purge_if_due, world, soul),
+                    name=soul.name,
+                )
+
+    async def _purge_if_due(self, world: World, soul: Soul) -> None:
+        since = await self._since(world, soul)
+        if self._clock.now() - since >= timedelta(days=self._params.days):
+            await self._purge(world, soul)
 
     async def _since(self, world: World, soul: Soul) -> datetime:
         binned_at = await self._auditor.since_binned(world.owner, soul.id)

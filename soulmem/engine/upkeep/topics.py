@@ -62,6 +62,7 @@ class Topics:
     ) -> None:
         self._world = services.world_of
         self._compute = services.compute
+        self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
         self._params = params or TopicWork()
@@ -75,11 +76,12 @@ class Topics:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: update the topics of every open soul whose texts have changed enough."""
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                changed = abs(mind.terms.incidence.revision - self._seen.get(mind, -1))
-                if changed > _CHANGED * len(mind.memories):
-                    await self._renew(world, mind)
+        await self._attempts.with_minds("topics", worlds, self._renew_changed)
+
+    async def _renew_changed(self, world: World, mind: Mind) -> None:
+        changed = abs(mind.terms.incidence.revision - self._seen.get(mind, -1))
+        if changed > _CHANGED * len(mind.memories):
+            await self._renew(world, mind)
 
     async def _job(self, run: JobRun) -> dict[str, int]:
         world = await self._world(run.owner)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from soulmem.domain.ids import Owner
 from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.world.attempts import Attempts
 from soulmem.engine.world.audit import Auditor
 from soulmem.engine.world.edge_loader import EdgeLoader
 from soulmem.engine.world.world import World
@@ -23,4 +24,5 @@ class Services:
     clock: Clock
     auditor: Auditor
     loader: EdgeLoader
+    attempts: Attempts
     world_of: Callable[[Owner], Awaitable[World]]  # waits until the store is open

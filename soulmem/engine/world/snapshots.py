@@ -13,7 +13,7 @@ import logging
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
@@ -25,7 +25,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import soulmem
-from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
@@ -97,28 +96,13 @@ class SnapshotKeeper:
             await asyncio.to_thread(self._images.drop, world.owner, soul.id)
         return mind if mind is not None and len(mind.edges) <= most_edges else None
 
-    async def run_idle(self, worlds: Iterable[World], *, last: bool = False) -> None:
-        """Write snapshots that are out of date, in Idle or (`last`) at the stop;
-        failures are logged.
-        """
-        for world in worlds:
-            for mind in list(world.minds.values()):
-                await self.update(world, mind, last=last)
-
     async def update(self, world: World, mind: Mind, *, last: bool) -> None:
-        """Write the mind's snapshot if it is out of date; a failure is logged.
+        """Write the mind's snapshot if it is out of date.
 
         last  the mind will be released: how old the snapshot is does not matter
         """
-        try:
-            async with self._updating[world.owner, mind.soul.id]:
-                await self._update(world, mind, last)
-        except SoulMemError as error:
-            log.warning("no image of soul %s: %s", mind.soul.id, error.message)
-        except (
-            Exception
-        ):  # the store has everything, and the rest of the Idle work must run
-            log.exception("no image of soul %s", mind.soul.id)
+        async with self._updating[world.owner, mind.soul.id]:
+            await self._update(world, mind, last)
 
     async def drop(self, world: World, soul: Soul) -> None:
         """Delete the snapshot of a soul that is no longer used."""

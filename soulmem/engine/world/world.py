@@ -173,23 +173,23 @@ class World:
             self._message_counts.pop(chat, None)
         await self._compute.run(self._keys.clear)
 
-    async def open_souls(self) -> None:
-        """Open every active soul that was not closed for want of use, and store its repairs."""
-        for soul in list(self.souls.values()):
-            if soul.state is not SoulState.ACTIVE or self.use.is_closed(soul.id):
-                continue
-            try:
-                if soul.id not in self.minds:
-                    await self.mind(soul.id)
-                    # the store's caches of reading the soul are not needed any more
-                    await self._store.maintain()
-                if soul.id in self.pending_writes:
-                    async with self.writing as token:
-                        await self.pending_writes.catch_up(token, soul.id)
-            except SoulMemError as error:
-                log.error(
-                    "soul %s could not be opened or mended: %s", soul.id, error.message
-                )
+    def souls_to_open(self) -> list[Soul]:
+        """The active souls that were not closed for want of use."""
+        return [
+            soul
+            for soul in self.souls.values()
+            if soul.state is SoulState.ACTIVE and not self.use.is_closed(soul.id)
+        ]
+
+    async def open_soul(self, soul: SoulId) -> None:
+        """Open the soul if it is not open, and store its repairs."""
+        if soul not in self.minds:
+            await self.mind(soul)
+            # the store's caches of reading the soul are not needed any more
+            await self._store.maintain()
+        if soul in self.pending_writes:
+            async with self.writing as token:
+                await self.pending_writes.catch_up(token, soul)
 
     def is_fully_open(self) -> bool:
         """Whether every soul that is not purged is open."""
