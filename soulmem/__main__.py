@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
-from soulmem.cli import main
+from soulmem.cli import run_and_leave
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_and_leave()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
+from typing import NoReturn
 
 from soulmem.cli.arguments import COMMANDS, build_parser
 from soulmem.cli.language import choose_language
@@ -44,3 +47,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of the pipe has stopped reading
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def run_and_leave() -> NoReturn:
+    """Run one command, then end the process without taking Python apart.
+
+    A thread of the store may still be in Python, to say that its last work is done. Python ends such a thread
+    while it takes itself apart, which aborts the process, though everything is saved.
+    """
+    code: object = 1
+
+    def leave() -> None:
+        logging.shutdown()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):
+                stream.flush()
+        os._exit(code if isinstance(code, int) else int(code is not None))
+
+    # What is registered first comes last: threads of Python have ended by then, and all others have tidied up.
+    atexit.register(leave)
+    try:
+        code = main()
+    except SystemExit as ended:
+        code = ended.code
+        raise
+    sys.exit(code)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from soulmem.domain.llm import Prompt, Unreadable
 from soulmem.domain.micro_units import MASK
@@ -21,6 +22,7 @@ _LONGEST = 1200  # characters of an answer
 _GAP = 160  # characters that may take the place of one gap
 _REPLY = 1500  # characters of a reply that are read
 _MASKED = re.compile(rf"{MASK}(?:\s?\([^()]*\)|（[^（）]*）)?")
+_WORD = re.compile(r"\w")
 _EDGE = " \t\n,，、;；.。!！?？…:：\"'“”‘’「」『』*()（）"
 _SYSTEM = {
     "en": (
@@ -110,11 +112,33 @@ def parse(text: str, gapped: Gapped) -> Filled:
 def _fillings(memory: str, told_text: str) -> tuple[str, ...] | None:
     """What stands in the place of each gap; None where the words around the gaps are not all there.
 
-    Signs and spaces at the edges of gaps may differ.
+    Signs and spaces at the edges of gaps may differ. Each piece of the told text is looked for once, behind the
+    one before it: an answer that repeats itself costs no more than another.
     """
     kept = [piece.strip(_EDGE) for piece in _MASKED.split(" ".join(told_text.split()))]
-    pattern = r"(.*?)".join(map(re.escape, kept))
-    match = re.fullmatch(rf"\W*{pattern}\W*", memory, re.I | re.S)
-    if match is None:
+    text, pieces = _folded(memory), [_folded(piece) for piece in kept]
+    first, *between = pieces
+    start = text.find(first)
+    if start < 0 or _WORD.search(text, 0, start):
         return None
-    return tuple(filling.strip(_EDGE) for filling in match.groups())
+    places = [(start, start + len(first))]
+    if between:
+        last = between.pop()
+        for piece in between:
+            start = text.find(piece, places[-1][1])
+            if start < 0:
+                return None
+            places.append((start, start + len(piece)))
+        start = text.rfind(last, places[-1][1])
+        if start < 0:
+            return None
+        places.append((start, start + len(last)))
+    if _WORD.search(text, places[-1][1]):
+        return None
+    ends = pairwise(places)
+    return tuple(memory[left[1] : right[0]].strip(_EDGE) for left, right in ends)
+
+
+def _folded(text: str) -> str:
+    """The text in small letters, each in its place."""
+    return "".join(low if len(low := sign.lower()) == 1 else sign for sign in text)

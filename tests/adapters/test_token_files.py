@@ -138,6 +138,26 @@ def test_a_file_that_was_cut_anywhere_keeps_what_is_whole(
     assert kept[-1] == 2
 
 
+def test_a_file_that_is_cut_while_it_is_open_keeps_what_is_whole(
+    tmp_path: Path,
+) -> None:
+    fill(tmp_path / "full", 3)
+    size = path_of(tmp_path / "full", "tokens").stat().st_size
+    kept = []
+    for length in range(size):
+        folder = tmp_path / str(length)
+        shutil.copytree(tmp_path / "full", folder)
+        file = opened(folder)
+        assert all(is_whole(file, number) for number in range(3))
+        with path_of(folder, "tokens").open("r+b") as cut:
+            cut.truncate(length)
+        kept.append(sum(is_whole(file, number) for number in range(3)))
+        file.put([key(9)], states(9))
+        file.close()
+    assert kept == sorted(kept)
+    assert (kept[0], kept[-1]) == (0, 2)
+
+
 def test_a_damaged_record_is_dropped_when_it_is_read(tmp_path: Path) -> None:
     fill(tmp_path, 3)
     path = path_of(tmp_path, "tokens")

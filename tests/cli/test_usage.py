@@ -161,3 +161,38 @@ def test_every_text_is_said_somewhere_and_nothing_else_is() -> None:
 
 def _places(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize(
+    ("ends", "status", "told"),
+    [
+        ("return 3", 3, ""),
+        ("return 0", 0, ""),
+        ("raise SystemExit(2)", 2, ""),
+        ("raise ValueError('odd')", 1, "ValueError: odd"),
+    ],
+)
+def test_a_command_ends_without_taking_python_apart(
+    ends: str, status: int, told: str
+) -> None:
+    """Else a thread of the store that still says that it is done aborts the process."""
+    code = f"""
+import atexit, sys
+from soulmem import cli
+
+class Late:
+    def __del__(self):
+        sys.__stdout__.write("taken apart")
+
+def main():
+    {ends}
+
+atexit.register(print, "tidied", end="")
+sys.late, cli.main = Late(), main
+cli.run_and_leave()
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stdout) == (status, "tidied")
+    assert told in ended.stderr

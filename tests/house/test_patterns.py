@@ -1,5 +1,8 @@
 """No regular expression of the project takes more than a second on 100 kB of its worst text.
 
+Those that modules keep are found by themselves; those that are built while a function is called have to stand in
+`BUILDERS`, which a test compares with the code.
+
 Worst texts are made from each expression itself: what may be repeated without end, over and over, behind what
 must stand before it and without what must follow. Beside them stand runs of signs that many expressions begin
 with. A text is lengthened only while its time grows faster than its length, so that the check stays short.
@@ -7,19 +10,37 @@ with. A text is lengthened only while its time grows faster than its length, so 
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import pkgutil
 import re
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import soulmem
+from soulmem.engine.deep import exploration
+from soulmem.language import (
+    card_words,
+    described_names,
+    details,
+    feelings,
+    gists,
+    habit_sentences,
+    importance_cues,
+    inner_thoughts,
+    speech,
+)
+from soulmem.language.times import chinese, english, feasts
+from soulmem.prompts.grounding import passage_words, support
+from soulmem.retrieval import quiz_questions
 
 parser: Any = importlib.import_module("re._parser")
 names: Any = importlib.import_module("re._constants")
@@ -254,10 +275,10 @@ def seconds(found: Found, once: str, pump: str, size: int) -> float:
     return time.process_time() - began
 
 
-def slow(found: Found) -> str | None:
+def slow(found: Found, sizes: Sequence[int] = SIZES) -> str | None:
     """The text that the expression is slow on, and how slow; None when there is none."""
     for once, pump in worst_of(found.pattern):
-        for size in SIZES:
+        for size in sizes:
             # The lesser of two: the machine may have been busy with something else in one of them.
             took = seconds(found, once, pump, size)
             if SUSPECT < took < 5 * MOST:
@@ -269,6 +290,219 @@ def slow(found: Found) -> str | None:
             if took <= SUSPECT * size / SIZES[0]:
                 break
     return None
+
+
+# What calls of the module `re` begin with a pattern.
+CALLS = (
+    *("compile", "search", "match", "fullmatch", "sub"),
+    *("subn", "finditer", "findall", "split"),
+)
+# Words of a user, a card or a model that stand in an expression.
+HOSTILE = ("a", "(a+)+b .*", "的", "a" * 60)
+SAID = "a b c, then (a+)+b and .*.*.*x: " * 3
+
+
+def with_each(use: Callable[[str], object]) -> Callable[[], None]:
+    """What uses every hostile word."""
+
+    def used() -> None:
+        for word in HOSTILE:
+            use(word)
+
+    return used
+
+
+def habits_of(*sentences: str) -> Callable[[], None]:
+    return with_each(
+        lambda word: [habit_sentences.stated_habit(one, [word]) for one in sentences]
+    )
+
+
+ENGLISH_HABIT = "Whenever it rains she sings"
+CHINESE_HABIT = "她一下雨就会唱歌"
+# How each function that builds an expression while it is called is made to build it.
+BUILDERS: dict[str, Callable[[], object]] = {
+    "engine/deep/exploration.py:_about": with_each(
+        lambda word: exploration._about(SAID, HOSTILE, word)
+    ),
+    "language/card_words.py:_starts": lambda: card_words._starts("no_key"),
+    "language/described_names.py:spelled": with_each(
+        lambda word: described_names.spelled(word, SAID)
+    ),
+    "language/details.py:_places_of": with_each(
+        lambda word: list(details._places_of(SAID, word, 0))
+    ),
+    "language/feelings.py:_any_word": feelings._any_word.__wrapped__,
+    "language/gists.py:gists_of": lambda: [
+        gists.gists_of.__wrapped__(language) for language in ("en", "zh", "ja")
+    ],
+    "language/habit_sentences.py:_english_begin": (
+        habit_sentences._english_begin.__wrapped__
+    ),
+    "language/habit_sentences.py:_english_inner": (
+        habit_sentences._english_inner.__wrapped__
+    ),
+    "language/habit_sentences.py:_english_parts": habits_of(ENGLISH_HABIT),
+    "language/habit_sentences.py:_english_main": habits_of(
+        ENGLISH_HABIT, "She always sings whenever it rains"
+    ),
+    "language/habit_sentences.py:_chinese_begin": (
+        habit_sentences._chinese_begin.__wrapped__
+    ),
+    "language/habit_sentences.py:_chinese_once": with_each(
+        lambda word: habit_sentences._chinese_once([word])
+    ),
+    "language/habit_sentences.py:_chinese_time": (
+        habit_sentences._chinese_time.__wrapped__
+    ),
+    "language/habit_sentences.py:_chinese_main": habits_of(CHINESE_HABIT),
+    "language/habit_sentences.py:_subject": habits_of(ENGLISH_HABIT, CHINESE_HABIT),
+    "language/importance_cues.py:_cue": lambda: importance_cues._cue("feelings"),
+    "language/inner_thoughts.py:_labelled": inner_thoughts._labelled.__wrapped__,
+    "language/inner_thoughts.py:_tagged": inner_thoughts._tagged.__wrapped__,
+    "language/speech.py:_denied_signs": lambda: [
+        list(grammar._denied_signs("没有的事", 3))
+        for grammar in vars(speech).values()
+        if hasattr(grammar, "_denied_signs") and not isinstance(grammar, type)
+    ],
+    "language/times/chinese.py:_pattern": chinese.compiled.__wrapped__,
+    "language/times/english.py:_pattern": english.compiled.__wrapped__,
+    "language/times/feasts.py:feast": lambda: feasts.feast("no feast", 2026),
+    "prompts/grounding/passage_words.py:stands": with_each(
+        lambda word: passage_words.stands(word, SAID + "的")
+    ),
+    "prompts/grounding/support.py:_pattern": lambda: support._pattern(HOSTILE),
+    "retrieval/quiz_questions.py:_places": with_each(
+        lambda word: list(quiz_questions._places(SAID, word))
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Building:
+    """A call of `re` inside a function, with a pattern that is no literal text."""
+
+    place: str  # file:function
+    first: int  # line
+    last: int
+
+
+def calls_of_re(repository: Path) -> Iterator[tuple[str, ast.Call]]:
+    """Every call of `re` with a pattern inside a function: file and function, and the call."""
+    for path in sorted((repository / "soulmem").rglob("*.py")):
+        file = path.relative_to(repository / "soulmem").as_posix()
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                for call in ast.walk(function):
+                    if isinstance(call, ast.Call) and is_of_re(call.func):
+                        yield f"{file}:{function.name}", call
+
+
+def is_of_re(func: ast.expr) -> bool:
+    return (
+        isinstance(func, ast.Attribute)
+        and isinstance(func.value, ast.Name)
+        and func.value.id == "re"
+        and func.attr in CALLS
+    )
+
+
+def literal(place: str, call: ast.Call) -> re.Pattern[str] | None:
+    """The expression of a call whose pattern is a text, or a text kept by its module; None for others."""
+    source: object = None
+    if isinstance(call.args[0], ast.Constant):
+        source = call.args[0].value
+    elif isinstance(call.args[0], ast.Name):
+        name = "soulmem." + place.split(":")[0][:-3].replace("/", ".")
+        source = getattr(importlib.import_module(name), call.args[0].id, None)
+    flags = next((k.value for k in call.keywords if k.arg == "flags"), None)
+    number = eval(ast.unparse(flags), {"re": re}) if flags is not None else 0
+    return re.compile(source, number) if isinstance(source, str) else None
+
+
+def buildings(repository: Path) -> Iterator[Building]:
+    for place, call in calls_of_re(repository):
+        if literal(place, call) is None:
+            yield Building(place, call.lineno, call.end_lineno or call.lineno)
+
+
+class Recorder:
+    """Keeps the expressions that soulmem builds, by file and line."""
+
+    def __init__(self, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.built: list[tuple[str, int, re.Pattern[str], bool]] = []
+        self._root = repository / "soulmem"
+        for name in CALLS:
+            monkeypatch.setattr(re, name, self._watched(getattr(re, name), name))
+
+    def _watched(self, real: Callable[..., Any], name: str) -> Callable[..., Any]:
+        compile_, anchored = re.compile, name in ("match", "fullmatch")
+
+        def watched(pattern: Any, *rest: Any, **more: Any) -> Any:
+            frame = sys._getframe(1)
+            path = Path(frame.f_code.co_filename)
+            if path.is_relative_to(self._root):
+                flags = more.get("flags", 0)
+                if name == "compile" and rest:
+                    flags = rest[0]
+                elif name in ("search", "match", "fullmatch", "findall", "finditer"):
+                    flags = rest[1] if len(rest) > 1 else flags
+                file = path.relative_to(self._root).as_posix()
+                kept = compile_(pattern, flags)
+                self.built.append((file, frame.f_lineno, kept, anchored))
+            return real(pattern, *rest, **more)
+
+        return watched
+
+
+def test_every_expression_that_is_built_in_a_call_is_known(repository: Path) -> None:
+    places = {building.place for building in buildings(repository)}
+    assert places == set(BUILDERS)
+
+
+@pytest.fixture(scope="module")
+def kept() -> set[tuple[Any, int]]:
+    """Expressions of modules, which another test looks at."""
+    return {(found.pattern.pattern, found.pattern.flags) for found in expressions()}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("place", BUILDERS)
+def test_no_expression_that_is_built_in_a_call_is_slow(
+    place: str,
+    repository: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kept: set[tuple[Any, int]],
+) -> None:
+    wanted = [one for one in buildings(repository) if one.place == place]
+    recorder = Recorder(repository, monkeypatch)
+    BUILDERS[place]()
+    monkeypatch.undo()
+    file = place.split(":")[0]
+    found: dict[tuple[str, int], Found] = {}
+    for building in wanted:
+        built = [
+            (pattern, anchored)
+            for at, line, pattern, anchored in recorder.built
+            if at == file and building.first <= line <= building.last
+        ]
+        assert built, building
+        for pattern, anchored in built:
+            key = pattern.pattern, pattern.flags
+            found[key] = Found(place, pattern, anchored)
+    new = [one for key, one in found.items() if key not in kept]
+    assert [told for one in new if (told := slow(one, SIZES[:2])) is not None] == []
+
+
+@pytest.mark.timeout(300)
+def test_no_literal_expression_in_a_call_is_slow(repository: Path) -> None:
+    texts = {
+        (pattern.pattern, pattern.flags): Found(place, pattern, anchored=False)
+        for place, call in calls_of_re(repository)
+        if (pattern := literal(place, call)) is not None
+    }
+    assert len(texts) > 8
+    assert [told for one in texts.values() if (told := slow(one)) is not None] == []
 
 
 @pytest.mark.timeout(300)
