@@ -185,9 +185,9 @@ class Late:
         sys.__stdout__.write("taken apart")
 
 def main():
+    atexit.register(print, "tidied", end="")
     {ends}
 
-atexit.register(print, "tidied", end="")
 sys.late, cli.main = Late(), main
 cli.run_and_leave()
 """
