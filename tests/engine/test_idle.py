@@ -56,7 +56,9 @@ async def stage() -> AsyncIterator[Stage]:
 def notes(stage: Stage) -> list[str]:
     """What health says of the background work."""
     found = stage.engine.health().notes
-    return [str(note) for note in found if note.code.startswith("idle_")]
+    return [
+        str(note) for note in found if getattr(note, "code", "").startswith("idle_")
+    ]
 
 
 def raising(error: BaseException) -> Work:
