@@ -111,7 +111,7 @@ def distances(importers: Importers, changed: Iterable[str]) -> dict[str, int]:
 
 
 def import_graph(repository: Path, changed: Sequence[str]) -> Importers:
-    """Which files import a file. A file that is no code is as if imported by what names it."""
+    """Which files import a file. A file that nothing imports is as if imported by what names it."""
     if str(repository) not in sys.path:
         sys.path.insert(0, str(repository))  # where grimp looks for packages
     files = code_files(repository)
@@ -122,7 +122,7 @@ def import_graph(repository: Path, changed: Sequence[str]) -> Importers:
         if not name.endswith(".py"):
             for imported in script_imports(name, text, files):
                 importers[imported].add(name)
-    for name in set(changed) - set(files):
+    for name in set(changed) - set(importers):
         word = PurePosixPath(name).name
         importers[name] |= {other for other, text in files.items() if word in text}
     return importers

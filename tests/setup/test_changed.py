@@ -14,12 +14,12 @@ from checks import HERE
 FIRST = {
     "soulmem/engine/recall/climb.py": "tests/engine/recall/test_climb.py",
     ".ci/changed.py": "tests/setup/test_changed.py",
-    "start.py": "tests/setup/test_start.py",
     "extension_js/src/pages/bin_page.js": "tests/js/pages/bin_page.test.mjs",
 }
 ALSO = {
     "tests/setup/conftest.py": "test_start.py",  # by its fixtures
     "docs/glossary.md": "test_glossary.py",  # which names it
+    "start.py": "test_start.py",  # which runs it
 }
 
 
