@@ -154,7 +154,9 @@ def _json_of(data: bytes) -> bytes:
     if not data.startswith(SIGNATURE):
         if is_packed(data):
             return _archived(data)
-        if data.startswith((b"\xff\xd8\xff", b"RIFF")):  # other pictures
+        if data.startswith(
+            (b"\xff\xd8\xff", b"RIFF", b"PK")
+        ):  # other pictures, torn archives
             raise _no_card()
         return data
     texts = png_texts(data, frozenset({"chara", "ccv3"}))

@@ -104,12 +104,13 @@ def read_chat_file(
     """`read_chat_log` of a whole file. Raises Unprocessable for one that is no chat, and says what it is."""
     data = as_utf8(data)
     log = read_chat_log(io.BytesIO(data), title, souls, local)
+    if not log.messages:
+        check_text(data)
     refusal = no_utf8(data) if _is_in_other_encoding(log) else None
     if refusal is not None:
         raise refusal
     if log.messages:
         return log
-    check_text(data)
     _check_json(data)
     check_lines(data.splitlines())
     raise Unprocessable(

@@ -7,7 +7,7 @@ from typing import Any
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.transfer.card import card_data, is_card, is_packed
-from soulmem.transfer.files import as_utf8, json_value
+from soulmem.transfer.files import as_utf8, check_text, json_value
 from soulmem.transfer.foreign_chats import check_no_foreign_chat, check_no_messages
 
 ST_CHAT, CARD, WORLD_INFO = (
@@ -25,6 +25,10 @@ def format_of(data: bytes, ending: str) -> str:
         return CARD
     if ending.lower() == ".jsonl" or _is_line_of_chat(data):
         return ST_CHAT
+    text = as_utf8(data)
+    check_text(text)
+    if text.lstrip()[:1] not in (b"{", b"["):
+        raise _unknown()
     content = json_value(data)
     check_no_foreign_chat(content)
     if isinstance(content, dict):
@@ -36,7 +40,13 @@ def format_of(data: bytes, ending: str) -> str:
         if "entries" in whole or isinstance(inner, list):
             return WORLD_INFO
     check_no_messages(content)
-    raise Unprocessable("neither a chat (.jsonl), nor a character card, nor world info")
+    raise _unknown()
+
+
+def _unknown() -> Unprocessable:
+    return Unprocessable(
+        "neither a chat (.jsonl), nor a character card, nor world info"
+    )
 
 
 def _is_line_of_chat(data: bytes) -> bool:

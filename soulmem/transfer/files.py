@@ -28,7 +28,7 @@ def as_utf8(data: bytes) -> bytes:
     for mark, name in _WIDE_ENCODINGS.items():
         if data.startswith(mark):
             try:
-                return data.decode(name).encode(errors="replace")
+                return data.decode(name).lstrip("\ufeff").encode(errors="replace")
             except UnicodeDecodeError as error:
                 raise Unprocessable(
                     phrase(

@@ -356,9 +356,7 @@ def test_without_a_name_and_without_a_card_it_asks_whose_memory_is_meant(
 
 def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
     (tmp_path / "story.txt").write_text("Once upon a time.")
-    (tmp_path / "wide.jsonl").write_bytes(
-        Path(write(tmp_path / "n.jsonl", talk(2))).read_text().encode("utf-16")
-    )
+    (tmp_path / "wide.jsonl").write_bytes(b"\xff\xfe\x00")
     ended = ask(
         "import",
         str(tmp_path / "story.txt"),
@@ -368,7 +366,10 @@ def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
     )
     assert ended.code == 1
     assert "story.txt: not read (neither a chat" in ended.out
-    assert "wide.jsonl: not read (the file is in UTF-16: save it as UTF-8" in ended.out
+    assert (
+        "wide.jsonl: not read (the file says that it is in UTF-16, and is not"
+        in ended.out
+    )
 
 
 def test_dates_of_a_file_are_those_that_the_open_chat_has(

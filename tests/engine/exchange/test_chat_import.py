@@ -295,8 +295,8 @@ async def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(stage: Stage) 
     [
         (b"", "empty"),
         (b"\n\n", "empty"),
-        ("﻿".encode("utf-16"), "UTF-16"),
-        (chat_file(talk(2)).decode().encode("utf-16"), "UTF-16.*save it as UTF-8"),
+        ("\ufeff".encode("utf-16"), "empty"),
+        (b"\xff\xfe\x00", "UTF-16, and is not: save it as UTF-8"),
         (chat_file(talk(2)).decode().encode("utf-16-le"), "zero bytes"),
         (b'{"name": "Mira", "spec": "chara_card_v2"}', "no chat message"),
         (b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "zero bytes"),

@@ -290,11 +290,7 @@ async def test_the_player_is_called_as_in_the_chats(stage: Stage) -> None:
         (ImportFormat.CARD, b'{"name": "Mira"}', "no character card: export"),
         (ImportFormat.CARD, b'["name"]', "no JSON object"),
         (ImportFormat.CARD, b"PK\x03\x04" + b"\x00" * 9, "no character card: export"),
-        (
-            ImportFormat.CARD,
-            card().decode().encode("utf-16"),
-            "UTF-16: save it as UTF-8",
-        ),
+        (ImportFormat.CARD, b"\xff\xfe\x00", "UTF-16, and is not: save it as UTF-8"),
         (ImportFormat.CARD, b'{"name": "M\xff"}', "0xff at 11 is no UTF-8"),
         (ImportFormat.CARD, b"\x89PNG\r\n\x1a\n", "carries no character"),
         (ImportFormat.WORLD_INFO, card(), "no `entries`"),
