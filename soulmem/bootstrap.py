@@ -89,15 +89,12 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     models = _choosable(settings, desk)
     choice = models.file.read()
     params = EngineParams(
-        soul=settings.soul.as_settings(settings.prompt),
+        soul=settings.soul.as_settings(settings.prompt, settings.digest),
         idle_after=settings.idle.after_seconds,
         settle_after=settings.idle.settle_seconds,
         closing=ClosingParams(after=60 * settings.idle.close_after_minutes),
         consolidation=_consolidation(settings, _chosen(settings.llm, choice)),
-        digests=DigestWork(
-            hours=settings.digest.hours,
-            highlight_minutes=settings.digest.highlight_minutes,
-        ),
+        digests=DigestWork(highlight_minutes=settings.digest.highlight_minutes),
         bin=BinParams(days=settings.bin.days, review=settings.bin.review),
         rest_by_itself=not test_mode,
         daily_backups=settings.backup.daily + settings.backup.weekly > 0,

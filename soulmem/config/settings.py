@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from soulmem.config.errors import ConfigError
+from soulmem.domain.digests import BY_THEMSELVES, DIGESTED, Period
 from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
     FEWEST_KEPT,
     MOST_KEPT,
     SECTION_NAMES,
+    DigestChoice,
     Push,
     Scope,
     SoulClock,
@@ -256,9 +258,14 @@ class SoulDefaults(Section):
     push: str = _one_of("off", *(p.value for p in Push))
     rewords: bool = True  # a language model words blurred texts anew
 
-    def as_settings(self, prompt: PromptSettings | None = None) -> SoulSettings:
-        """The defaults as the domain's type, with those of the prompt."""
+    def as_settings(
+        self,
+        prompt: PromptSettings | None = None,
+        digest: DigestSettings | None = None,
+    ) -> SoulSettings:
+        """The defaults as the domain's type, with those of the prompt and of digests."""
         prompt = prompt or PromptSettings()
+        digest = digest or DigestSettings()
         return SoulSettings(
             scope=Scope(self.scope),
             clock=SoulClock(self.clock),
@@ -272,6 +279,7 @@ class SoulDefaults(Section):
             knows_it_forgets=self.knows_it_forgets,
             push=Push(self.push),
             rewords=self.rewords,
+            digest=DigestChoice(digest.hour, tuple(map(Period, digest.periods))),
             headers=prompt.headers,
             sections_off=prompt.sections_off,
         )
@@ -327,13 +335,26 @@ class IdleSettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class DigestSettings(Section):
-    """What is summed up in quiet times, beside days, weeks, months, years and chats."""
+    """What is summed up in quiet times."""
 
     name = "digest"
 
-    hours: bool = False
+    # Of the day, from which digests of past days are made.
+    hour: int = _limited(0, 0, 23)
+    # Names of the periods that get digests by themselves.
+    periods: tuple[str, ...] = tuple(period.value for period in BY_THEMSELVES)
     # Of a stream that one highlight tells.
     highlight_minutes: int = _limited(15, 1, 720)
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        allowed = [period.value for period in DIGESTED]
+        for name in self.periods:
+            if name not in allowed:
+                raise ConfigError(
+                    f"digest.periods contains {name!r}: use one of {', '.join(allowed)}",
+                    field="digest.periods",
+                )
 
 
 @dataclass(frozen=True, slots=True)

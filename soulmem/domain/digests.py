@@ -21,6 +21,10 @@ class Period(str, Enum):
     CHAT = "chat"  # from its first message to its last
 
 
+# Those that get digests unless the user decides otherwise
+BY_THEMSELVES = (Period.DAY, Period.WEEK, Period.MONTH, Period.YEAR, Period.CHAT)
+# Those that may get digests by themselves
+DIGESTED = (Period.HOUR, *BY_THEMSELVES)
 # Of the calendar, the shortest first: a higher one is made from what lower ones tell.
 CALENDAR = (Period.HOUR, Period.DAY, Period.WEEK, Period.MONTH, Period.YEAR)
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any
 
+from soulmem.domain.digests import BY_THEMSELVES, Period
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import SoulId
 from soulmem.domain.phrases import phrase
@@ -53,6 +54,14 @@ class KnownName:
     source: str = ""  # the import that brought it; empty: the client gave it
 
 
+@dataclass(frozen=True, slots=True)
+class DigestChoice:
+    """Which periods get digests by themselves, and from which hour, 0..23, those of past days are made."""
+
+    hour: int = 0
+    periods: tuple[Period, ...] = BY_THEMSELVES
+
+
 # Limits of `SoulSettings.keep`, in messages: a chat of an evening, and ten times what any test has
 FEWEST_KEPT, MOST_KEPT = 100, 1_000_000
 
@@ -84,6 +93,7 @@ class SoulSettings:
     knows_it_forgets: bool = False  # the prompt says that it may admit what it forgot
     push: Push = Push.OFF
     rewords: bool = True  # a language model fills gaps with what a reply made of them
+    digest: DigestChoice = field(default_factory=DigestChoice)
     weights: dict[str, float] = field(default_factory=dict)  # factor name to 0..1
     # Section to the user's own text above it, "" for none; the others have the built-in one.
     headers: dict[str, str] = field(default_factory=dict)
@@ -138,7 +148,8 @@ class SoulSettings:
 
     def _differing(self) -> Iterator[str]:
         for setting in fields(self):
-            plain = {} if setting.default_factory is not MISSING else setting.default
+            make = setting.default_factory
+            plain = setting.default if make is MISSING else make()
             if setting.name != "chosen" and getattr(self, setting.name) != plain:
                 yield setting.name
 
@@ -173,7 +184,10 @@ SETTINGS = tuple(f.name for f in fields(SoulSettings) if f.name != "chosen")
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """A client's change of a card's settings: new values by name; None resets to the default."""
+    """A client's change of a card's settings: new values by name; None resets to the default.
+
+    Of `digest` the value is a mapping of the parts that change.
+    """
 
     values: Mapping[str, Any] = field(default_factory=dict)
 
@@ -182,6 +196,8 @@ class SettingsChange:
         new = {name: value for name, value in self.values.items() if value is not None}
         if "weights" in new:
             new["weights"] = scaled_weights(new["weights"])
+        if "digest" in new:
+            new["digest"] = replace(old.digest, **new["digest"])
         chosen = (old.own | new.keys()) - {
             name for name, value in self.values.items() if value is None
         }

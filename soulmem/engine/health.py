@@ -11,6 +11,7 @@ from soulmem.domain.phrases import Wording
 from soulmem.engine.api.results import EmbedderHealth, Health, Opening
 from soulmem.engine.llm.sources import LlmHealth
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.vectors.embedder import NO_MODEL
 from soulmem.engine.world.world import World
 from soulmem.ports.store import StoreHealth
 
@@ -35,6 +36,11 @@ def opening_of(worlds: Iterable[World]) -> Iterator[Opening]:
             yield Opening(soul, mind.soul.name, read, total)
 
 
+def _pending(minds: Iterable[Mind]) -> int:
+    """How many memories of these minds have no vector yet."""
+    return sum(mind.vector_queue.pending_memory_count() for mind in minds)
+
+
 def health_of(
     *,
     opened: bool,
@@ -53,6 +59,7 @@ def health_of(
 ) -> Health:
     """The health report.
 
+    Nothing is pending where the user wants no embedding model: all is found by words.
     `opened`: the store is open, or cannot be because of `error`; `souls_closed`:
     for want of use, with `closed_pending` memories without a vector; `notes` come from the services.
     """
@@ -80,8 +87,7 @@ def health_of(
         llm_state=llm.state,
         llm_model=llm.model,
         spent=spent,
-        pending=closed_pending
-        + sum(mind.vector_queue.pending_memory_count() for mind in minds),
+        pending=0 if embedder.state == NO_MODEL else closed_pending + _pending(minds),
         souls_open=len(minds),
         souls_closed=souls_closed,
         core_left_out=tuple(core_left_out),

@@ -49,6 +49,21 @@ def test_a_file_becomes_a_chat_of_a_new_soul(
     assert [m["text"] for m in stored["messages"]] == [m["mes"] for m in talk(30)]
 
 
+def test_an_import_ends_without_an_embedding_model(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing waits for a meaning that nobody computes."""
+    monkeypatch.setenv("SOULMEM_EMBEDDER_MODEL", "none")
+    data = str(tmp_path / "data")
+    path = write(tmp_path / "plain.jsonl", talk(12))
+    ended = command("import", path, "--soul", "Plain", "--data", data, "--json")
+    assert (ended.code, ended.json()["pending"]) == (0, 0)
+    asked = command(
+        "recall", talk(12)[3]["mes"], "--soul", "Plain", "--data", data, "--json"
+    )
+    assert asked.code == 0
+
+
 def test_again_changes_nothing_and_a_longer_file_adds_the_rest(
     ask: Command, tmp_path: Path
 ) -> None:

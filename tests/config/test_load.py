@@ -13,12 +13,14 @@ from soulmem.config.errors import ConfigError
 from soulmem.config.load import variable
 from soulmem.config.settings import (
     SECTIONS,
+    DigestSettings,
     PromptSettings,
     ServerSettings,
     SoulDefaults,
     is_loopback,
 )
-from soulmem.domain.soul import SoulSettings
+from soulmem.domain.digests import Period
+from soulmem.domain.soul import DigestChoice, SoulSettings
 
 Home = dict[str, str]
 
@@ -107,6 +109,7 @@ CHOSEN = {
     "soul.fades": ("false", False),
     "soul.knows_it_forgets": ("true", True),
     "soul.rewords": ("false", False),
+    "digest.periods": ("hour, year", ("hour", "year")),
     "prompt.sections_off": ("summary, facts", ("summary", "facts")),
     "llm.base_url": ("http://a:1/v1", "http://a:1/v1"),
     "llm.archivist_base_url": ("https://a/v1", "https://a/v1"),
@@ -281,6 +284,12 @@ def test_loopback(host: str, loopback: bool) -> None:
 
 def test_the_defaults_of_a_soul_are_those_of_the_domain() -> None:
     assert SoulDefaults().as_settings() == SoulSettings()
+
+
+def test_what_is_set_for_digests_is_the_default_of_souls() -> None:
+    digest = DigestSettings(hour=4, periods=("hour", "day"))
+    chosen = SoulDefaults().as_settings(digest=digest).digest
+    assert chosen == DigestChoice(4, (Period.HOUR, Period.DAY))
 
 
 def test_headers_and_sections_of_the_prompt_become_defaults_of_souls() -> None:

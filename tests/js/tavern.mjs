@@ -6,6 +6,15 @@ import { DEFAULTS } from '../../extension_js/src/base/settings.js';
 /** @typedef {import('../../extension_js/src/base/types.js').StMessage} StMessage */
 /** @typedef {import('../../extension_js/src/base/types.js').Injection} Injection */
 
+/** What SillyTavern stores of a card's field: objects are merged, all else is replaced.
+ * @param {any} old @param {any} fresh @returns {any} */
+function merged(old, fresh) {
+    const areObjects = [old, fresh].every(it => it && typeof it === 'object' && !Array.isArray(it));
+    if (!areObjects) return fresh;
+    const values = Object.entries(fresh).map(([key, value]) => [key, merged(old[key], value)]);
+    return { ...old, ...Object.fromEntries(values) };
+}
+
 /** @param {{chat?: StMessage[], name?: string, characters?: Record<string, any>, open?: string[], group?: any}} [about] */
 export function fakeTavern({
     chat = [],
@@ -26,6 +35,7 @@ export function fakeTavern({
         speaking: open[0],
         card: /** @type {string[]} */ ([]),
         busy: false,
+        contextSize: 0,
         saves: 0,
         cardWrites: /** @type {[string, any][]} */ ([]),
     };
@@ -58,13 +68,15 @@ export function fakeTavern({
         avatars: () => new Set(Object.keys(tavern.characters)),
         cardField: async (/** @type {string} */ avatar) => tavern.characters[avatar].field,
         writeCard: async (/** @type {string} */ avatar, /** @type {any} */ field) => {
-            tavern.characters[avatar].field = field;
+            const character = tavern.characters[avatar];
+            character.field = merged(character.field, structuredClone(field));
             tavern.cardWrites.push([avatar, field]);
         },
         saveSettings: () => {},
         inject: (/** @type {Injection[]} */ all) =>
             all.forEach(injection => tavern.prompts.set(injection.key, injection)),
         clear: (/** @type {string[]} */ keys) => keys.forEach(key => tavern.prompts.delete(key)),
+        contextSize: () => tavern.contextSize,
         countTokens: async (/** @type {string} */ text) => Math.ceil(text.length / 4),
     };
     return { tavern, host: /** @type {Host} */ (/** @type {unknown} */ (host)) };

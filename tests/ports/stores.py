@@ -21,6 +21,7 @@ from soulmem.domain.dialogue import (
     Version,
     text_hash,
 )
+from soulmem.domain.digests import Period
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import (
@@ -42,6 +43,7 @@ from soulmem.domain.situation import (
     TimeSpan,
 )
 from soulmem.domain.soul import (
+    DigestChoice,
     KnownName,
     Push,
     Scope,
@@ -104,6 +106,7 @@ def soul(key: str = SOUL) -> Soul:
             knows_it_forgets=True,
             push=Push.OFTEN,
             rewords=False,
+            digest=DigestChoice(4, (Period.HOUR, Period.MONTH)),
             headers={"facts": "[她知道：]", "summary": ""},
             sections_off=("summary", "impulses"),
             weights={"importance": 0.25, "recency": 1.0, "用": 0.1},

@@ -27,6 +27,7 @@ DEFAULTS = {
     "knows_it_forgets": False,
     "push": "off",
     "rewords": True,
+    "digest": {"hour": 0, "periods": ["day", "week", "month", "year", "chat"]},
     "headers": {},
     "sections_off": [],
 }
@@ -46,6 +47,7 @@ FULL: dict[str, Any] = {
     "knows_it_forgets": True,
     "push": "rare",
     "rewords": False,
+    "digest": {"hour": 4, "periods": ["hour", "month"]},
     "headers": {"facts": "[She knows:]", "summary": ""},
     "sections_off": ["impulses"],
 }
@@ -118,6 +120,21 @@ async def test_what_is_not_sent_of_a_config_stays_and_null_is_the_default(
     assert [
         name for name, origin in got["config_from"].items() if origin == "default"
     ] == [name for name in FULL if name in back]
+
+
+async def test_of_digests_the_part_that_is_sent_changes(client: Client) -> None:
+    for sent, shown in (
+        ({"hour": 5}, {"hour": 5, "periods": ["hour", "month"]}),
+        ({"periods": ["year", "day"]}, {"hour": 5, "periods": ["day", "year"]}),
+        ({"periods": []}, {"hour": 5, "periods": []}),
+        (None, DEFAULTS["digest"]),
+    ):
+        if "hour" in (sent or {}):
+            await client.put("/v1/souls/s1", json={"name": "Mira", "config": FULL})
+        body = {"name": "Mira", "config": {"digest": sent}}
+        await client.put("/v1/souls/s1", json=body)
+        got = await (await client.get("/v1/souls/s1")).json()
+        assert got["config"]["digest"] == shown
 
 
 async def test_weights_are_scaled_and_replaced_as_a_whole(client: Client) -> None:
@@ -196,6 +213,11 @@ async def test_headers_and_sections_that_are_not_known_are_refused(
         ({"name": "Mira", "config": {"max_items": 7.5}}, "config.max_items"),
         ({"name": "Mira", "config": {"remember_hidden": 1}}, "config.remember_hidden"),
         ({"name": "Mira", "config": {"weights": {"recency": -1}}}, "config.weights"),
+        ({"name": "Mira", "config": {"digest": {"hour": 24}}}, "config.digest.hour"),
+        (
+            {"name": "Mira", "config": {"digest": {"periods": ["highlight"]}}},
+            "config.digest.periods",
+        ),
         ({"name": "Mira", "config": {"forgeting": 1}}, "config.forgeting"),
     ],
 )

@@ -63,9 +63,14 @@ export function createPeople(host, settings, ask, minor = () => 0) {
                     push: config.push ?? null,
                     weights: config.weights ?? null,
                     rewords: config.rewords ?? null,
+                    clock: config.clock ?? null,
+                    budget_tokens: config.budget_tokens ?? null,
+                    max_items: config.max_items ?? null,
+                    remember_hidden: config.remember_hidden ?? null,
                     ...promptOf(settings()),
                 }),
                 scope: scope ?? settings().scope,
+                ...(minor() >= 2 && { digest: config.digest ?? null }),
             },
         };
     }

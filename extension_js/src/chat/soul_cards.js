@@ -1,7 +1,7 @@
 // Our field in the character cards: which soul a card has, and its own settings.
 
 import { newId } from '../base/ids.js';
-import { soulIdentity } from '../tavern/identity.js';
+import { cardConfig, soulIdentity } from '../tavern/identity.js';
 
 /** @typedef {import('../tavern/host.js').Host} Host */
 /** @typedef {import('../tavern/identity.js').CardConfig} CardConfig */
@@ -29,6 +29,16 @@ export function createSoulCards(host, settings) {
         host.saveSettings();
     }
 
+    /** Saves a card's own settings. SillyTavern merges what is written into the card, so that one which is taken
+     * back has to be null there.
+     * @param {{avatar: string, soul: string}} person @param {CardConfig} config */
+    async function configure({ avatar, soul }, config) {
+        const before = Object.keys((await host.cardField(avatar))?.config ?? {});
+        const values = Object.entries(config).filter(([, value]) => value !== undefined);
+        const gone = before.map(key => [key, null]);
+        await write(avatar, { soul, avatar, config: Object.fromEntries([...gone, ...values]) });
+    }
+
     return {
         /** The soul of a card, made when it has none, and the card's own settings.
          * @param {string} avatar @returns {Promise<{soul: string, config: CardConfig}>} */
@@ -39,26 +49,19 @@ export function createSoulCards(host, settings) {
                 newId('s'),
             );
             const { soul } = identity;
-            const config = field?.config ?? {};
+            const config = cardConfig(field);
             register(avatar, soul);
             if (identity.write) void write(avatar, { soul, avatar, config });
             return { soul, config };
         },
-        /** Saves a card's own settings; what is undefined is left out.
-         * @param {{avatar: string, soul: string}} person @param {CardConfig} config */
-        async configure({ avatar, soul }, config) {
-            const values = Object.entries(config).filter(([, value]) => value !== undefined);
-            await write(avatar, { soul, avatar, config: Object.fromEntries(values) });
-        },
+        configure,
         /** Switches remembering on or off in every card of a soul.
          * @param {string} soul @param {boolean} on */
         async setRemembering(soul, on) {
             for (const [avatar, other] of Object.entries(settings().souls)) {
                 if (other !== soul || !host.avatars().has(avatar)) continue;
-                const { enabled: _enabled, ...config } =
-                    (await host.cardField(avatar))?.config ?? {};
-                const next = on ? config : { ...config, enabled: false };
-                await write(avatar, { soul, avatar, config: next });
+                const config = cardConfig(await host.cardField(avatar));
+                await configure({ avatar, soul }, { ...config, enabled: on ? undefined : false });
             }
         },
         /** @param {string} from avatar @param {string} to avatar */

@@ -3,6 +3,8 @@
 import { byId, el } from '../base/dom.js';
 import { bounded, mirrored } from '../base/settings.js';
 import { errorTextOf } from '../widgets/error_text.js';
+import { cardConfig } from '../tavern/identity.js';
+import { bindLimits } from './character_limits.js';
 import { bindWeights } from './weights.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -41,6 +43,7 @@ export function bindCharacter(app, say) {
     const restraint = bindDial('restraint');
     const scope = /** @type {HTMLSelectElement} */ (byId('soulmem_card_scope'));
     const weights = bindWeights(say);
+    const limits = bindLimits(say);
     const push = /** @type {HTMLSelectElement} */ (byId('soulmem_card_push'));
 
     let shownSettings = 0; // how often settings had been saved when they were shown last
@@ -58,7 +61,7 @@ export function bindCharacter(app, say) {
         shownSettings = app.people.timesConfigured();
         const member = chosen();
         await loadForgotten();
-        const config = member ? ((await app.host.cardField(member.avatar))?.config ?? {}) : {};
+        const config = member ? cardConfig(await app.host.cardField(member.avatar)) : {};
         const { souls, ...general } = app.settings();
         const isForgotten = member !== undefined && app.people.isForgotten(souls[member.avatar]);
         enabled.checked = config.enabled !== false && !isForgotten;
@@ -68,6 +71,7 @@ export function bindCharacter(app, say) {
         scope.value = config.scope ?? '';
         push.value = config.push ?? '';
         weights.show(config.weights);
+        limits.show(config, app.settings());
     }
 
     /** Restores a forgotten character. @param {Person} person */
@@ -78,28 +82,33 @@ export function bindCharacter(app, say) {
         );
     }
 
+    /** The settings as the inputs show them. @returns {import('../tavern/identity.js').CardConfig} */
+    const shown = () => ({
+        enabled: enabled.checked ? undefined : false,
+        forgetting: forgetting.value(),
+        restraint: restraint.value(),
+        weights: weights.value(),
+        push: push.value === 'rare' || push.value === 'often' ? push.value : undefined,
+        scope: scope.value === 'chat' || scope.value === 'character' ? scope.value : undefined,
+        ...limits.value(),
+    });
+
     async function save() {
         const member = chosen();
+        const changed = shown(); // before they are drawn anew
         await loadForgotten();
         const people = await app.people.inChat();
         const person = people.find(other => other.avatar === member?.avatar);
         if (!person) return;
-        if (enabled.checked && app.people.isForgotten(person.soul)) await revive(person);
-        const { value } = scope;
-        await app.people.configure(person, {
-            ...person.config, // also what other pages set
-            enabled: enabled.checked ? undefined : false,
-            forgetting: forgetting.value(),
-            restraint: restraint.value(),
-            weights: weights.value(),
-            push: push.value === 'rare' || push.value === 'often' ? push.value : undefined,
-            scope: value === 'chat' || value === 'character' ? value : undefined,
-        });
+        if (changed.enabled !== false && app.people.isForgotten(person.soul)) await revive(person);
+        // also what other pages set
+        await app.people.configure(person, { ...person.config, ...changed });
         app.chatSync.scheduleSync();
         await show();
     }
 
-    for (const input of [enabled, ...forgetting.inputs, ...restraint.inputs, scope, push, ...weights.inputs]) {
+    const dials = [...forgetting.inputs, ...restraint.inputs, ...weights.inputs];
+    for (const input of [enabled, scope, push, ...dials, ...limits.inputs]) {
         input.addEventListener('change', () => void save());
     }
     select.addEventListener('change', () => void show());

@@ -61,6 +61,7 @@ function storeChecks(store, step, say) {
 function embedderChecks(embedder, say) {
     if (!embedder) return [];
     if (embedder.state === 'loading') return [{ sign: 'wait', text: say('check_model_loading') }];
+    if (embedder.state === 'none') return [{ sign: 'warn', text: say('check_model_none') }];
     const text = say('check_model', { model: modelName(embedder.model) });
     if (embedder.state !== 'ok') return [{ sign: 'no', text }];
     return [{ sign: embedder.fallback ? 'warn' : 'yes', text }];

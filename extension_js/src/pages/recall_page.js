@@ -105,7 +105,7 @@ export async function recallPage(context, page, first) {
         const isSilent = !came.length && !answer.withheld;
         const isEmpty = isSilent && (await memoryApi.overview(context.soul)).memories === 0;
         if (own !== asks) return;
-        const spent = { n: came.length, tokens: answer.tokens, budget: app.settings().budget };
+        const spent = { n: came.length, tokens: answer.tokens, budget: answer.budget };
         answerPlace.replaceChildren(
             el('p', {
                 class: 'soulmem_recalled_summary',

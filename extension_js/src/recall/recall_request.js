@@ -77,10 +77,24 @@ export function createRecallRequest({ host, chatSync, ask, settings, prompts, mi
         return { chat, index: messages.length, slot: newId('m'), swipe: 0, fresh: true, present };
     }
 
+    /** What a reply may get: the card's limits, else those for all characters, within the context.
+     * @param {Person['config']} config @param {number} contextSize tokens */
+    const limitsOf = (config, contextSize) => ({
+        budget_tokens: budgetFor(config.budget_tokens ?? settings().budget, contextSize),
+        max_items: config.max_items ?? settings().max_items,
+    });
+
     /** @param {OpenChat} open @returns {Person | undefined} the character whose reply is generated */
     function speakerOf(open) {
         const avatar = host.speaker()?.avatar;
         return open.people.find(person => person.avatar === avatar) ?? open.people[0];
+    }
+
+    /** The chat up to what the reply answers: one that is continued answers what stood before it.
+     * @param {string} type */
+    function answered(type) {
+        const chat = host.chat();
+        return type === 'continue' && !chat.at(-1)?.is_user ? chat.slice(0, -1) : chat;
     }
 
     /** @param {Generation} generation @param {OpenChat} open @param {Person} person
@@ -95,11 +109,10 @@ export function createRecallRequest({ host, chatSync, ask, settings, prompts, mi
             soul: person.soul,
             chat,
             ...(reply && storing && { slot: reply.slot, swipe: reply.swipe }),
-            query: complete ? null : lastMessage(host.chat()),
+            query: complete ? null : lastMessage(answered(type)),
             ...(open.record.intent && { intent: host.resolved(open.record.intent) }),
             type,
-            budget_tokens: budgetFor(settings().budget, contextSize),
-            max_items: settings().max_items,
+            ...limitsOf(person.config, contextSize),
             context_from: border,
             ...(minor() >= 1 && {
                 context_texts: prompts.contextTexts(chat, border),
@@ -133,7 +146,7 @@ export function createRecallRequest({ host, chatSync, ask, settings, prompts, mi
         });
     }
 
-    return { askedFor, askForMemories };
+    return { askedFor, askForMemories, limitsOf };
 }
 
 /** @typedef {ReturnType<typeof createRecallRequest>} RecallQuestions */

@@ -129,6 +129,8 @@ export function createRecaller(parts) {
         text: placement.text,
         texts: placement.texts,
         notPlaced: placement.notPlaced,
+        /** What a reply may get in this chat. @param {import('../tavern/identity.js').CardConfig} config of the card */
+        limits: config => request.limitsOf(config, host.contextSize() || lastContextSize),
         /** Takes what was injected out of the prompt. */
         clear() {
             placement.begin();

@@ -47,6 +47,17 @@ export function createPromptAccess(getContext) {
                     getContext().setExtensionPrompt(key, '', -1, 0);
             }
         },
+        /** @returns {number} tokens that a prompt may have; 0 where SillyTavern does not tell */
+        contextSize() {
+            const { mainApi, chatCompletionSettings, maxContext } = getContext();
+            const of = chatCompletionSettings ?? {};
+            const reply = /** @type {HTMLInputElement | null} */ (document.getElementById('amount_gen'));
+            const tokens =
+                mainApi === 'openai'
+                    ? Number(of.openai_max_context) - Number(of.openai_max_tokens)
+                    : Number(maxContext) - Number(reply?.value ?? 0);
+            return tokens > 0 ? tokens : 0;
+        },
         /** @param {string} text @returns {Promise<number>} */
         countTokens: text => getContext().getTokenCountAsync(text),
 

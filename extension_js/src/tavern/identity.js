@@ -71,8 +71,16 @@ function peopleOf(record, souls) {
 /** The card's own settings; what is undefined follows the general setting.
  * @typedef {{enabled?: boolean, forgetting?: number, restraint?: number, scope?: 'character' | 'chat',
  *   fades?: boolean, rewords?: boolean, knows_it_forgets?: boolean, decay?: 'exponential' | 'hybrid',
- *   push?: 'off' | 'rare' | 'often',
+ *   push?: 'off' | 'rare' | 'often', remember_hidden?: boolean, clock?: 'turns' | 'story' | 'wall',
+ *   budget_tokens?: number, max_items?: number, digest?: {hour: number, periods: string[]},
  *   weights?: Record<string, number>}} CardConfig */
+
+/** The settings of a card that have a value: null stands where one was taken back.
+ * @param {CardField | undefined} field @returns {CardConfig} */
+export function cardConfig(field) {
+    const entries = Object.entries(field?.config ?? {}).filter(([, value]) => value !== null);
+    return Object.fromEntries(entries);
+}
 
 /** The soul of a character.
  *

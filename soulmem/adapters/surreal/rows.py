@@ -18,10 +18,12 @@ from soulmem.domain.dialogue import (
     Quarantine,
     Version,
 )
+from soulmem.domain.digests import Period
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
+    DigestChoice,
     KnownName,
     Push,
     Scope,
@@ -164,6 +166,10 @@ def soul_row(owner: Owner, soul: Soul) -> Row:
             "knows_it_forgets": settings.knows_it_forgets,
             "push": settings.push.value,
             "rewords": settings.rewords,
+            "digest": {
+                "hour": settings.digest.hour,
+                "periods": [period.value for period in settings.digest.periods],
+            },
             "headers": dict(settings.headers),
             "sections_off": list(settings.sections_off),
             "chosen": sorted(settings.own),
@@ -198,6 +204,7 @@ def soul_of(line: str) -> Soul:
             knows_it_forgets=settings.get("knows_it_forgets", False),
             push=Push(settings.get("push", "off")),
             rewords=settings.get("rewords", True),
+            digest=_digest_choice(settings.get("digest")),
             headers=settings.get("headers", {}),
             sections_off=tuple(settings.get("sections_off", ())),
             chosen=None if "chosen" not in settings else frozenset(settings["chosen"]),
@@ -205,6 +212,12 @@ def soul_of(line: str) -> Soul:
         state=SoulState(state),
         created=moment(created),
     )
+
+
+def _digest_choice(row: Row | None) -> DigestChoice:
+    if row is None:  # an older store
+        return DigestChoice()
+    return DigestChoice(row["hour"], tuple(map(Period, row["periods"])))
 
 
 def chat_row(owner: Owner, chat: Chat) -> Row:

@@ -257,7 +257,7 @@ class HabitPage:
 
 @dataclass(frozen=True, slots=True)
 class EmbedderHealth:
-    """`state` is loading, ok or error."""
+    """`state` is loading, ok, error, or none without any model."""
 
     state: str
     model: str | None = None

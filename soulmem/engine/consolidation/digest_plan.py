@@ -101,9 +101,15 @@ class DigestState:
 
 @compute_only
 def digest_state(
-    mind: Mind, period: Period, now: datetime, *, going_on: bool = False
+    mind: Mind,
+    period: Period,
+    now: datetime,
+    *,
+    going_on: bool = False,
+    only_present: bool = False,
 ) -> DigestState:
-    """The state of the digests of that length; `going_on`: those that are not over, too.
+    """The state of the digests of that length; `going_on`: those that are not over, too; `only_present`: no
+    digest is due where none is.
 
     What the user took over, protected or threw away stays as it is.
     """
@@ -114,7 +120,8 @@ def digest_state(
         memory = existing.of(mind, planned, key)
         if memory is not None:
             wanted.add(memory.id)
-        if going_on or planned.end <= now:
+        is_over = going_on or planned.end <= now
+        if is_over and (memory is not None or not only_present):
             _add_if_due(mind, state, DueDigest(planned, key, memory))
     for memory in existing:
         is_derived = memory.state is MemoryState.ACTIVE and _may_be_made_anew(memory)

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakKeyDictionary
 
 from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
-from soulmem.domain.calendar import local, utc
-from soulmem.domain.digests import CALENDAR, Period, digest_span
+from soulmem.domain.calendar import local, shifted, utc
+from soulmem.domain.digests import (
+    BY_THEMSELVES,
+    CALENDAR,
+    DIGESTED,
+    Period,
+    digest_span,
+)
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.engine.consolidation.backlog import BacklogParams, is_old_digest
@@ -42,7 +48,6 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
 PERIODS = CALENDAR
-_BY_ITSELF = (Period.DAY, Period.WEEK, Period.MONTH, Period.YEAR, Period.CHAT)
 _REASON = str(change_reasons.DIGEST)
 
 
@@ -50,7 +55,6 @@ _REASON = str(change_reasons.DIGEST)
 class DigestWork:
     """How much is made in one round of Idle.
 
-    hours     digests of hours, too
     highlight_minutes  of a stream that one highlight tells
     at_once   digests that are stored together
     a_round   digests made for one soul; the rest is made in the next round
@@ -60,7 +64,6 @@ class DigestWork:
     backlog   what counts as old: that is worded when the user has started the job, as it may be many calls
     """
 
-    hours: bool = False
     highlight_minutes: int = 15
     at_once: int = 8
     a_round: int = 600
@@ -138,20 +141,31 @@ class DigestWriter:
         return keys[-1] if keys else None
 
     async def _make_all(self, world: World, mind: Mind) -> None:
-        """All periods in Idle, the shorter ones first, at most `a_round` digests."""
-        seen = (mind.revision, self._now().date())
+        """All periods in Idle, the shorter ones first, at most `a_round` digests.
+
+        Of a period that the card does not want, those that are there are kept up.
+        """
+        choice = mind.soul.settings.digest
+        delay = timedelta(hours=choice.hour)
+        seen = (mind.revision, shifted(self._now(), -delay).date(), choice)
         if self._done.get(mind) == seen:
             return
         left = self._params.a_round
         present = await self._compute.run(_periods_of, mind)
-        for period in (Period.HOUR, *_BY_ITSELF):
-            is_wanted = period is not Period.HOUR or self._params.hours
+        for period in DIGESTED:
+            is_wanted = period in choice.periods
             if is_wanted or period in present:
                 left -= await self._make(
-                    world, mind, period, _source(self._clock.now()), most=left
+                    world,
+                    mind,
+                    period,
+                    _source(self._clock.now()),
+                    most=left,
+                    only_present=not is_wanted,
+                    delay=timedelta() if period is Period.HOUR else delay,
                 )
         if left > 0:
-            self._done[mind] = (mind.revision, self._now().date())
+            self._done[mind] = (mind.revision, *seen[1:])
 
     async def _make(
         self,
@@ -162,9 +176,16 @@ class DigestWriter:
         *,
         going_on: bool = False,
         most: int | None = None,
+        only_present: bool = False,
+        delay: timedelta = timedelta(),
     ) -> int:
-        """Make what is due of one length, at most `most`, and drop what is outdated; how many were made."""
-        state = await self._state(mind, period, going_on=going_on)
+        """Make what is due of one length, at most `most`, and drop what is outdated; how many were made.
+
+        `only_present`: none that is missing; `delay` after the end of a period it is due.
+        """
+        state = await self._state(
+            mind, period, going_on=going_on, only_present=only_present, delay=delay
+        )
         if state.outdated:
             make = partial(dropped, state.outdated)
             await self._store(world, mind, make, source)
@@ -173,10 +194,16 @@ class DigestWriter:
         return len(due)
 
     async def _state(
-        self, mind: Mind, period: Period, *, going_on: bool
+        self,
+        mind: Mind,
+        period: Period,
+        *,
+        going_on: bool,
+        only_present: bool = False,
+        delay: timedelta = timedelta(),
     ) -> DigestState:
-        state = partial(digest_state, going_on=going_on)
-        return await self._compute.run(state, mind, period, self._now())
+        state = partial(digest_state, going_on=going_on, only_present=only_present)
+        return await self._compute.run(state, mind, period, shifted(self._now(), -delay))
 
     async def _write(
         self,
@@ -279,7 +306,7 @@ def _periods_of(mind: Mind) -> set[Period]:
 @compute_only
 def _newest_first(mind: Mind, now: datetime, backlog: BacklogParams) -> list[MemoryId]:
     """The digests that are no backlog, days before all longer ones, each the newest first."""
-    order = {period: index for index, period in enumerate(_BY_ITSELF)}
+    order = {period: index for index, period in enumerate(BY_THEMSELVES)}
     wanted = []
     for memory in _in_use(mind):
         period = Period(memory.situation.period)

@@ -52,6 +52,7 @@ Cosines = Callable[[], tuple[Floats, Floats]]
 _FEW_ROWS = 5000  # are compared before another thread has begun
 _FEW_WORDS = 0.2  # of a query: a name in the other script says nothing of its language
 _COSINE_THREAD = ThreadPoolExecutor(1, thread_name_prefix="soulmem-aside")
+_REPLACING = (RecallType.SWIPE, RecallType.REGENERATE)
 _LAST_MESSAGES = 20  # of a chat that are looked at for the query
 
 
@@ -446,15 +447,15 @@ def _in_other_script(mind: Mind, words: Collection[str]) -> Bools | None:
 
 
 def _last_messages(world: World, request: RecallRequest) -> list[Message]:
-    """The chat's last messages that the soul heard: not the reply that is being replaced, nothing out of
-    character, nothing quarantined.
+    """The chat's last messages that the soul heard: not the reply that is being replaced or continued, nothing
+    out of character, nothing quarantined.
     """
     log = world.loaded_log(request.chat) if request.chat is not None else None
     if log is None:
         return []
     heard = log.remembered(world.soul(request.soul))
     messages = without_held(heard, log.head.quarantine, _LAST_MESSAGES)
-    _drop_replaced(messages, request)
+    _drop_last(messages, request, *_REPLACING, RecallType.CONTINUE)
     out = []
     for message in messages:
         present = log.head.souls if message.present is None else message.present
@@ -483,13 +484,15 @@ def _shown_to_model(
 ) -> list[Message]:
     """The messages that the model is shown: no hidden ones, not the reply that is being replaced."""
     out = [m for m in messages if not m.hidden]
-    _drop_replaced(out, request)
+    _drop_last(out, request, *_REPLACING)
     return out
 
 
-def _drop_replaced(messages: list[Message], request: RecallRequest) -> None:
-    """Remove the last message where the request is for a reply instead of it."""
-    if not messages or request.type not in (RecallType.SWIPE, RecallType.REGENERATE):
+def _drop_last(
+    messages: list[Message], request: RecallRequest, *types: RecallType
+) -> None:
+    """Remove the last message where the request is of one of these types and for the reply in its place."""
+    if not messages or request.type not in types:
         return
     last = messages[-1]
     if last.role is not Role.USER and request.slot in (None, last.slot):

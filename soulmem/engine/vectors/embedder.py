@@ -38,6 +38,7 @@ from soulmem.ports.token_store import TokenStore
 log = logging.getLogger(__name__)
 
 Vector = NDArray[np.float32]
+NO_MODEL = "none"  # state and name where the user wants no model
 _BATCH = 16  # texts in one call while no queries come
 _SHORT_BATCH = 1  # texts in one call while queries come: a query waits for one call
 _GIVE_WAY_SECONDS = 0.25  # before new texts are embedded while queries come
@@ -121,7 +122,7 @@ class EmbeddingService:
                 state, model.name, model.dim, self._is_fallback, model.prompt
             )
         if source is None:
-            return EmbedderHealth("ok", "none", None, False)
+            return EmbedderHealth(NO_MODEL, NO_MODEL, None, False)
         if self._failed is not None:
             return EmbedderHealth("error", source.name, None, False)
         return EmbedderHealth("loading", source.name, None, False)

@@ -12,7 +12,7 @@ from soulmem.server.responses.common import (
     phrase_response,
 )
 
-API_MAJOR, API_MINOR = 1, 1
+API_MAJOR, API_MINOR = 1, 2
 
 
 class ApiVersion(ResponseBody, frozen=True):
@@ -31,7 +31,9 @@ class StoreHealthResponse(ResponseBody, frozen=True):
 
 
 class EmbedderHealthResponse(ResponseBody, frozen=True):
-    """`state` is loading, ok or error; `fallback` is true while the packaged model replaces the chosen one."""
+    """`state` is loading, ok, error, or none without any model; `fallback`: the packaged model replaces the
+    chosen one.
+    """
 
     state: str
     model: str | None

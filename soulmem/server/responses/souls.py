@@ -16,6 +16,13 @@ class NameResponse(ResponseBody, frozen=True):
     aliases: list[str]
 
 
+class DigestResponse(ResponseBody, frozen=True):
+    """Periods that get digests by themselves; from which hour of the day those of past days are made."""
+
+    hour: int
+    periods: list[str]
+
+
 class SoulConfigResponse(ResponseBody, frozen=True):
     """The settings in force; null means the sidecar's own default."""
 
@@ -34,6 +41,7 @@ class SoulConfigResponse(ResponseBody, frozen=True):
     knows_it_forgets: bool
     push: str
     rewords: bool
+    digest: DigestResponse
     headers: dict[str, str]  # the user's own text above a section of the prompt
     sections_off: list[str]  # sections that stay out of the prompt
 
@@ -85,6 +93,10 @@ def soul_response(soul: Soul, in_memory: Collection[SoulId]) -> SoulResponse:
             knows_it_forgets=settings.knows_it_forgets,
             push=settings.push.value,
             rewords=settings.rewords,
+            digest=DigestResponse(
+                hour=settings.digest.hour,
+                periods=[period.value for period in settings.digest.periods],
+            ),
             headers=dict(settings.headers),
             sections_off=list(settings.sections_off),
         ),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from soulmem.domain.digests import DIGESTED, Period
+from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
     FEWEST_KEPT,
@@ -70,6 +73,32 @@ class NameBody(Body, frozen=True):
     )
 
 
+class DigestBody(Body, frozen=True):
+    """Changes of which digests are made by themselves. What is left out stays."""
+
+    hour: (
+        Annotated[
+            int,
+            Meta(
+                ge=0,
+                le=23,
+                description="hour of the day from which digests of past days are made",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    periods: (
+        Annotated[
+            list[Period],
+            Meta(
+                max_length=len(Period),
+                description="periods that get digests: all but highlight",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+
+
 class SoulConfigBody(Body, frozen=True):
     """Changes of the card's settings. What is left out stays; null restores the sidecar's default."""
 
@@ -105,6 +134,7 @@ class SoulConfigBody(Body, frozen=True):
         | None
     ) = UNSET
     rewords: bool | UnsetType | None = UNSET
+    digest: DigestBody | UnsetType | None = UNSET
     headers: Headers | UnsetType | None = UNSET
     sections_off: SectionNames | UnsetType | None = UNSET
 
@@ -132,4 +162,28 @@ def settings_change(config: SoulConfigBody | None) -> SettingsChange | None:
     values = {name: value for name, value in sent.items() if value is not UNSET}
     if values.get("sections_off") is not None:
         values["sections_off"] = tuple(dict.fromkeys(values["sections_off"]))
+    if isinstance(config.digest, DigestBody):
+        values["digest"] = _digest_parts(config.digest)
     return SettingsChange(values)
+
+
+def _digest_parts(digest: DigestBody) -> dict[str, Any]:
+    """The parts that were sent. Raises Unprocessable for a period that gets no digest by itself."""
+    parts: dict[str, Any] = {}
+    if not isinstance(digest.hour, UnsetType):
+        parts["hour"] = digest.hour
+    if not isinstance(digest.periods, UnsetType):
+        for period in digest.periods:
+            if period not in DIGESTED:
+                allowed = ", ".join(each.value for each in DIGESTED)
+                raise Unprocessable(
+                    phrase(
+                        "no_digest_period",
+                        "'{name}' gets no digest by itself: use {allowed}",
+                        name=period.value,
+                        allowed=allowed,
+                    ),
+                    field="config.digest.periods",
+                )
+        parts["periods"] = tuple(p for p in DIGESTED if p in digest.periods)
+    return parts

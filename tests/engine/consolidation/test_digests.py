@@ -16,7 +16,7 @@ from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.llm import Failure, LlmFailed, Prompt, Unreadable
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
-from soulmem.domain.soul import Scope
+from soulmem.domain.soul import DigestChoice, Scope
 from soulmem.engine.api.requests import Activity, MemoryPatch
 from soulmem.engine.runtime.jobs import JobState
 from soulmem.engine.views.digested_days import rows_of_digested_days
@@ -106,6 +106,41 @@ async def test_idle_makes_one_for_each_period_that_is_over(stage: Stage) -> None
         assert await sources(stage, memory) <= slots
         assert len(memory.text) <= 1200
         assert {p.name for p in memory.situation.participants} <= {"Al", "Mira"}
+
+
+async def test_a_card_decides_from_which_hour_past_days_are_digested(
+    stage: Stage,
+) -> None:
+    """Each day once, also after a restart."""
+    local = stage.clock.now().astimezone()
+    await stage.soul(digest=DigestChoice(hour=4))
+    dawn = local.replace(hour=0, minute=0) + timedelta(days=1)
+    day = [
+        line(f"n{n}", f"Word{n} was said.", sent_at=local.replace(hour=12 + n))
+        for n in range(4)
+    ]
+    await stage.sync("n", day)
+    for hours, count in ((3.9, 6), (4.1, 7), (5.0, 7)):
+        moment = dawn + timedelta(hours=hours)
+        stage.clock.advance((moment - stage.clock.now()).total_seconds())
+        await rest(stage)
+        assert len(await digests(stage)) == count
+    await stage.restart()
+    await rest(stage)
+    assert len(await digests(stage)) == 7
+
+
+async def test_a_card_decides_which_periods_are_digested(stage: Stage) -> None:
+    """What is made by a job stays, and no other of its length comes by itself."""
+    await stage.soul(digest=DigestChoice(periods=(Period.HOUR, Period.MONTH)))
+    await rest(stage)
+    made = [period_of(m) for m in await digests(stage, None)]
+    assert {*made} == {Period.HOUR, Period.MONTH}
+    await stage.soul(digest=DigestChoice(periods=(Period.MONTH,)))
+    lines = [*days(6), *days(7)[24:], line("last", "Good night.")]
+    await stage.sync("c", lines)
+    await rest(stage)
+    assert [period_of(m) for m in await digests(stage, None)] == made
 
 
 async def test_it_is_known_which_messages_are_of_a_told_day(stage: Stage) -> None:

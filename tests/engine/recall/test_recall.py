@@ -8,12 +8,12 @@ from itertools import chain
 
 import pytest
 
-from soulmem.domain.dialogue import Role
+from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import ChatId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Place
 from soulmem.domain.soul import KnownName
-from soulmem.engine.api.requests import RecallRequest, TimeRange
+from soulmem.engine.api.requests import RecallRequest, RecallType, TimeRange
 from soulmem.engine.api.results import Recalled
 from soulmem.engine.recall import context
 from tests.engine.stage import ME, Stage, line
@@ -274,3 +274,22 @@ async def test_an_unknown_soul_or_chat_is_not_found(
     """Before anything is computed."""
     with pytest.raises(NotFound):
         await stage.recall("key", chat, soul)
+
+
+async def test_a_reply_that_is_continued_keeps_the_memories_of_what_it_answers(
+    stage: Stage,
+) -> None:
+    """Its own first words ask for nothing."""
+    await stage.soul(restraint=1.0)
+    question, begun = line("n1", TALK[0].text), line("n2", "Hm.", Role.CHARACTER)
+
+    async def recalled(*more: SentMessage, kind: RecallType) -> list[str]:
+        await stage.sync("c2", more)
+        answer = await stage.engine.recaller.recall(
+            ME, RecallRequest(SoulId("s1"), ChatId("c2"), SlotId("n2"), type=kind)
+        )
+        return [memory.text for memory in answer.memories]
+
+    first = await recalled(question, kind=RecallType.NORMAL)
+    assert any("silver key" in text for text in first)
+    assert await recalled(question, begun, kind=RecallType.CONTINUE) == first

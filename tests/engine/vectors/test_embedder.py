@@ -132,7 +132,11 @@ async def test_health_tells_which_model_answers(theatre: Theatre) -> None:
         False,
     )
     without = await theatre.open()
-    assert without.engine.health().embedder.model == "none"
+    await without.soul()
+    await without.sync("c", lines(0, 4))
+    health = without.engine.health()
+    assert (health.status, health.embedder.state) == ("ok", "none")
+    assert health.pending == 0
     assert without.engine.health().status == "ok"
 
 

@@ -195,5 +195,32 @@ test("a forgotten character stays so in its card, and comes back by the user's w
     assert.equal((await people.inChat())[0].config.enabled, false);
     await people.revive({ id: mira.soul, name: 'Mira' });
     assert.deepEqual(asked, [['PUT', `/souls/${mira.soul}`, { name: 'Mira' }]]);
-    assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });
+    assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0, enabled: null });
+    assert.deepEqual((await people.inChat())[0].config, { forgetting: 0 });
+});
+
+test('what few change goes to the sidecar as well, and unset is its default', async () => {
+    const { people, asked, world } = scene();
+    const unset = { clock: null, budget_tokens: null, max_items: null, remember_hidden: null, digest: null };
+    const own = {
+        clock: /** @type {const} */ ('story'),
+        budget_tokens: 500,
+        max_items: 3,
+        remember_hidden: false,
+        digest: { hour: 4, periods: ['hour', 'day'] },
+    };
+    const sent = () => Object.fromEntries(Object.keys(own).map(key => [key, asked.at(-1)?.[2].config[key]]));
+    world.minor = 2;
+    const [mira] = await people.inChat();
+    await people.push([mira]);
+    assert.deepEqual(sent(), unset);
+    await people.configure(mira, own);
+    await people.push(await people.inChat());
+    assert.deepEqual(sent(), own);
+    await people.configure(mira, {});
+    await people.push(await people.inChat());
+    assert.deepEqual(sent(), unset);
+    world.minor = 1;
+    await people.push(await people.inChat());
+    assert.deepEqual(sent(), { ...unset, digest: undefined }, 'an older one does not know it');
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cardConfig } from '../../../extension_js/src/tavern/identity.js';
 import { newMessage, talk } from '../fakes.mjs';
 import { HEALTH } from '../fake_app.mjs';
 import { settle } from '../tavern.mjs';
@@ -177,12 +178,41 @@ test('the settings of a character are shown and written into its card', async ()
     await page.get('#soulmem_card_scope').change('');
     await page.get('#soulmem_card_general_forgetting').tick(true);
     await settle();
-    assert.equal(field().config.forgetting, undefined);
-    assert.equal(field().config.scope, undefined);
+    assert.equal(field().config.forgetting, null, 'SillyTavern merges: what is left out would stay');
+    assert.equal(field().config.scope, null);
+    assert.equal(page.get('#soulmem_card_general_forgetting').checked, true);
     await page.get('#soulmem_card_enabled').tick(false);
     await settle();
     assert.equal(field().config.enabled, false);
     assert.equal(page.get('#soulmem_card_enabled').checked, false);
+});
+
+test('hidden messages, clock, limits and digests of a character are set, kept beside each other and taken back', async () => {
+    const { page, tavern } = await drawer({ characters: withSoul() });
+    const config = () => cardConfig(tavern.characters['mira.png'].field);
+    const change = async (/** @type {string} */ id, /** @type {string} */ value) => {
+        await page.get(id).change(value);
+        await settle();
+    };
+    assert.equal(page.get('#soulmem_card_budget').getAttribute('placeholder'), '1200');
+    await change('#soulmem_card_hidden', 'no');
+    await change('#soulmem_card_clock', 'story');
+    await change('#soulmem_card_budget', '20');
+    await change('#soulmem_card_max_items', '3');
+    await page.get('#soulmem_card_general_digest').tick(false);
+    await settle();
+    await page.get('#soulmem_card_digest_week').tick(false);
+    await settle();
+    await change('#soulmem_card_digest_from', '4');
+    const digest = { hour: 4, periods: ['day', 'month', 'year', 'chat'] };
+    const whole = { remember_hidden: false, clock: 'story', budget_tokens: 100, max_items: 3, digest };
+    assert.deepEqual(config(), whole);
+    assert.equal(page.get('#soulmem_card_budget').value, '100', 'as it was corrected');
+    for (const id of ['hidden', 'clock', 'budget', 'max_items']) await change(`#soulmem_card_${id}`, '');
+    await page.get('#soulmem_card_general_digest').tick(true);
+    await settle();
+    assert.deepEqual(config(), {});
+    assert.equal(page.get('#soulmem_card_clock').value, '');
 });
 
 test('how readily a character recalls is a dial with silence on the left', async () => {
@@ -201,7 +231,7 @@ test('how readily a character recalls is a dial with silence on the left', async
     assert.equal(config().forgetting, undefined);
     await page.get('#soulmem_card_general_restraint').tick(true);
     await settle();
-    assert.equal('restraint' in config(), false);
+    assert.equal(config().restraint, null);
     assert.equal(own.value, '1.7', 'as it is below');
 });
 

@@ -146,10 +146,10 @@ test('the six weights of a character are ratios; the defaults and nothing at all
     assert.equal(weight('importance').value, '9');
     await weight('importance').change('3');
     await settle();
-    assert.equal(await ownWeights(), undefined);
+    assert.equal(await ownWeights(), null);
     for (const factor of ['importance', 'recency', 'uses', 'refractory', 'content', 'feedback']) {
         await weight(factor).change('0');
         await settle();
     }
-    assert.equal(await ownWeights(), undefined);
+    assert.equal(await ownWeights(), null);
 });

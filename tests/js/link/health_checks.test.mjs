@@ -52,6 +52,12 @@ test('all well has no trouble and no next step', () => {
     );
 });
 
+test('without a model for recall it is said that words alone find memories', () => {
+    const none = { state: 'none', model: 'none', dim: /** @type {any} */ (null), fallback: false };
+    const [told] = troubles(seen({ embedder: none }));
+    assert.match(told ?? '', /by their words only/);
+});
+
 test('a large soul that is being opened tells how far it is', () => {
     const opening = [{ soul: 's', name: 'Mira', memories: 1200, of: 90000 }];
     const [told] = troubles(seen({ opening }));

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cardConfig } from '../../../extension_js/src/tavern/identity.js';
 import { settle } from '../tavern.mjs';
 import { memoryWindow } from './window.mjs';
 
@@ -73,7 +74,7 @@ test('the dial shows one of her memories at three ages, anew wherever it is move
 
 test('the dial and its switches are kept in the card and sent', async () => {
     const { page, take, tavern, texts } = await fadingOpen();
-    const card = () => tavern.characters['mira.png'].field.config;
+    const card = () => cardConfig(tavern.characters['mira.png'].field);
     await page.get('#soulmem_fading_dial').change('0.4');
     await settle();
     assert.deepEqual(card(), { forgetting: 0.4 });

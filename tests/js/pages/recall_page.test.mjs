@@ -57,7 +57,7 @@ async function recallScene(about) {
 }
 
 test('a line that was never said shows what would come, why, and what it costs', async () => {
-    const { tried, take, texts, page } = await recallScene();
+    const { tried, take, texts, page, tavern } = await recallScene();
     await tried('Where is the key?');
     const [asked] = take('POST /recall');
     assert.deepEqual(
@@ -65,7 +65,11 @@ test('a line that was never said shows what would come, why, and what it costs',
         ['preview', 'Where is the key?', undefined],
     );
     assert.deepEqual(texts('.soulmem_recalled_text'), ['You hid the key in the oak.']);
-    assert.ok(texts('.soulmem_recalled_summary')[0]?.includes('14'));
+    assert.ok(texts('.soulmem_recalled_summary')[0]?.includes('14 of 1200'));
+    tavern.contextSize = 4000;
+    await tried('Where is the key?');
+    assert.ok(texts('.soulmem_recalled_summary')[0]?.includes('14 of 480'), 'within the context');
+    assert.equal(take('POST /recall')[0].body.budget_tokens, 480);
     await page.get('.soulmem_recalled_item .soulmem_press').click();
     await settle();
     assert.deepEqual(texts('.soulmem_path span'), ['key', 'the oak']);

@@ -46,6 +46,28 @@ test('what the sidecar recalls goes into the prompt, whole and by its slot', asy
     assert.deepEqual(world.reports, [null]);
 });
 
+test("the card's limits are those of its replies, within the context", async () => {
+    const config = { budget_tokens: 300, max_items: 2 };
+    const characters = { 'mira.png': { name: 'Mira', field: { config } } };
+    const { tavern, world, generate, recaller } = scene({ chat: talk(9), characters });
+    await generate();
+    const { budget_tokens: tokens, max_items: items } = world.asked[0];
+    assert.deepEqual([tokens, items], [300, 2]);
+    tavern.contextSize = 2000;
+    assert.deepEqual(recaller.limits(config), { budget_tokens: 240, max_items: 2 });
+    assert.deepEqual(recaller.limits({}), { budget_tokens: 240, max_items: 8 });
+});
+
+test('a reply that is continued is asked for by what it answers', async () => {
+    const { tavern, world, generate } = scene({ chat: talk(9) });
+    world.put = async () => {
+        throw new ApiError('full', { kind: 'http', status: 500 });
+    };
+    tavern.chat.push(newMessage('Where is the key?', { is_user: true }), newMessage('Well, I'));
+    await generate('continue');
+    assert.equal(world.asked.at(-1).query, 'Where is the key?');
+});
+
 test('a reply that called for no memory says how many were withheld', async () => {
     const { tavern, world, generate, injected, recaller, chatSync } = scene();
     world.recall = async () => ({ ...answer([]), withheld: 3 });
