@@ -61,6 +61,7 @@ export function createApp(host) {
         quarantined: chatSync.state.quarantine !== null,
         vectors: host.vectorsRecall(),
         notInPrompt: promptCheck.isMissing(),
+        nowhere: promptCheck.isNowhere(),
         readOnly: settings().read_only,
         chatOff: Boolean(host.record()?.off),
     });

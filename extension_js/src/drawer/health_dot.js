@@ -34,6 +34,7 @@ function lastRecallText(app, say) {
         if (!app.link.state().via) return ''; // the next step says why
         return say('recalled_failed', { error: errorTextOf(app, record.error, say) });
     }
+    if (record.nowhere) return say('recalled_last_nowhere', { n: record.memories.length });
     const ms = Math.round(record.took_ms.total ?? 0);
     const n = record.withheld ?? 0;
     if (record.memories.length === 0)

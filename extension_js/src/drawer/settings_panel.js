@@ -97,10 +97,10 @@ function drawHealth(app, say) {
     const lights = /** @type {NodeListOf<HTMLElement>} */ (
         document.querySelectorAll('.soulmem_light, #soulmem_health')
     );
-    for (const light of lights) light.dataset.state = link.state;
+    for (const light of lights) Object.assign(light.dataset, { state: link.state, step: link.step });
     byId('soulmem_state').textContent = say(`state_${link.state}`);
     byId('soulmem_step').textContent = stepText(link, stepFacts(app), say);
-    const checks = checklist(link, app.chatSync.state, app.settings().url, say);
+    const checks = checklist(link, app.chatSync.state, app.settings().url, say, app.host.chatName());
     const items = checks.map(({ sign, text }) =>
         el('li', { class: `soulmem_${sign}` }, [
             el('i', { class: `fa-solid fa-fw ${ICONS[sign]}` }),

@@ -4,11 +4,12 @@
 /** @typedef {import('./api.js').Route} Route */
 /** @typedef {import('./api.js').Api} Api */
 /** @typedef {import('./api.js').ApiError} ApiError */
+/** @typedef {import('./indexing.js').Lag} Lag */
 /** @typedef {'ok' | 'starting' | 'degraded' | 'down' | 'off'} State */
 /** The next step for the user; empty when there is none.
  * @typedef {'' | 'plugin_disabled' | 'log_in' | 'sidecar_down' | 'sidecar_starting' | 'sidecar_slow'
  *   | 'sidecar_old' | 'sidecar_new' | 'origin_refused' | 'token_wrong' | 'blocked_by_browser'
- *   | 'fallback_model' | 'degraded' | 'held_removal' | 'vectors_on' | 'not_in_prompt' | 'turned_off'
+ *   | 'fallback_model' | 'degraded' | 'held_removal' | 'vectors_on' | 'not_in_prompt' | 'nowhere' | 'indexing' | 'turned_off'
  *   | 'store_read_only' | 'read_only' | 'chat_off' | 'connecting'} Step */
 
 /** How one route answered: its health, or why not. `status` is 0 when nothing came back; `listens`: something
@@ -25,11 +26,12 @@
  * @property {boolean} quarantined a removal of many messages waits for the user
  * @property {boolean} vectors Vector Storage recalls chat messages too
  * @property {boolean} notInPrompt memories were recalled but the final prompt did not have them
+ * @property {boolean} [nowhere] memories were recalled, and no macro placed them in the final prompt
  * @property {boolean} readOnly the user wants nothing new remembered
  * @property {boolean} chatOff the user had the open chat forgotten
  */
-/** `slow`: the last recall ran out of time.
- * @typedef {PageState & Probed & Pick<RouteSettings, 'mode'> & {slow: boolean}} Circumstances */
+/** `slow`: the last recall ran out of time; `lag`: of making memories searchable by meaning.
+ * @typedef {PageState & Probed & Pick<RouteSettings, 'mode'> & {slow: boolean, lag?: Lag | null}} Circumstances */
 /** `via`: the route that is used.
  * @typedef {{state: State, step: Step, via: 'plugin' | 'direct' | null, health: Health | null}} Judgement */
 
@@ -58,7 +60,7 @@ export function judge(circumstances) {
 /** The first that applies, the most urgent first.
  * @param {Health} health @param {Circumstances} circumstances @returns {{state: State, step: Step}} */
 function judgeHealth(health, circumstances) {
-    const { quarantined, slow, notInPrompt } = circumstances;
+    const { quarantined, slow, notInPrompt, nowhere } = circumstances;
     if (health.api.major < API.major) return { state: 'degraded', step: 'sidecar_old' };
     if (health.api.major > API.major) return { state: 'degraded', step: 'sidecar_new' };
     if (quarantined) return { state: 'degraded', step: 'held_removal' };
@@ -71,12 +73,14 @@ function judgeHealth(health, circumstances) {
         };
     }
     if (notInPrompt) return { state: 'degraded', step: 'not_in_prompt' };
+    if (nowhere) return { state: 'degraded', step: 'nowhere' };
     return { state: 'ok', step: hintFor(health, circumstances) };
 }
 
 /** What a user may want to change although all is well.
  * @param {Health} health @param {Circumstances} circumstances @returns {Step} */
-function hintFor(health, { readOnly, chatOff, vectors }) {
+function hintFor(health, { readOnly, chatOff, vectors, lag }) {
+    if (lag) return 'indexing';
     if (readOnly) return 'read_only';
     if (chatOff) return 'chat_off';
     if (vectors) return 'vectors_on';

@@ -14,6 +14,7 @@
  * @param {LinkState} link @param {StepFacts} facts @param {Say} say */
 export function stepText(link, facts, say) {
     if (!link.step) return '';
+    if (link.step === 'indexing' && link.lag) return lagText(link.lag, say);
     return say(/** @type {Key} */ (`step_${link.step}`), {
         folder: facts.folder,
         origin: facts.origin,
@@ -22,7 +23,14 @@ export function stepText(link, facts, say) {
         version: link.health?.version ?? '',
         detail: storeDetail(link.health?.store, say),
         notes: noteTexts(link.health, say).join(' '),
+        macro: '{{soulmem}}',
     });
+}
+
+/** @param {import('./indexing.js').Lag} lag @param {Say} say */
+function lagText({ n, seconds }, say) {
+    if (seconds === null) return say('step_indexing', { n });
+    return say('step_indexing_minutes', { n, minutes: Math.max(1, Math.ceil(seconds / 60)) });
 }
 
 /** @param {Health['store']} store @param {Say} say @returns {string} why it cannot be written; empty when it can */
@@ -98,18 +106,19 @@ function openingChecks({ opening = [] }, say) {
 }
 
 /** @param {LinkState['step']} step @param {Omit<ChatState, 'syncing' | 'paused'>} state @param {Say} say
- * @returns {Check} */
-function chatCheck(step, { reading, quarantine, chat, error }, say) {
+ * @param {string | null} name @returns {Check} */
+function chatCheck(step, { reading, quarantine, chat, error }, say, name) {
     if (reading) return { sign: 'wait', text: say('check_chat_reading', reading) };
     if (quarantine) return { sign: 'warn', text: say('held_title', { count: quarantine.count }) };
     if (step === 'chat_off') return { sign: 'no', text: say('check_chat_off') };
     if (chat) return { sign: error ? 'warn' : 'yes', text: say('check_chat') };
-    return { sign: 'wait', text: say('check_chat_none') };
+    return { sign: 'wait', text: name ? say('check_chat_new', { name }) : say('check_chat_none') };
 }
 
 /** @param {LinkState} link @param {Omit<ChatState, 'syncing' | 'paused'>} chatState @param {string} url @param {Say} say
+ * @param {string | null} [name] of the chat that is open in SillyTavern
  * @returns {Check[]} in the order in which things have to work */
-export function checklist(link, chatState, url, say) {
+export function checklist(link, chatState, url, say, name = null) {
     const { health, step } = link;
     if (link.state === 'off') return [{ sign: 'no', text: say('check_on') }];
     const switchedOn = /** @type {Check} */ ({ sign: 'yes', text: say('check_on') });
@@ -122,7 +131,7 @@ export function checklist(link, chatState, url, say) {
         ...llmChecks(health.llm, say),
         ...leftOutChecks(health, say),
         ...openingChecks(health, say),
-        chatCheck(step, chatState, say),
+        chatCheck(step, chatState, say, name),
     ];
     if (health.pending) {
         checks.push({ sign: 'wait', text: say('check_searchable', { n: health.pending }) });

@@ -2,6 +2,7 @@
 
 import { ApiError } from './api.js';
 import { createProbe, judge } from './connection.js';
+import { createIndexing } from './indexing.js';
 
 /** @typedef {import('./api.js').Api} Api */
 /** @typedef {import('./api.js').Route} Route */
@@ -10,7 +11,7 @@ import { createProbe, judge } from './connection.js';
 /** @typedef {import('./connection.js').PageState} PageState */
 /** @typedef {import('./connection.js').Judgement} Judgement */
 /** @typedef {import('../base/types.js').Trouble} Trouble */
-/** @typedef {Judgement & {error: Trouble | null}} LinkState */
+/** @typedef {Judgement & {error: Trouble | null, lag?: import('./indexing.js').Lag | null}} LinkState */
 
 /** ms between checks, by state. A page in the background is not checked. */
 const PAUSE = { ok: 60_000, degraded: 20_000, starting: 3_000, down: 8_000, off: 60_000 };
@@ -25,6 +26,7 @@ const SLOW_LIMIT = 3; // late recalls in a row after which replies no longer wai
  * @param {(state: LinkState, before: LinkState) => void} changed */
 export function createLink(api, routeSettings, pageState, changed) {
     const probe = createProbe(api, routeSettings);
+    const indexing = createIndexing();
     let probed = /** @type {Probed} */ ({ plugin: null, direct: null });
     let state = /** @type {LinkState} */ ({
         state: 'starting', // until the first check
@@ -44,8 +46,9 @@ export function createLink(api, routeSettings, pageState, changed) {
     function update() {
         const before = state;
         const { mode } = routeSettings();
-        const circumstances = { ...pageState(), ...probed, mode, slow: lateRecalls > 0 };
-        state = { ...judge(circumstances), error: refusal };
+        const lag = indexing.lag();
+        const circumstances = { ...pageState(), ...probed, mode, slow: lateRecalls > 0, lag };
+        state = { ...judge(circumstances), error: refusal, lag };
         if (!state.via) state.error = refusal = null; // the next step says more than an old refusal
         changed(state, before);
     }
@@ -68,6 +71,9 @@ export function createLink(api, routeSettings, pageState, changed) {
         checking ??= probeNow().finally(() => {
             checking = null;
             if (Date.now() - lateAt > SLOW_MEMORY) lateRecalls = 0;
+            update();
+            const { pending = 0 } = state.health ?? {};
+            indexing.note(pending, checkedAt);
             update();
             schedule();
         });

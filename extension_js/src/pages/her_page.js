@@ -176,6 +176,6 @@ async function recallingChoice(context) {
     return el('div', { class: 'soulmem_card' }, [
         el('h4', { class: 'margin0', text: say('her_recalling') }),
         choices,
-        el('small', { class: 'soulmem_hint', text: say('her_recalling_hint') }),
+        el('small', { class: 'soulmem_hint', text: say('restraint_hint') }),
     ]);
 }

@@ -36,12 +36,13 @@ function stateLine({ app, say }) {
 
     function draw() {
         const link = app.link.state();
-        const checks = checklist(link, app.chatSync.state, app.settings().url, say);
+        const name = app.host.chatName();
+        const checks = checklist(link, app.chatSync.state, app.settings().url, say, name);
         const calls = link.health?.llm?.calls_this_hour ?? 0;
-        light.dataset.state = link.state;
+        Object.assign(light.dataset, { state: link.state, step: link.step });
         words.textContent = [
             say(`state_${link.state}`),
-            app.chatSync.state.chat ? say('check_chat') : say('check_chat_none'),
+            name ? say('chat_open', { name }) : say('check_chat_none'),
             say('state_calls', { n: calls }),
         ].join(' · ');
         line.title = checks.map(({ text }) => text).join('\n');

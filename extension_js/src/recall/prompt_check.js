@@ -11,10 +11,13 @@ const lastLine = text => text.split('\n').at(-1)?.trim() ?? '';
 export function createPromptCheck(position) {
     let expected = /** @type {[string, string][]} */ ([]); // sections with the last line of each
     let missing = false;
+    let isNowhere = false; // what macros were to place is nowhere in the last prompt
 
     return {
         /** @returns {boolean} whether the last prompt lacked what was injected into it */
         isMissing: () => missing,
+        /** @returns {boolean} whether no macro placed anything of what was recalled for the last prompt */
+        isNowhere: () => isNowhere && position() === 'macro',
         /** @param {Texts} texts that were injected */
         expect(texts) {
             const lines = Object.entries(texts).map(([section, text]) => [section, lastLine(text)]);
@@ -26,8 +29,10 @@ export function createPromptCheck(position) {
         check(prompt, notPlaced) {
             if (expected.length === 0) return false;
             const lost = expected.filter(([, line]) => !prompt.includes(line));
-            if (position() !== 'macro') missing = lost.length > 0;
-            else if (lost.length > 0) notPlaced(lost.map(([section]) => section));
+            const isByMacro = position() === 'macro';
+            missing = !isByMacro && lost.length > 0;
+            isNowhere = isByMacro && lost.length === expected.length;
+            if (isByMacro && lost.length > 0) notPlaced(lost.map(([section]) => section));
             expected = [];
             return true;
         },

@@ -38,6 +38,7 @@ export function isUndoable(entry) {
     const { undone, action, actor, before, after } = entry;
     if (undone || !UNDOABLE_ACTIONS.has(action)) return false;
     if (actor === 'user' && action !== 'feedback') return false;
+    if (JSON.stringify(before) === JSON.stringify(after)) return false; // nothing is left to take back
     return action === 'create' ? after !== null : before !== null; // else its text was deleted for good
 }
 

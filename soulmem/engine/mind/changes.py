@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 
 from soulmem.domain.audit import Actor, AuditEntry
 from soulmem.domain.derivations import Derivation
+from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge
 from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory, Origin
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
+from soulmem.domain.usage import Usage
 from soulmem.graph.branches import Branch
 from soulmem.ports.store import Change
 
@@ -37,6 +39,8 @@ class MindChange:
     drop_derivations: tuple[str, ...] = ()
     put_opinions: tuple[Opinion, ...] = ()
     put_fading: tuple[FadingRecord, ...] = ()  # an empty one is dropped
+    put_usages: tuple[Usage, ...] = ()
+    put_edge_vectors: tuple[EdgeVector, ...] = ()
 
     def to_store_change(self, owner: Owner, souls: Sequence[Soul] = ()) -> Change:
         """The part of the change that the store keeps; `souls` are written along with it."""
@@ -54,6 +58,8 @@ class MindChange:
             drop_derivations=self.drop_derivations,
             put_opinions=self.put_opinions,
             put_fading=self.put_fading,
+            put_usages=self.put_usages,
+            put_edge_vectors=self.put_edge_vectors,
         )
 
     def with_source(self, job: str) -> MindChange:

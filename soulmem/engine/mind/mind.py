@@ -285,6 +285,8 @@ class Mind:
         self.edge_vectors.drop_at(change.drop_memories)
         for key in change.drop_memories:
             self._drop_memory(key)
+        self.recalls.put(change.put_usages)
+        self.edge_vectors.put(change.put_edge_vectors)
         self.terms.refresh(texts)
         for pair, row in effects.dropped_pairs:
             self.vector_queue.drop(pair, row)

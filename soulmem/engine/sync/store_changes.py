@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from soulmem.domain.audit import AuditEntry
+from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import Edge
 from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import Memory
+from soulmem.domain.opinions import Opinion
 from soulmem.domain.sequences import common_ends
+from soulmem.domain.usage import Usage
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.ports.store import Change, ChatChange, RankedMessage
@@ -42,6 +45,9 @@ def store_change(
     purged: list[str] = []
     retracted: list[str] = []
     fading: list[FadingRecord] = []
+    usages: list[Usage] = []
+    opinions: list[Opinion] = []
+    vectors: list[EdgeVector] = []
     for change in changes:
         put_memories.extend(change.put_memories)
         drop_memories.extend(change.drop_memories)
@@ -50,6 +56,9 @@ def store_change(
         purged.extend(change.purge_audit)
         retracted.extend(change.drop_derivations)
         fading.extend(change.put_fading)
+        usages.extend(change.put_usages)
+        opinions.extend(change.put_opinions)
+        vectors.extend(change.put_edge_vectors)
     return Change(
         owner=owner,
         chats=[chat],
@@ -60,6 +69,9 @@ def store_change(
         purge_audit=purged,
         drop_derivations=retracted,
         put_fading=fading,
+        put_usages=usages,
+        put_opinions=opinions,
+        put_edge_vectors=vectors,
         audit=audit,
     )
 
@@ -73,6 +85,9 @@ def united_changes(changes: Sequence[Change]) -> Change:
     purged: set[str] = set()
     retracted: set[str] = set()
     fading: dict[MemoryId, FadingRecord] = {}
+    usages: dict[MemoryId, Usage] = {}
+    opinions: dict[MemoryId, Opinion] = {}
+    vectors: dict[str, EdgeVector] = {}
     for change in changes:
         purged.update(change.purge_audit)
         retracted.update(change.drop_derivations)
@@ -81,11 +96,17 @@ def united_changes(changes: Sequence[Change]) -> Change:
         for memory in change.drop_memories:
             memories.pop(memory, None)
             fading.pop(memory, None)
+            usages.pop(memory, None)
+            opinions.pop(memory, None)
         for edge in change.drop_edges:
             edges.pop(edge, None)
+            vectors.pop(edge, None)
         memories.update((m.id, m) for m in change.put_memories)
         edges.update((e.id, e) for e in change.put_edges)
         fading.update((r.memory, r) for r in change.put_fading)
+        usages.update((u.memory, u) for u in change.put_usages)
+        opinions.update((o.memory, o) for o in change.put_opinions)
+        vectors.update((v.edge, v) for v in change.put_edge_vectors)
     left_out = dropped - memories.keys()
     return replace(
         changes[0],
@@ -100,4 +121,11 @@ def united_changes(changes: Sequence[Change]) -> Change:
         purge_audit=purged,
         drop_derivations=retracted,
         put_fading=list(fading.values()),
+        put_usages=list(usages.values()),
+        put_opinions=list(opinions.values()),
+        put_edge_vectors=[
+            v
+            for v in vectors.values()
+            if v.source not in left_out and v.target not in left_out
+        ],
     )

@@ -29,15 +29,19 @@ def overlapping(
 ) -> Iterator[Memory]:
     """Memories in use that overlap `start` (inclusive) .. `end` (exclusive), oldest first.
 
+    Digests only where their whole period lies within: what a week held is nothing of one of its days.
     Only those behind the position `after`. Triggers and bare names of the card have no
     time. With 100,000 memories the first takes some 5 ms, each thousand 1 ms more.
     """
     n, columns = mind.size, mind.columns
     shown = columns.in_use[:n] & columns.active[:n]
+    digests = mind.digest_rows()
     if end is not None:
         shown &= columns.happened[:n] < end.timestamp()
+        shown &= ~digests | (columns.ended[:n] < end.timestamp())
     if start is not None:
         shown &= columns.ended[:n] >= start.timestamp()
+        shown &= ~digests | (columns.happened[:n] >= start.timestamp())
     if after is not None:
         shown &= columns.happened[:n] >= (after[0] - 1) / 1e6
     rows = np.flatnonzero(shown)

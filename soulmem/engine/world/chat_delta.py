@@ -22,6 +22,7 @@ from soulmem.engine.mind.changes import MindChange, episodes_with_new_ids
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.sequence import joins_forgotten, next_edge
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.world.inherited import inherited
 from soulmem.graph.branches import Branch
 from soulmem.graph.edge_arrays import pair_of
 
@@ -50,6 +51,7 @@ def compare(
     put = [_added_episode(mind, fresh, former.get(key)) for key, fresh in came.items()]
     put += _new_situations(mind, [key for key in changed if key not in came], draft)
     heirs = {memory.id for memory in former.values()}
+    learned = inherited(mind, former, came)
     leaving = _unsupported(mind, change.went, heirs)
     drop = [] if retract else [memory.id for memory in leaving]
     if retract:
@@ -57,14 +59,20 @@ def compare(
     return MindChange(
         put_memories=tuple(put),
         drop_memories=tuple(drop),
-        put_edges=tuple(
-            next_edge(mind.soul.id, pair, current_time)
-            for pair in change.paired
-            if not joins_forgotten(mind, pair)
+        put_edges=(
+            *learned.edges.values(),
+            *(
+                next_edge(mind.soul.id, pair, current_time)
+                for pair in change.paired
+                if not joins_forgotten(mind, pair)
+            ),
         ),
         drop_edges=tuple(edge_id(EdgeKind.NEXT, *pair) for pair in change.parted),
         branch=branch,
         put_fading=_kept_fading(mind, former, came),
+        put_opinions=tuple(learned.opinions),
+        put_usages=tuple(learned.usages),
+        put_edge_vectors=tuple(learned.vectors),
         purge_audit=tuple(drop),  # anchors and rewordings have words of the messages
     )
 

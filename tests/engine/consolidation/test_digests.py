@@ -130,6 +130,25 @@ async def test_a_card_decides_from_which_hour_past_days_are_digested(
     assert len(await digests(stage)) == 7
 
 
+async def test_the_timeline_of_a_day_lists_no_digest_of_a_longer_period(
+    stage: Stage,
+) -> None:
+    await rest(stage)
+
+    async def periods(days: int) -> list[Period | None]:
+        start = _FIRST.astimezone().replace(hour=0)
+        page = await stage.engine.memories.timeline(
+            ME, SoulId("s1"), start, start + timedelta(days=days), 100, None
+        )
+        told = [view.memory for view in page.memories]
+        assert any(m.kind is MemoryKind.EPISODE for m in told)
+        return [period_of(m) for m in told if m.kind is MemoryKind.DIGEST]
+
+    assert await periods(1) == [Period.DAY]
+    whole = [Period.CHAT, *[Period.DAY] * 6, Period.WEEK]
+    assert sorted(await periods(7), key=str) == sorted(whole, key=str)
+
+
 async def test_a_card_decides_which_periods_are_digested(stage: Stage) -> None:
     """What is made by a job stays, and no other of its length comes by itself."""
     await stage.soul(digest=DigestChoice(periods=(Period.HOUR, Period.MONTH)))

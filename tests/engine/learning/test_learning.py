@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from soulmem.conversation.episodes import said
 from soulmem.domain.dialogue import Role
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import SlotId, SoulId
 from soulmem.engine.api.requests import RecallType
@@ -251,3 +253,39 @@ async def test_recalls_that_never_came_to_a_reply_are_forgotten(
     replies = [line(slot, "Yes.", Role.CHARACTER) for slot in ("r1", "r2", "r3")]
     await chat_stage.sync("c1", [*TALK, *replies, NEXT])
     assert await uses(chat_stage) == 2
+
+
+async def test_a_renamed_speaker_keeps_what_was_learned_of_the_lines(
+    chat_stage: Stage,
+) -> None:
+    """Recalls and the strengths of links go over to the lines under the new name, and last."""
+    await ask(chat_stage)
+    messages = [*TALK, REPLY, NEXT]
+    await chat_stage.sync("c1", messages)
+    (speaker,) = {m.speaker for m in TALK if KEY.endswith(m.text or "-")}
+
+    async def learned(name: str) -> dict[str, tuple[int, list[tuple[str, float]]]]:
+        """Of each line of that speaker: how often it was recalled, and its links."""
+        mind = await chat_stage.mind()
+        out = {}
+        for memory in mind.memories.values():
+            if memory.text.startswith(f"{name}: "):
+                usage = mind.recalls.usage(memory.id)
+                links = [
+                    (edge.kind.value, edge.strength)
+                    for edge in mind.edges.of(memory.id)
+                    if edge.kind is not EdgeKind.NEXT
+                ]
+                out[said(memory)] = usage.count if usage else 0, sorted(links)
+        return out
+
+    before = await learned(speaker)
+    assert [count for count, _ in before.values() if count] == [1]
+    renamed = [
+        replace(m, speaker="Lin") if m.speaker == speaker else m for m in messages
+    ]
+    await chat_stage.sync("c1", renamed)
+    assert await learned("Lin") == before
+    await chat_stage.restart()
+    assert await learned("Lin") == before
+    assert not await learned(speaker)

@@ -46,6 +46,9 @@ test('the dot shows the state and, in its tooltip, the last recall', async () =>
     app.recaller.last = () => /** @type {any} */ (none);
     app.notify();
     assert.match(dot.title, /Nothing recalled for the last reply/);
+    app.recaller.last = () => /** @type {any} */ ({ ...record, sent: [], nowhere: true });
+    app.notify();
+    assert.match(dot.title, /2 recalled for the last reply, none of them in the prompt/);
     app.recaller.last = () => /** @type {any} */ ({ ...record, error: { kind: 'timeout', message: 'late' } });
     app.notify();
     assert.match(dot.title, /No memories for the last reply: SoulMem did not answer in time/);

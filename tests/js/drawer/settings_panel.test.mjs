@@ -128,7 +128,7 @@ test('the health of memory is shown as a list with signs', async () => {
             ['soulmem_yes', 'SoulMem 1.2.3'],
             ['soulmem_yes', 'Memory store'],
             ['soulmem_yes', 'Model for recall: e5'],
-            ['soulmem_wait', 'No chat open'],
+            ['soulmem_wait', 'Open chat: Mira - now. Nothing of it is stored yet.'],
         ],
     );
     assert.equal(page.get('#soulmem_held').hidden, true);

@@ -199,6 +199,8 @@ for (const [
     ['a held removal', { quarantined: true }, 'degraded', 'held_removal', 'direct'],
     ['the last recall was late', { slow: true }, 'degraded', 'sidecar_slow', 'direct'],
     ['our text did not arrive', { notInPrompt: true }, 'degraded', 'not_in_prompt', 'direct'],
+    ['no macro placed our text', { nowhere: true }, 'degraded', 'nowhere', 'direct'],
+    ['meaning lags behind', { lag: { n: 9, seconds: null } }, 'ok', 'indexing', 'direct'],
     ['Vector Storage recalls too', { vectors: true }, 'ok', 'vectors_on', 'direct'],
     [
         'the built-in model',

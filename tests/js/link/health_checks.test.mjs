@@ -18,22 +18,22 @@ const WELL = /** @type {Health} */ ({
     notes: [],
 });
 
+const OPEN = {
+    enabled: true,
+    mode: /** @type {const} */ ('auto'),
+    direct: null,
+    page: { loopback: true, secure: true },
+    slow: false,
+    quarantined: false,
+    vectors: false,
+    notInPrompt: false,
+    readOnly: false,
+    chatOff: false,
+};
+
 /** @param {Partial<Health>} health @param {{readOnly?: boolean, chatOff?: boolean}} [wish] */
 function seen(health, wish = {}) {
-    const link = judge({
-        enabled: true,
-        mode: 'auto',
-        plugin: { health: { ...WELL, ...health } },
-        direct: null,
-        page: { loopback: true, secure: true },
-        slow: false,
-        quarantined: false,
-        vectors: false,
-        notInPrompt: false,
-        readOnly: false,
-        chatOff: false,
-        ...wish,
-    });
+    const link = judge({ ...OPEN, plugin: { health: { ...WELL, ...health } }, ...wish });
     const state = { ...link, error: null };
     return {
         signs: checklist(state, KEEPER, 'U', say),
@@ -95,4 +95,22 @@ test('the model for memory work is told when there is one, by its state', () => 
         sign: 'warn',
         text: "Model for memory work: SillyTavern's connection",
     });
+});
+
+test('a lag is the next step, with the minutes where they are known', () => {
+    const link = /** @type {any} */ ({ state: 'ok', step: 'indexing', via: 'plugin', health: WELL, error: null });
+    const facts = { folder: 'F', origin: 'O', url: 'U', quarantined: 0 };
+    const textOf = (/** @type {number | null} */ seconds) =>
+        stepText({ ...link, lag: { n: 1434, seconds } }, facts, say);
+    assert.match(textOf(null), /1434 memories are found only by words so far, not yet/);
+    assert.match(textOf(130), /in about 3 minutes/);
+    assert.match(textOf(20), /in about 1 minute\./);
+});
+
+test('a chat that is open is named before anything of it is stored', () => {
+    const link = { ...judge({ ...OPEN, plugin: { health: WELL } }), error: null };
+    const texts = (/** @type {string | null} */ name) =>
+        checklist(link, { ...KEEPER, chat: null }, 'U', say, name).map(({ text }) => text);
+    assert.ok(texts('Mira - today').some(text => /Open chat: Mira - today/.test(text)));
+    assert.ok(texts(null).includes('No chat open'));
 });

@@ -32,5 +32,22 @@ test('where macros were to place it, the sections that the prompt lacks are told
     check.expect(texts);
     check.check('The key hangs. The mill burnt.', sections => lacking.push(sections));
     assert.deepEqual(lacking, [['facts', 'episodes'], ['episodes']]);
+    assert.equal(check.isNowhere(), false);
     assert.equal(check.isMissing(), false);
+});
+
+test('nowhere is known until a prompt has something of it, or the user places memories elsewhere', () => {
+    let position = /** @type {import('../../../extension_js/src/base/types.js').Position} */ ('macro');
+    const check = createPromptCheck(() => position);
+    const lacks = () => {};
+    check.expect({ facts: 'Knows:\nThe key hangs.', episodes: 'Recalls:\nThe mill burnt.' });
+    check.check('nothing', lacks);
+    assert.equal(check.isNowhere(), true);
+    assert.equal(check.isMissing(), false);
+    position = 'auto';
+    assert.equal(check.isNowhere(), false);
+    position = 'macro';
+    check.expect({ facts: 'Knows:\nThe key hangs.', episodes: 'Recalls:\nThe mill burnt.' });
+    check.check('The mill burnt.', lacks);
+    assert.equal(check.isNowhere(), false, 'some of it is placed');
 });

@@ -46,6 +46,7 @@ test('what can be undone is what the sidecar undoes', () => {
         { action: 'ask' },
         { before: null },
         { action: 'create', before: null, after: null },
+        { action: 'learn', before: { edges: {} }, after: { edges: {} } },
     ]))
         assert.ok(!isUndoable(entry(no)), JSON.stringify(no));
 });
