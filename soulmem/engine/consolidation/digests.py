@@ -203,7 +203,9 @@ class DigestWriter:
         delay: timedelta = timedelta(),
     ) -> DigestState:
         state = partial(digest_state, going_on=going_on, only_present=only_present)
-        return await self._compute.run(state, mind, period, shifted(self._now(), -delay))
+        return await self._compute.run(
+            state, mind, period, shifted(self._now(), -delay)
+        )
 
     async def _write(
         self,

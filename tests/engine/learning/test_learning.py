@@ -262,6 +262,7 @@ async def test_a_renamed_speaker_keeps_what_was_learned_of_the_lines(
     await ask(chat_stage)
     messages = [*TALK, REPLY, NEXT]
     await chat_stage.sync("c1", messages)
+    assert await uses(chat_stage) == 1
     (speaker,) = {m.speaker for m in TALK if KEY.endswith(m.text or "-")}
 
     async def learned(name: str) -> dict[str, tuple[int, list[tuple[str, float]]]]:
