@@ -29,8 +29,8 @@ def read_world(data: bytes, title: str, cast: Cast) -> Lore:
     if isinstance(world.get("data"), dict) and "entries" in world["data"]:
         world = world["data"]
     entries = world.get("entries")
-    if not isinstance(entries, dict | list):
-        entries = world.get("data")  # as RisuAI has them
+    if entries is None and isinstance(world.get("data"), list):
+        entries = world["data"]  # as RisuAI has them
     if not isinstance(entries, dict | list):
         raise Unprocessable(
             phrase(
