@@ -21,7 +21,7 @@ _REPEATED = 2  # of these that have the same line of data
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ReadChat:
     """Messages of a chat, and the same with their stories as texts."""
 
     persona: str = ""
@@ -33,7 +33,7 @@ class StoryTexts:
     """Gives the stories of a chat; reads only what changed since the last call. Safe in any thread."""
 
     def __init__(self) -> None:
-        self._told = _Told()
+        self._read_chat = _ReadChat()
         self._lock = Lock()
 
     def of(self, messages: Sequence[Message], persona: str) -> Grown[Message]:
@@ -43,10 +43,14 @@ class StoryTexts:
         """
         listed = messages if isinstance(messages, Grown) else Grown(messages)
         with self._lock:
-            old = self._told if self._told.persona == persona else _Told(persona)
+            old = (
+                self._read_chat
+                if self._read_chat.persona == persona
+                else _ReadChat(persona)
+            )
             if old.messages is not listed:
-                old = _Told(persona, listed, _continued(old, listed, persona))
-                self._told = old
+                old = _ReadChat(persona, listed, _continued(old, listed, persona))
+                self._read_chat = old
             return old.stories
 
 
@@ -55,7 +59,9 @@ def as_story(message: Message) -> Message:
     return _with_story(message, _read(message, None, frozenset()))
 
 
-def _continued(old: _Told, messages: Grown[Message], persona: str) -> Grown[Message]:
+def _continued(
+    old: _ReadChat, messages: Grown[Message], persona: str
+) -> Grown[Message]:
     """The stories of `messages`: those of `old` as far as nothing near them changed."""
     prefix, suffix = common_ends(old.messages, messages)
     if prefix == len(old.messages) == len(messages):

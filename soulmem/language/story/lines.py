@@ -50,9 +50,10 @@ _ROW = re.compile(r"\s*\|.*\|\s*$|[^|\n]*\|[^|\n]*\|")
 _RULE = re.compile(r"[\s|:+=_*~#\u2500-\u257f-]+$")
 _MEMBER = re.compile(r"\s*[\"'][^\"'\n]{1,80}[\"']\s*:")
 _OBJECT = re.compile(r"\s*(?:[\[{]\s*)+[\"'][^\"'\n]{1,80}[\"']\s*[:,\]]")
-_CALL = re.compile(r"\s*[\w$.]{1,60}\s*\(.*\)\s*;|\s*[^\W\d]\w*[._][\w$.]*\s*\(.*\)")
+_CALL = re.compile(r"([^\W\d][\w$.]{0,80})\s*\(")
+_CALL_ENDS = re.compile(r"\)\s*;")
 _STATEMENT = re.compile(r".*[;{}]\s*(?://.*|/\*.*)?$")
-_BRACKETS = re.compile(r"[\s{}\[\](),;]*[{}\[\]][\s{}\[\](),;]*$")
+_BRACKETS = re.compile(r"[\s{}\[\](),;]+$")
 _OPERATOR = re.compile(r"=>|[!=<>]==?|&&|\|\||\+=|-=|::|->|[\w$]\.[\w$]+\(|\b\w+\(")
 _SEPARATED = re.compile(
     r"[|\uff5c\u00a6\u00b7\u2022\u2027\u25cf\u25c6;\uff1b\t:\uff1a=]|\s{3,}| / "
@@ -109,10 +110,10 @@ def is_code(line: str) -> bool:
     bare = line.strip()
     if not bare:
         return False
-    if _MEMBER.match(bare) or _OBJECT.match(bare) or _BRACKETS.match(bare):
+    if _MEMBER.match(bare) or _OBJECT.match(bare) or _is_call(bare):
         return True
-    if _CALL.match(bare):
-        return True
+    if _BRACKETS.match(bare):
+        return any(sign in bare for sign in "{}[]")
     return bool(_STATEMENT.match(bare) and _OPERATOR.search(bare)) or bare.endswith("{")
 
 
@@ -120,8 +121,17 @@ def is_certain_code(line: str) -> bool:
     """Whether the line is code wherever it stands, and no bracket of a sentence."""
     bare = line.strip()
     return bool(_MEMBER.match(bare) or _OBJECT.match(bare)) or (
-        bare.endswith(";") and _CALL.match(bare) is not None
+        bare.endswith(";") and _is_call(bare)
     )
+
+
+def _is_call(bare: str) -> bool:
+    """Whether the line begins with the call of a function: one of a module, or one that a statement ends with."""
+    call = _CALL.match(bare)
+    if call is None or ")" not in bare[call.end() :]:
+        return False
+    is_of_module = "." in call[1] or "_" in call[1]
+    return is_of_module or _CALL_ENDS.search(bare, call.end()) is not None
 
 
 def skeleton(line: str) -> frozenset[str]:
