@@ -213,11 +213,16 @@ def unblocked_loop(
 
 
 class Failures(logging.Handler):
-    """The failures of background work that were logged since the test began; a test that wants them clears it."""
+    """The failures of background work that were logged since the test began; a test that wants them takes them."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
         self.told: list[str] = []
+
+    def take(self) -> list[str]:
+        """What was logged, which is then no fault of the test."""
+        told, self.told = self.told, []
+        return told
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep what was logged."""

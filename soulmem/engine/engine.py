@@ -103,6 +103,7 @@ class Engine:
     async def stop(self) -> None:
         """Wait for writes under way, then close the store."""
         await self.lifecycle.stop()
+        self.idle.stop()
         await self.llms.stop()
         await self.jobs.stop()
         await self.embedding.stop()

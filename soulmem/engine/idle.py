@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Any
 
 from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.consolidation.consolidator import Consolidator
@@ -94,6 +96,7 @@ class IdleWork:
     digest_writer: DigestWriter
     streams: Streams
     settle_after: timedelta  # age at which an unchanged last message counts as settled
+    rounds: set[asyncio.Task[Any]] = field(default_factory=set)  # under way
 
     async def run(self) -> None:
         """Run all of it once: settle, learn, tidy, embed, back up, consolidate.
@@ -101,12 +104,22 @@ class IdleWork:
         What fails of it is noted, and the rest goes on. Raises StoreError if the store cannot be opened.
         """
         await self.store_opening.ready()
-        attempts = self.services.attempts
-        attempts.begin_round()
-        for part, work in self.parts().items():
-            await attempts.carry_out(Piece(part), work)
-        attempts.end_round()
+        attempts, task = self.services.attempts, asyncio.current_task()
+        assert task is not None
+        self.rounds.add(task)
+        try:
+            attempts.begin_round()
+            for part, work in self.parts().items():
+                await attempts.carry_out(Piece(part), work)
+            attempts.end_round()
+        finally:
+            self.rounds.discard(task)
         spare_the_collector()
+
+    def stop(self) -> None:
+        """End the rounds under way, whoever began them: what they need is about to stop."""
+        for task in self.rounds:
+            task.cancel()
 
     def parts(self) -> dict[str, Callable[[], Awaitable[object]]]:
         """The parts of a round in their order."""

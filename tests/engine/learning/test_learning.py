@@ -16,6 +16,7 @@ from soulmem.domain.errors import NotFound
 from soulmem.domain.ids import SlotId, SoulId
 from soulmem.engine.api.requests import RecallType
 from soulmem.engine.api.results import Recalled
+from tests.conftest import Failures
 from tests.engine.picky_store import PickyStore
 from tests.engine.stage import ME, Stage, line
 from tests.engine.taught import BREAD, KEY, NEXT, REPLY, STORES, TALK, lived_chat, uses
@@ -187,7 +188,7 @@ async def test_what_was_learned_lasts(chat_stage: Stage) -> None:
     assert await uses(chat_stage) == 1
 
 
-async def test_a_store_that_refuses_lets_the_lesson_wait() -> None:
+async def test_a_store_that_refuses_lets_the_lesson_wait(failures: Failures) -> None:
     """Nothing of it is known meanwhile, and a process that dies then leaves nothing of it."""
     store = PickyStore()
     stage = Stage(store)
@@ -209,6 +210,8 @@ async def test_a_store_that_refuses_lets_the_lesson_wait() -> None:
     store.fail_in = 2  # the sync is stored, the lesson is not
     await stage.sync("c1", messages)
     assert await uses(stage) == 1
+    (told,) = failures.take()
+    assert "the disk is full" in told
     assert len((await store.recalls(ME, SoulId("s1"))).records) == 1
     died = Stage(store.twin())
     await died.start()

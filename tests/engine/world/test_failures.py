@@ -16,6 +16,7 @@ from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import MemoryPatch
 from soulmem.ports.spool import JobRecord
 from soulmem.ports.store import Change
+from tests.conftest import Failures
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import picture
 from tests.engine.stage import ME, Stage, as_told, line, lines
@@ -166,7 +167,11 @@ async def remove_half(store: PickyStore, stage: Stage) -> None:
     "error", [StoreFull("the disk is full"), StoreReadOnly("it cannot be written")]
 )
 async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
-    store: PickyStore, stage: Stage, error: StoreError, first: str
+    store: PickyStore,
+    stage: Stage,
+    error: StoreError,
+    first: str,
+    failures: Failures,
 ) -> None:
     """Health says why; no other write precedes the repair, and after it the soul is as
     if undamaged.
@@ -197,6 +202,7 @@ async def test_what_must_be_mended_is_read_on_a_full_disk_and_stored_later(
         await stage.note("new")
     await stage.engine.idle.run()  # tries again, in vain
     assert await picture(stage, "s1") == before
+    assert {error.message in told for told in failures.take()} == {True}
 
     store.refuses = None
     await request(stage, first)
