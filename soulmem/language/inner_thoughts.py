@@ -29,7 +29,7 @@ def _labelled() -> re.Pattern[str]:
 def _tagged() -> re.Pattern[str]:
     """A text between tags of thought."""
     tag = alternatives(words("en", "inner_thoughts", "tags"))
-    return re.compile(rf"<({tag})>\s*([^<>]+?)\s*</\1>", re.IGNORECASE)
+    return re.compile(rf"<({tag})>([^<>]+)</\1>", re.IGNORECASE)
 
 
 def inner_thought(text: str) -> str | None:

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.phrases import phrase
 from soulmem.transfer.card import card_data, is_card, is_packed
 from soulmem.transfer.files import as_utf8, check_text, json_value
 from soulmem.transfer.foreign_chats import check_no_foreign_chat, check_no_messages
@@ -45,7 +46,10 @@ def format_of(data: bytes, ending: str) -> str:
 
 def _unknown() -> Unprocessable:
     return Unprocessable(
-        "neither a chat (.jsonl), nor a character card, nor world info"
+        phrase(
+            "file_unknown",
+            "neither a chat (.jsonl), nor a character card, nor world info",
+        )
     )
 
 

@@ -172,5 +172,4 @@ def _moment(date: WrittenDate, clock: _Clock, local: tzinfo | None) -> datetime:
     )
     if moment.tzinfo is None:
         moment = from_local(moment)
-    # one that no calendar in UTC has raises OverflowError
-    return bounded(moment.astimezone(timezone.utc))
+    return bounded(moment)

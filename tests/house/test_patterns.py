@@ -15,7 +15,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -41,6 +40,8 @@ from soulmem.language import (
 from soulmem.language.times import chinese, english, feasts
 from soulmem.prompts.grounding import passage_words, support
 from soulmem.retrieval import quiz_questions
+from soulmem.transfer import orders, world_prose
+from tests.house.built_patterns import CALLS, Recorder
 
 parser: Any = importlib.import_module("re._parser")
 names: Any = importlib.import_module("re._constants")
@@ -292,11 +293,6 @@ def slow(found: Found, sizes: Sequence[int] = SIZES) -> str | None:
     return None
 
 
-# What calls of the module `re` begin with a pattern.
-CALLS = (
-    *("compile", "search", "match", "fullmatch", "sub"),
-    *("subn", "finditer", "findall", "split"),
-)
 # Words of a user, a card or a model that stand in an expression.
 HOSTILE = ("a", "(a+)+b .*", "的", "a" * 60)
 SAID = "a b c, then (a+)+b and .*.*.*x: " * 3
@@ -360,11 +356,9 @@ BUILDERS: dict[str, Callable[[], object]] = {
     "language/importance_cues.py:_cue": lambda: importance_cues._cue("feelings"),
     "language/inner_thoughts.py:_labelled": inner_thoughts._labelled.__wrapped__,
     "language/inner_thoughts.py:_tagged": inner_thoughts._tagged.__wrapped__,
-    "language/speech.py:_denied_signs": lambda: [
-        list(grammar._denied_signs("没有的事", 3))
-        for grammar in vars(speech).values()
-        if hasattr(grammar, "_denied_signs") and not isinstance(grammar, type)
-    ],
+    "language/speech.py:_denied_signs": lambda: list(
+        speech.speech_of("zh")._denied_signs("没有的事", 3)
+    ),
     "language/times/chinese.py:_pattern": chinese.compiled.__wrapped__,
     "language/times/english.py:_pattern": english.compiled.__wrapped__,
     "language/times/feasts.py:feast": lambda: feasts.feast("no feast", 2026),
@@ -375,6 +369,8 @@ BUILDERS: dict[str, Callable[[], object]] = {
     "retrieval/quiz_questions.py:_places": with_each(
         lambda word: list(quiz_questions._places(SAID, word))
     ),
+    "transfer/orders.py:_matcher": lambda: orders._matcher("decisive"),
+    "transfer/world_prose.py:_brackets": lambda: world_prose._brackets(SAID),
 }
 
 
@@ -424,35 +420,6 @@ def buildings(repository: Path) -> Iterator[Building]:
     for place, call in calls_of_re(repository):
         if literal(place, call) is None:
             yield Building(place, call.lineno, call.end_lineno or call.lineno)
-
-
-class Recorder:
-    """Keeps the expressions that soulmem builds, by file and line."""
-
-    def __init__(self, repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.built: list[tuple[str, int, re.Pattern[str], bool]] = []
-        self._root = repository / "soulmem"
-        for name in CALLS:
-            monkeypatch.setattr(re, name, self._watched(getattr(re, name), name))
-
-    def _watched(self, real: Callable[..., Any], name: str) -> Callable[..., Any]:
-        compile_, anchored = re.compile, name in ("match", "fullmatch")
-
-        def watched(pattern: Any, *rest: Any, **more: Any) -> Any:
-            frame = sys._getframe(1)
-            path = Path(frame.f_code.co_filename)
-            if path.is_relative_to(self._root):
-                flags = more.get("flags", 0)
-                if name == "compile" and rest:
-                    flags = rest[0]
-                elif name in ("search", "match", "fullmatch", "findall", "finditer"):
-                    flags = rest[1] if len(rest) > 1 else flags
-                file = path.relative_to(self._root).as_posix()
-                kept = compile_(pattern, flags)
-                self.built.append((file, frame.f_lineno, kept, anchored))
-            return real(pattern, *rest, **more)
-
-        return watched
 
 
 def test_every_expression_that_is_built_in_a_call_is_known(repository: Path) -> None:

@@ -17,6 +17,7 @@ EXEMPT = {
     "soulmem/server/responses/": "field names of HTTP answers",
     "soulmem/governance/audit_values.py": "field names of the audit",
     "soulmem/cli/doctor.py": "names of Python packages",
+    "soulmem/engine/idle.py": "names of the parts of a round",
 }
 _WORD = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
 _PHRASE = re.compile(rf"{_WORD}(?: {_WORD}){{0,2}}")

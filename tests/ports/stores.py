@@ -52,6 +52,7 @@ from soulmem.domain.soul import (
     SoulSettings,
     SoulState,
 )
+from soulmem.domain.story_text import LeftOut, LeftOutKind
 from soulmem.domain.terms import Term
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
@@ -101,6 +102,7 @@ def soul(key: str = SOUL) -> Soul:
             budget_tokens=900,
             max_items=7,
             remember_hidden=False,
+            whole_messages=True,
             keep=2_000,
             fades=False,
             knows_it_forgets=True,
@@ -148,6 +150,8 @@ def message(number: int, text: str = "hello", rank: int | None = None) -> Ranked
             hidden=True,
             swipe=3,
             present=(SOUL, SoulId("guest")),
+            story="hello, as the prompt shows it",
+            left_out=(LeftOut(LeftOutKind.STATUS, 1, 3),),
         ),
     )
 
