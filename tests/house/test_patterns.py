@@ -1,4 +1,4 @@
-"""No regular expression of the project takes more than a second on 100 kB of its worst text.
+"""No regular expression of the project takes more than two seconds on 100 kB of its worst text.
 
 Those that modules keep are found by themselves; those that are built while a function is called have to stand in
 `BUILDERS`, which a test compares with the code.
@@ -48,7 +48,7 @@ names: Any = importlib.import_module("re._constants")
 
 SIZES = (6_000, 25_000, 100_000)
 SUSPECT = 0.002  # CPU seconds at the first size, from which on the next is tried
-MOST = 1.0  # CPU seconds at the last one; at a shorter one as much less
+MOST = 2.0  # CPU seconds at the last one; at a shorter one as much less
 LONG = 50  # a repetition that may be so long can be pumped
 RUNS = (
     *(
@@ -316,6 +316,8 @@ def habits_of(*sentences: str) -> Callable[[], None]:
 
 ENGLISH_HABIT = "Whenever it rains she sings"
 CHINESE_HABIT = "她一下雨就会唱歌"
+# Its expression is only compared with a whole sentence.
+WHOLE = {"language/habit_sentences.py:_chinese_begin"}
 # How each function that builds an expression while it is called is made to build it.
 BUILDERS: dict[str, Callable[[], object]] = {
     "engine/deep/exploration.py:_about": with_each(
@@ -456,7 +458,7 @@ def test_no_expression_that_is_built_in_a_call_is_slow(
         assert built, building
         for pattern, anchored in built:
             key = pattern.pattern, pattern.flags
-            found[key] = Found(place, pattern, anchored)
+            found[key] = Found(place, pattern, anchored or place in WHOLE)
     new = [one for key, one in found.items() if key not in kept]
     assert [told for one in new if (told := slow(one, SIZES[:2])) is not None] == []
 

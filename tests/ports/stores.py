@@ -52,7 +52,6 @@ from soulmem.domain.soul import (
     SoulSettings,
     SoulState,
 )
-from soulmem.domain.story_text import LeftOut, LeftOutKind
 from soulmem.domain.terms import Term
 from soulmem.domain.usage import RecallRecord, Stamp, Trail, Usage, first_use
 from soulmem.ports.store import Change, ChatChange, RankedMessage, Store
@@ -151,7 +150,6 @@ def message(number: int, text: str = "hello", rank: int | None = None) -> Ranked
             swipe=3,
             present=(SOUL, SoulId("guest")),
             story="hello, as the prompt shows it",
-            left_out=(LeftOut(LeftOutKind.STATUS, 1, 3),),
         ),
     )
 

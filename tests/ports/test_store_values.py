@@ -39,13 +39,17 @@ def default_of(field: Field[Any]) -> object:
     return field.default
 
 
+# Worked out anew from what is stored.
+DERIVED = {"left_out"}
+
+
 def unset_fields(value: object, path: str) -> list[str]:
     """Fields of a value, and of what is inside it, that hold their default."""
     fields_found: list[str] = []
     if is_dataclass(value):
         for field in fields(value):
             inner = getattr(value, field.name)
-            if inner == default_of(field):
+            if inner == default_of(field) and field.name not in DERIVED:
                 fields_found.append(f"{path}.{field.name}")
             fields_found += unset_fields(inner, f"{path}.{field.name}")
     return fields_found
