@@ -26,6 +26,7 @@ from soulmem.engine.params import EngineParams
 from soulmem.engine.world.snapshots import SnapshotParams
 from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Change
+from tests.conftest import Failures
 from tests.engine.picture import Picture, picture, stray_vectors
 from tests.engine.stage import ME, Stage, line, lines
 from tests.examples import few
@@ -266,14 +267,12 @@ async def test_another_soul_in_use_costs_only_the_mark() -> None:
     await stage.stop()
 
 
-async def test_a_full_disk_costs_the_image_only(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_a_full_disk_costs_the_image_only(failures: Failures) -> None:
     images = FakeImages()
     stage = await lived_stage(images)
     images.failure = StoreFull("no room")
     await stage.engine.idle.run()
-    assert "no room" in caplog.text
+    assert {"no room" in told for told in failures.take()} == {True}
     assert await stage.store.marked(ME, SOUL) is None
     lived = await whole_state(stage)
     assert await reopened_state(stage) == lived
