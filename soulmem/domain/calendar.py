@@ -35,6 +35,11 @@ def utc(moment: datetime) -> datetime:
         return START if moment < EPOCH else END
 
 
+def exact_utc(moment: datetime) -> datetime:
+    """The aware moment in UTC. Raises OverflowError where no calendar in UTC has it."""
+    return moment.astimezone(timezone.utc)
+
+
 def shifted(moment: _Day, by: timedelta) -> _Day:
     """The date or moment so much later, or the calendar's end on that side."""
     try:

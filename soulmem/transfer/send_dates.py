@@ -9,7 +9,7 @@ import re
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple
 
-from soulmem.domain.calendar import EPOCH, bounded, from_local
+from soulmem.domain.calendar import EPOCH, bounded, exact_utc, from_local
 from soulmem.language.times.written_dates import WrittenDate, date_at_start, month_of
 
 _LONGEST = 120  # characters of a date
@@ -172,4 +172,4 @@ def _moment(date: WrittenDate, clock: _Clock, local: tzinfo | None) -> datetime:
     )
     if moment.tzinfo is None:
         moment = from_local(moment)
-    return bounded(moment)
+    return bounded(exact_utc(moment))  # raises OverflowError
