@@ -73,6 +73,15 @@ def as_told(messages: Iterable[SentMessage]) -> list[str]:
     )
 
 
+async def begun(stage: Stage) -> None:
+    """Wait until the souls are open and interrupted jobs go on."""
+    for _ in range(4000):
+        if stage.engine.store_opening.is_done:
+            return
+        await asyncio.sleep(0.002)
+    raise AssertionError("the engine never began")
+
+
 async def ended(stage: Stage, job: str) -> JobView:
     """The job when it is over."""
     for _ in range(4000):

@@ -26,7 +26,7 @@ from soulmem.engine.runtime.jobs import JobState
 from tests.engine.namer import SOULS
 from tests.engine.picky_store import PickyStore
 from tests.engine.picture import Picture, picture
-from tests.engine.stage import ME, Stage, ended, line, lines
+from tests.engine.stage import ME, Stage, begun, ended, line, lines
 from tests.engine.sync.test_replay import Player
 from tests.examples import few
 
@@ -290,6 +290,7 @@ async def test_a_broken_off_import_goes_on_after_a_restart(
     other.spool.payloads[job] = data
     await other.restart()
     await picture(other, "s1")  # the soul is opened between the two
+    await begun(other)
     assert (await ended(other, job)).state is JobState.DONE
     await same(origin, other)
     await origin.stop()
