@@ -33,6 +33,8 @@ os.environ["SOULMEM_CHECK_COMPUTE"] = "1"
 # Seconds of CPU that one step on the event loop may take. Beside another busy worker the same work costs up to
 # twice the CPU time: two threads share what one core has.
 LOOP_BUDGET = 0.1 if os.environ.get("PYTEST_XDIST_WORKER") else 0.05
+# The machine for which the budget was set makes so many additions in so many seconds of CPU.
+_COUNTED, _COUNTING = 500_000, 0.02
 _SAMPLE_EVERY = 0.01  # seconds between looks at a running step
 
 # Derandomised: a red run can be repeated. No deadline: other work on the machine is not the test's fault.
@@ -95,10 +97,20 @@ def optional_data() -> OptionalData:
     return find
 
 
+def slowness() -> float:
+    """How many times slower this thread computes now than the machine for which the budget was set; at least 1."""
+    began = time.thread_time()
+    total = 0
+    for number in range(_COUNTED):
+        total += number
+    return max((time.thread_time() - began) / _COUNTING, 1.0)
+
+
 class LoopWatch:
     """Times each step of every event loop and keeps those that used more CPU than `LOOP_BUDGET`.
 
-    CPU of the loop's own thread, not wall time: neighbours on a busy machine cannot make a test fail.
+    CPU of the loop's own thread, not wall time, and measured against a count made right after a long step:
+    neither a slow machine nor its other work can make a test fail.
     Calls that wait without using CPU (files, sockets, sleep) are left to blockbuster.
     """
 
@@ -132,7 +144,7 @@ class LoopWatch:
         finally:
             used = time.thread_time() - began
             self._step = None
-            if used > LOOP_BUDGET:
+            if used > LOOP_BUDGET and used > LOOP_BUDGET * slowness():
                 where = (
                     "".join(traceback.format_list(self._stack))
                     or "(no stack: the step ended between two looks)\n"

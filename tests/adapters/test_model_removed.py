@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose
 
 from soulmem.adapters.sentence_transformer import is_on_disk, load
 from soulmem.domain.errors import ModelUnavailable
@@ -25,7 +25,8 @@ def test_it_goes_on_answering_and_the_next_start_is_told(tmp_path: Path) -> None
     embedder = load(str(folder))
     before = embedder.embed(["a lantern", "灯笼"])
     shutil.rmtree(folder)
-    assert_array_equal(embedder.embed(["a lantern", "灯笼"]), before)
+    after = embedder.embed(["a lantern", "灯笼"])
+    assert_allclose(after, before, atol=1e-6)  # sums depend on where arrays lie
     assert not is_on_disk(str(folder))
     with pytest.raises(ModelUnavailable):
         load(str(folder))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from timeit import repeat
 
 import numpy as np
 import pytest
@@ -138,14 +139,20 @@ def test_without_a_center_it_is_the_mean_of_the_states() -> None:
 
 
 @pytest.mark.alone
-def test_twenty_tokens_match_two_hundred_texts_in_six_milliseconds() -> None:
+def test_twenty_tokens_match_two_hundred_texts_sooner_than_with_numpy() -> None:
+    """Numpy unpacks the states, multiplies and takes the best of each text: some 40 % of that time is needed."""
     rng = np.random.default_rng(2)
     texts = packed_texts(rng, [40] * 200, 384)
     query, weights = unit_rows(rng, 20, 384), np.ones(8000, np.float32)
     assert state() == "ok"  # else it would measure the interpreter
-    seconds = []
-    for _ in range(40):
-        began = time.thread_time()
-        max_similarity(query, texts, weights)
-        seconds.append(time.thread_time() - began)
-    assert np.quantile(seconds, 0.25) < 0.006
+
+    def plain() -> None:
+        cosines = query @ unpacked(texts).T
+        np.maximum.reduceat(cosines, texts.starts[:-1], axis=1)
+        np.add.reduceat(cosines.max(axis=0), texts.starts[:-1])
+
+    kernel, numpy = [
+        min(repeat(run, number=1, repeat=40, timer=time.thread_time))
+        for run in (lambda: max_similarity(query, texts, weights), plain)
+    ]
+    assert kernel < 0.8 * numpy

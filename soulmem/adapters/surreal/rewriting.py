@@ -138,7 +138,7 @@ class Rewriting:
         Raises StoreError if they cannot be copied.
         """
         end = time.monotonic() + _COPY_SECONDS + size / _BYTES_A_SECOND
-        while process.poll() is None:
+        while await asyncio.to_thread(process.poll) is None:
             if self._connection.writes != writes:
                 return None
             if time.monotonic() > end:
