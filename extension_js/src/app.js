@@ -64,6 +64,7 @@ export function createApp(host) {
         nowhere: promptCheck.isNowhere(),
         readOnly: settings().read_only,
         chatOff: Boolean(host.record()?.off),
+        regexFailed: chatSync.regexFailed(),
     });
     /** @param {LinkState} state @param {LinkState} before */
     function linkChanged(state, before) {
@@ -85,6 +86,7 @@ export function createApp(host) {
         chatNames: api.chatNames,
         changed: () => link.update(),
         readOnly: () => settings().read_only,
+        minor,
     });
     const recaller = createRecaller({
         host,

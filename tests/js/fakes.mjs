@@ -24,6 +24,7 @@ const FIELDS = [
     'swipe',
     'present',
     'text',
+    'story',
 ];
 
 /** @param {{maxChars?: number, parents?: string[]}} [limits] */

@@ -70,6 +70,7 @@
  * @property {number} swipe
  * @property {string[] | null} present
  * @property {string} text
+ * @property {string} [story] what the prompt shows of it, where that differs from the text
  */
 
 /** A chat as it should be on the sidecar.

@@ -1,13 +1,15 @@
 // What the sidecar has of one chat, by its own answers.
 
-import { digestLine, digestOf } from '../base/hash.js';
+import { digestLine, digestOf, textHash } from '../base/hash.js';
 
 /** @typedef {import('../base/types.js').Entry} Entry */
 
 /** All that decides whether an entry has to be sent again. @param {Entry} entry */
 function entryKey(entry) {
-    const { role, speaker, sent_at, swipe, present } = entry;
-    return digestLine(entry) + [role, speaker, sent_at, swipe, present?.join(',') ?? '*'].join('|');
+    const { role, speaker, sent_at, swipe, present, story } = entry;
+    const fields = [role, speaker, sent_at, swipe, present?.join(',') ?? '*'];
+    if (story !== undefined) fields.push(textHash(story));
+    return digestLine(entry) + fields.join('|');
 }
 
 /** The wording of an entry: the sidecar keeps texts by it. @param {Entry} entry */

@@ -29,11 +29,12 @@ import { createWithheldMessages } from './withheld_messages.js';
 /** @param {object} parts
  * @param {Host} parts.host @param {People} parts.people @param {Ask} parts.ask
  * @param {Identifier} parts.identifier @param {ChatState} parts.state
+ * @param {import('./prompt_stories.js').PromptStories} parts.stories what the prompt shows of messages
  * @param {() => void} parts.changed called after each change of the state
  * @param {() => boolean} parts.mayStore whether the open chat may be sent at all
  * @param {() => boolean} parts.replyWaits whether to stop after the current batch */
 export function createChatSender(parts) {
-    const { host, people, ask, identifier, state, changed, mayStore, replyWaits } = parts;
+    const { host, people, ask, identifier, state, stories, changed, mayStore, replyWaits } = parts;
     const uploads = /** @type {Map<string, ReturnType<typeof createChatUpload>>} */ (new Map());
     const withheld = createWithheldMessages(ask);
 
@@ -62,6 +63,7 @@ export function createChatSender(parts) {
     /** The chat as the sidecar should have it. Tells it of souls it needs for that.
      * @param {OpenChat} open @param {number} leaveOut @param {AbortSignal} [signal] */
     async function prepare({ record, people: members, name }, leaveOut, signal) {
+        await stories.prepare(host.chat());
         const chat = host.chat();
         const souls = (record.souls ?? []).filter(soul => !people.isForgotten(soul));
         const off = members.filter(isOff).map(person => person.soul);
@@ -71,10 +73,11 @@ export function createChatSender(parts) {
             title: name,
             persona: host.persona(),
             parent: record.parent ?? null,
-            entries: snapshot(chat.slice(0, chat.length - leaveOut), {
-                souls,
-                cast: record.cast ?? [],
-            }),
+            entries: snapshot(
+                chat.slice(0, chat.length - leaveOut),
+                { souls, cast: record.cast ?? [] },
+                stories.of,
+            ),
         };
         const target = await withheld.withhold(whole, off, signal);
         await people.push(

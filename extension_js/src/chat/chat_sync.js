@@ -4,6 +4,7 @@ import { createQueue } from '../base/queue.js';
 import { createChatSender } from './chat_sender.js';
 import { createChatState, NO_CHAT } from './chat_state.js';
 import { createForgetting } from './forgetting.js';
+import { createPromptStories } from './prompt_stories.js';
 import { createIdentifier } from './identify.js';
 import { createReplyStamp } from './reply_stamp.js';
 
@@ -35,8 +36,12 @@ async function sendAll(host, sendBatch, signal) {
  * @param {Host} parts.host @param {People} parts.people @param {Ask} parts.ask
  * @param {(avatar: string) => Promise<string[]>} parts.chatNames names of a character's chats
  * @param {() => void} parts.changed called after each change of the state
- * @param {() => boolean} [parts.readOnly] the user wants nothing new remembered */
-export function createChatSync({ host, people, ask, chatNames, changed, readOnly = () => false }) {
+ * @param {() => boolean} [parts.readOnly] the user wants nothing new remembered
+ * @param {() => number} [parts.minor] minor version of the sidecar's contract
+ * @param {import('../tavern/regex_guard.js').RegexGuard} [parts.guard] of the player's regexes */
+export function createChatSync(parts) {
+    const { host, people, ask, chatNames, changed, readOnly = () => false } = parts;
+    const { minor = () => 0, guard } = parts;
     const state = createChatState();
     const inTurn = createQueue();
     const replyStamp = createReplyStamp(host);
@@ -47,7 +52,9 @@ export function createChatSync({ host, people, ask, chatNames, changed, readOnly
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     let reading = new AbortController();
     const replyWaits = () => waitingReplies > 0;
+    const stories = createPromptStories({ host, wanted: () => minor() >= 2, guard });
     const sender = createChatSender({
+        stories,
         ...{ host, people, ask, identifier, state, changed, mayStore, replyWaits },
     });
 
@@ -128,6 +135,8 @@ export function createChatSync({ host, people, ask, chatNames, changed, readOnly
         presence: identifier.presence,
         expectReply: replyStamp.expect,
         reset: sender.reset,
+        /** Whether a regex of the player threw or hung on a message. */
+        regexFailed: stories.hasFailed,
         /** Slots of the open chat that the sidecar has. @returns {Set<string>} */
         storedSlots: () => new Set(sender.storedSlots(state.chat)),
         /** Whether the sidecar has any message of the open chat. */

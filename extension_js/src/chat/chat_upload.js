@@ -41,7 +41,7 @@ function firstBatch(entries, maxChars) {
     let chars = 0;
     let count = 0;
     for (const entry of entries.slice(0, BATCH_MESSAGES)) {
-        chars += entry.text.length;
+        chars += entry.text.length + (entry.story?.length ?? 0);
         if (chars > maxChars && count > 0) break;
         count++;
     }
@@ -51,7 +51,7 @@ function firstBatch(entries, maxChars) {
 /** The first request: a short chat goes with its texts, a long one without, to learn which are lacking.
  * @param {Entry[]} entries @param {number} maxChars @returns {Round} */
 function firstRound(entries, maxChars) {
-    const chars = entries.reduce((sum, entry) => sum + entry.text.length, 0);
+    const chars = entries.reduce((sum, entry) => sum + entry.text.length + (entry.story?.length ?? 0), 0);
     const isShort = entries.length <= BATCH_MESSAGES && chars <= maxChars;
     return { listed: entries, withText: new Set(isShort ? entries : []), remaining: 0 };
 }

@@ -9,7 +9,7 @@
 /** The next step for the user; empty when there is none.
  * @typedef {'' | 'plugin_disabled' | 'log_in' | 'sidecar_down' | 'sidecar_starting' | 'sidecar_slow'
  *   | 'sidecar_old' | 'sidecar_new' | 'origin_refused' | 'token_wrong' | 'blocked_by_browser'
- *   | 'fallback_model' | 'degraded' | 'held_removal' | 'vectors_on' | 'not_in_prompt' | 'nowhere' | 'indexing' | 'turned_off'
+ *   | 'fallback_model' | 'degraded' | 'held_removal' | 'vectors_on' | 'regex_failed' | 'not_in_prompt' | 'nowhere' | 'indexing' | 'turned_off'
  *   | 'store_read_only' | 'read_only' | 'chat_off' | 'connecting'} Step */
 
 /** How one route answered: its health, or why not. `status` is 0 when nothing came back; `listens`: something
@@ -27,6 +27,7 @@
  * @property {boolean} vectors Vector Storage recalls chat messages too
  * @property {boolean} notInPrompt memories were recalled but the final prompt did not have them
  * @property {boolean} [nowhere] memories were recalled, and no macro placed them in the final prompt
+ * @property {boolean} [regexFailed] a regex of the player threw or hung, so that its message is read as it is
  * @property {boolean} readOnly the user wants nothing new remembered
  * @property {boolean} chatOff the user had the open chat forgotten
  */
@@ -79,11 +80,12 @@ function judgeHealth(health, circumstances) {
 
 /** What a user may want to change although all is well.
  * @param {Health} health @param {Circumstances} circumstances @returns {Step} */
-function hintFor(health, { readOnly, chatOff, vectors, lag }) {
+function hintFor(health, { readOnly, chatOff, vectors, lag, regexFailed }) {
     if (lag) return 'indexing';
     if (readOnly) return 'read_only';
     if (chatOff) return 'chat_off';
     if (vectors) return 'vectors_on';
+    if (regexFailed) return 'regex_failed';
     return health.embedder?.fallback ? 'fallback_model' : '';
 }
 

@@ -2,6 +2,7 @@
 
 import { createChatAccess } from './host_chat.js';
 import { createPromptAccess } from './host_prompt.js';
+import { createRegexAccess } from './prompt_regexes.js';
 import { createPageAccess } from './host_page.js';
 import { createScriptAccess } from './host_scripts.js';
 
@@ -23,6 +24,7 @@ export function createHost(getContext) {
         ...createPromptAccess(getContext),
         ...createPageAccess(getContext),
         ...createScriptAccess(getContext),
+        ...createRegexAccess(getContext),
 
         /** @param {EventName} name
          * @param {(...args: any[]) => unknown} handler must return at once: SillyTavern waits for it */

@@ -63,13 +63,15 @@ export function presentAt(message, souls, cast) {
 /** The messages of a chat. Messages without a slot are left out: mint slots first.
  * @param {readonly StMessage[]} chat
  * @param {{souls: readonly string[], cast: readonly string[]}} people
+ * @param {(message: StMessage) => string | null} [shown] what the prompt shows of a message, if not its text
  * @returns {Entry[]} */
-export function snapshot(chat, { souls, cast }) {
+export function snapshot(chat, { souls, cast }, shown = () => null) {
     const entries = [];
     for (const message of chat) {
         const slot = slotOf(message);
         if (slot === null) continue;
         const { text, hash, story } = versionOf(message);
+        const inPrompt = shown(message);
         entries.push({
             slot,
             hash,
@@ -81,6 +83,7 @@ export function snapshot(chat, { souls, cast }) {
             swipe: message.swipe_id ?? 0,
             present: presentAt(message, souls, cast),
             text,
+            ...(inPrompt !== null && { story: inPrompt }),
         });
     }
     return entries;
