@@ -164,6 +164,8 @@
  * @property {string | null} [reworded] what a model made of it; its own text is kept
  * @property {Unit[]} [units] of the rewording where there is one
  * @property {Anchor[]} [anchors]
+ * @property {{kind: 'reasoning' | 'status' | 'markup' | 'code' | 'picture' | 'out_of_character' | 'rest',
+ *   characters: number}[]} [left_out] of its message, because it is no story
  */
 /** @typedef {ListedMemory & MemoryDetail} WholeMemory */
 

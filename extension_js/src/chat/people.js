@@ -70,7 +70,10 @@ export function createPeople(host, settings, ask, minor = () => 0) {
                     ...promptOf(settings()),
                 }),
                 scope: scope ?? settings().scope,
-                ...(minor() >= 2 && { digest: config.digest ?? null }),
+                ...(minor() >= 2 && {
+                    digest: config.digest ?? null,
+                    whole_messages: config.whole_messages ?? null,
+                }),
             },
         };
     }

@@ -1,4 +1,4 @@
-// Settings of one character that few change: hidden messages, clock, budget, number of memories, digests.
+// Settings of one character that few change: hidden messages, what is no story, clock, budget, number of memories, digests.
 
 import { byId, el } from '../base/dom.js';
 import { bounded } from '../base/settings.js';
@@ -15,16 +15,17 @@ const PERIODS = ['hour', 'day', 'week', 'month', 'year', 'chat'];
 const USUAL = PERIODS.slice(1);
 const CLOCKS = /** @type {const} */ (['turns', 'story', 'wall']);
 
-/** @returns {Part} */
-function bindHidden() {
-    const select = /** @type {HTMLSelectElement} */ (byId('soulmem_card_hidden'));
+/** A choice of yes, no, or what holds for all characters.
+ * @param {string} id @param {'remember_hidden' | 'whole_messages'} name in the card @returns {Part} */
+function bindChoice(id, name) {
+    const select = /** @type {HTMLSelectElement} */ (byId(id));
     const values = /** @type {Record<string, boolean>} */ ({ yes: true, no: false });
     return {
         inputs: [select],
-        show({ remember_hidden: own }) {
+        show({ [name]: own }) {
             select.value = own === undefined ? '' : own ? 'yes' : 'no';
         },
-        value: () => ({ remember_hidden: values[select.value] }),
+        value: () => ({ [name]: values[select.value] }),
     };
 }
 
@@ -92,7 +93,8 @@ function bindDigests(say) {
 /** @param {Say} say @returns {Part} all of them */
 export function bindLimits(say) {
     const parts = [
-        bindHidden(),
+        bindChoice('soulmem_card_hidden', 'remember_hidden'),
+        bindChoice('soulmem_card_whole', 'whole_messages'),
         bindClock(),
         bindNumber('budget', 'budget_tokens'),
         bindNumber('max_items', 'max_items'),

@@ -91,6 +91,7 @@ export async function memoryView(context, id, leave) {
             ]),
             ...bodyOf(memory, draft),
             el('small', { class: 'soulmem_hint', text: factsText(context, memory) }),
+            ...leftOutNodes(memory, say),
             el('h4', { text: say('sources') }),
             sources,
             el('h4', { text: say('history') }),
@@ -234,6 +235,16 @@ function originalView({ say }, memory, text, isOpen) {
     const head = el('small', { class: 'soulmem_hint', text: say(memory.reworded ? 'reworded_hint' : 'reads_hint') });
     const elements = [head, reads, bar, el('div', { class: 'soulmem_row' }, [toggle]), original];
     return { elements, show: () => set(true) };
+}
+
+/** What of its message the memory leaves out. @param {WholeMemory} memory @param {Say} say @returns {HTMLElement[]} */
+function leftOutNodes(memory, say) {
+    const parts = (memory.left_out ?? []).map(({ kind, characters }) =>
+        say('left_out_part', { kind: say(/** @type {Key} */ (`left_out_${kind}`)), n: characters }),
+    );
+    if (!parts.length) return [];
+    const text = say('left_out', { parts: parts.join(', ') });
+    return [el('small', { id: 'soulmem_left_out', class: 'soulmem_hint', text })];
 }
 
 /** Buttons for what can be changed beside the text.

@@ -16,6 +16,7 @@ from soulmem.domain.micro_units import Anchor, MicroUnit
 from soulmem.domain.opinions import NEUTRAL
 from soulmem.domain.phrases import Wording
 from soulmem.domain.situation import Emotion
+from soulmem.domain.story_text import LeftOut
 from soulmem.domain.usage import Usage
 
 
@@ -188,6 +189,7 @@ class MemoryView:
     is_waiting: bool = False  # a draft that its lines hardly carry, not confirmed yet
     confidence: float = 1.0  # 0..1, how far its lines carry a draft
     told: int = 1  # tellings of one event that it unites
+    left_out: tuple[LeftOut, ...] = ()  # of its message, because it is no story
     is_fact: bool = False  # `memory` stands for a relation between concepts
 
 

@@ -311,9 +311,14 @@ class MemoryEditor:
     async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
         """As `get`, for a memory of a given mind."""
         await self._loader.complete(world.owner, mind, [memory])
-        return await self._compute.run(
+        view = await self._compute.run(
             listing.whole, mind, memory, self._clock.extra_turns
         )
+        if view.memory.origin is not Origin.CHAT:
+            return view
+        logs = [await world.log(place.chat) for place in view.sources[:1]]
+        left_out = await self._compute.run(listing.left_out, mind, view.memory, logs)
+        return replace(view, left_out=left_out)
 
     async def list(self, owner: Owner, wanted: MemoryFilter) -> Page:
         """One page of memories, best rung of the tag ladder first, then the newest.

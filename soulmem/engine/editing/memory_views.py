@@ -5,15 +5,17 @@ Compute thread only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
+from soulmem.conversation.episodes import narrative
 from soulmem.domain.digests import period_of
 from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
+from soulmem.domain.story_text import LeftOut
 from soulmem.engine.api.requests import ListOrder, MemoryFilter
 from soulmem.engine.api.results import MemoryView, Page
 from soulmem.engine.editing.cursors import (
@@ -46,6 +48,7 @@ from soulmem.engine.views.read_texts import read_texts, turns_left
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.engine.views.word_concepts import word_concept, word_edges, word_view
+from soulmem.engine.world.message_log import ChatLog
 
 _PLACES = 50  # most places shown of a concept
 _EDGES = 200  # most edges shown of a memory
@@ -95,6 +98,21 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
         base_activation=present.activation,
         standing=standing,
     )
+
+
+@compute_only
+def left_out(
+    mind: Mind, memory: Memory, logs: Iterable[ChatLog | None]
+) -> tuple[LeftOut, ...]:
+    """What of its message an episode leaves out, as far as one of these chats has the message."""
+    for log in logs:
+        for version in memory.evidence[0] if log is not None else ():
+            index = log.index.get(version.slot) if log is not None else None
+            if log is not None and index is not None:
+                message = log.remembered(mind.soul)[index]
+                if message.version == version and narrative(message) == memory.text:
+                    return message.left_out
+    return ()
 
 
 @compute_only

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryState
 from soulmem.domain.micro_units import Anchor, MicroUnit
+from soulmem.domain.story_text import LeftOut
 from soulmem.domain.usage import Usage
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.server.responses.common import (
@@ -125,6 +127,13 @@ class AnchorResponse(ResponseBody, frozen=True):
     stability: float
 
 
+class LeftOutResponse(ResponseBody, frozen=True):
+    """What of its message a memory leaves out, because it is no story: so many characters of a kind."""
+
+    kind: str
+    characters: int
+
+
 class MemoryResponse(MemoryFields, frozen=True):
     """A memory with everything that belongs to it. Each set of `evidence` supports it alone.
 
@@ -154,6 +163,7 @@ class MemoryResponse(MemoryFields, frozen=True):
     reworded: str | None = None
     units: list[UnitResponse] = field(default_factory=list)
     anchors: list[AnchorResponse] = field(default_factory=list)
+    left_out: list[LeftOutResponse] = field(default_factory=list)
 
 
 class MemoriesResponse(ResponseBody, frozen=True):
@@ -222,7 +232,16 @@ def memory_response(view: MemoryView) -> MemoryResponse:
         reworded=view.reads if view.reads not in ("", memory.text) else None,
         units=[_unit(view.reads, unit) for unit in view.units],
         anchors=list(map(_anchor, view.anchors)),
+        left_out=_left_out(view.left_out),
     )
+
+
+def _left_out(parts: Iterable[LeftOut]) -> list[LeftOutResponse]:
+    """The parts by kind, in the order of their kinds' first parts."""
+    characters: Counter[str] = Counter()
+    for part in parts:
+        characters[part.kind.value] += part.end - part.start
+    return [LeftOutResponse(kind, count) for kind, count in characters.items()]
 
 
 def memories_response(page: Page) -> MemoriesResponse:

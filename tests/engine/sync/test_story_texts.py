@@ -9,7 +9,7 @@ import pytest
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.memories import MemoryKind
-from tests.engine.stage import Stage, line
+from tests.engine.stage import ME, Stage, line
 
 TALES = [
     "*sets a lamp down* The cellar key hangs behind the clock.",
@@ -141,3 +141,14 @@ async def test_what_stands_in_the_prompt_is_known_by_its_story(stage: Stage) -> 
     assert [m.text for m in answer.memories if "ring" in m.text] == [
         f"Mira: {TALES[2]}"
     ]
+
+
+async def test_a_memory_says_what_of_its_message_is_left_out(stage: Stage) -> None:
+    await stage.sync("c", chat(blocks=True))
+    await stage.close("c")
+    key = await stage.find(f"Mira: {TALES[0]}")
+    view = await stage.engine.memories.get(ME, key)
+    kinds = [part.kind.value for part in view.left_out]
+    assert kinds == ["reasoning", "status", "status"]
+    plain = await stage.find("Al: And then, 0?")
+    assert (await stage.engine.memories.get(ME, plain)).left_out == ()

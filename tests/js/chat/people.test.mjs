@@ -201,12 +201,13 @@ test("a forgotten character stays so in its card, and comes back by the user's w
 
 test('what few change goes to the sidecar as well, and unset is its default', async () => {
     const { people, asked, world } = scene();
-    const unset = { clock: null, budget_tokens: null, max_items: null, remember_hidden: null, digest: null };
+    const unset = { clock: null, budget_tokens: null, max_items: null, remember_hidden: null, whole_messages: null, digest: null };
     const own = {
         clock: /** @type {const} */ ('story'),
         budget_tokens: 500,
         max_items: 3,
         remember_hidden: false,
+        whole_messages: true,
         digest: { hour: 4, periods: ['hour', 'day'] },
     };
     const sent = () => Object.fromEntries(Object.keys(own).map(key => [key, asked.at(-1)?.[2].config[key]]));
@@ -222,5 +223,5 @@ test('what few change goes to the sidecar as well, and unset is its default', as
     assert.deepEqual(sent(), unset);
     world.minor = 1;
     await people.push(await people.inChat());
-    assert.deepEqual(sent(), { ...unset, digest: undefined }, 'an older one does not know it');
+    assert.deepEqual(sent(), { ...unset, digest: undefined, whole_messages: undefined }, 'an older one does not know it');
 });

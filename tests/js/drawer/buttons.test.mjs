@@ -196,6 +196,7 @@ test('hidden messages, clock, limits and digests of a character are set, kept be
     };
     assert.equal(page.get('#soulmem_card_budget').getAttribute('placeholder'), '1200');
     await change('#soulmem_card_hidden', 'no');
+    await change('#soulmem_card_whole', 'yes');
     await change('#soulmem_card_clock', 'story');
     await change('#soulmem_card_budget', '20');
     await change('#soulmem_card_max_items', '3');
@@ -205,10 +206,10 @@ test('hidden messages, clock, limits and digests of a character are set, kept be
     await settle();
     await change('#soulmem_card_digest_from', '4');
     const digest = { hour: 4, periods: ['day', 'month', 'year', 'chat'] };
-    const whole = { remember_hidden: false, clock: 'story', budget_tokens: 100, max_items: 3, digest };
+    const whole = { remember_hidden: false, whole_messages: true, clock: 'story', budget_tokens: 100, max_items: 3, digest };
     assert.deepEqual(config(), whole);
     assert.equal(page.get('#soulmem_card_budget').value, '100', 'as it was corrected');
-    for (const id of ['hidden', 'clock', 'budget', 'max_items']) await change(`#soulmem_card_${id}`, '');
+    for (const id of ['hidden', 'whole', 'clock', 'budget', 'max_items']) await change(`#soulmem_card_${id}`, '');
     await page.get('#soulmem_card_general_digest').tick(true);
     await settle();
     assert.deepEqual(config(), {});

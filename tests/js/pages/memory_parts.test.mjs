@@ -137,3 +137,15 @@ test('the history shows a rewording beside the original, and takes it back', asy
     await settle();
     assert.deepEqual(scene.take('POST /undo')[0].body, { soul: 's1', change: 'c1' });
 });
+
+test('what of the message is no story is named below the memory', async () => {
+    const left_out = [
+        { kind: 'status', characters: 154 },
+        { kind: 'reasoning', characters: 80 },
+    ];
+    const { page } = await memoryOpen({ left_out });
+    const told = 'Left out, as it is no story: status block (154 characters), reasoning (80 characters).';
+    assert.equal(page.get('#soulmem_left_out').textContent, told);
+    const whole = await memoryOpen({ left_out: [] });
+    assert.equal(whole.page.body.querySelector('#soulmem_left_out'), null);
+});
