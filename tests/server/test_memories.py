@@ -104,6 +104,7 @@ async def test_the_least_a_memory_needs(client: Client, engine: FakeEngine) -> N
         "reworded": None,
         "units": [],
         "anchors": [],
+        "left_out": [],
     }
 
 
