@@ -19,7 +19,8 @@ class PruneParams:
     """When a text is put into the bin by itself; design 6."""
 
     unused: float = 500.0  # turns; no text goes sooner after its last recall
-    stability: float = 600.0  # turns; S0 of a text
+    stability: float = 600.0  # turns; S0 of plain talk
+    plain: float = 0.1  # 0..1, importance of plain talk
     floor: float = FLOOR  # 0..1, what is left of a text at its end
     importance: float = 0.6  # 0..1; what matters as much as a promise never goes
     spacing: float = PlasticityParams().spacing
@@ -30,8 +31,7 @@ class PruneParams:
 class TextFactors:
     """What the life of n texts depends on; every array has shape (n,)."""
 
-    words: Doubles  # >= 0, words of content that a question may meet it by
-    feeling: Doubles  # 0..1, intensity of the strongest emotion in it
+    importance: Doubles  # 0..1
     tellings: Doubles  # >= 1, how often it was told
     recalls: Doubles  # >= 0, spaced recalls
 
@@ -41,16 +41,16 @@ def lifetimes(
 ) -> Doubles:
     """Turns without a recall after which each text is forgotten, float64[n].
 
-        unused >= S / pace * ln(1 / floor) * max(1, words) * tellings,
-        S = stability * (1 + feeling) * spacing^recalls
+        unused >= S / pace * ln(1 / floor) * tellings,
+        S = stability * (importance / plain)^2 * spacing^recalls
 
-    Every word of content is one more thing that may be asked for: a greeting has none and goes first. `pace`
-    is the soul's forgetting setting, > 0 .. 2.
+    Its length says nothing. `pace` is the soul's forgetting setting, > 0 .. 2.
     """
     p = params or PruneParams()
-    stability = p.stability * (1.0 + texts.feeling) * p.spacing**texts.recalls
-    content = np.maximum(texts.words, 1.0) * np.maximum(texts.tellings, 1.0)
-    turns = stability * log(1.0 / p.floor) * content / pace
+    weight = (texts.importance / p.plain) ** 2
+    stability = p.stability * weight * p.spacing**texts.recalls
+    told = np.maximum(texts.tellings, 1.0)
+    turns = stability * log(1.0 / p.floor) * told / pace
     return np.asarray(np.maximum(turns, p.unused))
 
 

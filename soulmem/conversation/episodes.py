@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 
-from soulmem.conversation.importance import importance_of
+from soulmem.conversation.importance import UNREAD
 from soulmem.conversation.text_analysis import TextAnalysis, read
 from soulmem.domain.dialogue import Chat, Message, Role, text_hash
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
@@ -88,7 +88,7 @@ def episode_of(
         text=narrative(message),
         origin=Origin.CHAT,
         created=current_time,
-        importance=importance_of(message.text),
+        importance=UNREAD,
         timelines=Timelines.THIS,
         evidence=((message.version,),),
         situation=Situation(

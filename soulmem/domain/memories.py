@@ -113,6 +113,8 @@ class Memory:
     merged_into: MemoryId | None = None
     kept_apart: bool = False  # the user separated it: it is never joined again
     brought_back: bool = False  # the user undid its forgetting: it stays
+    # The user, a file or a model gave its importance; else the kinds of its lines say it
+    importance_given: bool = False
 
     def __post_init__(self) -> None:
         if not self.text.strip():

@@ -32,6 +32,7 @@ MEMORY_FIELDS = (
     "merged_into",
     "kept_apart",
     "brought_back",
+    "importance_given",
 )
 _MEMORY: Mapping[str, Any] = get_type_hints(Memory)
 _EDGE: Mapping[str, Any] = get_type_hints(Edge)

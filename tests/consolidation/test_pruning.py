@@ -1,4 +1,4 @@
-"""How long a text lasts: what says more, moves more or was recalled more lasts longer."""
+"""How long a text lasts: what matters more or was told or recalled more lasts longer, whatever its length."""
 
 from __future__ import annotations
 
@@ -19,28 +19,26 @@ from soulmem.domain.usage import Stamp, first_use
 
 
 def lifetime(
-    words: float = 0.0,
-    feeling: float = 0.0,
+    importance: float = 0.1,
     tellings: float = 1.0,
     recalls: float = 0.0,
     pace: float = 1.0,
 ) -> float:
     """The lifetime of one text, in turns."""
-    values = (np.asarray([value]) for value in (words, feeling, tellings, recalls))
+    values = (np.asarray([value]) for value in (importance, tellings, recalls))
     return float(lifetimes(TextFactors(*values), pace)[0])
 
 
-def test_a_greeting_lasts_until_a_twentieth_of_it_is_left() -> None:
+def test_plain_talk_lasts_until_a_twentieth_of_it_is_left() -> None:
     assert lifetime() == pytest.approx(600 * log(20))
-    assert lifetime(words=1) == lifetime()
 
 
-def test_a_text_lasts_once_as_long_for_each_word_of_content() -> None:
-    assert lifetime(words=5) == pytest.approx(5 * lifetime())
+def test_what_matters_twice_as_much_lasts_four_times_as_long() -> None:
+    assert lifetime(importance=0.2) == pytest.approx(4 * lifetime())
+    assert lifetime(importance=0.02) == PruneParams().unused  # filler goes first
 
 
-def test_feeling_tellings_and_recalls_lengthen_a_life() -> None:
-    assert lifetime(feeling=1.0) == pytest.approx(2 * lifetime())
+def test_tellings_and_recalls_lengthen_a_life() -> None:
     assert lifetime(tellings=3.0) == pytest.approx(3 * lifetime())
     assert lifetime(recalls=2.0) == pytest.approx(1.8**2 * lifetime())
 
@@ -48,7 +46,7 @@ def test_feeling_tellings_and_recalls_lengthen_a_life() -> None:
 def test_the_dial_shortens_a_life_but_not_below_the_turns_without_a_recall() -> None:
     assert lifetime(pace=2.0) == pytest.approx(lifetime() / 2)
     short = PruneParams(stability=1.0)
-    factors = TextFactors(*(np.zeros(1) for _ in range(4)))
+    factors = TextFactors(*(np.zeros(1) for _ in range(3)))
     assert lifetimes(factors, 1.0, short).tolist() == [short.unused]
 
 

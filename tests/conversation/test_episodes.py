@@ -17,7 +17,6 @@ from soulmem.conversation.episodes import (
     settled_count,
     spoken,
 )
-from soulmem.conversation.importance import importance_of
 from soulmem.conversation.story_texts import as_story
 from soulmem.domain.dialogue import Chat, Message, Role, Version, text_hash
 from soulmem.domain.ids import ChatId, SlotId, SoulId
@@ -161,47 +160,6 @@ def test_a_line_without_a_speaker_stands_alone() -> None:
         episode_of(MIRA, "Mira", ChatId("c1"), says("Rain.", speaker=""), NOON).text
         == "Rain."
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "importance"),
-    [
-        ("They walk on.", 0.2),
-        ("I love you.", 0.4),
-        ("I hate that I love you, she cried.", 0.55),
-        ("We leave on May 3.", 0.35),
-        ("我答应你。", 0.35),
-        ("别忘了带伞。", 0.5),
-        ("I promise, remember that I love you.", 0.85),
-        (
-            "I love, I love, I cry, I scream; remember: never forget what you swore in June!",
-            1.0,
-        ),
-    ],
-)
-def test_importance_follows_the_rule_of_the_design(
-    text: str, importance: float
-) -> None:
-    """.2, up to .4 for feelings, .15 for a vow, date or number, .3 for a plea to remember."""
-    assert importance_of(text) == pytest.approx(importance, abs=0.03)
-
-
-@pytest.mark.parametrize(
-    ("text", "emotion", "importance"),
-    [
-        ("Nice to meet you.", None, 0.35),
-        ("初次见面，请多关照。", None, 0.35),
-        ("We met again.", None, 0.2),
-        ("We cried.", 0.0, 0.2),
-        ("So it is.", 1.0, 0.6),
-        ("Remember our first meeting on 3 May, my love!", 1.0, 1.0),
-    ],
-)
-def test_a_first_meeting_and_a_feeling_that_is_named_count(
-    text: str, emotion: float | None, importance: float
-) -> None:
-    """A feeling that is named counts instead of what the words tell; never more than 1."""
-    assert importance_of(text, emotion) == pytest.approx(importance)
 
 
 def test_who_speaks_is_not_part_of_what_is_said() -> None:

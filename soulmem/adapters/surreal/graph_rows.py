@@ -81,11 +81,12 @@ def memory_row(owner: Owner, memory: Memory) -> Row:
 
 
 def _rare_fields(memory: Memory) -> Row:
-    """The fields of the few memories that are merged, were separated or brought back."""
+    """The fields of the few memories that are merged, were separated, brought back or given an importance."""
     fields = {
         "merged_into": memory.merged_into,
         "kept_apart": memory.kept_apart,
         "brought_back": memory.brought_back,
+        "importance_given": memory.importance_given,
     }
     return {name: value for name, value in fields.items() if value}
 
@@ -142,6 +143,7 @@ class Memories:
             merged_into,
             kept_apart,
             brought_back,
+            importance_given,
         ) = more
         return Memory(
             id=MemoryId(key),
@@ -174,6 +176,7 @@ class Memories:
             merged_into=MemoryId(merged_into) if merged_into else None,
             kept_apart=bool(kept_apart),
             brought_back=bool(brought_back),
+            importance_given=bool(importance_given),
         )
 
     def _terms(self, text: str) -> tuple[Term, ...]:

@@ -110,6 +110,7 @@ MEMORIES = Table(
             "concept",
         ),
         *("terms", "names", "merged_into", "kept_apart", "brought_back"),
+        "importance_given",
     ),
 )
 EDGES = Table(

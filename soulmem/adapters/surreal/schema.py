@@ -265,6 +265,11 @@ _BROUGHT_BACK = """
 DEFINE FIELD brought_back ON memory TYPE option<bool>;
 """
 
+# Whether somebody gave the importance of a memory; else the kinds of its lines say it.
+_IMPORTANCE_GIVEN = """
+DEFINE FIELD importance_given ON memory TYPE option<bool>;
+"""
+
 # stream_event [owner, soul, stream, time, event]: only ever added.
 _STREAMS = """
 DEFINE TABLE stream_event SCHEMAFULL;
@@ -364,6 +369,7 @@ MIGRATIONS = (
     Migration("0016_not_joined", _NOT_JOINED),
     Migration("0017_told_messages", _TOLD_MESSAGES),
     Migration("0018_brought_back", _BROUGHT_BACK),
+    Migration("0019_importance_given", _IMPORTANCE_GIVEN),
 )
 
 # The table of applied migrations. Every later SoulMem must be able to read it.

@@ -17,7 +17,6 @@ from soulmem.assembly.compose import language_of
 from soulmem.assembly.dates import period_text
 from soulmem.consolidation.digests import DigestParams, Sentence, choose_sentences
 from soulmem.conversation.episodes import spoken
-from soulmem.conversation.importance import importance_of
 from soulmem.domain.derivations import Derivation, Product, Work
 from soulmem.domain.digests import Period, last_instant, period_of
 from soulmem.domain.ids import MemoryId
@@ -216,7 +215,7 @@ def _sentence(mind: Mind, memory: Memory, text: str) -> Sentence:
     speaker = speaker_of(memory)
     shown = f"{speaker}: {_cut(text)}" if speaker else _cut(text)
     tokens = mind.tokeniser.telling(text)
-    return Sentence(shown, importance_of(text), tokens)
+    return Sentence(shown, mind.line_kinds.importance_of(memory), tokens)
 
 
 def _cut(text: str) -> str:

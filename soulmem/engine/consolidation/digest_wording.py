@@ -180,7 +180,11 @@ def _messages(mind: Mind, derivation: Derivation) -> list[tuple[str, str]]:
     cited = set(mind.derivations.cited(derivation.products[0].id))
     usable = [key for key in derivation.read if may_be_quoted(mind, key)]
     ranked = sorted(
-        usable, key=lambda key: (key not in cited, -mind.memories[key].importance)
+        usable,
+        key=lambda key: (
+            key not in cited,
+            -mind.line_kinds.importance_of(mind.memories[key]),
+        ),
     )
     chosen = set(ranked[:_READ])
     memories = mind.memories.many(key for key in usable if key in chosen)

@@ -11,7 +11,7 @@ from math import log
 from soulmem.assembly.compose import language_of
 from soulmem.assembly.dates import period_text
 from soulmem.consolidation.digests import DigestParams, Sentence, choose_sentences
-from soulmem.conversation.importance import importance_of
+from soulmem.conversation.importance import importance_by_words
 from soulmem.domain.calendar import local
 from soulmem.domain.digests import Period, last_instant
 from soulmem.domain.ids import MemoryId, SoulId, StreamId, derived_id
@@ -56,7 +56,9 @@ def highlight_quotations(
     candidates = sorted(listed[:_COMPARED], key=lambda event: event.position)
     told = [
         Sentence(
-            _line(event), importance_of(event.text), mind.tokeniser.telling(event.text)
+            _line(event),
+            importance_by_words(event.text),
+            mind.tokeniser.telling(event.text),
         )
         for event in candidates
     ]

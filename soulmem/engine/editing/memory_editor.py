@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from soulmem.conversation.episodes import said
-from soulmem.conversation.importance import importance_of
+from soulmem.conversation.importance import UNREAD
 from soulmem.conversation.text_analysis import read
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import TEXTS
@@ -127,7 +127,8 @@ class MemoryEditor:
                 origin=Origin.USER,
                 created=current_time,
                 tags=tuple(dict.fromkeys(new.tags)),
-                importance=_importance(new),
+                importance=UNREAD if new.importance is None else new.importance,
+                importance_given=new.importance is not None,
                 permanent=new.permanent,
                 locked=new.locked,
                 timelines=new.timelines,
@@ -446,14 +447,6 @@ class MemoryEditor:
         await self._auditor.carry_out(token, world, mind, change, author)
 
 
-def _importance(new: NewMemory) -> float:
-    if new.importance is not None:
-        return new.importance
-    return importance_of(
-        new.text, max((e.intensity for e in new.situation.emotions), default=None)
-    )
-
-
 def with_text_analysis(memory: Memory) -> Memory:
     """The memory with the terms and names of its text; its situation is left to the user."""
     if memory.kind not in TEXTS:
@@ -467,6 +460,8 @@ def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:
     out = {
         name: value for name in fields if (value := getattr(patch, name)) is not None
     }
+    if patch.importance is not None:
+        out["importance_given"] = True
     if patch.situation is not None:
         out["situation"] = _merged(memory.situation, patch.situation, patch.fields)
     if patch.concept is not None:

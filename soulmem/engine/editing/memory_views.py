@@ -140,7 +140,7 @@ def viewed(
     strengths = text_strengths(mind, memories, extra_turns)
     return [
         MemoryView(
-            memory,
+            mind.line_kinds.weighed(memory),
             source_places(mind, memory),
             strength=strength,
             usage=mind.recalls.usage(memory.id),

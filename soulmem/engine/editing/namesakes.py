@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from soulmem.conversation.importance import importance_of
+from soulmem.conversation.importance import UNREAD
 from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, Origin
@@ -100,6 +100,6 @@ def _namesake(old: Memory, name: str, current_time: datetime) -> Memory:
         text=name,
         origin=Origin.USER,
         created=current_time,
-        importance=importance_of(name, None),
+        importance=UNREAD,
         concept=ConceptDetail(detail.concept_type, aliases),
     )

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from soulmem.conversation.importance import importance_of
+from soulmem.conversation.importance import UNREAD
 from soulmem.conversation.text_analysis import read
 from soulmem.domain.audit import Action, Actor, AuditQuery
 from soulmem.domain.derivations import Derivation, Work
@@ -344,9 +344,8 @@ class _Piece:
         if existing is not None and _is_users(existing):
             self._kept.add(key)
             return
-        importance = statement.importance
-        if importance is None:
-            importance = importance_of(statement.text)
+        given = statement.importance
+        importance = UNREAD if given is None else given
         if existing is None:
             memory = self._new(key, statement, importance)
         else:
@@ -369,6 +368,7 @@ class _Piece:
             created=self._current_time,
             tags=(self._source, statement.part),
             importance=importance,
+            importance_given=statement.importance is not None,
         )
 
     def _linked(self, memory: Memory, found: FoundEvidence) -> Memory:

@@ -184,7 +184,8 @@ def _promote_or_add(
     working = mind.recalls.working
     assert working is not None
     for memory in memories:
-        stored_memory, usage = mind.memories[memory], mind.recalls.usage(memory)
+        stored_memory = mind.line_kinds.weighed(mind.memories[memory])
+        usage = mind.recalls.usage(memory)
         siblings, activations = (
             together.get(stored_memory.created, 1),
             working.activations(memory),

@@ -22,6 +22,7 @@ from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.facts import Facts, note_facts
+from soulmem.engine.mind.kind_table import KindTable
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.name_counts import NameCounts
 from soulmem.engine.mind.name_scope import NameScope
@@ -89,6 +90,7 @@ class Mind:
         self.rewordings = 0
         self._pairs = Pairs(self._rows)
         self.columns = Columns()
+        self.line_kinds = KindTable(self._rows, self.memories, self.columns)
         self.edges = EdgeTable(soul.id, self._rows)
         self.edge_vectors = EdgeVectors()
         self.residency = Residency()
@@ -417,6 +419,7 @@ class Mind:
         row = self._rows.add(memory.id)
         self.memories[memory.id] = memory
         self.columns.put(row, memory)
+        self.line_kinds.follow(row, old, memory)
         self.names.put(memory)
         self.tellings.put(memory)
         self.name_counts.swap(old, memory)
@@ -492,4 +495,5 @@ class Mind:
             self.words.drop(row)
             self.terms.incidence.drop(row)
             self.columns.clear(row)
+            self.line_kinds.drop(row)
             self.residency.reset_row(row)

@@ -90,7 +90,7 @@ class FadedReader:
         if rest != memory.text and faded.text == memory.text:
             units = tuple(_moved(faded.text, rest, faded.units))
             faded = replace(faded, text=rest, units=units)
-        reading = read_of(memory, faded)
+        reading = read_of(mind.line_kinds.weighed(memory), faded)
         return FadedMemory(
             memory=replace(memory, text=reading.text),
             visibility=faded.visibility,

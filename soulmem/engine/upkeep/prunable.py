@@ -66,13 +66,13 @@ def unprotected_rows(mind: Mind) -> Bools:
 def due_texts(
     mind: Mind, extra: int, params: ForgettingParams, ahead: float = 0.0
 ) -> list[MemoryId]:
-    """Texts without a name that were not recalled for as long as they last, what matters least first.
+    """Texts that were not recalled for as long as they last, what matters least first.
 
     `ahead` turns from now. Anchors are not looked at. About 10 ms for 100,000 links.
     """
     n, columns = mind.size, mind.columns
     may = unprotected_rows(mind) & np.isin(columns.kind[:n], _TEXTS)
-    may &= (columns.importance[:n] < params.text.importance) & ~_naming_rows(mind)
+    may &= columns.importance[:n] < params.text.importance
     rows = np.flatnonzero(may)
     lasts = _lifetimes(mind, rows, params)
     unused = turns_unused(mind, rows, extra)
@@ -137,19 +137,11 @@ def _lifetimes(mind: Mind, rows: Ints, params: ForgettingParams) -> Doubles:
         usage = mind.recalls.usage(mind.id_at(int(rows[place])))
         recalls[place] = spaced_recalls(usage, params.text) if usage else 0
     factors = TextFactors(
-        words=mind.terms.incidence.sizes(rows).astype(np.float64),
-        feeling=mind.columns.feeling[rows].astype(np.float64),
+        importance=mind.columns.importance[rows].astype(np.float64),
         tellings=tellings(mind)[rows].astype(np.float64),
         recalls=recalls,
     )
     return lifetimes(factors, mind.soul.settings.forgetting, params.text)
-
-
-def _naming_rows(mind: Mind) -> Bools:
-    """Rows of texts that mention a concept, bool[rows]."""
-    edges = mind.edges.arrays([EdgeKind.MENTIONS])
-    named = edges.source[mind.columns.kind[edges.target] == _CONCEPT]
-    return np.asarray(_end_counts(named, mind.size) > 0)
 
 
 def _without_links(mind: Mind, edges: EdgeArrays, extra: int) -> Bools:
@@ -178,7 +170,7 @@ def still_due(
 ) -> list[Memory]:
     """Those of these memories that are present, unprotected and that nothing else keeps.
 
-    A text is kept by a name, an anchor or recalls of late, a concept by being active or used of late.
+    A text is kept by an anchor or recalls of late, a concept by being active or used of late.
     """
     may = unprotected_rows(mind)
     texts: list[Memory] = []
@@ -190,7 +182,7 @@ def still_due(
         if memory.kind is MemoryKind.CONCEPT:
             if not memory.brought_back:
                 concepts.append(memory)
-        elif not (memory.names or is_kept(mind, memory, params)):
+        elif not is_kept(mind, memory, params):
             texts.append(memory)
     return [*texts, *_inactive(mind, concepts, extra, params)]
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.errors import SoulMemError
-from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.ids import Owner
 from soulmem.domain.phrases import Wording
 from soulmem.engine.api.results import EmbedderHealth
 from soulmem.engine.mind.mind import Mind
@@ -20,6 +20,7 @@ from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors import model_notes
 from soulmem.engine.vectors.encoder import SituationEncoder
+from soulmem.engine.vectors.kind_keeper import KindKeeper
 from soulmem.engine.vectors.model_sources import ModelSource as ModelSource
 from soulmem.engine.vectors.passes import Passes
 from soulmem.engine.vectors.stored_vectors import (
@@ -28,6 +29,7 @@ from soulmem.engine.vectors.stored_vectors import (
     vector_key,
 )
 from soulmem.engine.vectors.token_keeper import TokenKeeper
+from soulmem.engine.vectors.vector_sweep import VectorSweep
 from soulmem.engine.vectors.world_background import Usual
 from soulmem.engine.vectors.world_keeper import WorldKeeper
 from soulmem.graph.vectors import VectorTable
@@ -80,8 +82,6 @@ class EmbeddingService:
         self._passes = Passes(self._models)
         self.tokens = TokenKeeper(store=tokens, compute=compute, passes=self._passes)
         self._minds: list[Mind] = []
-        # At the last removal of unused vectors: the model, and how many texts each soul had dropped.
-        self._swept: tuple[str, tuple[tuple[SoulId, int], ...]] | None = None
         self._work = asyncio.Event()
         # Set when some model is in use, or none can be loaded.
         self._settled = asyncio.Event()
@@ -92,6 +92,8 @@ class EmbeddingService:
         self._saving: asyncio.Task[None] | None = None
         self.encoder = SituationEncoder(fallback)
         self._worlds = WorldKeeper(store=tokens, models=self._models)
+        self._kinds = KindKeeper(store=store, models=self._models, compute=compute)
+        self._sweep = VectorSweep(store=store, compute=compute)
 
     def start(self) -> None:
         """Start to load the models and to embed, in the background."""
@@ -111,6 +113,7 @@ class EmbeddingService:
         self._models.stop()
         self.encoder.stop()
         self._loader.stop()
+        self._kinds.stop()
 
     def health(self) -> EmbedderHealth:
         """State, model and dimension for `GET /v1/health`."""
@@ -186,6 +189,17 @@ class EmbeddingService:
         self._note_language(text)
         return self._worlds.vectors.of(self._embedder) if self._embedder else {}
 
+    async def kinds(self, texts: Sequence[str]) -> Vector | None:
+        """How surely each text is of each kind of line, float32[n, kinds] in the order of `line_kinds.KINDS`.
+
+        None while the kinds are not fitted yet, and if the model fails.
+        """
+        try:
+            return await self._kinds.of_lines(self._embedder, texts)
+        except SoulMemError as error:
+            self._fail(error)
+            return None
+
     async def seconds_per_text(self, texts: Sequence[str]) -> float:
         """Seconds that embedding takes for each of these texts, measured; 0 without a model or texts."""
         embedder = self._embedder
@@ -222,11 +236,16 @@ class EmbeddingService:
         self._work.set()
 
     async def wait_pending(self) -> None:
-        """Wait until every text of every open mind has its vector, or there is no model."""
+        """Wait until every text of every open mind has its vector and its kinds, or the model failed."""
         await self._settled.wait()
-        if self._embedder is not None:
+        if self._embedder is not None or self._is_without_model:
             self.wake()
             await self._quiet.wait()
+
+    @property
+    def _is_without_model(self) -> bool:
+        """Whether none is wanted, so that words alone tell the kinds of lines."""
+        return self._wanted_source is None and self._fallback_source is None
 
     async def switch_model(self) -> bool:
         """Idle work: once the wanted model is loaded, embed all texts with it, then use it.
@@ -254,32 +273,9 @@ class EmbeddingService:
             await self.tokens.tidy(mind)
 
     async def drop_unused_vectors(self) -> None:
-        """Idle work: delete stored vectors that no text of any open mind needs.
-
-        Call it only while every soul is open. Listing 280,000 vectors takes 3 s, so it is done
-        once after a start, and again only if texts were dropped since.
-        """
-        model = self._embedder.model if self._embedder else None
-        if model is None or self._better is not None:
-            return
-        dropped = tuple((m.soul.id, m.vector_queue.dropped_texts) for m in self._minds)
-        swept = (model, dropped)
-        if swept == self._swept:
-            return
-        needed = await self._needed_keys()
-        async for stored in self._store.vector_keys(model):
-            unused = [(m, key) for m, key in stored if key not in needed or m != model]
-            if unused:
-                await self._store.drop_vectors(unused)
-        self._swept = swept
-
-    async def _needed_keys(self) -> set[str]:
-        """The keys of the vectors of all texts of all open minds."""
-        needed: set[str] = set()
-        for mind in self._minds:
-            texts = await self._compute.run(mind.vector_queue.all_texts)
-            needed.update(vector_key(pending.text) for pending in texts)
-        return needed
+        """Idle work: delete stored vectors that no text of any open mind needs; only while every soul is open."""
+        if self._embedder is not None and self._better is None:
+            await self._sweep.run(self._embedder.model, self._minds)
 
     async def _load(self) -> None:
         try:
@@ -396,7 +392,7 @@ class EmbeddingService:
         """Embed one batch of pending texts, vectors before mere states; False if there are none."""
         embedder = self._embedder
         if embedder is None:
-            return False
+            return self._is_without_model and await self._one_batch_of_kinds()
         for mind in list(self._minds):
             wanted, few = await self._compute.run(_wanted, mind, self._batch())
             if (
@@ -425,6 +421,8 @@ class EmbeddingService:
                 return True
         if await self._one_batch_of_states(embedder):
             return True
+        if await self._one_batch_of_kinds():
+            return True
         with_tokens = self.tokens.serves(embedder)
         return await self._worlds.make(embedder, self._batch(), with_tokens=with_tokens)
 
@@ -439,6 +437,11 @@ class EmbeddingService:
             if wanted or more:
                 return True
         return False
+
+    async def _one_batch_of_kinds(self) -> bool:
+        """Judge what kinds of lines some messages have; False if all are judged."""
+        minds = list(self._minds)
+        return await self._kinds.make(self._embedder, minds, asked=self._is_asked())
 
     async def _saved(self) -> None:
         """Wait until the vectors of the last batch are stored. Raises what storing them raised."""

@@ -251,7 +251,7 @@ def _text_by(memory: Memory, record: FadingRecord | None) -> str:
 def _unit_courses(
     look: _Look, record: FadingRecord | None
 ) -> Iterator[tuple[UnitSpan, _Course]]:
-    mind, memory = look.mind, look.memory
+    mind, memory = look.mind, look.mind.line_kinds.weighed(look.memory)
     fades, emotion = blurs(mind, memory, look.pace), memory.strongest_emotion
     for span, state in _unit_states(mind, memory, record).items():
         first = unit_stability(span, emotion)
@@ -261,7 +261,7 @@ def _unit_courses(
 def _anchor_courses(
     look: _Look, record: FadingRecord | None
 ) -> Iterator[tuple[str, AnchorKind, _Course]]:
-    mind, memory = look.mind, look.memory
+    mind, memory = look.mind, look.mind.line_kinds.weighed(look.memory)
     fades, emotion = blurs(mind, memory, look.pace), memory.strongest_emotion
     text = _text_by(memory, record)
     for (words, kind), state in _anchor_states(mind, memory, record).items():

@@ -46,8 +46,9 @@ def read_texts(
 ) -> list[ReadText]:
     """The memories as they read when `turn` exchanges are lived; see `fadings_of` for the rest."""
     faded = fadings_of(mind, memories, turn, ahead=ahead, slowing=slowing, dial=dial)
+    weighed = map(mind.line_kinds.weighed, memories)
     return [
-        read_of(memory, state) for memory, state in zip(memories, faded, strict=True)
+        read_of(memory, state) for memory, state in zip(weighed, faded, strict=True)
     ]
 
 
@@ -56,6 +57,7 @@ def turns_left(mind: Mind, memory: Memory, extra: int) -> float | None:
     """Whole turns until nothing of the memory is told any more, 0 where nothing is; None if that never comes."""
     times = times_of(mind, memory, float(mind.lived_turns(extra)))
     spans = (unit.span for unit in times.units)
+    memory = mind.line_kinds.weighed(memory)
     left = readable_until(times, _kept(memory, spans), _label(memory, times.text))
     return float(ceil(left)) if left <= _NEVER else None
 

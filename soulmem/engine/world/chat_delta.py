@@ -205,6 +205,7 @@ def _added_episode(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:
         fresh,
         tags=kept.tags,
         importance=kept.importance,
+        importance_given=kept.importance_given,
         state=MemoryState.ACTIVE if is_merged else kept.state,
         kept_apart=kept.kept_apart,
         brought_back=kept.brought_back,

@@ -1,0 +1,228 @@
+"""KindKeeper: tells the kinds of lines of all open minds' messages, by the model that embeds them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.conversation.episodes import said
+from soulmem.domain.ids import MemoryId
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.vectors.stored_vectors import vector_key
+from soulmem.language import example_words
+from soulmem.language.line_kinds import (
+    KINDS,
+    LineKinds,
+    examples,
+    fitted,
+    identity,
+    lines_of,
+)
+from soulmem.ports.embedder import Embedder
+from soulmem.ports.store import Store
+
+log = logging.getLogger(__name__)
+
+Floats = NDArray[np.float32]
+
+_READ = 500  # texts whose stored scores are read at once
+_LINES = 16  # lines that are embedded in one call
+_SHORT = 4  # likewise while queries come
+_KEPT = 8  # models whose ridge is kept
+_fits: dict[str, LineKinds] = {}  # by model and examples: a fit takes 0.5 s
+
+
+@dataclass(frozen=True, slots=True)
+class _Unread:
+    """A memory whose kinds are not known."""
+
+    key: MemoryId
+    text: str  # as the memory tells it
+    lines: tuple[str, ...]  # of what was said
+
+
+class KindKeeper:
+    """Fits the kinds for each model once, and judges with them. Vectors of examples and scores are stored."""
+
+    def __init__(self, *, store: Store, models: Worker, compute: Worker) -> None:
+        """`models` is the thread of all embedders."""
+        self._store = store
+        self._models = models
+        self._compute = compute
+        self._fitting = Worker("soulmem-kinds")
+        # Vectors of examples, by the name that they are stored under, until all are made
+        self._examples: dict[str, dict[str, Floats]] = {}
+
+    def stop(self) -> None:
+        """Fit no more."""
+        self._fitting.stop()
+
+    def judge(self, embedder: Embedder | None) -> LineKinds | None:
+        """The kinds as a model tells them, if they are fitted; without a model by words."""
+        return _fits.get(_name(embedder))
+
+    async def of_lines(
+        self, embedder: Embedder | None, texts: Sequence[str]
+    ) -> Floats | None:
+        """Scores of these texts, float32[n, kinds]; None while nothing is fitted. Raises EmbedderError."""
+        judge = self.judge(embedder)
+        if judge is None or not texts:
+            return None
+        lines = [lines_of(text) for text in texts]
+        flat = [line for some in lines for line in some]
+        vectors = await self._models.run(_encode(embedder), flat)
+        return judge.of_texts(vectors, [len(some) for some in lines])
+
+    async def make(
+        self, embedder: Embedder | None, minds: Sequence[Mind], *, asked: bool
+    ) -> bool:
+        """Judge some messages, and fit before that; False if all are judged. Raises EmbedderError and StoreError.
+
+        asked  queries come, so a call must be short
+        """
+        name = _name(embedder)
+        for mind in minds:
+            unread = await self._compute.run(_unread, mind, name, _READ)
+            if not unread:
+                continue
+            if name not in _fits:
+                await self._fit(name, embedder, asked=asked)
+                return True
+            stored = await self._stored(name, embedder, unread)
+            if not stored:
+                few = _SHORT if asked else _LINES
+                stored = await self._judged(name, embedder, unread, few)
+            await self._compute.run(_take, mind, name, stored)
+            return True
+        return False
+
+    async def _stored(
+        self, name: str, embedder: Embedder | None, unread: Sequence[_Unread]
+    ) -> list[tuple[_Unread, Floats]]:
+        if embedder is None:
+            return []
+        found = await self._store.vectors(name, [vector_key(u.text) for u in unread])
+        out = []
+        for each in unread:
+            scores = np.frombuffer(found.get(vector_key(each.text), b""), "<f4")
+            if scores.size == len(KINDS):
+                out.append((each, scores))
+        return out
+
+    async def _judged(
+        self, name: str, embedder: Embedder | None, unread: Sequence[_Unread], few: int
+    ) -> list[tuple[_Unread, Floats]]:
+        """The scores of the first of these, at most `few` lines but one text at least; stored."""
+        some = [unread[0]]
+        for each in unread[1:]:
+            if sum(len(u.lines) for u in some) + len(each.lines) > few:
+                break
+            some.append(each)
+        flat = [line for each in some for line in each.lines]
+        vectors = []
+        for start in range(0, len(flat), few):
+            lines = flat[start : start + few]
+            vectors.append(await self._models.run(_encode(embedder), lines))
+        counts = [len(each.lines) for each in some]
+        scores = _fits[name].of_texts(np.concatenate(vectors), counts)
+        if embedder is not None:
+            rows = {
+                vector_key(each.text): row.tobytes()
+                for each, row in zip(some, scores, strict=True)
+            }
+            await self._store.put_vectors(name, rows)
+        return list(zip(some, scores, strict=True))
+
+    async def _fit(self, name: str, embedder: Embedder | None, *, asked: bool) -> None:
+        """Embed some example lines, or fit if all have vectors."""
+        if embedder is None:
+            _keep(name, await self._fitting.run(example_words.word_kinds))
+            return
+        own = _LINES_OF + embedder.model
+        if own not in self._examples:
+            self._examples = {own: await self._stored_examples(own, embedder.dim)}
+        known = self._examples[own]
+        missing = [line for line in examples() if line not in known]
+        if missing:
+            some = missing[: _LINES if asked else 4 * _LINES]
+            vectors = await self._models.run(embedder.embed, some)
+            known.update(zip(some, vectors, strict=True))
+            if len(some) < len(missing):
+                return
+            for start in range(0, len(known), _READ):
+                lines = list(known)[start : start + _READ]
+                rows = {vector_key(line): known[line].tobytes() for line in lines}
+                await self._store.put_vectors(own, rows)
+        _keep(name, await self._fitting.run(fitted, lambda some: _rows(known, some)))
+        self._examples.clear()
+        log.info("kinds of lines are fitted for %s", embedder.name)
+
+    async def _stored_examples(self, own: str, dim: int) -> dict[str, Floats]:
+        lines = {vector_key(line): line for line in examples()}
+        stored = await self._store.vectors(own, list(lines))
+        rows = {lines[k]: np.frombuffer(row, "<f4") for k, row in stored.items()}
+        return {line: row for line, row in rows.items() if row.size == dim}
+
+
+_LINES_OF = "example lines of "
+
+
+def is_kept(model: str, name: str, key: str, texts: AbstractSet[str]) -> bool:
+    """Whether a row that is stored under `name` says of a model what kind of line one of these texts, or an
+    example, is.
+    """
+    if name == _scores_of(model):
+        return key in texts
+    return name == _LINES_OF + model and key in _example_keys()
+
+
+def _name(embedder: Embedder | None) -> str:
+    return _scores_of(example_words.MODEL if embedder is None else embedder.model)
+
+
+def _scores_of(model: str) -> str:
+    """The name under which scores are stored: they are of one model and one set of examples."""
+    return f"kinds of {model} {identity()}"
+
+
+def _encode(embedder: Embedder | None) -> Callable[[Sequence[str]], Floats]:
+    return example_words.embed if embedder is None else embedder.embed
+
+
+def _rows(known: dict[str, Floats], lines: Sequence[str]) -> Floats:
+    return np.stack([known[line] for line in lines])
+
+
+def _keep(name: str, judge: LineKinds) -> None:
+    while len(_fits) >= _KEPT:
+        del _fits[next(iter(_fits))]
+    _fits[name] = judge
+
+
+@cache
+def _example_keys() -> frozenset[str]:
+    return frozenset(map(vector_key, examples()))
+
+
+@compute_only
+def _unread(mind: Mind, name: str, most: int) -> list[_Unread]:
+    """At most `most` memories whose kinds are not known, the newest first."""
+    mind.line_kinds.use_model(name)
+    rows = mind.line_kinds.missing(mind.size)[::-1][:most]
+    keys = mind.ids_at(rows.tolist())
+    memories = (mind.memories[key] for key in keys)
+    return [_Unread(m.id, m.text, tuple(lines_of(said(m)))) for m in memories]
+
+
+@compute_only
+def _take(mind: Mind, name: str, judged: Sequence[tuple[_Unread, Floats]]) -> None:
+    if mind.line_kinds.model == name:
+        mind.line_kinds.take([(each.key, each.text, scores) for each, scores in judged])

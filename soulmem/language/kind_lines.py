@@ -1,0 +1,69 @@
+"""The example lines of each kind of line, and what a kind says of itself: one file a kind in `data/kinds`.
+
+A file has comments (`# ...`), settings (`# name: value`) and the lines of each language under `[code]`:
+
+    importance  0..1, how much a line matters that surely is of this kind; without it the kind says nothing of that
+    against     the only kinds that this one is told from; without it, all that have none
+    whole       `yes`: a text is of the kind only if all its sentences are; else one is enough
+
+In a line `X` stands for a name. A new file is a new kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from soulmem.language.word_lists import FOLDER
+
+KIND_FOLDER = FOLDER / "kinds"
+_SETTING = re.compile(r"# (importance|against|whole): (.+)")
+_NAME = re.compile(r"(?<![A-Za-z])X(?![A-Za-z])")
+# For X in an example: names of people and what stands for them, so that no name makes a kind
+_SOMEBODY: Mapping[str, tuple[str, ...]] = {
+    "zh": ("那人", "阿青", "林远"),
+    "ja": ("あの人", "健太", "美咲"),
+}
+_ANYBODY: tuple[str, ...] = ("someone", "Anna", "Robert")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of line; see above."""
+
+    name: str
+    lines: tuple[str, ...]
+    importance: float | None = None
+    against: tuple[str, ...] = ()
+    whole: bool = False
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """All kinds, by name."""
+    return tuple(map(_read, sorted(path.stem for path in KIND_FOLDER.glob("*.txt"))))
+
+
+def _read(name: str) -> Kind:
+    settings: dict[str, str] = {}
+    lines: list[str] = []
+    somebody = _ANYBODY
+    text = (KIND_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    for line in filter(None, text.splitlines()):
+        if line.startswith("#"):
+            if setting := _SETTING.fullmatch(line):
+                settings[setting[1]] = setting[2]
+        elif line.startswith("["):
+            somebody = _SOMEBODY.get(line[1:-1], _ANYBODY)
+        else:
+            lines.append(_NAME.sub(somebody[len(lines) % len(somebody)], line))
+    importance = settings.get("importance")
+    return Kind(
+        name,
+        tuple(dict.fromkeys(lines)),
+        float(importance) if importance is not None else None,
+        tuple(settings.get("against", "").split()),
+        settings.get("whole") == "yes",
+    )

@@ -1,0 +1,96 @@
+"""Kinds of lines: the packaged encoder tells them apart in seven languages; words alone do in English."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from soulmem.adapters.packaged_encoder import load
+from soulmem.language import example_words
+from soulmem.language.kind_lines import kinds
+from soulmem.language.line_kinds import KINDS, Encode, LineKinds, fitted, lines_of
+from soulmem.language.word_lists import FOLDER
+from soulmem.ports.embedder import Embedder
+from tests.bench.kinds import confusion, kept_apart, languages, share_right
+
+pytestmark = pytest.mark.timeout(300)  # the encoder reads 2,500 lines once: 4 s
+
+AMONG = [kind.name for kind in kinds() if not kind.against]
+
+
+@cache
+def packaged() -> tuple[Embedder, LineKinds]:
+    """The packaged encoder, and the kinds as it tells them."""
+    encoder = load()
+    return encoder, fitted(encoder.embed)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_the_packaged_encoder_tells_kinds_apart_in_every_language(
+    language: str,
+) -> None:
+    encoder, judge = packaged()
+    right = share_right(confusion(judge, encoder.embed, kept_apart(language), AMONG))
+    assert right >= (0.9 if language in ("en", "zh") else 0.85)
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "ja"])
+def test_who_is_here_is_told_from_who_is_talked_of(language: str) -> None:
+    encoder, judge = packaged()
+    two = ["met", "talked_of"]
+    counts = confusion(judge, encoder.embed, kept_apart(language), two)
+    assert share_right(counts) >= 0.9
+
+
+def test_words_of_the_examples_tell_english_kinds_apart_without_an_encoder() -> None:
+    judge = example_words.word_kinds()
+    counts = confusion(judge, example_words.embed, kept_apart("en"), AMONG)
+    assert share_right(counts) >= 0.75
+
+
+def test_no_line_that_is_kept_apart_is_an_example() -> None:
+    apart = {
+        line
+        for language in languages()
+        for lines in kept_apart(language).values()
+        for line in lines
+    }
+    shown = [line for kind in kinds() for line in kind.lines]
+    assert len(apart) > 2000
+    assert apart.isdisjoint(shown)
+
+
+def test_every_file_is_a_kind_and_every_kind_has_lines() -> None:
+    files = sorted(path.stem for path in (FOLDER / "kinds").glob("*.txt"))
+    assert files == list(KINDS)
+    assert all(len(kind.lines) >= 100 for kind in kinds())
+    assert {name for kind in kinds() for name in kind.against} <= set(KINDS)
+
+
+def scores_of(text: str, encode: Encode, judge: LineKinds) -> dict[str, float]:
+    """The calibrated scores of a text by kind."""
+    lines = lines_of(text)
+    scores = judge.of_texts(encode(lines), [len(lines)])
+    return dict(zip(KINDS, np.round(scores[0], 2).tolist(), strict=True))
+
+
+def test_one_sentence_makes_a_text_momentous_and_all_make_it_filler() -> None:
+    encoder, judge = packaged()
+    long = scores_of(
+        "*nods* The soup is hot. I'm pregnant. Pass me the bread.",
+        encoder.embed,
+        judge,
+    )
+    assert long["momentous"] >= 0.5
+    assert max(long["filler"], long["plain"]) < 0.5
+    empty = scores_of("*nods* Okay. Thanks.", encoder.embed, judge)
+    assert empty["filler"] >= 0.5
+    assert max(empty["momentous"], empty["fact"], empty["promise"]) < 0.5
+
+
+def test_a_plea_to_remember_alone_is_nothing_momentous() -> None:
+    encoder, judge = packaged()
+    got = scores_of("Remember to close the window.", encoder.embed, judge)
+    assert max(got["momentous"], got["fact"]) < 0.5
