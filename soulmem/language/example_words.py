@@ -18,14 +18,14 @@ from soulmem.language.scripts import UNSPACED, is_unspaced
 Floats = NDArray[np.float32]
 
 MODEL = "words of examples"
-_DIM = 8192
+_DIM = 4096
 _RUN = re.compile(rf"(?:(?![{UNSPACED}_])\w)+|[{UNSPACED}]+|[^\w\s]")
 _STEM = 4  # signs of a word that its forms have in common
 _LONGEST = 2000  # signs that are read
 
 
 def embed(texts: Sequence[str]) -> Floats:
-    """Unit vectors, float32[n, 8192]: words and their beginnings, weighed by their rarity in the examples."""
+    """Unit vectors, float32[n, 4096]: words and their beginnings, weighed by their rarity in the examples."""
     counts = _counts(texts) * _rarity()
     length = np.linalg.norm(counts, axis=1, keepdims=True)
     return np.asarray(counts / np.where(length > 0, length, 1.0), np.float32)

@@ -41,7 +41,7 @@ class _Group:
 
     columns: NDArray[np.int64]
     mean: Doubles  # [dim]
-    own: Doubles | None  # [examples, dim], centred unit rows; None for a plain ridge
+    own: Floats | None  # [examples, dim], centred unit rows; None for a plain ridge
     weights: Doubles  # [examples, kinds], or [dim, kinds]
     base: Doubles  # [kinds]
 
@@ -154,13 +154,14 @@ def _fit(
     labels = np.repeat(np.arange(len(members)), [len(kind.lines) for kind in members])
     vectors = encode([line for kind in members for line in kind.lines])
     mean = vectors.mean(axis=0, dtype=np.float64)
-    own = _centred(vectors, mean)
+    own = _centred(vectors, mean).astype(np.float32)  # twice as fast, and as right
     wanted = np.where(labels[:, None] == np.arange(len(members)), 1.0, -1.0)
     # Each kind weighs the same, however many examples it has
     share = (len(labels) / len(members) / np.bincount(labels))[labels]
     base = np.average(wanted, axis=0, weights=share)
     likeness = own @ own.T if plain else np.exp(own @ own.T - 1.0)
-    inverse = np.linalg.inv(likeness + np.diag(_STRENGTH / share))
+    likeness[np.diag_indices_from(likeness)] += _STRENGTH / share
+    inverse = np.linalg.inv(likeness)
     weights = inverse @ (wanted - base)
     alone = wanted - weights / np.diag(inverse)[:, None]  # each left out in turn
     columns = np.array([KINDS.index(kind.name) for kind in members], np.int64)

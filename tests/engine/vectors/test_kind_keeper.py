@@ -15,9 +15,9 @@ FILLER = "Okay."
 PLAIN = "The kitchen towel hung crooked on its hook."
 
 
-async def told(stage: Stage, *texts: str, **settings: float) -> None:
+async def told(stage: Stage, *texts: str) -> None:
     """A chat that tells these, judged."""
-    await stage.soul(**settings)
+    await stage.soul()
     said = [line(f"t{i}", text) for i, text in enumerate(texts)]
     await stage.sync("c1", [*said, *lines(2)])
     await stage.engine.embedding.wait_pending()
