@@ -101,15 +101,16 @@ def lines_of(text: str) -> list[str]:
 
 @cache
 def identity() -> str:
-    """Differs where the examples, the world's lines or the way of judging do."""
+    """Differs where the examples, the world's lines or the way of judging do. The first call reads files."""
     whole = repr((kinds(), _world(), _STRENGTH, _MIDDLE, _USUAL))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 
-def examples() -> list[str]:
-    """All lines that `fitted` embeds: examples, and the world's plain lines."""
+@cache
+def examples() -> tuple[str, ...]:
+    """All lines that `fitted` embeds: examples, and the world's plain lines. The first call reads files."""
     own = chain.from_iterable(kind.lines for kind in kinds())
-    return list(dict.fromkeys((*own, *_world())))
+    return tuple(dict.fromkeys((*own, *_world())))
 
 
 def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
@@ -33,9 +33,10 @@ log = logging.getLogger(__name__)
 
 Floats = NDArray[np.float32]
 
-_READ = 500  # texts whose stored scores are read at once
+_READ = 64  # messages that are judged before new texts get their vectors
+_SHORT = 16  # likewise while queries come
 _LINES = 16  # lines that are embedded in one call
-_SHORT = 4  # likewise while queries come
+_WRITTEN = 500  # vectors of examples in one write
 _KEPT = 8  # models whose ridge is kept
 _fits: dict[str, LineKinds] = {}  # by model and examples: a fit takes 0.5 s
 
@@ -58,6 +59,7 @@ class KindKeeper:
         self._models = models
         self._compute = compute
         self._fitting = Worker("soulmem-kinds")
+        self._is_read = False  # the files of examples
         # Vectors of examples, by the name that they are stored under, until all are made
         self._examples: dict[str, dict[str, Floats]] = {}
 
@@ -67,7 +69,7 @@ class KindKeeper:
 
     def judge(self, embedder: Embedder | None) -> LineKinds | None:
         """The kinds as a model tells them, if they are fitted; without a model by words."""
-        return _fits.get(_name(embedder))
+        return _fits.get(_name(embedder)) if self._is_read else None
 
     async def of_lines(
         self, embedder: Embedder | None, texts: Sequence[str]
@@ -77,9 +79,7 @@ class KindKeeper:
         if judge is None or not texts:
             return None
         lines = [lines_of(text) for text in texts]
-        flat = [line for some in lines for line in some]
-        vectors = await self._models.run(_encode(embedder), flat)
-        return judge.of_texts(vectors, [len(some) for some in lines])
+        return await self._scores(judge, embedder, lines)
 
     async def make(
         self, embedder: Embedder | None, minds: Sequence[Mind], *, asked: bool
@@ -88,58 +88,70 @@ class KindKeeper:
 
         asked  queries come, so a call must be short
         """
+        if not self._is_read:
+            await self._fitting.run(_read_files)
+            self._is_read = True
         name = _name(embedder)
         for mind in minds:
-            unread = await self._compute.run(_unread, mind, name, _READ)
+            few = _SHORT if asked else _READ
+            unread = await self._compute.run(_unread, mind, name, few)
             if not unread:
                 continue
             if name not in _fits:
                 await self._fit(name, embedder, asked=asked)
                 return True
-            stored = await self._stored(name, embedder, unread)
-            if not stored:
-                few = _SHORT if asked else _LINES
-                stored = await self._judged(name, embedder, unread, few)
-            await self._compute.run(_take, mind, name, stored)
+            judged = await self._stored(name, embedder, unread)
+            judged |= await self._judged(
+                name, embedder, [each for each in unread if each not in judged]
+            )
+            await self._compute.run(_take, mind, name, judged)
             return True
         return False
 
     async def _stored(
         self, name: str, embedder: Embedder | None, unread: Sequence[_Unread]
-    ) -> list[tuple[_Unread, Floats]]:
+    ) -> dict[_Unread, Floats]:
         if embedder is None:
-            return []
+            return {}
         found = await self._store.vectors(name, [vector_key(u.text) for u in unread])
-        out = []
+        out = {}
         for each in unread:
             scores = np.frombuffer(found.get(vector_key(each.text), b""), "<f4")
             if scores.size == len(KINDS):
-                out.append((each, scores))
+                out[each] = scores
         return out
 
     async def _judged(
-        self, name: str, embedder: Embedder | None, unread: Sequence[_Unread], few: int
-    ) -> list[tuple[_Unread, Floats]]:
-        """The scores of the first of these, at most `few` lines but one text at least; stored."""
-        some = [unread[0]]
-        for each in unread[1:]:
-            if sum(len(u.lines) for u in some) + len(each.lines) > few:
-                break
-            some.append(each)
-        flat = [line for each in some for line in each.lines]
-        vectors = []
-        for start in range(0, len(flat), few):
-            lines = flat[start : start + few]
-            vectors.append(await self._models.run(_encode(embedder), lines))
-        counts = [len(each.lines) for each in some]
-        scores = _fits[name].of_texts(np.concatenate(vectors), counts)
+        self, name: str, embedder: Embedder | None, unread: Sequence[_Unread]
+    ) -> dict[_Unread, Floats]:
+        """The scores of these, which are stored."""
+        if not unread:
+            return {}
+        lines = [each.lines for each in unread]
+        scores = await self._scores(_fits[name], embedder, lines)
         if embedder is not None:
             rows = {
                 vector_key(each.text): row.tobytes()
-                for each, row in zip(some, scores, strict=True)
+                for each, row in zip(unread, scores, strict=True)
             }
             await self._store.put_vectors(name, rows)
-        return list(zip(some, scores, strict=True))
+        return dict(zip(unread, scores, strict=True))
+
+    async def _scores(
+        self,
+        judge: LineKinds,
+        embedder: Embedder | None,
+        texts: Sequence[Sequence[str]],
+    ) -> Floats:
+        """The scores of texts by their lines; a query waits for `_LINES` of them at most."""
+        encode = example_words.embed if embedder is None else embedder.embed
+        flat = [line for lines in texts for line in lines]
+        vectors = [
+            await self._models.run(encode, flat[start : start + _LINES])
+            for start in range(0, len(flat), _LINES)
+        ]
+        counts = [len(lines) for lines in texts]
+        return await self._fitting.run(_judge, judge, vectors, counts)
 
     async def _fit(self, name: str, embedder: Embedder | None, *, asked: bool) -> None:
         """Embed some example lines, or fit if all have vectors."""
@@ -157,8 +169,8 @@ class KindKeeper:
             known.update(zip(some, vectors, strict=True))
             if len(some) < len(missing):
                 return
-            for start in range(0, len(known), _READ):
-                lines = list(known)[start : start + _READ]
+            for start in range(0, len(known), _WRITTEN):
+                lines = list(known)[start : start + _WRITTEN]
                 rows = {vector_key(line): known[line].tobytes() for line in lines}
                 await self._store.put_vectors(own, rows)
         _keep(name, await self._fitting.run(fitted, lambda some: _rows(known, some)))
@@ -166,7 +178,7 @@ class KindKeeper:
         log.info("kinds of lines are fitted for %s", embedder.name)
 
     async def _stored_examples(self, own: str, dim: int) -> dict[str, Floats]:
-        lines = {vector_key(line): line for line in examples()}
+        lines = await self._fitting.run(_example_lines)
         stored = await self._store.vectors(own, list(lines))
         rows = {lines[k]: np.frombuffer(row, "<f4") for k, row in stored.items()}
         return {line: row for line, row in rows.items() if row.size == dim}
@@ -193,8 +205,10 @@ def _scores_of(model: str) -> str:
     return f"kinds of {model} {identity()}"
 
 
-def _encode(embedder: Embedder | None) -> Callable[[Sequence[str]], Floats]:
-    return example_words.embed if embedder is None else embedder.embed
+def _judge(
+    judge: LineKinds, vectors: Sequence[Floats], counts: Sequence[int]
+) -> Floats:
+    return judge.of_texts(np.concatenate(vectors), counts)
 
 
 def _rows(known: dict[str, Floats], lines: Sequence[str]) -> Floats:
@@ -207,9 +221,20 @@ def _keep(name: str, judge: LineKinds) -> None:
     _fits[name] = judge
 
 
+def _read_files() -> None:
+    """Read the examples, which the loop must not wait for."""
+    examples()
+    identity()
+    _example_keys()
+
+
 @cache
 def _example_keys() -> frozenset[str]:
     return frozenset(map(vector_key, examples()))
+
+
+def _example_lines() -> dict[str, str]:
+    return {vector_key(line): line for line in examples()}
 
 
 @compute_only
@@ -223,6 +248,8 @@ def _unread(mind: Mind, name: str, most: int) -> list[_Unread]:
 
 
 @compute_only
-def _take(mind: Mind, name: str, judged: Sequence[tuple[_Unread, Floats]]) -> None:
+def _take(mind: Mind, name: str, judged: Mapping[_Unread, Floats]) -> None:
     if mind.line_kinds.model == name:
-        mind.line_kinds.take([(each.key, each.text, scores) for each, scores in judged])
+        mind.line_kinds.take(
+            (each.key, each.text, scores) for each, scores in judged.items()
+        )

@@ -255,13 +255,14 @@ async def test_a_text_that_recalls_go_over_on_their_way_is_not_forgotten(
     stage: Stage,
 ) -> None:
     text = await talk(stage, "It rained all day.")
-    stage.clock.advance(0.0, 1900)
+    await stage.engine.embedding.wait_pending()
+    stage.clock.advance(0.0, 4000)
     mind = await stage.mind()
     await stage.engine.learner._load(lambda: [mind])  # the graph library
     assert mind.recalls.working is not None
     for _ in range(4):
         mind.recalls.working.add_recall(
-            [[text, await stage.find("Mira: text of m2")]], 1900
+            [[text, await stage.find("Mira: text of m2")]], 4000
         )
     await stage.engine.idle.run()
     assert await state(stage, text) is MemoryState.ACTIVE
