@@ -134,6 +134,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             backups=kept,
             images=SnapshotFolder(settings.data / IMAGES_FOLDER),
             tokens=TokenFolder(settings.data / TOKENS_FOLDER),
+            judges_lines=True,
             llm=models.sources(choice),
             models=models,
         )

@@ -99,6 +99,7 @@ class Ports:
     traces: TraceLog | None = None
     images: SnapshotStore | None = None
     tokens: TokenStore | None = None
+    judges_lines: bool = False  # messages matter as the kinds of their lines say
     backups: Backups | None = None
     llm: LlmSources | Llm | None = None
     models: ChoosableModels | None = None  # that the user can choose instead
@@ -123,6 +124,7 @@ def wire_engine(ports: Ports) -> Engine:
         wanted=ports.model,
         fallback=ports.fallback,
         tokens=ports.tokens,
+        judges_lines=ports.judges_lines,
     )
     snapshots = SnapshotKeeper(
         images=ports.images, store=store, compute=compute, params=params.images

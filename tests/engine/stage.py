@@ -113,7 +113,9 @@ class Stage:
         params: EngineParams | None = None,
         images: SnapshotStore | None = None,
         tokens: TokenStore | None = None,
+        judges_lines: bool = False,
     ) -> None:
+        self.judges_lines = judges_lines
         self.tokens = tokens
         self.images: SnapshotStore | None = images
         self.store: Store = store if store is not None else FakeStore()
@@ -151,6 +153,7 @@ class Stage:
                 traces=self.traces,
                 images=self.images,
                 tokens=self.tokens,
+                judges_lines=self.judges_lines,
             )
         )
 

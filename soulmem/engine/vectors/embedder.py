@@ -65,8 +65,9 @@ class EmbeddingService:
         wanted: ModelSource | None,
         fallback: ModelSource | None,
         tokens: TokenStore | None = None,
+        judges_lines: bool = False,
     ) -> None:
-        """`tokens` None: no token states are made."""
+        """`tokens` None: no token states are made. `judges_lines`: whether kinds of lines are told."""
         self._store = store
         self._compute = compute
         self._wanted_source = wanted
@@ -93,6 +94,7 @@ class EmbeddingService:
         self.encoder = SituationEncoder(fallback)
         self._worlds = WorldKeeper(store=tokens, models=self._models)
         self._kinds = KindKeeper(store=store, models=self._models, compute=compute)
+        self._judges_lines = judges_lines
         self._sweep = VectorSweep(store=store, compute=compute)
 
     def start(self) -> None:
@@ -440,6 +442,8 @@ class EmbeddingService:
 
     async def _one_batch_of_kinds(self) -> bool:
         """Judge what kinds of lines some messages have; False if all are judged."""
+        if not self._judges_lines:
+            return False
         minds = list(self._minds)
         return await self._kinds.make(self._embedder, minds, asked=self._is_asked())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -71,6 +71,16 @@ async def concepts(
     async with world.writing as token:
         change = MindChange(put_memories=tuple(made), put_edges=tuple(links))
         await world.carry_out(token, mind, Steps([change]))
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    """An engine that judges what kinds of lines messages have, by words, and one soul: s1, Mira."""
+    one = Stage(judges_lines=True)
+    await one.start()
+    await one.soul()
+    yield one
+    await one.stop()
 
 
 async def talk(stage: Stage, text: str = "text of m1", **settings: Any) -> MemoryId:

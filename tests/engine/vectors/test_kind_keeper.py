@@ -30,7 +30,7 @@ async def importance(stage: Stage, text: str) -> float:
 
 
 async def test_a_message_matters_as_its_kind_without_any_model() -> None:
-    stage = Stage()
+    stage = Stage(judges_lines=True)
     await stage.start()
     await told(stage, MOMENTOUS, FILLER, PLAIN)
     momentous, filler, plain = [
@@ -42,7 +42,7 @@ async def test_a_message_matters_as_its_kind_without_any_model() -> None:
 
 
 async def test_the_scores_of_each_message_are_at_hand_in_its_mind() -> None:
-    stage = Stage()
+    stage = Stage(judges_lines=True)
     await stage.start()
     await told(stage, MOMENTOUS, FILLER)
     mind = await stage.mind()
@@ -58,7 +58,7 @@ async def test_the_scores_of_each_message_are_at_hand_in_its_mind() -> None:
 
 
 async def test_an_importance_that_the_user_gave_stays() -> None:
-    stage = Stage()
+    stage = Stage(judges_lines=True)
     await stage.start()
     await told(stage, FILLER)
     key = await stage.find(f"Al: {FILLER}")
@@ -73,7 +73,7 @@ async def test_an_importance_that_the_user_gave_stays() -> None:
 
 
 async def test_a_text_that_is_changed_is_judged_anew() -> None:
-    stage = Stage()
+    stage = Stage(judges_lines=True)
     await stage.start()
     await told(stage, FILLER)
     key = await stage.find(f"Al: {FILLER}")
@@ -85,7 +85,7 @@ async def test_a_text_that_is_changed_is_judged_anew() -> None:
 
 
 async def test_what_was_judged_is_read_from_the_store_after_a_restart() -> None:
-    stage = Stage(model=FakeEmbedder().source())
+    stage = Stage(model=FakeEmbedder().source(), judges_lines=True)
     await stage.start()
     await told(stage, MOMENTOUS, PLAIN)
     before = await importance(stage, MOMENTOUS)
