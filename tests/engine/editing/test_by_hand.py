@@ -91,16 +91,26 @@ async def test_memories_by_hand_survive_a_restart(stage: Stage) -> None:
     ] == ["loves"]
 
 
-async def test_importance_is_given_by_the_rule_when_not_by_the_user(
-    stage: Stage,
-) -> None:
-    """A vow weighs more than small talk."""
-    small, vow = (
-        await stage.note("They walk."),
-        await stage.note("Remember what I promised you."),
-    )
-    assert small.memory.importance == 0.2
-    assert vow.memory.importance > 0.6
+async def test_a_note_matters_as_the_kind_of_its_lines_unless_the_user_says_how_much() -> (
+    None
+):
+    stage = Stage(judges_lines=True)
+    await stage.start()
+    await stage.soul()
+    notes = [
+        await stage.note("It's raining again."),
+        await stage.note("I promise I'll come back."),
+        await stage.note("It's raining again, as ever.", importance=0.7),
+    ]
+    await stage.engine.embedding.wait_pending()
+    small, vow, given = [
+        (await stage.engine.memories.get(ME, note.memory.id)).memory.importance
+        for note in notes
+    ]
+    await stage.stop()
+    assert small < 0.2
+    assert vow > 0.6
+    assert given == 0.7
 
 
 async def test_a_trigger_is_never_recalled(stage: Stage) -> None:

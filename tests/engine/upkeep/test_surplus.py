@@ -23,7 +23,7 @@ from tests.engine.upkeep.test_forgetting import SOUL, state
 
 KEEP = 100
 _DAY = 86_400  # seconds
-VOW = "I hate this so much! I promise, remember it: on the 5th of May I pay 900 crowns."
+VOW = "I promise I'll pay you back."
 
 
 async def lived(stage: Stage, count: int, **settings: Any) -> None:
@@ -32,6 +32,7 @@ async def lived(stage: Stage, count: int, **settings: Any) -> None:
     messages = [line("vow", VOW), *lines(count - 2, start=2)]
     for start in range(0, count, 50):
         await stage.sync("c1", [*messages[: start + 50], line("end", "Hm.")])
+    await stage.engine.embedding.wait_pending()
     stage.clock.advance(_DAY)
     await stage.engine.idle.run()
 
@@ -73,15 +74,19 @@ async def test_a_day_whose_digest_was_thrown_away_stays(stage: Stage) -> None:
     assert len(await present(stage)) == 161
 
 
-async def test_what_leaves_weighs_least_and_a_vow_never_leaves(stage: Stage) -> None:
+async def test_what_leaves_weighs_least_and_a_vow_never_leaves() -> None:
+    stage = Stage(judges_lines=True)
+    await stage.start()
     await lived(stage, 160)
     vow = await stage.find(f"Al: {VOW}")
-    assert (await stage.mind()).memories[vow].importance >= 0.6
+    mind = await stage.mind()
+    assert mind.line_kinds.importance_of(mind.memories[vow]) >= 0.6
     assert await state(stage, vow) is MemoryState.ACTIVE
     # All else weighs the same but for its age.
     stayed = {m.text for m in await present(stage)}
     assert "Al: text of m159" in stayed
     assert "Mira: text of m2" not in stayed
+    await stage.stop()
 
 
 async def test_the_history_says_why_it_left(stage: Stage) -> None:
