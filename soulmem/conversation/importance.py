@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.language.example_words import embed, word_kinds
-from soulmem.language.kind_lines import kinds
-from soulmem.language.line_kinds import lines_of
+from soulmem.language.kinds.example_words import embed, word_kinds
+from soulmem.language.kinds.kind_lines import kinds
+from soulmem.language.kinds.line_kinds import lines_of
 
 Floats = NDArray[np.float32]
 

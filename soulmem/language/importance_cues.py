@@ -1,4 +1,4 @@
-"""Words that make a message matter: feelings, vows, dates, first meetings, pleas to remember. en, zh, ja."""
+"""Words that a listener remembers a clause by: feelings, vows, dates. en, zh."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ def _cue(key: str, also: str = "") -> re.Pattern[str]:
 
 _FEELING = _cue("feelings")
 _VOW_OR_DATE = _cue("vows_and_dates", r"|\d")
-_FIRST_MEETING = _cue("first_meetings")
-_PLEA = _cue("pleas_to_remember")
 
 
 def feeling_words(text: str) -> int:
@@ -27,13 +25,3 @@ def feeling_words(text: str) -> int:
 def has_vow_or_date(text: str) -> bool:
     """Whether it holds a vow, a date, a number or a turning point of a life."""
     return _VOW_OR_DATE.search(text) is not None
-
-
-def has_first_meeting(text: str) -> bool:
-    """Whether people meet for the first time."""
-    return _FIRST_MEETING.search(text) is not None
-
-
-def has_plea_to_remember(text: str) -> bool:
-    """Whether somebody asks to keep something in mind."""
-    return _PLEA.search(text) is not None

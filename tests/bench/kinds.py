@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.language import example_words
-from soulmem.language.kind_lines import kinds
-from soulmem.language.line_kinds import Encode, LineKinds, fitted
+from soulmem.language.kinds import example_words
+from soulmem.language.kinds.kind_lines import kinds
+from soulmem.language.kinds.line_kinds import Encode, LineKinds, fitted
 
 Counts = NDArray[np.int64]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from soulmem.conversation.importance import UNREAD, importance_by_words, importances
-from soulmem.language.line_kinds import KINDS
+from soulmem.language.kinds.line_kinds import KINDS
 
 
 def of(**scores: float) -> float:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from soulmem.adapters.packaged_encoder import load
-from soulmem.language import example_words
-from soulmem.language.kind_lines import kinds
-from soulmem.language.line_kinds import KINDS, Encode, LineKinds, fitted, lines_of
+from soulmem.language.kinds import example_words
+from soulmem.language.kinds.kind_lines import kinds
+from soulmem.language.kinds.line_kinds import KINDS, Encode, LineKinds, fitted, lines_of
 from soulmem.language.word_lists import FOLDER
 from soulmem.ports.embedder import Embedder
 from tests.bench.kinds import confusion, kept_apart, languages, share_right

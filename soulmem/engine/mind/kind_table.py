@@ -15,7 +15,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.rows import Rows
-from soulmem.language.line_kinds import KINDS
+from soulmem.language.kinds.line_kinds import KINDS
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]

@@ -323,8 +323,7 @@ def _accessible_and_visible(
     accessible[blocked_for_walks(mind, doubted)] = False
     visible = mind.displayable_rows(accessible)
     visible[doubted] = False
-    if not with_doubted:
-        visible &= ~mind.line_kinds.filler(mind.size)
+    visible &= with_doubted | ~mind.line_kinds.filler(mind.size)
     if chat is not None:
         visible[mind.opinions.kept_out(chat)] = False
     return accessible, visible

@@ -17,8 +17,8 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.stored_vectors import vector_key
-from soulmem.language import example_words
-from soulmem.language.line_kinds import (
+from soulmem.language.kinds import example_words
+from soulmem.language.kinds.line_kinds import (
     KINDS,
     LineKinds,
     examples,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from soulmem.engine.api.requests import MemoryPatch
-from soulmem.language.line_kinds import KINDS
+from soulmem.language.kinds.line_kinds import KINDS
 from tests.engine.stage import ME, Stage, line, lines
 from tests.fakes.embedder import FakeEmbedder
 

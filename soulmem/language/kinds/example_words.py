@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.language.kind_lines import kinds
-from soulmem.language.line_kinds import LineKinds, fitted
+from soulmem.language.kinds.kind_lines import kinds
+from soulmem.language.kinds.line_kinds import LineKinds, fitted
 from soulmem.language.scripts import UNSPACED, is_unspaced
 
 Floats = NDArray[np.float32]

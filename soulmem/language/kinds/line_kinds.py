@@ -16,7 +16,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.language.kind_lines import Kind, kinds
+from soulmem.language.kinds.kind_lines import Kind, kinds
 from soulmem.language.segmentation import sentences
 from soulmem.language.world_lines import world_scenes
 
