@@ -44,9 +44,11 @@ def lifetimes(
         unused >= S / pace * ln(1 / floor) * tellings,
         S = stability * (importance / plain)^2 * spacing^recalls
 
-    Its length says nothing. `pace` is the soul's forgetting setting, > 0 .. 2.
+    Its length says nothing. `pace` is the soul's forgetting setting, 0 .. 2; at 0 nothing is ever forgotten.
     """
     p = params or PruneParams()
+    if pace <= 0.0:
+        return np.full(texts.importance.shape, np.inf)
     weight = (texts.importance / p.plain) ** 2
     stability = p.stability * weight * p.spacing**texts.recalls
     told = np.maximum(texts.tellings, 1.0)

@@ -45,6 +45,7 @@ def test_tellings_and_recalls_lengthen_a_life() -> None:
 
 def test_the_dial_shortens_a_life_but_not_below_the_turns_without_a_recall() -> None:
     assert lifetime(pace=2.0) == pytest.approx(lifetime() / 2)
+    assert lifetime(pace=0.0) == np.inf
     short = PruneParams(stability=1.0)
     factors = TextFactors(*(np.zeros(1) for _ in range(3)))
     assert lifetimes(factors, 1.0, short).tolist() == [short.unused]

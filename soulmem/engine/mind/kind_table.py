@@ -89,7 +89,7 @@ class KindTable:
         """A memory was put: another text has other kinds, the same still matters as they say."""
         if old is None or old.text != new.text:
             self.drop(row)
-        elif row < len(self._scores) and not np.isnan(self._scores[row, 0]):
+        elif self._is_judged(row):
             self._weigh({row: new})
 
     def drop(self, row: int) -> None:
@@ -100,7 +100,7 @@ class KindTable:
     def importance_of(self, memory: Memory) -> float:
         """How much a memory matters, 0..1: the figure that it was given, or what the kinds of its lines say."""
         row = self._rows.row(memory.id)
-        if row is None or _has_figure(memory):
+        if row is None or not self._is_judged(row) or _has_figure(memory):
             return memory.importance
         return float(self._columns.importance[row])
 
@@ -113,6 +113,9 @@ class KindTable:
 
     def _keys(self, rows: Sequence[int]) -> Iterable[tuple[int, MemoryId]]:
         return zip(rows, self._rows.ids(rows), strict=True)
+
+    def _is_judged(self, row: int) -> bool:
+        return row < len(self._scores) and not np.isnan(self._scores[row, 0])
 
     def _weigh(self, memories: dict[int, Memory]) -> None:
         rows = [row for row, memory in memories.items() if not _has_figure(memory)]

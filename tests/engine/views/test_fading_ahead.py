@@ -21,6 +21,7 @@ from soulmem.domain.micro_units import (
 )
 from soulmem.domain.retention import Decay
 from soulmem.domain.soul import SoulSettings
+from soulmem.engine.api.requests import MemoryPatch
 from soulmem.engine.views.fading_ahead import FadingMemory, Horizon
 from soulmem.engine.views.read_texts import read_texts, turns_left
 from tests.engine.stage import ME, Stage, line
@@ -81,11 +82,13 @@ async def test_the_forecast_comes_true_when_the_clock_is_moved(told: Stage) -> N
     assert [text.text for text in read] == list(foretold.values())
 
 
-async def test_what_says_too_little_leaves(told: Stage) -> None:
+async def test_what_matters_too_little_leaves(told: Stage) -> None:
     await told.sync("b", [line("b1", "Fine weather today."), line("b2", "Hm."), *()])
+    kept = await told.find(f"Al: {TEXTS[0]}")
+    await told.engine.memories.patch(ME, kept, MemoryPatch(importance=0.6))
     rows = {row.memory.text: row for row in await fading(told, 20_000.0)}
     assert rows["Al: Fine weather today."].leaves
-    assert not rows[f"Al: {TEXTS[0]}"].leaves  # a name protects it
+    assert not rows[f"Al: {TEXTS[0]}"].leaves
 
 
 async def test_an_elephant_forgets_nothing_unless_the_dial_is_tried(
