@@ -39,6 +39,7 @@ QUICK: dict[str, tuple[str, ...]] = {
 LONG: dict[str, tuple[str, ...]] = {
     "tests.bench.all": ("--smallest", "--only", "ingest", *PAGE),
     "tests.bench.ingest": ("--messages", "1000"),
+    "tests.bench.kinds": ("--short",),
     "tests.bench.large_soul": ("FOLDER", *SMALL_SOUL),
     "tests.bench.live_soul": (SOUL,),
     "tests.bench.open_soul": (SOUL,),
