@@ -148,20 +148,21 @@ async def test_what_the_answer_tells_is_not_told_again_by_a_digest(
 
 async def test_a_digest_goes_with_a_telling_of_its_day_that_it_does_not_quote() -> None:
     """Beside the memory that unites the tellings no digest of one of their days comes unasked."""
-    stage = Stage()
+    stage = Stage(judges_lines=True)
     await stage.start()
     await stage.soul()
     messages: list[SentMessage] = []
     for day, opening in enumerate(("", "Well, ", "You know, ", "As I said, ")):
         said = (
             f"{opening}Irma and I stole the silver flag that night, and nobody noticed.",
-            f"I was so happy: the flag of house {day} was blue!",
-            f"We took the flag of house {day} home with joy.",
+            f"Will you marry me? The flag of house {day} was blue!",
+            f"I promise you the flag of house {day}, I swear it.",
         )
         for number, text in enumerate(said):
             sent_at = _NOON + timedelta(days=4 * day, minutes=number)
             messages.append(line(f"m{day}-{number}", text, sent_at=sent_at))
     await stage.sync("c", [*messages, line("last", "Good night.")])
+    await stage.engine.embedding.wait_pending()
     await stage.engine.idle.run()
     mind = await stage.mind()
     (centre,) = list(mind.tellings)
