@@ -167,6 +167,7 @@ def memory(
         created=NOON,
         tags=("key", "桥"),
         importance=0.7,
+        importance_given=True,
         timelines=Timelines.THIS,
         state=MemoryState.STALE,
         revision=4,

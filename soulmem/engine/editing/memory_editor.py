@@ -60,6 +60,9 @@ from soulmem.governance.protection import check_unprotected
 
 T = TypeVar("T", Situation, ConceptDetail)
 
+# How much the strongest feeling that the user states adds to the importance of a memory made by hand.
+_FELT = 0.4
+
 
 class MemoryEditor:
     """Changes memories by the user, or by the given author: the store first, then the mind."""
@@ -118,7 +121,7 @@ class MemoryEditor:
             )
         async with world.writing as token:
             mind = await world.mind_while_writing(token, new.soul)
-            current_time = self._clock.now()
+            current_time, importance = self._clock.now(), _importance(new)
             memory = Memory(
                 id=MemoryId(new_id("m")),
                 soul=new.soul,
@@ -127,8 +130,8 @@ class MemoryEditor:
                 origin=Origin.USER,
                 created=current_time,
                 tags=tuple(dict.fromkeys(new.tags)),
-                importance=UNREAD if new.importance is None else new.importance,
-                importance_given=new.importance is not None,
+                importance=UNREAD if importance is None else importance,
+                importance_given=importance is not None,
                 permanent=new.permanent,
                 locked=new.locked,
                 timelines=new.timelines,
@@ -445,6 +448,14 @@ class MemoryEditor:
         author: ChangeAuthor,
     ) -> None:
         await self._auditor.carry_out(token, world, mind, change, author)
+
+
+def _importance(new: NewMemory) -> float | None:
+    """What the user says that it matters: a figure, or how much was felt; None where he says neither."""
+    feelings = new.situation.emotions
+    if new.importance is not None or not feelings:
+        return new.importance
+    return UNREAD + _FELT * max(feeling.intensity for feeling in feelings)
 
 
 def with_text_analysis(memory: Memory) -> Memory:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 
 from soulmem.conversation.episodes import narrative
 from soulmem.domain.digests import period_of
@@ -106,9 +106,11 @@ def left_out(
 ) -> tuple[LeftOut, ...]:
     """What of its message an episode leaves out, as far as one of these chats has the message."""
     for log in logs:
-        for version in memory.evidence[0] if log is not None else ():
-            index = log.index.get(version.slot) if log is not None else None
-            if log is not None and index is not None:
+        if log is None:
+            continue
+        for version in chain.from_iterable(memory.evidence[:1]):
+            index = log.index.get(version.slot)
+            if index is not None:
                 message = log.remembered(mind.soul)[index]
                 if message.version == version and narrative(message) == memory.text:
                     return message.left_out

@@ -60,6 +60,8 @@ async def stage(archivist: Archivist) -> AsyncIterator[ModelStage]:
     await made.start()
     await made.soul(restraint=0.0)
     await made.sync("c", [line("m1", PROMISE), *FILLER])
+    key = await promise(made)
+    await made.engine.memories.patch(ME, key, MemoryPatch(importance=0.6))
     made.clock.advance(0, 30_000)
     yield made
     await made.stop()
