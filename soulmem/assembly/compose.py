@@ -22,6 +22,7 @@ class Section(str, Enum):
     EPISODES = "episodes"
     FACTS = "facts"
     IMPULSES = "impulses"
+    ABSENCE = "absence"  # what was asked for, and nothing is known of
 
 
 _IN_PROMPT = (
@@ -54,6 +55,7 @@ _HEADERS = {
         Section.EPISODES: "[What {name} recalls now of the past, oldest first:]",
         Section.FACTS: "[What {name} knows:]",
         Section.IMPULSES: "[How {name} tends to react right now; show it in what they do, never say it:]",
+        Section.ABSENCE: "[{name} has no memory of:]",
     },
     "zh": {
         Section.PERMANENT: "[{name}永远不会忘记：]",
@@ -62,6 +64,7 @@ _HEADERS = {
         Section.EPISODES: "[{name}此刻想起的往事，由远及近：]",
         Section.FACTS: "[{name}知道：]",
         Section.IMPULSES: "[{name}此刻往往会这样反应，用言行表现出来，不要说破：]",
+        Section.ABSENCE: "[{name}对此毫无记忆：]",
     },
 }
 
@@ -209,6 +212,20 @@ class Budget:
         self._open.add(line.section)
         self._has_legend = self._has_legend or is_first_mask
         return True
+
+    def absence(self, names: Sequence[str]) -> PromptBlock | None:
+        """The block that says that nothing is known of these, where there is room for it."""
+        section = Section.ABSENCE
+        if not names or self.is_off(section):
+            return None
+        lines = [without_macros(name) for name in names]
+        head = [header] if (header := self._headers[section]) else []
+        text = "\n".join([*head, *lines])
+        tokens = estimate_tokens(text) + 1
+        if tokens > self.tokens_left:
+            return None
+        self.tokens_left -= tokens
+        return PromptBlock(section, "in_chat", _DEPTH, text, tokens, ())
 
     def blocks(
         self,

@@ -301,6 +301,7 @@ class PromptSettings(Section):
     header_episodes: str = _BUILT_IN
     header_facts: str = _BUILT_IN
     header_impulses: str = _BUILT_IN
+    header_absence: str = _BUILT_IN
     sections_off: tuple[str, ...] = ()  # names of sections: all but `permanent`
 
     def __post_init__(self) -> None:

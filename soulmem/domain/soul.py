@@ -66,7 +66,15 @@ class DigestChoice:
 FEWEST_KEPT, MOST_KEPT = 100, 1_000_000
 
 # Sections of the prompt, in their order, and the longest text that may stand above one.
-SECTION_NAMES = ("permanent", "self", "summary", "episodes", "facts", "impulses")
+SECTION_NAMES = (
+    "permanent",
+    "self",
+    "summary",
+    "episodes",
+    "facts",
+    "impulses",
+    "absence",
+)
 LONGEST_HEADER = 500  # characters
 
 # What a memory's weight is made of, whatever is asked: design 9.

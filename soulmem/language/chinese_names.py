@@ -79,11 +79,12 @@ def _of_run(run: str) -> Iterator[str]:
         if len(word) == 1 and word not in CHINESE_SIGNS:
             loose += word
             continue
+        family = loose if loose in chinese.SURNAMES and len(word) == 2 else ""
         yield from _of_loose(loose)
         loose = word if word in _DOUBLE else ""
         is_word = not loose and len(word) > 1 and word not in CHINESE
         if is_word and (tag == _PLACE_TAG or _is_person(word, tag)):
-            yield word
+            yield family + word
     yield from _of_loose(loose)
 
 

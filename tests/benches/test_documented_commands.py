@@ -6,6 +6,7 @@ The commands are read from the pages, so a new one without a run here fails.
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -27,8 +28,10 @@ CODE = re.compile(r"```[^\n]*\n(.*?)```|`([^`\n]+)`", re.DOTALL)
 MODULE = re.compile(r"python3? -m (tests\.[a-z0-9_.]+)")
 START = re.compile(r"start\.py +([a-z_]+)")
 
+CHATS = "CHATS"  # stands for a folder of small role-play chats
 SOUL = "SOUL"  # stands for the folder that `tests.bench.large_soul` wrote
 SMALL_SOUL = ("--nodes", "4000", "--edges", "20000")  # the least that has a snapshot
+THINGS = ("lamp", "kettle", "drum", "saw", "rope", "flute", "barrel", "anchor") * 4
 PAGE = ("--page", "PAGE")  # a copy of the page that the command writes to
 
 # By module: arguments for its smallest run, the page it writes to, the programs it needs.
@@ -37,6 +40,7 @@ QUICK: dict[str, tuple[str, ...]] = {
     "tests.bench.forgetting_curve": (),
 }
 LONG: dict[str, tuple[str, ...]] = {
+    "tests.bench.fit": ("--data", CHATS),
     "tests.bench.all": ("--smallest", "--only", "ingest", *PAGE),
     "tests.bench.ingest": ("--messages", "1000"),
     "tests.bench.kinds": ("--short",),
@@ -103,6 +107,39 @@ def soul(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def small_chats(folder: Path) -> Path:
+    """Two chats of 32 lines with what is asked of them, as `tests.bench.fit` reads them."""
+    folder.mkdir()
+    plain = {}
+    for name in ("a", "b"):
+        told = [f"The {thing} of house {name} lies in the cellar." for thing in THINGS]
+        messages = [
+            {
+                "slot": f"m{place}",
+                "role": ("user", "character")[place % 2],
+                "speaker": ("Al", "Mira")[place % 2],
+                "text": text,
+                "sent_at": f"2026-01-01T10:{place:02}:00+00:00",
+            }
+            for place, text in enumerate(told)
+        ]
+        asks = [
+            {"text": f"Where is the {thing}?", "evidence": [f"m{place}"]}
+            for place, thing in enumerate(THINGS[:3])
+        ]
+        chat = {
+            **{"id": name, "lang": "en", "persona": "Al", "character": "Mira"},
+            **{"names": [], "cues": asks, "short": asks, "messages": messages},
+        }
+        plain[name] = {"asked": asks, "events": asks, "never": [{"text": "Who is Bo?"}]}
+        (folder / f"rp_{name}.json").write_text(json.dumps(chat), "utf-8")
+    calm = {kind: ["Shall we go?", "Hm."] for kind in ("lines", "long", "evening")}
+    calm["long_evening"] = calm["long"]
+    (folder / "plain.json").write_text(json.dumps(plain), "utf-8")
+    (folder / "calm_lines.json").write_text(json.dumps({"en": calm}), "utf-8")
+    return folder
+
+
 def run(module: str, arguments: tuple[str, ...], folder: Path) -> str:
     """What a module prints; it must end well."""
     done = subprocess.run(
@@ -133,6 +170,8 @@ def test_a_long_command_runs(
     page = tmp_path / "benchmarks.md"
     page.write_bytes((REPOSITORY / "docs" / "benchmarks.md").read_bytes())
     places = {"FOLDER": str(tmp_path / "new"), "PAGE": str(page)}
+    if CHATS in LONG[module]:
+        places[CHATS] = str(small_chats(tmp_path / "chats"))
     if SOUL in LONG[module]:
         places[SOUL] = str(tmp_path / "soul")
         shutil.copytree(request.getfixturevalue("soul"), places[SOUL])

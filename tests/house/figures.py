@@ -47,7 +47,7 @@ BRANCHES = (
 LIMITS = {
     "files in a folder, most": 40,
     "files right in soulmem/engine": 8,
-    "lines of a file, most": 500,
+    "lines of a file, most": 550,
     "characters of a code line, mean": 37.0,
     "nested comprehensions per 1,000 code lines": 1.0,
     "share of functions over complexity 12": 0.012,

@@ -118,7 +118,7 @@ class Reading:
 async def reading(name: str, restraint: float) -> AsyncIterator[Reading]:
     """The chat of that name, read, with all its vectors, by a character of that restraint."""
     chat = load(name)
-    stage = Stage(fallback=PACKAGED, params=_PATIENT)
+    stage = Stage(judges_lines=True, fallback=PACKAGED, params=_PATIENT)
     await stage.start()
     try:
         names = tuple(KnownName(other) for other in chat.names)

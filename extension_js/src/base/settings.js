@@ -49,7 +49,15 @@ export const DEFAULTS = {
 };
 
 /** Sections of the memories in the prompt, in their order. */
-export const SECTION_NAMES = ['permanent', 'self', 'summary', 'episodes', 'facts', 'impulses'];
+export const SECTION_NAMES = [
+    'permanent',
+    'self',
+    'summary',
+    'episodes',
+    'facts',
+    'impulses',
+    'absence',
+];
 export const LONGEST_HEADER = 500; // characters, the sidecar's limit
 
 /** [least, most] of the numbers; whole numbers except the dials. */

@@ -42,6 +42,7 @@ export function budgetFor(setting, contextSize) {
  * cannot be cut.
  * @param {Block} block @param {ReadonlySet<string>} dropped memory ids @returns {string | null} */
 export function without(block, dropped) {
+    if (block.items.length === 0) return block.text; // it says that nothing is known
     const remaining = block.items.filter(item => !dropped.has(item.memory));
     if (remaining.length === 0) return null;
     if (remaining.length === block.items.length) return block.text;

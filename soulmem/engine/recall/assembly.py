@@ -27,8 +27,10 @@ from soulmem.engine.api.results import (
     Timings,
 )
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.absence import absent_names
 from soulmem.engine.recall.activation import TermPath
 from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.decision import Judged
 from soulmem.engine.recall.digest_recall import DigestCandidate, places_of_digests
 from soulmem.engine.recall.faded_reading import FadedMemory
 from soulmem.engine.recall.habit_lines import (
@@ -68,7 +70,7 @@ def assemble(
     novelty: float,
     habits: Sequence[Habit] = (),
     *,
-    sureness: float = 1.0,
+    judged: Judged,
     pushed: Iterable[int] = (),
     digests: Sequence[DigestCandidate] = (),
 ) -> tuple[Recalled, tuple[Considered, ...]]:
@@ -94,7 +96,7 @@ def assemble(
     candidates = selection.take_candidates(
         shown,
         novelty,
-        sureness=sureness,
+        judged=judged,
         places=context.max_items - places_of_digests(digests, context.max_items),
     )
     used = len(shown) + len(candidates)
@@ -111,6 +113,8 @@ def assemble(
         return float(mind.columns.happened[row]), int(ranked.position[row])
 
     blocks = selection.budget.blocks(chosen, happened_at)
+    absence = selection.budget.absence(absent_names(mind, context, judged))
+    blocks += [absence] if absence is not None else []
     ages = _ages(mind, context, rows)
     view = _View(mind, context, ranked, selection, ages)
     memories = view.always_shown(core, 1.0, Cause.PERMANENT)

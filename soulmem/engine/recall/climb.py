@@ -14,8 +14,9 @@ from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.api.results import Grade
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation
-from soulmem.engine.recall.calls_for_memory import Evidence, calls_for_memory
+from soulmem.engine.recall.brought import brought_by
 from soulmem.engine.recall.context import RecallContext, TextScores
+from soulmem.engine.recall.decision import Judged, Line
 from soulmem.engine.recall.expansion import (
     Expansion,
     ExpansionParams,
@@ -24,14 +25,12 @@ from soulmem.engine.recall.expansion import (
     no_expansion,
     vector_expansion,
 )
-from soulmem.engine.recall.sub_questions import SubQuestion
 from soulmem.engine.recall.vector_expansion import VectorMatch
 from soulmem.engine.recall.walks import Walks
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.keywords import terms
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardised
-from soulmem.retrieval.restraint import bar, sureness
 
 Ints = NDArray[np.int64]
 
@@ -43,6 +42,9 @@ _FAR = 7.0
 _AHEAD = 1.5
 _STANDS_OUT = 2.5  # standard deviations above what memories usually score
 _NO_QUERY = "nothing was said"
+_ALL = "this character tells all that comes to mind"
+_GIVEN = "a time, an intent or tags were given"
+_CALLED = "likely by {:.0%} to call for a memory of this soul"
 _SMALL_TALK = "nothing of it calls for a memory of this soul"
 _PLAIN = "a memory has all words of what is asked"
 _PLAIN_PARTS = "each of the {} questions has a memory with all its words"
@@ -58,20 +60,11 @@ _OPENED_SURE = "memory vectors opened {} memories for a line like this one"
 
 
 @dataclass(frozen=True, slots=True)
-class Baseline:
-    """The first grade of a recall, and how surely the query calls for a memory: 0 (it does not) .. 1."""
-
-    grade: Grade
-    sureness: float
-
-
-@dataclass(frozen=True, slots=True)
 class Climb:
-    """How far a recall went, and what that brought; `sureness` as of the baseline."""
+    """How far a recall went, and what that brought."""
 
     grades: tuple[Grade, ...]
     expansion: Expansion
-    sureness: float
 
     @property
     def milliseconds(self) -> float:
@@ -84,39 +77,34 @@ def baseline_grade(
     mind: Mind,
     context: RecallContext,
     scores: TextScores,
-    sub_questions: Sequence[SubQuestion],
+    asked_lines: Sequence[Line],
     match: VectorMatch,
-    evidence: Evidence,
+    judged: Judged,
     began: float,
-) -> Baseline:
+) -> Grade:
     """Whether the texts alone are enough.
 
     began  when the comparison of texts did, by `time.perf_counter`
     """
-    call = calls_for_memory(context, evidence)
-    if call is None and max(match.evidence, default=0.0) >= _LIKELY:
-        call = _TAUGHT
     mode = context.request.mode
     if mode is RecallMode.AUTO:
-        enough, why = _enough_by_text(mind, context, scores, sub_questions, call)
+        call = _call(context, match, judged)
+        enough, why = _enough_by_text(mind, context, scores, asked_lines, call)
     else:
         enough = mode is RecallMode.BASELINE
         why = _ASKED_FOR if enough else _ASKED_ON
-    grade = Grade(RecallMode.BASELINE.value, enough, why, _since(began))
-    if mode is not RecallMode.AUTO:  # who asks for a grade wants what it finds
-        return Baseline(grade, 1.0)
-    return Baseline(grade, 0.0 if call is None else _sureness(context, evidence))
+    return Grade(RecallMode.BASELINE.value, enough, why, _since(began))
 
 
-def _sureness(context: RecallContext, evidence: Evidence) -> float:
-    """How surely a query that calls for a memory does: 1 without restraint, and where something else than
-    words and vectors decided, which say little of that.
-    """
-    least = bar(context.restraint, context.generosity)
-    decided = evidence.by_tokens or evidence.strength >= least
-    if evidence.is_named or evidence.asks or not least or not decided:
-        return 1.0
-    return sureness(evidence.strength / least)
+def _call(context: RecallContext, match: VectorMatch, judged: Judged) -> str | None:
+    """What calls for a memory of this soul, in words; None where nothing does."""
+    if context.restraint == 0.0:
+        return _ALL
+    if judged.sure:
+        return _GIVEN
+    if judged.is_called:
+        return _CALLED.format(judged.calls)
+    return _TAUGHT if max(match.evidence, default=0.0) >= _LIKELY else None
 
 
 @compute_only
@@ -126,39 +114,43 @@ def climb(
     context: RecallContext,
     scores: TextScores,
     params: ExpansionParams,
-    baseline: Baseline,
+    baseline: Grade,
     match: VectorMatch,
-    sub_questions: Sequence[SubQuestion] = (),
+    judged: Judged,
+    asked_lines: Sequence[Line] = (),
     activation_result: Callable[[], TermActivation | None] | None = None,
 ) -> Climb:
     """Go on from the baseline as far as it takes, or as the request asks for."""
-    sure = baseline.sureness
-    if baseline.grade.enough:
-        return Climb((baseline.grade,), no_expansion(mind), sure)
-    mode, grades = context.request.mode, [baseline.grade]
+    told = judged.called_rows()[: context.max_items]
+    brought = tuple(brought_by(mind, context, told))
+    if baseline.enough:
+        return Climb((baseline,), replace(no_expansion(mind), opened=brought))
+    mode, grades = context.request.mode, [baseline]
     began = time.perf_counter()
     vectors = vector_expansion(mind, walks, context, scores, match, params.vectors)
     if mode is RecallMode.AUTO:
         enough, why = _enough_by_vectors(context, vectors)
         grades.append(Grade(RecallMode.EXPAND.value, enough, why, _since(began)))
         if enough:
-            expansion = replace(no_expansion(mind), opened=vectors.opened)
-            return Climb(tuple(grades), expansion, sure)
+            opened = (*vectors.opened, *brought)
+            expansion = replace(no_expansion(mind), opened=opened)
+            return Climb(tuple(grades), expansion)
         began = time.perf_counter()
     expansion = expand(
-        mind, walks, context, scores, params, vectors, activation_result, sub_questions
+        mind, walks, context, scores, params, vectors, activation_result, asked_lines
     )
+    expansion = replace(expansion, opened=(*expansion.opened, *brought))
     name = RecallMode.WALK if mode is RecallMode.AUTO else mode
-    enough, why = _enough_by_walk(mode, context, scores, sub_questions, expansion)
+    enough, why = _enough_by_walk(mode, context, scores, asked_lines, expansion)
     grades.append(Grade(name.value, enough, why, _since(began)))
-    return Climb(tuple(grades), expansion, sure)
+    return Climb(tuple(grades), expansion)
 
 
 def _enough_by_text(
     mind: Mind,
     context: RecallContext,
     scores: TextScores,
-    sub_questions: Sequence[SubQuestion],
+    asked_lines: Sequence[Line],
     call: str | None,
 ) -> tuple[bool, str]:
     """Whether nothing is called for, or all that is asked stands in the texts; and why."""
@@ -168,15 +160,15 @@ def _enough_by_text(
         return True, _SMALL_TALK
     if not context.guidance.careful or context.asked_time is not None:
         return False, call
-    if not sub_questions:
+    if not asked_lines:
         text = "\n".join(context.guidance.parts)
         plain = _is_answered(mind, context, text, context.concepts, scores)
         return plain, _PLAIN if plain else call
     plain = all(
         _is_answered(mind, context, part.text, part.concepts, part.scores)
-        for part in sub_questions
+        for part in asked_lines
     )
-    return plain, _PLAIN_PARTS.format(len(sub_questions)) if plain else call
+    return plain, _PLAIN_PARTS.format(len(asked_lines)) if plain else call
 
 
 def _is_answered(
@@ -220,13 +212,13 @@ def _enough_by_walk(
     mode: RecallMode,
     context: RecallContext,
     scores: TextScores,
-    sub_questions: Sequence[SubQuestion],
+    asked_lines: Sequence[Line],
     expansion: Expansion,
 ) -> tuple[bool, str]:
     """Whether each part has a memory that stands out by its text, or that the walk reached; and why."""
     if mode is not RecallMode.AUTO:
         return True, _ASKED_FOR
-    compared = [part.scores for part in sub_questions] or [scores]
+    compared = [part.scores for part in asked_lines] or [scores]
     missing = sum(not _stands_out(context, part) for part in compared)
     reached = 0 if expansion.walk is None else expansion.walk.walk.rows.size
     reach = f"a walk reached {reached} memories" if reached else "no edge to follow"

@@ -54,6 +54,7 @@ _FEW_WORDS = 0.2  # of a query: a name in the other script says nothing of its l
 _COSINE_THREAD = ThreadPoolExecutor(1, thread_name_prefix="soulmem-aside")
 _REPLACING = (RecallType.SWIPE, RecallType.REGENERATE)
 _LAST_MESSAGES = 20  # of a chat that are looked at for the query
+_WAITING = 2  # lines before the newest that may wait for an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +80,22 @@ class RecallQuery:
     word_parts   the words alone: the name of who speaks would match everything that one ever said
     messages     of the chat, oldest first, that the soul heard last; empty where the request states a query
     parts        the questions of what the user asks; the whole of it where there is one or none
+    waiting      lines before the newest that the soul has not answered yet, oldest first
     """
 
     embed_parts: tuple[queries.QueryPart, ...]
     word_parts: tuple[queries.QueryPart, ...]
     messages: tuple[Message, ...] = ()
     parts: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
 
     @property
-    def sub_questions(self) -> tuple[str, ...]:
-        """The parts, where the query asks for several things."""
-        return self.parts if len(self.parts) > 1 else ()
+    def asked_lines(self) -> tuple[str, ...]:
+        """Lines that are judged beside the newest: its parts, where it asks for several things, and those that
+        wait for an answer.
+        """
+        parts = self.parts if len(self.parts) > 1 else ()
+        return tuple(dict.fromkeys((*parts, *self.waiting)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +189,13 @@ def build_query(world: World, request: RecallRequest) -> RecallQuery:
         embed_parts = [(text, 0.8 * share) for text, share in embed_parts] + [intent]
         word_parts = [(text, 0.8 * share) for text, share in word_parts] + [intent]
     parts = parts_of(_asked_text(request, messages))
+    waiting = [m for m in unanswered(world, request, messages) if m is not messages[-1]]
     return RecallQuery(
-        tuple(embed_parts), tuple(word_parts), tuple(messages), tuple(parts)
+        tuple(embed_parts),
+        tuple(word_parts),
+        tuple(messages),
+        tuple(parts),
+        tuple(filter(None, (m.text.strip() for m in waiting[-_WAITING:]))),
     )
 
 
@@ -286,7 +297,7 @@ def score_texts(
     words = {**_words_of_other_names(mind, context), **own_words}
     lexical = mind.words.scores(words, n)
     lexical_in = mind.words.pair_scores(words, beside.before)
-    unread = _in_other_script(mind, own_words)
+    unread = in_other_script(mind, own_words)
     if meanwhile is not None:
         meanwhile()
     turn, pairs = cosines()
@@ -381,6 +392,34 @@ def _asked_text(request: RecallRequest, messages: Sequence[Message]) -> str:
     return ""
 
 
+def unanswered(
+    world: World, request: RecallRequest, messages: Sequence[Message]
+) -> Sequence[Message]:
+    """The messages since the soul's own last words."""
+    is_own = own_words(world, request)
+    stop = len(messages)
+    while stop and is_own(messages[stop - 1]):  # a reply that is being continued
+        stop -= 1
+    start = stop
+    while start and not is_own(messages[start - 1]):
+        start -= 1
+    return messages[start:stop]
+
+
+def own_words(world: World, request: RecallRequest) -> Callable[[Message], bool]:
+    """Whether a message of the chat is the soul's own."""
+    log = world.loaded_log(request.chat) if request.chat is not None else None
+    alone = log is not None and len(log.head.souls) == 1
+    name = world.soul(request.soul).name
+
+    def is_own(message: Message) -> bool:
+        return message.role is Role.CHARACTER and (
+            alone or message.speaker in (name, "")
+        )
+
+    return is_own
+
+
 def _current_mood(mind: Mind, request: RecallRequest) -> Mood:
     """The mood that the request states, else that of the feelings in the chat's last memories."""
     stated, chat = request.mood, request.chat
@@ -438,7 +477,7 @@ def _words_of_other_names(mind: Mind, context: RecallContext) -> dict[str, float
     return weights
 
 
-def _in_other_script(mind: Mind, words: Collection[str]) -> Bools | None:
+def in_other_script(mind: Mind, words: Collection[str]) -> Bools | None:
     """Memories in a script that hardly any of these words of a query is in; None when it has words of both."""
     unspaced = mind.columns.unspaced[: mind.size]
     share = sum(map(is_unspaced, words)) / max(1, len(words))

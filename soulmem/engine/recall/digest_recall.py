@@ -21,6 +21,7 @@ from soulmem.domain.digests import Period, digest_span, period_of
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, TextScores
+from soulmem.engine.recall.decision import Judged
 from soulmem.engine.recall.time_question import TimeQuestion
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.columns import microseconds
@@ -110,12 +111,12 @@ class DigestRecall:
         mind: Mind,
         context: RecallContext,
         scores: TextScores,
-        sureness: float,
+        judged: Judged,
         now: datetime,
     ) -> list[DigestCandidate]:
         """The digests that may be told, those of the time asked for first, then by how well they fit.
 
-        sureness  0..1, how surely the query calls for a memory; at 0 nothing is recalled
+        judged  where it calls for nothing, only digests with rare words of the query come
         """
         if not context.digests.any():
             return []
@@ -126,7 +127,7 @@ class DigestRecall:
         needed = needed_cues(known.least, ages, forgetting, self._params)
         # Whether the line calls for a message says nothing of streams.
         by_words = self._by_words(mind, context, known, is_shown, needed)
-        if sureness == 0.0:
+        if not (judged.is_called or judged.sure):
             return by_words
         shown = compress(known.entries, is_shown)
         asked = _of_asked_time(shown, context.asked_time, self._params)
@@ -135,7 +136,7 @@ class DigestRecall:
         if only_time:
             return found
         named = {candidate.row for candidate in found}
-        fits = self._by_fit(mind, context, scores, known, is_shown, needed, sureness)
+        fits = self._by_fit(mind, context, scores, known, is_shown, needed)
         fits += by_words
         fits.sort(key=lambda each: (-each.margin, each.row))
         # A time beside other words: what is of it has to fit the words as well.
@@ -151,13 +152,12 @@ class DigestRecall:
         known: _Known,
         is_shown: Bools,
         needed: Doubles,
-        sureness: float,
     ) -> list[DigestCandidate]:
         """The digests whose cue is as strong as `needed`, of each, and as what they cost asks for."""
         p, out = self._params, list[DigestCandidate]()
         score = standardised(scores.score, context.visible, known.told)
         strengths = cue_strengths(score, known.messages, p)
-        near = nearness(context.restraint, sureness)
+        near = nearness(context.restraint)
         may_be = is_shown & (strengths >= needed) & (known.messages > 0)
         for i in np.flatnonzero(may_be).tolist():
             entry, text = known.entries[i], float(strengths[i])

@@ -13,7 +13,7 @@ from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation, activate_terms
 from soulmem.engine.recall.context import RecallContext, TextScores
-from soulmem.engine.recall.sub_questions import SubQuestion
+from soulmem.engine.recall.decision import Line
 from soulmem.engine.recall.vector_expansion import (
     NO_MATCH,
     VectorMatch,
@@ -56,7 +56,7 @@ class Expansion:
     started  float32[n]  how much of it began at each row; None where it has no such start
     bridged  float32[n]  what arrives from the best texts over ordinary words; None where no walk was taken
     named    float64[k]  how many edges each concept has that the query names
-    opened   rows that memory vectors open, the strongest first
+    opened   rows that memory vectors open, then those that what is told brings, the strongest of each first
     by_terms  whether the share is the activation of the terms of each row
     """
 
@@ -134,7 +134,7 @@ def expand(
     params: ExpansionParams,
     vectors: VectorExpansion,
     activation_result: Callable[[], TermActivation | None] | None = None,
-    sub_questions: Sequence[SubQuestion] = (),
+    asked_lines: Sequence[Line] = (),
 ) -> Expansion:
     """The expansion of this recall's mode.
 
@@ -158,7 +158,7 @@ def expand(
         energy = row_energy(activation.active, mind.terms.incidence, context.accessible)
         share = energy.astype(np.float32)
         return Expansion(share, None, np.zeros(0), activation=activation, by_terms=True)
-    start = _start(mind, walks, context, scores, params.seeds, sub_questions)
+    start = _start(mind, walks, context, scores, params.seeds, asked_lines)
     bridged = None
     if mode in _WALK_MODES and scores.by_tokens:
         bridged = word_bridges(mind, context, scores.score)
@@ -189,10 +189,10 @@ def walk_only(
     scores: TextScores,
     params: ExpansionParams,
     match: VectorMatch,
-    sub_questions: Sequence[SubQuestion] = (),
+    asked_lines: Sequence[Line] = (),
 ) -> Walk | None:
     """The walk that `expand` takes, None where there is none."""
-    start = _start(mind, walks, context, scores, params.seeds, sub_questions)
+    start = _start(mind, walks, context, scores, params.seeds, asked_lines)
     if context.request.mode not in _WALK_MODES or start is None:
         return None
     factors = match.factors(params.vectors)
@@ -223,7 +223,7 @@ def _start(
     context: RecallContext,
     scores: TextScores,
     params: SeedParams,
-    sub_questions: Sequence[SubQuestion],
+    asked_lines: Sequence[Line],
 ) -> _Start | None:
     """The concepts that the query names and the texts nearest to it; None when there is no edge to follow.
 
@@ -234,7 +234,7 @@ def _start(
     passable = passable_rows(mind, context)
     graph = walks.refresh(context.extra_turns).graph
     groups = [(scores.own, context.named_concepts)]
-    groups += [(part.scores.own, ((part.concepts, 1.0),)) for part in sub_questions]
+    groups += [(part.scores.own, ((part.concepts, 1.0),)) for part in asked_lines]
     texts = context.visible & passable
     starts, degrees = [], np.zeros(0)
     for text_score, named_concepts in groups:

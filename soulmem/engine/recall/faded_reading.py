@@ -10,7 +10,7 @@ from soulmem.domain.micro_units import MicroUnit
 from soulmem.engine.api.requests import RecallType
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.recall.line_evidence import rarity_in
+from soulmem.engine.recall.line_matches import rarity_in
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.faded_texts import blurs, fading_of
 from soulmem.engine.views.read_texts import read_of

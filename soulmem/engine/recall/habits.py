@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.conversation.episodes import spoken
-from soulmem.domain.dialogue import Message, Role
+from soulmem.domain.dialogue import Message
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.context import RecallContext, own_words, unanswered
+from soulmem.engine.recall.decision import speaks
 from soulmem.engine.recall.habit_edges import (
     HabitEdges,
     are_current,
@@ -64,6 +65,8 @@ class HabitInput:
     sentences: tuple[str, ...]
     intent: str | None = None
     encoded: EncodedTexts | None = None  # vectors of these and of the situations
+    # Those of these sentences and of the situations that only talk of somebody who is not here.
+    talk: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +108,7 @@ def habit_input_of(
     if request.query is not None:
         texts = [request.query.strip()]
     else:
-        texts = [m.text.strip() for m in _unanswered(world, request, messages)]
+        texts = [m.text.strip() for m in unanswered(world, request, messages)]
     texts = [text for text in texts if text]
     single = thoughts("\n".join(texts), most)
     intent = (request.intent or "").strip() or _last_thought(world, request, messages)
@@ -140,6 +143,10 @@ class Habits:
             texts.append(intent)
             rows += edges.tendencies
         return texts + [spoken(mind.memory_at(row)) for row in rows]
+
+    def about_people(self, mind: Mind, texts: Sequence[str]) -> list[str]:
+        """Those of the texts that `texts` gave that name somebody: he is here, or is only talked of."""
+        return [text for text in dict.fromkeys(texts) if _people(mind, text)]
 
     def of(
         self, mind: Mind, context: RecallContext, habit_input: HabitInput
@@ -196,6 +203,7 @@ class Habits:
             fits = self._fit.fit(
                 mind, habit_input.sentences, rows, habit_input.encoded, usable.scenes
             )
+            fits[_only_talked_of(mind, habit_input, rows)] = np.nan
             shares = situation_attention(fits, firing).tolist()
             present = dict(zip(rows.tolist(), shares, strict=True))
         if habit_input.intent:
@@ -250,6 +258,30 @@ class Habits:
             edges = replace(edges, revision=revision)
         self._edges[mind] = edges
         return edges
+
+
+def _only_talked_of(mind: Mind, habit_input: HabitInput, rows: Ints) -> Bools:
+    """Where a sentence only talks of the person whose presence a situation is, bool[sentences, rows]."""
+    out = np.zeros((len(habit_input.sentences), rows.size), bool)
+    talked = {
+        at: _people(mind, sentence)
+        for at, sentence in enumerate(habit_input.sentences)
+        if sentence in habit_input.talk
+    }
+    if not talked:
+        return out
+    for column, row in enumerate(rows.tolist()):
+        situation = spoken(mind.memory_at(row))
+        if situation not in habit_input.talk:
+            people = _people(mind, situation)
+            for at, named in talked.items():
+                out[at, column] = bool(people & named)
+    return out
+
+
+def _people(mind: Mind, text: str) -> set[MemoryId]:
+    """What a text names, other than those who talk."""
+    return {key for key in mind.names.spot(text) if not speaks(mind, key)}
 
 
 def _usable_edges(
@@ -315,40 +347,12 @@ def _last_thought(
     world: World, request: RecallRequest, messages: Sequence[Message]
 ) -> str | None:
     """The inner thought that the soul's last reply ends with, where its card writes one."""
-    is_own = _own_words(world, request)
+    is_own = own_words(world, request)
     log = world.loaded_log(request.chat) if request.chat is not None else None
     for message in reversed(messages):
         if log is not None and is_own(message):  # a card may write it in a status block
             return inner_thought(log.messages[log.index[message.slot]].text)
     return None
-
-
-def _unanswered(
-    world: World, request: RecallRequest, messages: Sequence[Message]
-) -> Sequence[Message]:
-    """The messages since the soul's own last words."""
-    is_own = _own_words(world, request)
-    stop = len(messages)
-    while stop and is_own(messages[stop - 1]):  # a reply that is being continued
-        stop -= 1
-    start = stop
-    while start and not is_own(messages[start - 1]):
-        start -= 1
-    return messages[start:stop]
-
-
-def _own_words(world: World, request: RecallRequest) -> Callable[[Message], bool]:
-    """Whether a message of the chat is the soul's own."""
-    log = world.loaded_log(request.chat) if request.chat is not None else None
-    alone = log is not None and len(log.head.souls) == 1
-    name = world.soul(request.soul).name
-
-    def is_own(message: Message) -> bool:
-        return message.role is Role.CHARACTER and (
-            alone or message.speaker in (name, "")
-        )
-
-    return is_own
 
 
 def _seed(context: RecallContext) -> tuple[str, ...]:

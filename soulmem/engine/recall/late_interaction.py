@@ -9,20 +9,12 @@ from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, TextScores
-from soulmem.engine.recall.token_scores import TokenMatches, token_matches
+from soulmem.engine.recall.token_scores import token_matches
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.vectors.world_background import Usual
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardised
-from soulmem.retrieval.late_interaction import (
-    LateScores,
-    Sample,
-    late_scores,
-    standardise,
-    wide_matches,
-)
-from soulmem.retrieval.restraint import evidence
+from soulmem.retrieval.late_interaction import Sample, late_scores, standardise
 
 Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,31 +23,13 @@ Ints = NDArray[np.int64]
 # is usual. Beyond 120 nothing is gained on any measured set.
 CANDIDATES = 120
 _OTHERS = 32
-# Memories that may show that a line calls for one: those that fit it best. Among all, a long line finds some
-# memory with one of its words, whatever it says. 3 to 8 judge alike.
-_EVIDENT = 5
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTokens:
-    """The token states of the texts of a query, each with its share, and what plain lines say of the last.
-
-    The last text is the newest one, and calls for memories or does not. `usual` is None where the lines
-    are not at hand.
-    """
+    """The token states of the texts of a query, each with its share; the last text is the newest."""
 
     parts: tuple[tuple[TokenStates, float], ...]
-    usual: Usual | None
-
-
-@dataclass(frozen=True, slots=True)
-class LateResult:
-    """Text scores with those of late interaction, and the most evidence that the newest text calls for one of
-    the memories; None where plain lines are not at hand.
-    """
-
-    scores: TextScores
-    evidence: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +44,7 @@ class _Compared:
 @compute_only
 def interact(
     mind: Mind, context: RecallContext, scores: TextScores, query: QueryTokens
-) -> LateResult | None:
+) -> TextScores | None:
     """Score the best texts token by token. None where no text is visible.
 
     A text that is not compared keeps its score, but none above the mean.
@@ -81,10 +55,9 @@ def interact(
         return None
     total = np.zeros(compared.rows.size)
     alone = np.zeros(compared.rows.size)
-    strongest = None
-    chat, last = context.request.chat, len(query.parts) - 1
+    chat = context.request.chat
     whole = max(share for _, share in query.parts)
-    for place, (states, share) in enumerate(query.parts):
+    for states, share in query.parts:
         if not share or not states.pieces.size:
             continue
         matches = token_matches(mind, chat, states, compared.rows)
@@ -98,8 +71,6 @@ def interact(
         weight = share / whole
         total += weight * _or_base(late.score, base, compared)
         alone += weight * _or_base(late.alone, base, compared)
-        if place == last and query.usual is not None:
-            strongest = _evidence(matches, late, states, query.usual, compared, base)
     rows = compared.rows[compared.core]
     score = np.minimum(base, 0.0).astype(np.float32)
     score[~context.visible] = -np.inf
@@ -107,29 +78,7 @@ def interact(
     own = np.where(context.visible, score, 0.0).astype(np.float32)
     text_alone = scores.alone.copy()
     text_alone[rows] = standardise(alone, compared.sample.weight)[compared.core]
-    out = replace(scores, score=score, own=own, alone=text_alone, by_tokens=True)
-    return LateResult(out, strongest)
-
-
-def _evidence(
-    matches: TokenMatches,
-    late: LateScores,
-    states: TokenStates,
-    usual: Usual,
-    compared: _Compared,
-    base: Doubles,
-) -> float | None:
-    """The most evidence for one of the memories that fit best; None where one that may has no token states yet."""
-    core = compared.core
-    likely = best_rows(base[compared.rows[core]], _EVIDENT)
-    if np.isnan(late.score[core[likely]]).any():
-        return None
-    fitting = core[best_rows(late.score[core], _EVIDENT)]
-    wide = wide_matches(matches.best, compared.sample.before)
-    by_memory = evidence(
-        wide[:, fitting], matches.idf, usual.match, usual.rarity, states.pieces
-    )
-    return float(by_memory.max(initial=0.0))
+    return replace(scores, score=score, own=own, alone=text_alone, by_tokens=True)
 
 
 def _standardised(score: NDArray[np.float32], context: RecallContext) -> Doubles:

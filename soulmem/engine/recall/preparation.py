@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from soulmem.engine.recall.line_evidence import world_words
+from soulmem.engine.recall.line_matches import world_words
 from soulmem.language import base_forms, general_rarity
 from soulmem.language.times import phrases
 from soulmem.language.world_lines import LANGUAGES

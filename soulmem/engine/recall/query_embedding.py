@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from soulmem.engine.recall.context import Floats, RecallQuery
+from soulmem.engine.recall.line_matches import background_language
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.vectors.world_background import Usual
 from soulmem.ports.embedder import TokenStates
@@ -19,18 +20,22 @@ class EmbeddedQuery:
     """What embedding a query gave.
 
     vectors       float32[parts, dim]  a unit row per part, None without a model
-    part_vectors  the same per sub-question
+    line_vectors  the same per asked line
     tokens        token states of each part, if there are any
+    line_tokens   the same of each asked line
     usual         what plain lines say of the last part
-    lines         vectors of plain lines by language, where there are no token states
+    line_usual    the same of each asked line
+    kinds         float32[1 + lines, KINDS], of the newest text and each asked line; None while not known
     late          whether time ran out
     """
 
     vectors: Floats | None = None
-    part_vectors: Floats | None = None
+    line_vectors: Floats | None = None
     tokens: tuple[TokenStates, ...] = ()
+    line_tokens: tuple[TokenStates, ...] = ()
     usual: Usual | None = None
-    lines: Mapping[str, Floats] = field(default_factory=dict)
+    line_usual: tuple[Usual | None, ...] = ()
+    kinds: Floats | None = None
     late: bool = False
 
 
@@ -41,9 +46,14 @@ class QueryEmbedding:
         self._embedding = embedding
         self._asking: set[asyncio.Task[EmbeddedQuery]] = set()
 
-    async def embed(self, query: RecallQuery, seconds: float) -> EmbeddedQuery:
-        """The vectors and token states of a query for which so much time is left."""
-        asking = asyncio.create_task(self._read(query))
+    async def embed(
+        self, query: RecallQuery, seconds: float, shares: Mapping[str, float]
+    ) -> EmbeddedQuery:
+        """The vectors and token states of a query for which so much time is left.
+
+        shares  of languages among the soul's texts
+        """
+        asking = asyncio.create_task(self._read(query, shares))
         self._asking.add(asking)
         asking.add_done_callback(self._asking.discard)
         waited = max(0.0, _SHARE * seconds)
@@ -52,16 +62,33 @@ class QueryEmbedding:
         except asyncio.TimeoutError:
             return EmbeddedQuery(late=True)
 
-    async def _read(self, query: RecallQuery) -> EmbeddedQuery:
+    async def _read(
+        self, query: RecallQuery, shares: Mapping[str, float]
+    ) -> EmbeddedQuery:
         count = len(query.embed_parts)
-        parts = [text for text, _ in query.embed_parts]
-        vectors = await self._embedding.embed_query([*parts, *query.sub_questions])
+        texts = [*(text for text, _ in query.embed_parts), *query.asked_lines]
+        vectors = await self._embedding.embed_query(texts)
+        said = [*(text for text, _ in query.word_parts[-1:]), *query.asked_lines]
+        kinds = await self._embedding.kinds(said)
         if vectors is None:
-            return EmbeddedQuery()
-        states = await self._embedding.query_states(parts) or []
-        own, of_parts = vectors[:count], vectors[count:]
+            return EmbeddedQuery(kinds=kinds)
+        own, of_lines = vectors[:count], vectors[count:]
+        states = await self._embedding.query_states(texts) or []
         if not states:
-            lines = self._embedding.world_vectors(parts[-1])
-            return EmbeddedQuery(own, of_parts, lines=lines)
-        usual = await self._embedding.usual(states[-1], parts[-1])
-        return EmbeddedQuery(own, of_parts, tuple(states), usual)
+            return EmbeddedQuery(own, of_lines, kinds=kinds)
+        # What plain lines say is asked of the newest part and of each line.
+        usual = [
+            await self._embedding.usual(
+                states[place], background_language(texts[place], shares)
+            )
+            for place in range(count - 1, len(texts))
+        ]
+        return EmbeddedQuery(
+            own,
+            of_lines,
+            tuple(states[:count]),
+            tuple(states[count:]),
+            usual[0],
+            tuple(usual[1:]),
+            kinds,
+        )

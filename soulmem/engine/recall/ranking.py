@@ -14,6 +14,7 @@ from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation, TermPath
 from soulmem.engine.recall.context import RecallContext, TextScores
+from soulmem.engine.recall.decision import Line
 from soulmem.engine.recall.deduplication import (
     Deduplicated,
     DeduplicationParams,
@@ -22,7 +23,6 @@ from soulmem.engine.recall.deduplication import (
 from soulmem.engine.recall.even_texts import with_even_texts
 from soulmem.engine.recall.expansion import Expansion, ExpansionParams
 from soulmem.engine.recall.memory_weights import weights_of
-from soulmem.engine.recall.sub_questions import SubQuestion
 from soulmem.engine.recall.time_question import prefer_asked_time, time_slots
 from soulmem.engine.recall.walks import WalkResult
 from soulmem.engine.runtime.compute_only import compute_only
@@ -138,7 +138,7 @@ def rank(
     scores: TextScores,
     params: RankingParams,
     expansion: Expansion,
-    sub_questions: Sequence[SubQuestion] = (),
+    asked_lines: Sequence[Line] = (),
 ) -> Ranked:
     """The candidates for an answer."""
     p = params
@@ -158,7 +158,7 @@ def rank(
     slots, learned = _association_slots(mind, context, expansion, eligible, p)
     rows = np.flatnonzero(np.isfinite(score))
     kinds = _kind_slots(mind, context, rows, score, p)
-    parts = _part_slots(context, expansion, sub_questions, p)
+    parts = _part_slots(context, expansion, asked_lines, p)
     best = rows[best_rows(score[rows], p.considered + context.max_items)]
     listed = set(best.tolist())
     reserved = (*slots.front, *slots.behind, *kinds, *times, *parts)
@@ -256,18 +256,18 @@ def _kind_slots(
 def _part_slots(
     context: RecallContext,
     expansion: Expansion,
-    sub_questions: Sequence[SubQuestion],
+    asked_lines: Sequence[Line],
     p: RankingParams,
 ) -> tuple[int, ...]:
     """The best rows for each part of the query: first the best of each part, by how well they fit their part.
 
     A small budget has no room for all of them.
     """
-    if not sub_questions:
+    if not asked_lines:
         return ()
-    most = min(p.slots.of_part, max(1, context.max_items // (2 * len(sub_questions))))
+    most = min(p.slots.of_part, max(1, context.max_items // (2 * len(asked_lines))))
     ranked = []
-    for part in sub_questions:
+    for part in asked_lines:
         own = _unweighted(context, part.scores, expansion, p)
         for place, row in enumerate(best_rows(own, most).tolist()):
             ranked.append((place, -float(own[row]), row))
@@ -296,7 +296,8 @@ def _association_slots(
         learned = _learned(mind, context, expansion.activation, eligible, p)
         slots = with_learned_slots(slots, list(learned))
     opened = [way.row for way in expansion.opened if np.isfinite(eligible[way.row])]
-    most = min(p.expansion.vectors.slots, context.max_items - 1)
+    most = max(p.expansion.vectors.slots, context.max_items // 3)
+    most = min(most, context.max_items - 1)
     return with_opened_slots(slots, opened[: max(0, most)]), learned
 
 

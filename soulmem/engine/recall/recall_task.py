@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,24 +10,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.engine.api.requests import RecallRequest
+from soulmem.engine.api.results import Grade
 from soulmem.engine.learning.vector_update import QueryVector, query_vector
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation
-from soulmem.engine.recall.climb import Baseline
 from soulmem.engine.recall.context import (
     RecallContext,
     RecallQuery,
     TextScores,
     unit_query,
 )
+from soulmem.engine.recall.decision import Judged, Line
 from soulmem.engine.recall.late_interaction import QueryTokens
 from soulmem.engine.recall.pushes import PushMoment
 from soulmem.engine.recall.query_embedding import EmbeddedQuery
-from soulmem.engine.recall.sub_questions import SubQuestion
 from soulmem.engine.recall.vector_expansion import VectorMatch
 from soulmem.engine.world.world import World
 
 Floats = NDArray[np.float32]
+
+
+class TimeBudget:
+    """The time that a recall has."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._began = time.perf_counter()
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the recall began."""
+        return time.perf_counter() - self._began
+
+    @property
+    def left(self) -> float:
+        """Seconds until the answer is due; below 0 when it is late."""
+        return self.seconds - self.spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +72,7 @@ class RecallTask:
             return None
         shares = [share for _, share in query.embed_parts]
         parts = tuple(zip(tokens, shares, strict=True))
-        return QueryTokens(parts, self.embedded.usual)
+        return QueryTokens(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +81,10 @@ class PreparedRecall:
 
     context: RecallContext
     scores: TextScores
-    sub_questions: tuple[SubQuestion, ...]
+    asked_lines: tuple[Line, ...]
     match: VectorMatch
-    baseline: Baseline
+    judged: Judged
+    baseline: Grade
     activation_result: Callable[[], TermActivation | None]  # computes once
     revision: tuple[int, ...]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -17,7 +17,6 @@ from soulmem.engine.api.results import Recalled, Timings, Trace
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.assembly import assemble
-from soulmem.engine.recall.calls_for_memory import Evidence
 from soulmem.engine.recall.climb import Climb, baseline_grade, climb
 from soulmem.engine.recall.context import (
     Floats,
@@ -29,6 +28,14 @@ from soulmem.engine.recall.context import (
     unit_query,
 )
 from soulmem.engine.recall.continuity import with_continuity
+from soulmem.engine.recall.decision import (
+    Judged,
+    judge,
+    names_somebody,
+    newest_line,
+    score_asked_lines,
+    without_noise,
+)
 from soulmem.engine.recall.digest_recall import DigestRecall
 from soulmem.engine.recall.drafted_names import DraftedNames
 from soulmem.engine.recall.expansion import activation_of, no_expansion, walk_only
@@ -39,17 +46,16 @@ from soulmem.engine.recall.habits import (
     habit_input_of,
 )
 from soulmem.engine.recall.late_interaction import interact
-from soulmem.engine.recall.line_evidence import (
-    evidence_of_line,
-    has_rare_word,
-    without_noise,
-)
+from soulmem.engine.recall.line_matches import language_shares
 from soulmem.engine.recall.pushes import Pushes
 from soulmem.engine.recall.query_embedding import QueryEmbedding
 from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
-from soulmem.engine.recall.recall_task import PreparedRecall, RecallTask, asked_vector
-from soulmem.engine.recall.sub_questions import score_sub_questions
-from soulmem.engine.recall.time_budget import TimeBudget
+from soulmem.engine.recall.recall_task import (
+    PreparedRecall,
+    RecallTask,
+    TimeBudget,
+    asked_vector,
+)
 from soulmem.engine.recall.trace_fields import guidance_fields, trace_fields
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.vector_expansion import match_vectors
@@ -57,11 +63,9 @@ from soulmem.engine.recall.walks import WalkingParams, WalkRenewal, Walks
 from soulmem.engine.recall.working_trace import active_memories
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.embedder import EmbeddingService
-from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.retrieval.action_selection import ActionSelectionParams
-from soulmem.retrieval.restraint import bar
 
 CatchUp = Callable[[World, Mind, float], Awaitable[None]]
 Flows = Callable[[], Mapping[str, float]]  # share of the walk by edge, >= 0
@@ -73,6 +77,7 @@ _LOADING_SHARE = 0.6
 _EVENTS_SHARE = 0.2
 _EMBEDDING_SHARE = 0.8
 _LESSON_SECONDS = 0.05  # from the start, that learning from the last reply has time
+_HERE_OR_NOT = ("met", "talked_of")  # kinds of lines about somebody
 _TOO_LATE = "the memory of this soul was still being read from disk"
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
 _CUT = "time was over before all edges were read: {:.0%} of the walk was not followed"
@@ -114,7 +119,7 @@ class Recaller:
         self._queries = QueryEmbedding(embedding)
         self._digests = DigestRecall()
         # Tasks that were late go on: the next turn needs the same vectors.
-        self._reading: set[asyncio.Task[EncodedTexts | None]] = set()
+        self._reading: set[asyncio.Task[HabitInput]] = set()
 
     async def trace(self, owner: Owner, trace_id: str) -> Trace:
         """How an answer came about. Raises NotFound."""
@@ -148,7 +153,8 @@ class Recaller:
         if not partly:
             await self._catch_up(world, mind, _EVENTS_SHARE * budget.left)
         query = build_query(world, request)
-        read = await self._queries.embed(query, budget.left)
+        shares = await self._compute.run(language_shares, mind)
+        read = await self._queries.embed(query, budget.left, shares)
         push = self._pushes.moment(world, mind, request)
         task = RecallTask(world, mind, request, query, read, push=push)
         habit_input = await self._habit_input(task, budget.left)
@@ -185,12 +191,24 @@ class Recaller:
         mind = await world.mind(soul)
         query = build_query(world, request)
         limit = self._params.time_budget_ms / 1000
-        read = await self._queries.embed(query, limit)
+        shares = await self._compute.run(language_shares, mind)
+        read = await self._queries.embed(query, limit, shares)
         task = RecallTask(world, mind, request, query, read, with_doubted=True)
         prepared = None
         if not mind.residency.whole:
             prepared, _ = await self._load_edges(task, limit)
         return await self._compute.run(self._candidates, task, prepared)
+
+    async def judged(self, owner: Owner, request: RecallRequest) -> Judged:
+        """What the moment calls for, without an answer: nothing is learned, no trace is kept."""
+        world = await self._world_of(owner)
+        mind = await world.mind(request.soul)
+        query = build_query(world, request)
+        limit = self._params.time_budget_ms / 1000
+        shares = await self._compute.run(language_shares, mind)
+        read = await self._queries.embed(query, limit, shares)
+        task = RecallTask(world, mind, request, query, read)
+        return (await self._compute.run(self._prepare, task)).judged
 
     @compute_only
     def _candidates(
@@ -208,7 +226,7 @@ class Recaller:
         """Load those edges of a large soul that the walk needs; False where time ran out."""
         mind = task.mind
         prepared = await self._compute.run(self._prepare, task)
-        if prepared.baseline.grade.enough:
+        if prepared.baseline.enough:
             return prepared, True
         walks, params = self._walks_of(mind), self._ranking.expansion
         followed = await self._loader.follow(
@@ -221,7 +239,7 @@ class Recaller:
                 prepared.scores,
                 params,
                 prepared.match,
-                prepared.sub_questions,
+                prepared.asked_lines,
             ),
             walks.params.walk,
             seconds,
@@ -265,28 +283,24 @@ class Recaller:
             partial(activation_of, mind, context, self._ranking.expansion)
         )
         # Another processor compares vectors: what follows is computed meanwhile where it will be needed.
-        least = bar(context.restraint, context.generosity)
-        ahead = activation_result if has_rare_word(mind, context, least) else None
-        fusion = self._params.fusion
+        ahead = activation_result if names_somebody(mind, context) else None
+        fusion, embedded = self._params.fusion, task.embedded
         scores = score_texts(mind, context, cosines, fusion, ahead)
-        late = interact(mind, context, scores, tokens) if tokens is not None else None
-        if late is None or late.evidence is None:
-            lines = task.embedded.lines
-            evidence = evidence_of_line(mind, context, scores, task.vectors, lines)
-        else:
-            evidence = Evidence(late.evidence)
-        if late is not None:
-            scores = late.scores
-        parts = score_sub_questions(mind, context, task.embedded.part_vectors, fusion)
+        if tokens is not None:
+            scores = interact(mind, context, scores, tokens) or scores
+        asked_lines = score_asked_lines(mind, context, embedded, fusion)
+        newest = newest_line(context, scores, embedded)
+        judged = judge(mind, context, (*newest, *asked_lines))
         vectors = self._ranking.expansion.vectors
         match = match_vectors(mind, context.asked, vectors)
         return PreparedRecall(
             context=context,
             scores=scores,
-            sub_questions=parts,
+            asked_lines=asked_lines,
             match=match,
+            judged=judged,
             baseline=baseline_grade(
-                mind, context, scores, parts, match, evidence, began
+                mind, context, scores, asked_lines, match, judged, began
             ),
             activation_result=activation_result,
             revision=mind.revision,
@@ -294,8 +308,7 @@ class Recaller:
 
     def _climb(self, mind: Mind, prepared: PreparedRecall) -> Climb:
         if mind.terms.is_loading:  # each page of edges would make all walks anew
-            grade, sure = prepared.baseline.grade, prepared.baseline.sureness
-            return Climb((grade,), no_expansion(mind), sure)
+            return Climb((prepared.baseline,), no_expansion(mind))
         return climb(
             mind,
             self._walks_of(mind),
@@ -304,7 +317,8 @@ class Recaller:
             self._ranking.expansion,
             prepared.baseline,
             prepared.match,
-            prepared.sub_questions,
+            prepared.judged,
+            prepared.asked_lines,
             prepared.activation_result,
         )
 
@@ -315,7 +329,7 @@ class Recaller:
             prepared.scores,
             self._ranking,
             climbed.expansion,
-            prepared.sub_questions,
+            prepared.judged.lines_that_call(prepared.asked_lines),
         )
 
     async def _opened(self, world: World, soul: SoulId, seconds: float) -> Mind | None:
@@ -344,15 +358,28 @@ class Recaller:
         )
         if not texts:
             return habit_input
-        reading = asyncio.create_task(self._embedding.encoder.encode(texts))
+        about = await self._compute.run(self._habits.about_people, task.mind, texts)
+        reading = asyncio.create_task(self._read_habits(habit_input, texts, about))
         self._reading.add(reading)
         reading.add_done_callback(self._reading.discard)
         waited = max(0.0, _EMBEDDING_SHARE * seconds)
         try:
-            encoded = await asyncio.wait_for(asyncio.shield(reading), waited)
+            return await asyncio.wait_for(asyncio.shield(reading), waited)
         except asyncio.TimeoutError:
             return habit_input
-        return replace(habit_input, encoded=encoded)
+
+    async def _read_habits(
+        self, habit_input: HabitInput, texts: Sequence[str], about: Sequence[str]
+    ) -> HabitInput:
+        """With the vectors of these texts, and which of those about somebody only talk of him."""
+        encoded = await self._embedding.encoder.encode(texts)
+        kinds = await self._embedding.likeliest(about, _HERE_OR_NOT) or []
+        talk = [
+            text
+            for text, kind in zip(about, kinds, strict=False)
+            if kind == _HERE_OR_NOT[1]
+        ]
+        return replace(habit_input, encoded=encoded, talk=frozenset(talk))
 
     @compute_only
     def _answer(
@@ -374,10 +401,10 @@ class Recaller:
             ranked,
             novelty,
             habits,
-            sureness=climbed.sureness,
+            judged=prepared.judged,
             pushed=self._pushes.candidates(mind, context, task.push),
             digests=self._digests.candidates(
-                mind, context, prepared.scores, climbed.sureness, self._clock.now()
+                mind, context, prepared.scores, prepared.judged, self._clock.now()
             ),
         )
         self._pushes.note(task.push, answer)

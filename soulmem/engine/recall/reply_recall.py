@@ -9,7 +9,7 @@ from dataclasses import replace
 from soulmem.domain.ids import Owner
 from soulmem.engine.api.requests import RecallRequest, SyncAnswer, SyncRequest
 from soulmem.engine.api.results import Recalled
-from soulmem.engine.recall.time_budget import TimeBudget
+from soulmem.engine.recall.recall_task import TimeBudget
 from soulmem.language.story.reading import story_text
 
 Sync = Callable[[Owner, SyncRequest], Awaitable[SyncAnswer]]

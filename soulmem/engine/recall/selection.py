@@ -26,6 +26,7 @@ from soulmem.engine.api.results import (
 )
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.decision import Judged
 from soulmem.engine.recall.digest_recall import (
     DigestCandidate,
     goes_with,
@@ -41,7 +42,6 @@ from soulmem.engine.recall.ranking import Ranked, vectors_at
 from soulmem.engine.views.tellings import joined_rows
 from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
-from soulmem.retrieval.restraint import least_share, nearness
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -144,28 +144,31 @@ class Selection:
         habits: Sequence[HabitLine],
         novelty: float,
         *,
-        sureness: float,
+        judged: Judged,
         places: int,
     ) -> dict[int, PromptLine]:
         """The lines of the candidates in the answer, by position and in its order; `places` with the habits.
 
-        sureness  0..1, how surely the query calls for a memory; at 0 none is taken
+        A candidate is in it where the moment likely calls for it, or where it has a place for what was asked
+        for: a time, or for what was taught.
         """
         free = self._in_sections(open_candidates(self._mind, self._rows, habits))
         most = places - len(habits)
         taken: dict[int, PromptLine] = {}
         before = self._with_answer.copy() if self._with_answer is not None else None
-        fitting = self._pick(free, most, novelty)
-        near = self._near(fitting, sureness) if sureness > 0 else []
-        self.withheld = len(fitting) - len(near)
-        for i in set(fitting).difference(near):
+        called = self._called(free, judged)
+        fitting = self._pick(called, most, novelty)
+        rest = [i for i in free if i not in set(called)]
+        withheld = self._pick(rest, most - len(fitting), novelty)
+        self.withheld = len(withheld)
+        for i in withheld:
             self._left_out[self._keys[i]] = Omitted.NOT_CALLED_FOR
-        for i in near:
+        for i in fitting:
             faded = self.faded[i]
             line = line_of(faded.memory, is_masked=faded.is_masked)
             if self.budget.take(line):
                 taken[i] = line
-        # What was picked and then withheld stands nowhere.
+        # Withheld candidates are not in the prompt.
         self._with_answer = before
         self.add_to_prompt(self.rendered[i] for i in taken)
         return dict(sorted(taken.items()))
@@ -293,30 +296,20 @@ class Selection:
             return estimate_tokens(self._texts[i])
         return int(self._mind.token_costs([row])[0])
 
-    def _near(self, fitting: Sequence[int], sureness: float) -> list[int]:
-        """Those of the positions that stand near the best, the one whose own text fits best, and those of a part
-        or time that was asked for and those that memory vectors opened.
-        """
-        # Who is irritated tells what is nearest alone.
+    def _called(self, free: Sequence[int], judged: Judged) -> list[int]:
+        """Those of the positions that the moment likely calls for, and those with a place of their own."""
+        if judged.least == 0.0:
+            return list(free)
+        likely = judged.of_row()
         irritation = self._context.guidance.irritation
-        sure = sureness * (1.0 - 0.5 * irritation)
-        near = nearness(self._context.restraint, sure)
-        if near == 0.0:
-            return list(fitting)
-        ranked, best = self._ranked, float(self._ranked.score.max(initial=0.0))
-        required = set(positions_of(ranked, _required_rows(ranked, irritation)))
-        required.add(self._in_own_words(fitting))
-        costs = self._mind.token_costs([self._rows[i] for i in fitting])
-        cost = dict(zip(fitting, costs.tolist(), strict=True))
-        kept, spent = set[int](), 0
-        for i in sorted(fitting, key=lambda i: -float(ranked.score[i])):
-            share = least_share(near, spent + cost[i], self._context.budget)
-            # Nor does something less near come to mind then because it costs little.
-            share += irritation * (near - share)
-            if i in required or float(ranked.score[i]) >= best * share:
-                kept.add(i)
-                spent += cost[i]
-        return [i for i in fitting if i in kept]
+        placed = set(
+            positions_of(self._ranked, _required_rows(self._ranked, irritation))
+        )
+        return [
+            i
+            for i in free
+            if i in placed or likely.get(self._rows[i], 0.0) >= judged.least
+        ]
 
     def _in_own_words(self, positions: Sequence[int]) -> int:
         """The position whose text by itself fits best; -1 of none.
@@ -388,7 +381,7 @@ def _required_rows(ranked: Ranked, irritation: float) -> list[int]:
     What is learned by being said together shares no word with the query: it cannot stand near by its own text,
     and has a slot only where it was said together plainly.
     """
-    asked = [*ranked.part_slots, *ranked.time_slots]
+    asked = list(ranked.time_slots)
     if irritation >= _IRRITATED:
         return asked
     front = set(ranked.association_slots.front)

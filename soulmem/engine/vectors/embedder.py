@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from soulmem.engine.vectors.vector_sweep import VectorSweep
 from soulmem.engine.vectors.world_background import Usual
 from soulmem.engine.vectors.world_keeper import WorldKeeper
 from soulmem.graph.vectors import VectorTable
+from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import Embedder, TokenStates
 from soulmem.ports.store import Store
 from soulmem.ports.token_store import TokenStore
@@ -171,25 +172,21 @@ class EmbeddingService:
             self._fail(error)
             return None
 
-    async def usual(self, states: TokenStates, text: str) -> Usual | None:
-        """How plain chat lines in the language of `text` match these states of it.
+    async def usual(self, states: TokenStates, language: str) -> Usual | None:
+        """How plain chat lines in a language, see `world_language`, match these states.
 
         None while the states of these lines are not made yet, and without a model that has states.
         """
         embedder = self._embedder
         if embedder is None or not self.tokens.serves(embedder):
             return None
-        self._note_language(text)
+        if self._worlds.need(language):
+            self.wake()
         try:
-            return await self._worlds.usual(embedder, states, text)
+            return await self._worlds.usual(embedder, states, language)
         except SoulMemError as error:
             self._fail(error)
             return None
-
-    def world_vectors(self, text: str) -> Mapping[str, Vector]:
-        """Vectors of plain chat lines by language; later that of `text`, too."""
-        self._note_language(text)
-        return self._worlds.vectors.of(self._embedder) if self._embedder else {}
 
     async def kinds(self, texts: Sequence[str]) -> Vector | None:
         """How surely each text is of each kind of line, float32[n, kinds] in the order of `line_kinds.KINDS`.
@@ -198,6 +195,19 @@ class EmbeddingService:
         """
         try:
             return await self._kinds.of_lines(self._embedder, texts)
+        except SoulMemError as error:
+            self._fail(error)
+            return None
+
+    async def likeliest(
+        self, lines: Sequence[str], among: Sequence[str]
+    ) -> list[str] | None:
+        """Which of these kinds, told from each other, each line is most like.
+
+        None while the kinds are not fitted yet, and if the model fails.
+        """
+        try:
+            return await self._kinds.likeliest(self._embedder, lines, among)
         except SoulMemError as error:
             self._fail(error)
             return None
@@ -425,8 +435,9 @@ class EmbeddingService:
             return True
         if await self._one_batch_of_kinds():
             return True
-        with_tokens = self.tokens.serves(embedder)
-        return await self._worlds.make(embedder, self._batch(), with_tokens=with_tokens)
+        if not self.tokens.serves(embedder):
+            return False
+        return await self._worlds.make(embedder, self._batch())
 
     async def _one_batch_of_states(self, embedder: Embedder) -> bool:
         """Make states of texts that have only a vector: from an older version, or restored."""
@@ -455,7 +466,7 @@ class EmbeddingService:
 
     def _note_language(self, text: str) -> None:
         """From now on the world background of the language of this text is needed."""
-        if self._worlds.need(text):
+        if self._worlds.need(world_language(text)):
             self.wake()
 
     def _batch(self) -> int:

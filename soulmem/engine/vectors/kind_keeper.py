@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,17 @@ class KindKeeper:
         lines = [lines_of(text) for text in texts]
         return await self._scores(judge, embedder, lines)
 
+    async def likeliest(
+        self, embedder: Embedder | None, lines: Sequence[str], among: Sequence[str]
+    ) -> list[str] | None:
+        """Which of these kinds each line is most like; None while nothing is fitted. Raises EmbedderError."""
+        judge = self.judge(embedder)
+        if judge is None or not lines:
+            return None
+        encode = example_words.embed if embedder is None else embedder.embed
+        vectors = await self._models.run(encode, list(lines))
+        return await self._fitting.run(judge.likeliest, vectors, among)
+
     async def make(
         self, embedder: Embedder | None, minds: Sequence[Mind], *, asked: bool
     ) -> bool:
@@ -145,7 +157,7 @@ class KindKeeper:
     ) -> Floats:
         """The scores of texts by their lines; a query waits for `_LINES` of them at most."""
         encode = example_words.embed if embedder is None else embedder.embed
-        flat = [line for lines in texts for line in lines]
+        flat = list(chain.from_iterable(texts))
         vectors = [
             await self._models.run(encode, flat[start : start + _LINES])
             for start in range(0, len(flat), _LINES)

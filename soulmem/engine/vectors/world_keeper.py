@@ -8,8 +8,6 @@ from functools import partial
 from soulmem.domain.errors import StoreError
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.world_background import Usual, WorldBackgrounds
-from soulmem.engine.vectors.world_vectors import WorldVectors
-from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import Embedder, TokenStates
 from soulmem.ports.token_store import TokenStore
 
@@ -20,32 +18,28 @@ class WorldKeeper:
     """The world backgrounds that are needed. Their files are used on the thread of the models alone."""
 
     def __init__(self, *, store: TokenStore | None, models: Worker) -> None:
-        """`store` None: there are no token states, only vectors."""
-        self.vectors = WorldVectors(models)
+        """`store` None: there are no token states."""
         self._worlds = WorldBackgrounds(store) if store is not None else None
         self._models = models
         self._languages: dict[str, None] = {}
 
-    def need(self, text: str) -> bool:
-        """From now on the background of the language of a text is needed; False if it was already."""
-        language = world_language(text)
+    def need(self, language: str) -> bool:
+        """From now on the background of a language is needed; False if it was already."""
         if language in self._languages:
             return False
         self._languages[language] = None
-        self.vectors.languages.append(language)
         return True
 
     async def usual(
-        self, embedder: Embedder, states: TokenStates, text: str
+        self, embedder: Embedder, states: TokenStates, language: str
     ) -> Usual | None:
-        """How plain chat lines in the language of `text` match these states of it.
+        """How plain chat lines in a language match these states.
 
         None while the states of these lines are not made yet.
         """
         worlds = self._worlds
         if worlds is None:
             return None
-        language = world_language(text)
         asking = partial(_usual, worlds, embedder, language, states)
         try:
             return await self._models.run(asking)
@@ -53,14 +47,14 @@ class WorldKeeper:
             self._give_up(error)
             return None
 
-    async def make(self, embedder: Embedder, limit: int, *, with_tokens: bool) -> bool:
-        """Make the states, or else the vectors, of at most `limit` lines; False if all are made.
+    async def make(self, embedder: Embedder, limit: int) -> bool:
+        """Make the states of at most `limit` lines; False if all are made.
 
         Raises EmbedderError.
         """
         worlds = self._worlds
-        if worlds is None or not with_tokens:
-            return await self.vectors.make(embedder, limit)
+        if worlds is None:
+            return False
         for language in list(self._languages):
             prepare = partial(worlds.prepare, embedder, language, limit)
             try:

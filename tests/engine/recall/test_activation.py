@@ -27,6 +27,7 @@ from soulmem.engine.recall.context import RecallParams, build_context, build_que
 from soulmem.engine.views.concept_activation import term_activations
 from soulmem.graph.cooccurrence import associates
 from soulmem.retrieval.association import AssociationParams
+from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import ME, Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -149,9 +150,13 @@ async def test_a_line_and_the_reply_to_it_are_said_together(
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 async def test_restraint_does_not_keep_it_back_for_sharing_no_word(
-    stage: Stage, language: str
+    language: str,
 ) -> None:
+    stage = Stage(fallback=PACKAGED, judges_lines=True)
+    await stage.start()
+    await stage.soul(forgetting=0.0)
     query = await chat_about(stage, language)
+    await stage.engine.embedding.wait_pending()
     fact = TEXTS[language][2]
     for mood, expected in ((None, True), (Emotion("anger", 1.0), False)):
         answer = await stage.recall(
@@ -159,6 +164,7 @@ async def test_restraint_does_not_keep_it_back_for_sharing_no_word(
         )
         came = any(fact in memory.text for memory in answer.memories)
         assert came is expected
+    await stage.stop()
 
 
 async def test_in_other_modes_it_does_not(stage: Stage) -> None:

@@ -24,7 +24,7 @@ from soulmem.engine.recall.context import (
     score_texts,
     start_cosines,
 )
-from soulmem.engine.recall.late_interaction import LateResult, QueryTokens, interact
+from soulmem.engine.recall.late_interaction import QueryTokens, interact
 from soulmem.engine.recall.token_scores import TokenMatches, token_matches
 from soulmem.retrieval.fusion import FusionParams, standardised
 from soulmem.retrieval.late_interaction import standardise
@@ -53,7 +53,7 @@ class Asked:
         rows = np.arange(self.mind.size)
         return standardised(self.scores.score, self.context.visible, rows)
 
-    def result(self) -> LateResult:
+    def result(self) -> TextScores:
         """With late interaction."""
         result = interact(self.mind, self.context, self.scores, self.tokens)
         assert result is not None
@@ -87,8 +87,7 @@ async def asked(stage: Stage, texts: list[str], query: str = QUERY) -> Asked:
     scores = score_texts(
         mind, context, start_cosines(mind, parts, vectors), FusionParams()
     )
-    usual = await embedding.usual(states[0], query)
-    return Asked(mind, context, scores, QueryTokens(((states[0], 1.0),), usual))
+    return Asked(mind, context, scores, QueryTokens(((states[0], 1.0),)))
 
 
 def without_states(*rows: int) -> Any:
@@ -106,25 +105,9 @@ def without_states(*rows: int) -> Any:
 
 
 async def test_the_text_with_the_words_of_the_query_is_best(stage: Stage) -> None:
-    """And its evidence says that the query calls for it."""
     query = await asked(stage, FEW)
-    result = query.result()
-    best = query.mind.memory_at(int(result.scores.score.argmax()))
+    best = query.mind.memory_at(int(query.result().score.argmax()))
     assert FEW[0] in best.text
-    assert result.evidence is not None
-    other = replace(query, tokens=QueryTokens(query.tokens.parts, None))
-    assert other.result().evidence is None
-    assert_allclose(other.result().scores.score, result.scores.score)
-
-
-async def test_what_the_soul_says_alone_is_more_evidence_than_what_all_say(
-    stage: Stage,
-) -> None:
-    rare = (await asked(stage, FEW)).result().evidence
-    plain = (await asked(stage, FEW, "I am here.")).result().evidence
-    assert rare is not None
-    assert plain is not None
-    assert rare > 2 * plain
 
 
 async def test_without_any_token_states_the_scores_stay_those_of_vectors_and_words(
@@ -135,8 +118,7 @@ async def test_without_any_token_states_the_scores_stay_those_of_vectors_and_wor
     with without_states(*rows.tolist()):
         result = query.result()
     expected = standardise(query.base[rows], np.ones(rows.size))
-    assert_allclose(result.scores.score[rows], expected, atol=1e-4)
-    assert result.evidence is None  # names and words decide then
+    assert_allclose(result.score[rows], expected, atol=1e-4)
 
 
 async def test_a_text_without_token_states_stands_where_vectors_and_words_put_it(
@@ -146,8 +128,8 @@ async def test_a_text_without_token_states_stands_where_vectors_and_words_put_it
     best = int(np.where(query.context.visible, query.base, -np.inf).argmax())
     with without_states(best):
         result = query.result()
-    assert np.isfinite(result.scores.score[query.context.visible]).all()
-    assert int(result.scores.score.argmax()) == best
+    assert np.isfinite(result.score[query.context.visible]).all()
+    assert int(result.score.argmax()) == best
 
 
 async def test_what_is_not_compared_stands_at_the_mean_at_best(stage: Stage) -> None:
@@ -160,7 +142,7 @@ async def test_what_is_not_compared_stands_at_the_mean_at_best(stage: Stage) -> 
         return token_matches(mind, chat, states, rows)
 
     with mock.patch.object(late_interaction, "token_matches", matches):
-        score = query.result().scores.score
+        score = query.result().score
     visible = np.flatnonzero(query.context.visible)
     others = np.setdiff1d(visible, compared)
     assert 120 <= len(compared) < visible.size
@@ -181,7 +163,7 @@ async def test_what_is_not_visible_has_no_score(stage: Stage) -> None:
         context=replace(query.context, visible=visible),
         scores=replace(query.scores, score=score),
     )
-    result = query.result().scores
+    result = query.result()
     assert result.score[hidden] == -np.inf
     assert result.own[hidden] == 0.0
     assert np.isfinite(result.score[visible]).all()
@@ -195,18 +177,15 @@ async def test_where_nothing_is_visible_nothing_is_compared(stage: Stage) -> Non
     assert interact(query.mind, context, scores, query.tokens) is None
 
 
-async def test_each_part_counts_by_its_share_and_the_last_one_calls(
-    stage: Stage,
-) -> None:
+async def test_each_part_counts_by_its_share(stage: Stage) -> None:
     query = await asked(stage, FEW)
     bread = await stage.engine.embedding.query_states(["Where is bread?"])
     assert bread is not None
-    (states, _), usual = query.tokens.parts[0], query.tokens.usual
+    states, _ = query.tokens.parts[0]
     best = []
     for share in (0.1, 0.9):
         parts = ((bread[0], 1 - share), (states, share))
-        result = replace(query, tokens=QueryTokens(parts, usual)).result()
-        best.append(query.mind.memory_at(int(result.scores.score.argmax())).text)
-        assert result.evidence == query.result().evidence
+        result = replace(query, tokens=QueryTokens(parts)).result()
+        best.append(query.mind.memory_at(int(result.score.argmax())).text)
     assert FEW[1] in best[0]
     assert FEW[0] in best[1]

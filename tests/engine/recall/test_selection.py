@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta, timezone
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.api.results import Recalled
 from soulmem.engine.recall.selection import Selection
-from soulmem.retrieval.reserved_slots import ReservedSlots
 from tests.engine.stage import Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -142,32 +139,3 @@ async def test_the_request_comes_before_the_setting_of_the_soul(stage: Stage) ->
     strict = counts(await stage.recall(CUE, "c1", max_items=8))
     assert strict == counts(await stage.recall(CUE, "c1", max_items=8, restraint=2.0))
     assert counts(await stage.recall(CUE, "c1", max_items=8, restraint=0.0)) == (8, 0)
-
-
-@pytest.mark.parametrize(("own", "near"), [(2, [0, 1, 2]), (0, [0, 1])])
-def test_what_fits_best_by_its_own_text_is_never_kept_back(
-    own: int, near: list[int]
-) -> None:
-    """However far it is from the best, which may be younger or better linked."""
-    alone = np.zeros(3, np.float32)
-    alone[own] = 4.0
-    ranked = SimpleNamespace(
-        rows=np.arange(3),
-        score=np.asarray([10.0, 9.9, 2.0], np.float32),
-        alone=alone,
-        association_slots=ReservedSlots((), ()),
-        expansion=SimpleNamespace(opened=()),
-        learned={},
-        part_slots=(),
-        time_slots=(),
-    )
-    selection = object.__new__(Selection)
-    vars(selection).update(
-        _ranked=ranked,
-        _rows=[0, 1, 2],
-        _mind=SimpleNamespace(token_costs=lambda rows: np.full(len(rows), 200)),
-        _context=SimpleNamespace(
-            restraint=1.0, budget=1000, guidance=SimpleNamespace(irritation=0.0)
-        ),
-    )
-    assert selection._near([0, 1, 2], 1.0) == near

@@ -162,7 +162,7 @@ async def test_a_search_goes_all_the_way_whatever_it_is_for(stage: Stage) -> Non
     ]
     trace = await stage.engine.recaller.trace(ME, str(entry.source))
     assert trace.grades[-1].name == "walk"
-    answer = await stage.recall("oh yes, please")
+    answer = await stage.recall("well, well")
     shown = await stage.engine.recaller.trace(ME, answer.trace)
     assert shown.grades[-1].name == "baseline"
 

@@ -41,9 +41,9 @@ async def models() -> AsyncIterator[Worker]:
 
 async def test_a_language_is_needed_once(models: Worker) -> None:
     keeper = WorldKeeper(store=FakeTokenStore(), models=models)
-    assert keeper.need("Good morning!")
-    assert not keeper.need("Good night!")
-    assert keeper.need("早上好")
+    assert keeper.need("en")
+    assert not keeper.need("en")
+    assert keeper.need("zh")
 
 
 async def test_only_the_languages_of_texts_are_made(models: Worker) -> None:
@@ -51,29 +51,23 @@ async def test_only_the_languages_of_texts_are_made(models: Worker) -> None:
         WorldKeeper(store=FakeTokenStore(), models=models),
         FakeEmbedder(),
     )
-    assert not await keeper.make(embedder, 16, with_tokens=True)
+    assert not await keeper.make(embedder, 16)
     assert embedder.asked == []
-    keeper.need("Good morning!")
+    keeper.need("en")
     calls = 1
-    while await keeper.make(embedder, 120, with_tokens=True):
+    while await keeper.make(embedder, 120):
         calls += 1
     assert calls == LINES // 120 + 1
     assert len(embedder.asked) == LINES
-    assert await keeper.usual(embedder, HELLO, "Hello") is not None
-    assert await keeper.usual(embedder, HELLO, "早上好") is None
+    assert await keeper.usual(embedder, HELLO, "en") is not None
+    assert await keeper.usual(embedder, HELLO, "zh") is None
 
 
-@pytest.mark.parametrize("has_store", [True, False])
-async def test_without_token_states_there_are_vectors(
-    models: Worker, has_store: bool
-) -> None:
-    store = FakeTokenStore() if has_store else None
-    keeper, embedder = WorldKeeper(store=store, models=models), FakeEmbedder()
-    assert keeper.need("Good morning!")
-    assert await keeper.make(embedder, LINES, with_tokens=not has_store)
-    assert not await keeper.make(embedder, LINES, with_tokens=not has_store)
-    assert keeper.vectors.of(embedder)["en"].shape == (LINES, embedder.dim)
-    assert await keeper.usual(embedder, HELLO, "Hello") is None
+async def test_without_a_store_nothing_is_made(models: Worker) -> None:
+    keeper, embedder = WorldKeeper(store=None, models=models), FakeEmbedder()
+    assert keeper.need("en")
+    assert not await keeper.make(embedder, LINES)
+    assert await keeper.usual(embedder, HELLO, "en") is None
     await keeper.close()
 
 
@@ -82,11 +76,11 @@ async def test_a_broken_disk_is_asked_once(models: Worker, first: str) -> None:
     """Recall does with vectors until the next start."""
     store, embedder = FullDisk(), FakeEmbedder()
     keeper = WorldKeeper(store=store, models=models)
-    keeper.need("Good morning!")
+    keeper.need("en")
     for _ in range(2):
         if first == "make":
-            await keeper.make(embedder, 16, with_tokens=True)
-        assert await keeper.usual(embedder, HELLO, "Hello") is None
+            await keeper.make(embedder, 16)
+        assert await keeper.usual(embedder, HELLO, "en") is None
     assert store.asked == 1
 
 
@@ -95,13 +89,13 @@ async def test_a_model_that_fails_is_asked_again(models: Worker) -> None:
         WorldKeeper(store=FakeTokenStore(), models=models),
         FakeEmbedder(),
     )
-    keeper.need("Good morning!")
+    keeper.need("en")
     embedder.fails = True
     with pytest.raises(EmbedderError):
-        await keeper.make(embedder, LINES, with_tokens=True)
+        await keeper.make(embedder, LINES)
     embedder.fails = False
-    assert await keeper.make(embedder, LINES, with_tokens=True)
-    assert not await keeper.make(embedder, LINES, with_tokens=True)
+    assert await keeper.make(embedder, LINES)
+    assert not await keeper.make(embedder, LINES)
 
 
 async def test_the_language_of_a_chat_is_made_after_its_texts() -> None:
@@ -113,22 +107,8 @@ async def test_the_language_of_a_chat_is_made_after_its_texts() -> None:
     await stage.sync("c1", [line("m1", "The silver key lies under the bridge.")])
     await stage.close("c1")
     await embedding.wait_pending()
-    assert await embedding.usual(HELLO, "Hello") is not None
-    assert await embedding.usual(HELLO, "早上好") is None
+    assert await embedding.usual(HELLO, "en") is not None
+    assert await embedding.usual(HELLO, "zh") is None
     await embedding.wait_pending()
-    assert await embedding.usual(HELLO, "早上好") is not None
-    await stage.stop()
-
-
-async def test_a_model_without_token_states_has_vectors_of_plain_lines() -> None:
-    embedder = FakeEmbedder()
-    embedder.token_width = 0
-    stage = Stage(model=embedder.source(), tokens=FakeTokenStore())
-    await stage.start()
-    await stage.soul()
-    await stage.sync("c1", [line("m1", "The silver key."), line("m2", "Hm.")])
-    embedding = stage.engine.embedding
-    await embedding.wait_pending()
-    assert await embedding.usual(HELLO, "Hello") is None
-    assert len(embedding.world_vectors("Hello")["en"]) == LINES
+    assert await embedding.usual(HELLO, "zh") is not None
     await stage.stop()

@@ -1,0 +1,60 @@
+"""What comes to mind with what is told: memories at strong edges of experience, whatever their text says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from heapq import heappop, heappush
+
+from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import MemoryId
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.retrieval.vector_expansion import Opened
+
+# Edges that were lived or drawn by hand. The order of a chat and plain mentions bring nothing by themselves.
+_KINDS = (EdgeKind.ASSOCIATES, EdgeKind.INSTANCE_OF)
+# Least strength of all edges of a way, multiplied, at restraint 1. A link of two memories that were recalled
+# together begins at .1; after four or five replies that kept both it is above.
+_LEAST = 0.35
+_HOPS = 2
+_MOST_EDGES = 64  # of a memory: one with more brings nothing in particular
+
+
+@compute_only
+def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[Opened]:
+    """The memories that these rows bring, the strongest first; not the rows themselves.
+
+    told  rows that the moment calls for
+    """
+    least = min(_LEAST * context.restraint, 1.0)
+    turn = mind.lived_turns(context.extra_turns)
+    seeds = list(dict.fromkeys(told))
+    best: dict[int, Opened] = {}
+    queue: list[tuple[float, int, Opened]] = []
+    for row in seeds:
+        heappush(queue, (-1.0, row, Opened(row, 1.0, (row,), ())))
+    while queue:
+        _, row, way = heappop(queue)
+        if row in best:
+            continue
+        best[row] = way
+        if len(way.edges) == _HOPS:
+            continue
+        key = mind.id_at(row)
+        edges = [edge for edge in mind.edges.of(key) if edge.kind in _KINDS]
+        for edge in edges if len(edges) <= _MOST_EDGES else ():
+            target = mind.row(_other_end(edge, key))
+            strength = mind.edge_strength(edge, turn) * edge.confidence
+            score = way.score * strength
+            if target is None or target in best or score < least or not score:
+                continue
+            if context.accessible[target]:
+                step = Opened(target, score, (*way.rows, target), (*way.edges, edge.id))
+                heappush(queue, (-score, target, step))
+    out = [way for way in best.values() if way.edges and context.visible[way.row]]
+    return sorted(out, key=lambda way: (-way.score, way.row))
+
+
+def _other_end(edge: Edge, key: MemoryId) -> MemoryId:
+    return edge.target if edge.source == key else edge.source

@@ -1,0 +1,348 @@
+"""What each line of a moment calls for: the features of the best memories, and how likely each is called for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.ids import MemoryId
+from soulmem.engine.api.requests import RecallMode
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.context import (
+    RecallContext,
+    RecallQuery,
+    TextScores,
+    in_other_script,
+    score_texts,
+    start_cosines,
+)
+from soulmem.engine.recall.late_interaction import QueryTokens, interact
+from soulmem.engine.recall.line_matches import (
+    LineMatches,
+    WorldWords,
+    matches_by_tokens,
+    matches_by_words,
+    no_matches,
+    world_words,
+)
+from soulmem.engine.recall.query_embedding import EmbeddedQuery
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.vectors.world_background import Usual
+from soulmem.language.kinds.line_kinds import KINDS
+from soulmem.language.name_tokens import fold
+from soulmem.language.world_lines import world_language
+from soulmem.ports.embedder import TokenStates
+from soulmem.retrieval.best import best_rows
+from soulmem.retrieval.decision import (
+    MEMORY_FEATURES,
+    Decision,
+    Scale,
+    fitted,
+    least_probability,
+    line_features,
+    probability,
+)
+from soulmem.retrieval.fusion import FusionParams, standardised
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CANDIDATES = 32  # memories of a line that are judged, the best by their texts
+# The kind that a feature of a memory is of.
+_KINDS = {
+    "momentous": "momentous",
+    "fact": "fact",
+    "promise": "promise",
+    "asks": "question",
+    "filler": "filler",
+}
+_UNIT = 10.0  # of weights of matches, in the logarithm
+# A word in at most so many texts, or in that share of them, is rare.
+_FEW_TEXTS = 8
+_FEW = 0.06
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line that waits for an answer: what it says, the concepts it names, how well each text fits it.
+
+    states, usual  of its tokens, None without token states; see `LineMatches`
+    kinds          float32[KINDS], how surely it is a line of each kind; None while that is not known
+    """
+
+    text: str
+    concepts: tuple[MemoryId, ...]
+    scores: TextScores
+    states: TokenStates | None = None
+    usual: Usual | None = None
+    kinds: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedLine:
+    """The best memories of a line.
+
+    rows      int64[m]
+    features  float64[m, MEMORY_FEATURES]
+    known     0..1, see `LineMatches`
+    scale     which numbers judge
+    memory    float64[m], 0..1, that it is this memory, if the line calls for something
+    calls     0..1, that the line calls for something
+    """
+
+    line: Line
+    rows: Ints
+    features: Floats
+    known: float
+    scale: Scale
+    memory: Floats
+    calls: float
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the lines of a moment call for.
+
+    least  probability from which on a memory is told
+    sure   whether the moment calls for memories by something else than its lines: a time, an intent, tags
+    """
+
+    lines: tuple[JudgedLine, ...]
+    least: float
+    sure: bool = False
+
+    @property
+    def calls(self) -> float:
+        """0..1, that any of the lines calls for something."""
+        return max((1.0 if self.sure else line.calls for line in self.lines), default=0)
+
+    def of_row(self) -> dict[int, float]:
+        """By row 0..1, that the moment calls for it; rows that are left out have 0."""
+        out: dict[int, float] = {}
+        for line in self.lines:
+            likely = line.memory * (1.0 if self.sure else line.calls)
+            for row, share in zip(line.rows.tolist(), likely.tolist(), strict=True):
+                out[row] = max(share, out.get(row, 0.0))
+        return out
+
+    @property
+    def is_called(self) -> bool:
+        """Whether any memory is called for."""
+        return self.least == 0.0 or bool(self.called_rows())
+
+    def lines_that_call(self, lines: Sequence[Line]) -> tuple[Line, ...]:
+        """Those of these lines that call for a memory at restraint 1."""
+        calling = set[int]()
+        for judged in self.lines:
+            likely = float((judged.memory * judged.calls).max())
+            if likely >= fitted().models[judged.scale].least:
+                calling.add(id(judged.line))
+        return tuple(line for line in lines if id(line) in calling)
+
+    def called_rows(self) -> list[int]:
+        """The rows that the moment likely calls for, the likeliest first; none without restraint."""
+        likely = self.of_row()
+        rows = [row for row, share in likely.items() if share >= self.least > 0.0]
+        return sorted(rows, key=lambda row: (-likely[row], row))
+
+
+@compute_only
+def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
+    """How likely the moment calls for the best memories of each line."""
+    judged = list(chain.from_iterable(_judged(mind, context, line) for line in lines))
+    scale: Scale = judged[0].scale if judged else "words"
+    irritation = context.guidance.irritation
+    least = least_probability(
+        context.restraint * (1.0 + irritation),
+        fitted().models[scale],
+        context.generosity,
+    )
+    request = context.request
+    if request.mode is not RecallMode.AUTO:
+        least = 0.0  # who asks for a grade wants what it finds
+    is_given = bool(request.intent or request.tags or request.time_range)
+    return Judged(tuple(judged), least, is_given or asks_for_past(context))
+
+
+def asks_for_past(context: RecallContext) -> bool:
+    """Whether the query names a time that is over: today is in every other line."""
+    asked = context.asked_time
+    if asked is None:
+        return False
+    if any(phrase.sessions is not None for phrase in asked.phrases):
+        return True
+    spans = chain.from_iterable(phrase.spans for phrase in asked.phrases)
+    return min(span.end for span in spans) <= asked.current_time
+
+
+def _judged(mind: Mind, context: RecallContext, line: Line) -> Iterator[JudgedLine]:
+    """None where no text is visible; two of a line that words compare, where memories are in another script."""
+    rows = best_rows(line.scores.score, CANDIDATES)
+    if not rows.size or not line.text:
+        return
+    chat = context.request.chat
+    if line.states is not None and line.usual is not None:
+        matches = matches_by_tokens(mind, chat, line.states, line.usual, rows)
+        if matches is not None:
+            yield _judged_by(mind, context, line, "tokens", rows, matches)
+            return
+    other = in_other_script(mind, mind.tokeniser.tokens(line.text))
+    strange = np.zeros(rows.size, bool) if other is None else other[rows]
+    read, unread = rows[~strange], rows[strange]
+    if read.size:
+        matches = matches_by_words(mind, chat, line.text, read)
+        yield _judged_by(mind, context, line, "words", read, matches)
+    if unread.size:
+        matches = no_matches(mind, line.text, unread)
+        yield _judged_by(mind, context, line, "meaning", unread, matches)
+
+
+def _judged_by(
+    mind: Mind,
+    context: RecallContext,
+    line: Line,
+    scale: Scale,
+    rows: Ints,
+    matches: LineMatches,
+) -> JudgedLine:
+    features = _features(mind, context, line, rows, matches)
+    decision: Decision = fitted().models[scale]
+    log_odds = decision.memory.log_odds(features)
+    of_line = line_features(features, log_odds, matches.known)
+    calls = float(probability(decision.line.log_odds(of_line[None]))[0])
+    return JudgedLine(
+        line, rows, features, matches.known, scale, probability(log_odds), calls
+    )
+
+
+def _features(
+    mind: Mind, context: RecallContext, line: Line, rows: Ints, matches: LineMatches
+) -> Floats:
+    """float64[m, MEMORY_FEATURES]; the order of the columns is that of the names there."""
+    scores, texts = line.scores, mind.texts_at(rows.tolist())
+    fit = standardised(scores.score, context.visible, rows).astype(np.float64)
+    alone = np.where(np.isfinite(scores.alone[rows]), scores.alone[rows], 0.0)
+    weight, total = matches.weight, max(float(matches.weight.sum()), 1e-6)
+    kinds = np.nan_to_num(mind.line_kinds.scores(rows))
+    of_line = np.zeros(len(KINDS)) if line.kinds is None else line.kinds
+    values = {
+        "fit": fit,
+        "alone": alone,
+        "behind": fit.max() - fit,
+        "evidence": np.log1p(weight @ matches.wide / _UNIT),
+        "own_evidence": np.log1p(weight @ matches.own / _UNIT),
+        "covered": weight @ matches.wide / total,
+        "meaning": standardised(scores.dense, context.visible, rows),
+        "named": _named(mind, line, texts),
+        "length": np.log([len(text) + 1.0 for text in texts]),
+        **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
+        "question": of_line[KINDS.index("question")],
+        "empty": of_line[KINDS.index("filler")],
+        "specific": np.log1p(weight.sum() / _UNIT),
+        "words": np.log(matches.count + 1.0),
+        "size": np.log(max(int(np.count_nonzero(context.visible)), 1)),
+    }
+    columns = [np.broadcast_to(values[name], rows.shape) for name in MEMORY_FEATURES]
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _named(mind: Mind, line: Line, texts: Sequence[str]) -> Floats:
+    """1 for each text that says a whole name of what the line names, other than of those who talk."""
+    others = (concept for concept in line.concepts if not speaks(mind, concept))
+    names = chain.from_iterable(map(mind.names.names_of, others))
+    folded = {name.casefold() for name in names}
+    said = np.zeros(len(texts))
+    for place, text in enumerate(texts):
+        said[place] = any(map(text.casefold().__contains__, folded))
+    return said
+
+
+def speaks(mind: Mind, concept: MemoryId) -> bool:
+    """Whether the concept is somebody who talks in the chats: their names are in every other line."""
+    return any(
+        mind.name_counts.is_speaker(fold(name)) for name in mind.names.names_of(concept)
+    )
+
+
+def newest_line(
+    context: RecallContext,
+    scores: TextScores,
+    embedded: EmbeddedQuery,
+) -> tuple[Line, ...]:
+    """The newest text of the query; none where nothing was said.
+
+    scores  of the whole query
+    """
+    if not context.query.word_parts:
+        return ()
+    text, _ = context.query.word_parts[-1]
+    named = context.named_concepts[-1][0] if context.named_concepts else ()
+    kinds = None if embedded.kinds is None else embedded.kinds[0]
+    line = Line(text, named, scores, kinds=kinds)
+    if embedded.tokens and scores.by_tokens:
+        line = replace(line, states=embedded.tokens[-1], usual=embedded.usual)
+    return (line,)
+
+
+@compute_only
+def score_asked_lines(
+    mind: Mind,
+    context: RecallContext,
+    embedded: EmbeddedQuery,
+    params: FusionParams,
+) -> tuple[Line, ...]:
+    """Each of `context.query.asked_lines` with how well the texts fit it alone."""
+    vectors, states = embedded.line_vectors, embedded.line_tokens
+    out = []
+    for index, text in enumerate(context.query.asked_lines):
+        concepts = tuple(mind.names.spot(text))
+        query = RecallQuery(((text, 1.0),), ((text, 1.0),))
+        own = replace(context, query=query, named_concepts=((concepts, 1.0),))
+        vector = None if vectors is None else vectors[index : index + 1]
+        cosines = start_cosines(mind, query, vector)
+        scores = score_texts(mind, own, cosines, params)
+        kinds = None if embedded.kinds is None else embedded.kinds[index + 1]
+        line = Line(text, concepts, scores, kinds=kinds)
+        if states:
+            late = interact(mind, own, scores, QueryTokens(((states[index], 1.0),)))
+            usual = embedded.line_usual[index]
+            line = replace(
+                line, scores=late or scores, states=states[index], usual=usual
+            )
+        out.append(line)
+    return tuple(out)
+
+
+@compute_only
+def names_somebody(mind: Mind, context: RecallContext) -> bool:
+    """Whether the newest text names what the soul knows, other than those who talk."""
+    if not context.named_concepts:
+        return False
+    named, _ = context.named_concepts[-1]
+    return not all(speaks(mind, key) for key in named)
+
+
+@compute_only
+def without_noise(
+    mind: Mind, query: RecallQuery, vectors: NDArray[np.float32] | None
+) -> NDArray[np.float32] | None:
+    """`vectors`, or None where the query is nothing but words that few texts have, and no plain chat line.
+
+    The sentence vector of a made-up word says nothing; then words alone decide.
+    """
+    for text, _ in query.word_parts:
+        tokens = list(dict.fromkeys(mind.tokeniser.tokens(text)))
+        if not _is_keyword(mind, tokens, world_words(world_language(text))):
+            return vectors
+    return None if query.word_parts else vectors
+
+
+def _is_keyword(mind: Mind, tokens: Sequence[str], world: WorldWords) -> bool:
+    """Whether a text is nothing but words that few texts of the soul have, and no plain chat line."""
+    few = max(_FEW_TEXTS, _FEW * len(mind.words))
+    are_rare = all(0 < count <= few for count in mind.words.frequencies(tokens))
+    return bool(tokens) and are_rare and not any(map(world.holds, tokens))

@@ -1,0 +1,79 @@
+"""What is told brings what hangs on it by strong links, whatever its text says."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from soulmem.domain.edges import EdgeKind
+from soulmem.domain.ids import MemoryId
+from soulmem.engine.api.requests import NewEdge
+from tests.engine.stage import Stage
+
+pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
+
+BISHOP = "The drunken bishop sold a wax elephant in the crypt."
+UMBRELLA = "A grey umbrella leaned in the hall of the mill."
+RAFT = "Three nuns built a raft of cheese boxes."
+CUE = "What did the drunken bishop do with the wax elephant?"
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    """A soul of the usual restraint without a model, with some notes on other things."""
+    made = Stage()
+    await made.start()
+    await made.soul(restraint=1.0, forgetting=0.0)
+    for number in range(12):
+        await made.note(f"Barrel number{number} holds salted fish{number}.")
+    yield made
+    await made.stop()
+
+
+async def linked(
+    stage: Stage, text: str, target: MemoryId, strength: float
+) -> MemoryId:
+    """A note that is associated with another memory."""
+    edge = NewEdge(EdgeKind.ASSOCIATES, to=target, strength=strength)
+    made = await stage.note(text, edges=(edge,))
+    return made.memory.id
+
+
+async def told(stage: Stage, query: str) -> list[str]:
+    """The texts that a query brings."""
+    answer = await stage.recall(query)
+    return [memory.text for memory in answer.memories]
+
+
+@pytest.mark.parametrize(("strength", "comes"), [(1.0, True), (0.2, False)])
+async def test_a_strong_link_brings_what_shares_no_word_with_the_line(
+    stage: Stage, strength: float, comes: bool
+) -> None:
+    other = (await stage.note(UMBRELLA)).memory.id
+    await linked(stage, BISHOP, other, strength)
+    texts = await told(stage, CUE)
+    assert BISHOP in texts
+    assert (UMBRELLA in texts) is comes
+
+
+async def test_two_strong_links_bring_what_is_behind_both(stage: Stage) -> None:
+    last = (await stage.note(RAFT)).memory.id
+    middle = await linked(stage, UMBRELLA, last, 1.0)
+    await linked(stage, BISHOP, middle, 1.0)
+    assert {BISHOP, UMBRELLA, RAFT} <= set(await told(stage, CUE))
+
+
+async def test_nothing_is_brought_where_nothing_is_told(stage: Stage) -> None:
+    other = (await stage.note(UMBRELLA)).memory.id
+    await linked(stage, BISHOP, other, 1.0)
+    assert await told(stage, "Good morning!") == []
+
+
+async def test_the_reason_names_what_brought_it(stage: Stage) -> None:
+    other = (await stage.note(UMBRELLA)).memory.id
+    await linked(stage, BISHOP, other, 1.0)
+    answer = await stage.recall(CUE)
+    (brought,) = [m for m in answer.memories if m.text == UMBRELLA]
+    assert [step.label for step in brought.path][:1] != []
+    assert brought.hops == 1
