@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from dataclasses import dataclass, replace
 from enum import Enum
 
+from soulmem.assembly.dates import age_text
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
@@ -45,6 +53,10 @@ _KNOWS = {
     "zh": "[{name}知道自己会遗忘，可以坦言记不清了。]",
 }
 
+# Above a scene of the present day, behind older ones, and above what has no date.
+_TODAY = {"en": "Earlier today:", "zh": "今天早些时候："}
+_UNDATED = {"en": "At some time:", "zh": "某个时候："}
+
 # What happened, and what is told of it
 _PAST = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE, MemoryKind.DIGEST)
 _HEADERS = {
@@ -78,6 +90,9 @@ class PromptLine:
     text: str
     tokens: int
     is_masked: bool = False  # parts of it are blurred
+    scene: str = (
+        ""  # when it happened, as it stands above it: "46 days ago:"; empty: today
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +107,16 @@ class PromptBlock:
     lines: tuple[PromptLine, ...]
 
 
+def scene_of(days: int | None, language: str) -> str:
+    """What stands above memories of so many days ago, "en" or "zh"; None: nobody knows."""
+    if days is None:
+        return _UNDATED[language]
+    if days < 1:
+        return ""
+    age = age_text(days, language)
+    return f"{age}：" if language == "zh" else f"{age[0].upper()}{age[1:]}:"
+
+
 def without_macros(text: str) -> str:
     """`text` with a space inserted into everything that SillyTavern would run as a macro: `{{`, also with
     backslashes between, which it removes in one pass and runs in the next, and its old names in angle
@@ -101,19 +126,26 @@ def without_macros(text: str) -> str:
 
 
 def line_of(
-    memory: Memory, *, is_impulse: bool = False, is_masked: bool = False
+    memory: Memory,
+    *,
+    is_impulse: bool = False,
+    is_masked: bool = False,
+    scene: str = "",
 ) -> PromptLine:
     """The memory as a line of the prompt, with its cost including the line break.
 
-    `is_impulse` is for an action that is selected for this moment.
+    is_impulse  for an action that is selected for this moment
+    scene       see `scene_of`; only what happened has one
     """
+    section = section_of(memory, is_impulse=is_impulse)
     text = without_macros(memory.text)
     return PromptLine(
         memory.id,
-        section_of(memory, is_impulse=is_impulse),
+        section,
         text,
         estimate_tokens(text) + 1,
         is_masked,
+        scene if section is Section.EPISODES else "",
     )
 
 
@@ -158,6 +190,7 @@ class Budget:
     ) -> None:
         """`headers`: the user's own text above a section, by its name; `off`: names of sections left out."""
         self.tokens_left = tokens
+        self.language = language
         self._off = frozenset(off)
         legends = [
             _LEGENDS[language],
@@ -173,6 +206,8 @@ class Budget:
         for name, text in (headers or {}).items():
             self._headers[Section(name)] = without_macros(text.strip())
         self._open: set[Section] = set()
+        self._scenes: set[str] = set()
+        self._today = _TODAY[language]
 
     @classmethod
     def of_soul(cls, tokens: int, soul: Soul, language: str) -> Budget:
@@ -206,10 +241,15 @@ class Budget:
         is_first_mask = line.is_masked and not self._has_legend
         if is_first_mask:
             cost += estimate_tokens(self._legend) + 1
+        if line.scene and line.scene not in self._scenes:
+            cost += estimate_tokens(line.scene) + 1
+            if not self._scenes:  # what is of today may follow
+                cost += estimate_tokens(self._today) + 1
         if cost > self.tokens_left:
             return False
         self.tokens_left -= cost
         self._open.add(line.section)
+        self._scenes.update([line.scene] if line.scene else [])
         self._has_legend = self._has_legend or is_first_mask
         return True
 
@@ -250,15 +290,32 @@ class Budget:
             if not has_legend and any(line.is_masked for line in lines):
                 head, has_legend = [*head, self._legend], True
             inside = section in _IN_PROMPT
+            lines = self._in_scenes(lines)
+            body = list(_with_scenes(lines))
             out.append(
                 PromptBlock(
                     section=section,
                     position="in_prompt" if inside else "in_chat",
                     depth=None if inside else _DEPTH,
-                    text="\n".join([*head, *(line.text for line in lines)]),
-                    tokens=sum(estimate_tokens(text) + 1 for text in head)
-                    + sum(line.tokens for line in lines),
+                    text="\n".join([*head, *body]),
+                    tokens=sum(estimate_tokens(text) + 1 for text in [*head, *body]),
                     lines=lines,
                 )
             )
         return out
+
+    def _in_scenes(self, lines: tuple[PromptLine, ...]) -> tuple[PromptLine, ...]:
+        """The lines; those of today say so where others are older."""
+        if not any(line.scene for line in lines):
+            return lines
+        return tuple(replace(line, scene=line.scene or self._today) for line in lines)
+
+
+def _with_scenes(lines: Iterable[PromptLine]) -> Iterator[str]:
+    """The texts of lines, oldest first, with its scene above the first line of each."""
+    above = ""
+    for line in lines:
+        if line.scene != above:
+            yield line.scene
+        above = line.scene
+        yield line.text

@@ -9,6 +9,8 @@ from soulmem.language.times.spans import MONTHS
 
 # a span that ends before six in the morning ends with the day before
 _NIGHT = timedelta(hours=6)
+# An age is told in days below so many, in months below so many days, else in years.
+_DAYS_TOLD, _MONTHS_TOLD = 75, 700
 
 
 def span_text(start: datetime, end: datetime, year: int, language: str) -> str:
@@ -36,6 +38,20 @@ def _english(first: date, last: date, named: bool) -> str:
     head = f" {first.year}" if first.year != last.year else ""
     month = f" {MONTHS[first.month - 1]}" if head or first.month != last.month else ""
     return f"{first.day}{month}{head} to {last.day} {MONTHS[last.month - 1]}{tail}"
+
+
+def age_text(days: int, language: str) -> str:
+    """How long ago something was, in words, "en" or "zh"; `days` > 0, days that began since."""
+    is_chinese = language == "zh"
+    if days == 1:
+        return "昨天" if is_chinese else "yesterday"
+    if days < _DAYS_TOLD:
+        return f"{days}天前" if is_chinese else f"{days} days ago"
+    if days < _MONTHS_TOLD:
+        months = round(days / 30.4)
+        return f"{months}个月前" if is_chinese else f"{months} months ago"
+    years = max(2, round(days / 365.25))
+    return f"{years}年前" if is_chinese else f"{years} years ago"
 
 
 def period_text(start: datetime, end: datetime, period: Period, language: str) -> str:

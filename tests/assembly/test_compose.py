@@ -14,6 +14,7 @@ from soulmem.assembly.compose import (
     Section,
     language_of,
     line_of,
+    scene_of,
     section_of,
     without_macros,
 )
@@ -173,6 +174,58 @@ def test_the_budget_is_never_exceeded(
         assert "{{" not in block.text
     assert sorted(line.memory for block in blocks for line in block.lines) == sorted(
         m.id for m, _ in chosen
+    )
+
+
+@given(
+    ages=st.lists(st.none() | st.integers(0, 4000), min_size=1, max_size=8),
+    tokens=st.integers(0, 200),
+    language=st.sampled_from(["en", "zh"]),
+)
+def test_scenes_are_within_the_budget_and_each_line_stands_under_its_own(
+    ages: list[int | None], tokens: int, language: str
+) -> None:
+    budget = Budget(tokens, "Mira", language)
+    chosen = [
+        (item, line)
+        for place, days in enumerate(ages)
+        if budget.take(
+            line := line_of(
+                item := memory(
+                    f"m{place}",
+                    f"Line {place}.",
+                    created=NOON - timedelta(days=days or 0),
+                ),
+                scene=scene_of(days, language),
+            )
+        )
+    ]
+    blocks = budget.blocks(chosen, oldest_first)
+    assert sum(block.tokens for block in blocks) <= tokens - budget.tokens_left
+    assert sum(estimate_tokens(block.text) + 1 for block in blocks) <= tokens
+    for block in blocks:
+        above = ""
+        lines = {line.text: line for line in block.lines}
+        for text in block.text.split("\n")[1:]:
+            above = above if text in lines else text
+            assert text not in lines or lines[text].scene == above
+        given = {line.memory: line.scene for _, line in chosen}
+        for line in block.lines:
+            assert line.scene.startswith(given[line.memory])
+            assert bool(line.scene) is any(given.values())
+
+
+def test_how_long_ago_it_was_stands_above_a_scene() -> None:
+    budget = Budget(200, "Mira", "en")
+    chosen = []
+    for days, text in ((46, "It rained."), (46, "She left."), (0, "Tea.")):
+        item = memory(text, text, created=NOON - timedelta(days=days))
+        line = line_of(item, scene=scene_of(days, "en"))
+        assert budget.take(line)
+        chosen.append((item, line))
+    [block] = budget.blocks(chosen, oldest_first)
+    assert block.text.split("\n", 1)[1] == (
+        "46 days ago:\nIt rained.\nShe left.\nEarlier today:\nTea."
     )
 
 

@@ -6,7 +6,7 @@ from datetime import datetime, timezone
 
 import pytest
 
-from soulmem.assembly.dates import span_text
+from soulmem.assembly.dates import age_text, span_text
 from soulmem.assembly.why import Cause, NamedTime, Reason, reason_sentence
 
 UTC = timezone.utc
@@ -74,3 +74,19 @@ def test_the_reason_tells_the_time_that_was_asked_about() -> None:
     talk = NamedTime("our last chat", None, None, 2026)
     expected = "It came up because you asked about our last chat."
     assert reason_sentence(Reason(Cause.TIME, time=talk), "Mira", "en") == expected
+
+
+@pytest.mark.parametrize(
+    ("days", "english", "chinese"),
+    [
+        (1, "yesterday", "昨天"),
+        (2, "2 days ago", "2天前"),
+        (74, "74 days ago", "74天前"),
+        (75, "2 months ago", "2个月前"),
+        (365, "12 months ago", "12个月前"),
+        (700, "2 years ago", "2年前"),
+        (3650, "10 years ago", "10年前"),
+    ],
+)
+def test_an_age_is_told_in_words(days: int, english: str, chinese: str) -> None:
+    assert (age_text(days, "en"), age_text(days, "zh")) == (english, chinese)

@@ -224,7 +224,8 @@
  * @property {Phrase} [down_phrase]
  */
 
-/** @typedef {{memory: string, text: string, tokens: number}} BlockItem */
+/** `scene` stands above the first item of a scene: "46 days ago:".
+ * @typedef {{memory: string, text: string, tokens: number, scene?: string | null}} BlockItem */
 /** A part of the prompt.
  * @typedef {object} Block
  * @property {string} section

@@ -54,9 +54,21 @@ export function without(block, dropped) {
         starts.push(start);
         end = start + item.text.length;
     }
-    const header = block.text.slice(0, starts[0]);
-    const separator = block.text.slice(starts[0] + block.items[0].text.length, starts[1]);
-    return header + remaining.map(item => item.text).join(separator) + block.text.slice(end);
+    const [first] = block.items;
+    const above = first.scene ? `${first.scene}\n` : '';
+    const header = block.text.slice(0, starts[0] - above.length);
+    const isInScenes = block.items.some(item => item.scene);
+    const separator = isInScenes ? '\n' : block.text.slice(starts[0] + first.text.length, starts[1]);
+    return header + withScenes(remaining).join(separator) + block.text.slice(end);
+}
+
+/** @param {readonly BlockItem[]} items
+ * @returns {string[]} their texts, with its scene above the first item of each */
+function withScenes(items) {
+    return items.flatMap((item, index) => {
+        const isNew = item.scene && item.scene !== items[index - 1]?.scene;
+        return isNew ? [String(item.scene), item.text] : [item.text];
+    });
 }
 
 /** @param {readonly BlockItem[]} items @param {readonly Memory[]} memories best first

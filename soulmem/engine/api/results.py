@@ -54,11 +54,15 @@ class RecalledMemory:
 
 @dataclass(frozen=True, slots=True)
 class BlockItem:
-    """A memory inside a block."""
+    """A memory inside a block.
+
+    scene  when it happened, as it stands above the first item of a scene: "46 days ago:"; empty without one
+    """
 
     memory: MemoryId
     text: str
     tokens: int
+    scene: str = ""
 
 
 @dataclass(frozen=True, slots=True)

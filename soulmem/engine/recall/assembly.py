@@ -417,7 +417,10 @@ def _squashed(score: float) -> float:
 
 def block_of(text: PromptBlock) -> Block:
     """A finished block as a part of an answer."""
-    items = (BlockItem(line.memory, line.text, line.tokens) for line in text.lines)
+    items = (
+        BlockItem(line.memory, line.text, line.tokens, line.scene)
+        for line in text.lines
+    )
     return Block(
         section=text.section.value,
         position=text.position,

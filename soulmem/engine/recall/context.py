@@ -108,6 +108,8 @@ class RecallContext:
     budget          tokens
     named_concepts  for each part of `query.word_parts` the concepts it names, accessible or not, and its share
     other_names     further names of the things that the query names, and the share of the part
+    now             aware; the story's present for a soul that lives by it
+    by_story        whether it is that
     asked_time      None where the query names no time
     restraint       0 fills the budget .. 2 only what is sure; the soul's setting
     generosity      0..1, how far the bar of restraint stands
@@ -120,6 +122,7 @@ class RecallContext:
 
     request: RecallRequest
     query: RecallQuery
+    now: datetime
     accessible: Bools
     visible: Bools
     digests: Bools
@@ -138,6 +141,7 @@ class RecallContext:
     guidance: Guidance = field(default_factory=Guidance)
     asked: Floats | None = None
     reached: Bools | None = None
+    by_story: bool = False
 
     @property
     def concepts(self) -> list[MemoryId]:
@@ -224,7 +228,7 @@ def build_context(
         visible &= rows_in_range(mind, request.time_range)
     digests = visible & mind.digest_rows()
     visible &= ~digests
-    settings = mind.soul.settings
+    settings, story_time = mind.soul.settings, _story_time(world, mind, chat)
     asked_time = find_time_question(
         mind,
         _asked_text(request, query.messages),
@@ -232,7 +236,7 @@ def build_context(
         accessible,
         visible,
         current_time,
-        _story_time(world, mind, chat),
+        story_time,
         digests=digests,
     )
     mood = _current_mood(mind, request)
@@ -243,6 +247,8 @@ def build_context(
     return RecallContext(
         request=request,
         query=query,
+        now=story_time or current_time,
+        by_story=story_time is not None,
         accessible=accessible,
         visible=visible,
         digests=digests,

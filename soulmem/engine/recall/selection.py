@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import compress
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from soulmem.assembly.compose import (
     PromptLine,
     language_of,
     line_of,
+    scene_of,
     section_of,
 )
 from soulmem.assembly.omitted import Omitted, omission_text
@@ -47,6 +49,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 Chosen = tuple[Memory, PromptLine]
 Words = tuple[str, ...]
+_DAY = 86_400.0  # seconds
 _SUMMARY = 1 / 3  # of the room left, that a chat's summary may take
 _LANGUAGE_TEXTS = 5  # candidates whose texts show the language of the answer
 _IRRITATED = 0.5  # 0..1, irritation from which on a memory vector alone brings nothing
@@ -165,7 +168,8 @@ class Selection:
             self._left_out[self._keys[i]] = Omitted.NOT_CALLED_FOR
         for i in fitting:
             faded = self.faded[i]
-            line = line_of(faded.memory, is_masked=faded.is_masked)
+            scene = self._scene(self._rows[i])
+            line = line_of(faded.memory, is_masked=faded.is_masked, scene=scene)
             if self.budget.take(line):
                 taken[i] = line
         # Withheld candidates are not in the prompt.
@@ -195,7 +199,7 @@ class Selection:
             if rest is None or len(out) >= room:
                 continue
             memory = replace(digest.memory, text=rest)
-            line = line_of(memory)
+            line = line_of(memory, scene=self._scene(digest.row))
             if self.budget.take(line):
                 out.append((digest, memory, line))
         return out
@@ -210,7 +214,9 @@ class Selection:
                 continue
             # Nothing asks for it: it reads as blurred as it is.
             faded = self._reader.read(memory, memory.text, 0.0)
-            line = line_of(faded.memory, is_masked=faded.is_masked)
+            line = line_of(
+                faded.memory, is_masked=faded.is_masked, scene=self._scene(row)
+            )
             if not faded.is_empty and self.budget.take(line):
                 return [(faded, line)]
         return []
@@ -245,6 +251,11 @@ class Selection:
                 )
             )
         return tuple(out)
+
+    def _scene(self, row: int) -> str:
+        """How long ago a row happened, as it stands above it."""
+        days = _days_ago(self._mind, self._context, row)
+        return scene_of(days, self.budget.language)
 
     def _in_sections(self, positions: Sequence[int]) -> list[int]:
         """Those of the positions whose section the user has not switched off."""
@@ -373,6 +384,16 @@ def names_in(mind: Mind, memory: Memory) -> tuple[str, ...]:
         if participant.kind is not ParticipantKind.UNKNOWN
     ]
     return (*names, mind.soul.name)
+
+
+def _days_ago(mind: Mind, context: RecallContext, row: int) -> int | None:
+    """Days that began since a row happened; None where it has no date in the story that the soul lives by."""
+    columns, now = mind.columns, context.now
+    happened = float((columns.story if context.by_story else columns.happened)[row])
+    if not happened:
+        return None
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    return max(0, ceil((midnight - happened) / _DAY))
 
 
 def _required_rows(ranked: Ranked, irritation: float) -> list[int]:

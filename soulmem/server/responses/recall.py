@@ -49,6 +49,7 @@ class ItemResponse(ResponseBody, frozen=True):
     memory: str
     text: str
     tokens: int
+    scene: str | None = None  # that stands above the first item of a scene
 
 
 class BlockResponse(ResponseBody, frozen=True):
@@ -263,6 +264,9 @@ def _block(b: Block) -> BlockResponse:
         text=b.text,
         tokens=b.tokens,
         items=[
-            ItemResponse(memory=i.memory, text=i.text, tokens=i.tokens) for i in b.items
+            ItemResponse(
+                memory=i.memory, text=i.text, tokens=i.tokens, scene=i.scene or None
+            )
+            for i in b.items
         ],
     )

@@ -84,6 +84,26 @@ test('items are cut out of a block whole, the header stays', () => {
     assert.equal(without(block(['same', 'same']), new Set(['e0'])), '[Earlier]\n- same');
 });
 
+test('a scene stands above its first item, whatever is cut out', () => {
+    const scenes = ['2 days ago:', '2 days ago:', 'Earlier today:'];
+    const texts = ['one', 'two', 'three'];
+    const items = texts.map((text, i) => ({ memory: `e${i}`, text, tokens: 1, scene: scenes[i] }));
+    const whole = block(texts, {
+        text: '[Earlier]\n2 days ago:\none\ntwo\nEarlier today:\nthree',
+        items,
+    });
+    const left = (/** @type {string[]} */ ...dropped) => without(whole, new Set(dropped));
+    assert.equal(left(), whole.text);
+    assert.equal(left('e0'), '[Earlier]\n2 days ago:\ntwo\nEarlier today:\nthree');
+    assert.equal(left('e0', 'e1'), '[Earlier]\nEarlier today:\nthree');
+    assert.equal(left('e2'), '[Earlier]\n2 days ago:\none\ntwo');
+});
+
+test('a block that only says what is unknown stays as it is', () => {
+    const unknown = block([], { text: '[Mira has no memory of:]\nKaldor' });
+    assert.equal(without(unknown, new Set(['e1'])), unknown.text);
+});
+
 test('a block whose text is not its items is not cut but dropped', () => {
     assert.equal(without(block(['one', 'two'], { text: 'something else' }), new Set(['e0'])), null);
 });
