@@ -101,7 +101,7 @@ class KindKeeper:
         asked  queries come, so a call must be short
         """
         if not self._is_read:
-            await self._fitting.run(_read_files)
+            await self._fitting.run(read_examples)
             self._is_read = True
         name = _name(embedder)
         for mind in minds:
@@ -201,7 +201,7 @@ _LINES_OF = "example lines of "
 
 def is_kept(model: str, name: str, key: str, texts: AbstractSet[str]) -> bool:
     """Whether a row that is stored under `name` says of a model what kind of line one of these texts, or an
-    example, is.
+    example, is. `read_examples` comes first.
     """
     if name == _scores_of(model):
         return key in texts
@@ -233,7 +233,7 @@ def _keep(name: str, judge: LineKinds) -> None:
     _fits[name] = judge
 
 
-def _read_files() -> None:
+def read_examples() -> None:
     """Read the examples, which the loop must not wait for."""
     examples()
     identity()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from soulmem.domain.ids import SoulId
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.vectors.kind_keeper import is_kept
+from soulmem.engine.vectors.kind_keeper import is_kept, read_examples
 from soulmem.engine.vectors.stored_vectors import vector_key
 from soulmem.ports.store import Store
 
@@ -29,6 +30,7 @@ class VectorSweep:
         dropped = tuple((m.soul.id, m.vector_queue.dropped_texts) for m in minds)
         if (model, dropped) == self._swept:
             return
+        await asyncio.to_thread(read_examples)
         needed: set[str] = set()
         for mind in list(minds):
             texts = await self._compute.run(mind.vector_queue.all_texts)
