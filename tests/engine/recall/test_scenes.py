@@ -8,12 +8,10 @@ from soulmem.domain.soul import SoulClock
 from soulmem.engine.api.requests import RecallType
 from tests.engine.stage import Stage, line
 
-QUIET = {"type": RecallType.QUIET, "restraint": 0.0}
-
 
 async def told(stage: Stage) -> str:
     """What the block of episodes says under its header."""
-    answer = await stage.recall("The silver flag", **QUIET)
+    answer = await stage.recall("The silver flag", type=RecallType.QUIET, restraint=0.0)
     [block] = [block for block in answer.blocks if block.section == "episodes"]
     assert [item.scene for item in block.items if item.scene] or "ago" not in block.text
     return block.text.split("\n", 1)[1]
@@ -59,7 +57,9 @@ async def test_by_the_story_that_the_soul_lives_by() -> None:
     ]
     await stage.sync("c1", lines)
     await stage.close("c1")
-    answer = await stage.recall("The silver flag", "c1", **QUIET)
+    answer = await stage.recall(
+        "The silver flag", "c1", type=RecallType.QUIET, restraint=0.0
+    )
     [block] = [block for block in answer.blocks if block.section == "episodes"]
     assert "3 days ago:\nAl: We took the silver flag." in block.text
     assert "At some time:\nAl: Look" in block.text
