@@ -45,7 +45,10 @@ from tests.ports.stores import (
 )
 
 # Fields of memories that the first version did not have
-NEWER = ("terms", "names", "merged_into", "kept_apart", "brought_back")
+NEWER = (
+    *("terms", "names", "merged_into", "kept_apart", "brought_back"),
+    "importance_given",
+)
 
 
 @contextlib.asynccontextmanager
@@ -165,8 +168,14 @@ async def test_a_store_of_the_first_schema_is_migrated(
 
 
 def plain(key: MemoryId) -> Memory:
-    """A memory as before tellings were joined."""
-    return replace(memory(key), merged_into=None, kept_apart=False, brought_back=False)
+    """A memory as before tellings were joined, and before somebody could say how much it matters."""
+    return replace(
+        memory(key),
+        merged_into=None,
+        kept_apart=False,
+        brought_back=False,
+        importance_given=False,
+    )
 
 
 async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
