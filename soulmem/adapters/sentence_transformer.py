@@ -55,12 +55,10 @@ class SentenceTransformerEmbedder:
         if not texts:
             return np.zeros((0, self.dim), np.float32)
         try:
-            rows = self._passes.rows(texts)
+            vectors = self._reader.vectors(texts)
         except (RuntimeError, ValueError) as error:
             raise self._failed(len(texts), error) from error
-        return self._unit(
-            np.stack([row["sentence_embedding"].float().numpy() for row in rows])
-        )
+        return self._unit(np.stack(vectors))
 
     def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
         """See `soulmem.ports.embedder.Embedder`."""
@@ -74,7 +72,7 @@ class SentenceTransformerEmbedder:
             raise self._failed(len(texts), error) from error
         pooled = self._unit(np.stack([states.pooled for states in read]))
         return [
-            TokenStates(vector, self._unit(text.states), text.pieces)
+            TokenStates(vector, self._unit(text.states), text.pieces, text.begins)
             for vector, text in zip(pooled, read, strict=True)
         ]
 
@@ -140,7 +138,7 @@ def load(
         name=name,
         prompt=prompt,
         lacks_prompt=own.family is not None and not prompt,
-        identity=f"{_leaf(name)}@{weights} prompt={prompt!r} {model.max_seq_length} tokens",
+        identity=f"{_leaf(name)}@{weights} prompt={prompt!r} {model.max_seq_length} tokens a window",
         batch=batch,
         threads=threads,
     )

@@ -1,7 +1,8 @@
 """Token states in a folder, two files for each soul: the states, and an index of them.
 
 The index is a header, the center of the states and one entry for each record, so a soul's pieces are read without
-its states. States are written before their entry and each has a checksum: after a process was killed, what is not
+its states. The piece that a passage begins with is written as its complement.
+States are written before their entry and each has a checksum: after a process was killed, what is not
 whole at the end is cut off. A record that does not fit its checksum is dropped when it is read.
 """
 
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.adapters.durable import sync_folder
 from soulmem.adapters.write_errors import token_file_error
@@ -38,7 +40,7 @@ from soulmem.ports.token_store import (
 
 log = logging.getLogger(__name__)
 
-_MAGIC = b"SoulMem tokens 2"
+_MAGIC = b"SoulMem tokens 3"
 _HEADER = struct.Struct("<16s32sII")  # magic, hash of the model, width, generation
 _ENTRY = struct.Struct(
     f"<{KEY_BYTES}sQII"
@@ -133,7 +135,8 @@ class SoulTokens:
             fresh.append(
                 (key, offset, scale.size, check, self._index_end + len(entries))
             )
-            entries += _entry(key, offset, check, states.pieces[tokens].astype(_PIECE))
+            pieces = _marked(states.pieces[tokens], states.begins[tokens])
+            entries += _entry(key, offset, check, pieces)
             blobs += blob
         if fresh:
             self._append(blobs, entries)
@@ -158,10 +161,10 @@ class SoulTokens:
             codes[start:stop] = split_codes.reshape(count, self._half)
             scale[start:stop] = np.frombuffer(blob, _SCALE, count, split)
         whole = [n if c else NO_RECORD for n, c in zip(numbers, counts, strict=True)]
-        pieces = self.pieces(np.asarray(whole, np.int64))
+        lists = self.pieces(np.asarray(whole, np.int64))
         unknown = np.zeros(self.width, np.float16)
         center = unknown if self.center is None else self.center
-        return PackedStates(codes, scale, pieces.pieces, starts, center)
+        return PackedStates(codes, scale, lists.pieces, starts, lists.begins, center)
 
     def pieces(self, records: Numbers) -> PieceLists:
         """See `soulmem.ports.token_store.TokenFile`."""
@@ -174,8 +177,9 @@ class SoulTokens:
                 if count:
                     start = self._places.entry[number] + _ENTRY.size
                     blobs.append(view[start : start + count * _PIECE.itemsize])
-        pieces = np.frombuffer(b"".join(blobs), _PIECE).astype(np.int32)
-        return PieceLists(pieces, starts)
+        marked = np.frombuffer(b"".join(blobs), _PIECE).astype(np.int32)
+        begins = marked < 0
+        return PieceLists(np.where(begins, ~marked, marked), starts, begins)
 
     def erase(self, records: Numbers) -> None:
         """See `soulmem.ports.token_store.TokenFile`."""
@@ -396,7 +400,7 @@ class SoulTokens:
     def _moved(self, records: Numbers, offsets: Sequence[int]) -> list[bytes]:
         """The entries of records whose states have moved to these offsets."""
         lists, places = self.pieces(records), self._places
-        each = np.split(lists.pieces.astype(_PIECE), lists.starts[1:-1])
+        each = np.split(_marked(lists.pieces, lists.begins), lists.starts[1:-1])
         return [
             _entry(places.key(number), offset, places.check[number], pieces)
             for number, offset, pieces in zip(
@@ -476,6 +480,11 @@ def _mapped(file: BinaryIO, size: int) -> Iterator[mmap.mmap | bytes]:
         return
     with mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ) as view:
         yield view
+
+
+def _marked(pieces: NDArray[np.int32], begins: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Pieces as they are written."""
+    return np.where(begins, ~pieces, pieces).astype(_PIECE)
 
 
 def _entry(key: bytes, offset: int, check: int, pieces: np.ndarray) -> bytes:

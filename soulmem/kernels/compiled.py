@@ -173,9 +173,7 @@ def compile_kernels(cache: bool) -> Kernels:
         mark_rows=jit(lookups.mark_rows, (i8, i8, i4, i8, marks)),
         mark_accessible_facts=jit(lookups.mark_accessible_facts, (cells, b1)),
         unpack_states=jit(token_codes.unpack, (nibbles, f4, states), **_WIDE),
-        best_matches=jit(
-            token_codes.best_matches, (states, i8, f4, states, f4), **_WIDE
-        ),
+        best_matches=jit(token_codes.best_matches, (states, i8, states, f4), **_WIDE),
         take_pairs=jit(texts.take_pairs, (f4, i4, i4, f4, f4)),
         fuse_texts=jit(
             texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)

@@ -105,20 +105,12 @@ def _unpack_states(codes: Bytes, scale: Weights, out: States) -> None:
 
 
 def _best_matches(
-    products: States,
-    starts: npt.NDArray[np.int64],
-    weights: Weights,
-    best: States,
-    covered: Weights,
+    products: States, starts: npt.NDArray[np.int64], best: States, highest: Weights
 ) -> None:
     """See `token_codes.best_matches`."""
-    best[:], covered[:] = np.nan, np.nan
-    highest = products.max(axis=1, initial=-2)
-    for text in range(covered.size):
-        tokens = slice(starts[text], starts[text + 1])
-        if tokens.start < tokens.stop:
-            best[text] = products[tokens].max(axis=0)
-            covered[text] = np.average(highest[tokens], weights=weights[tokens])
+    highest[:] = products.max(axis=1, initial=-2)
+    if starts.size > 1:
+        best[:] = np.maximum.reduceat(products, starts[:-1], axis=0)
 
 
 def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ Scales = npt.NDArray[np.float16]
 Center = npt.NDArray[np.float16]
 Pieces = npt.NDArray[np.int32]
 Starts = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 _LEAST, _GREATEST = -8, 7  # codes; stored as 0 .. 15
 ZERO = 8  # the code of 0
@@ -30,6 +31,7 @@ class PackedStates:
     scale   float16[t]                  state ~ center + scale * (code - 8)
     pieces  int32[t]                    numbers in the model's vocabulary
     starts  int64[m + 1]                tokens of text i: starts[i] .. starts[i + 1] - 1
+    begins  bool[t]                     whether a passage of a text begins with the token
     center  float16[width]              about the mean of a model's states
     """
 
@@ -37,14 +39,22 @@ class PackedStates:
     scale: Scales
     pieces: Pieces
     starts: Starts
+    begins: Flags
     center: Center
 
     def __len__(self) -> int:
         return self.starts.size - 1
 
+    def passages(self) -> Starts:
+        """Where the passages of all texts begin, and where the last one ends, int64[p + 1]."""
+        return np.append(np.flatnonzero(self.begins), self.begins.size)
+
 
 def pack(
-    states: Sequence[States], pieces: Sequence[Pieces], center: Center | None = None
+    states: Sequence[States],
+    pieces: Sequence[Pieces],
+    center: Center | None = None,
+    begins: Sequence[Flags] | None = None,
 ) -> PackedStates:
     """Pack states of texts, each float32[k, width], with pieces int32[k]; width is the same for all.
 
@@ -53,6 +63,7 @@ def pack(
     squared error.
 
     center  float16[width]; None: the mean of these states
+    begins  bool[k] of each text, see `PackedStates`; None: each is one passage
     Raises ValueError for no texts.
     """
     rows = np.concatenate(states)
@@ -69,8 +80,16 @@ def pack(
         scale.astype(np.float16),
         np.concatenate(pieces).astype(np.int32),
         starts,
+        _first_tokens(starts) if begins is None else np.concatenate(begins),
         center,
     )
+
+
+def _first_tokens(starts: Starts) -> Flags:
+    """Whether each token is the first of its text, bool[t]."""
+    first = np.zeros(int(starts[-1]), np.bool_)
+    first[starts[:-1][np.diff(starts) > 0]] = True
+    return first
 
 
 def mean_state(states: Sequence[States]) -> Center:
@@ -129,29 +148,23 @@ def unpack(codes: Bytes, scale: States, out: States) -> None:
 
 
 def best_matches(
-    products: States, starts: Starts, weights: States, best: States, covered: States
+    products: States, starts: Starts, best: States, highest: States
 ) -> None:
-    """Write the best of each text's tokens for each query token, and the mean the other way round.
+    """Write the best of each passage's tokens for each query token, and the best the other way round.
 
     products  float32[t, q]  cosines of tokens of texts with tokens of the query
-    starts    int64[m + 1]   tokens of text i: starts[i] .. starts[i + 1] - 1
-    weights   float32[t]     of the tokens of texts
-    best      float32[m, q]  written; NaN for a text without tokens
-    covered   float32[m]     written; NaN for a text without tokens
+    starts    int64[p + 1]   tokens of passage i: starts[i] .. starts[i + 1] - 1, at least one
+    best      float32[p, q]  written
+    highest   float32[t]     written; -2 without a query
     """
     count = products.shape[1]
-    for text in range(covered.size):
-        begin, end = starts[text], starts[text + 1]
+    for passage in range(starts.size - 1):
         for column in range(count):
-            best[text, column] = np.float32(-2) if begin < end else np.float32(np.nan)
-        total = np.float32(0)
-        mass = np.float32(0)
-        for token in range(begin, end):
-            highest = np.float32(-2)
+            best[passage, column] = np.float32(-2)
+        for token in range(starts[passage], starts[passage + 1]):
+            top = np.float32(-2)
             for column in range(count):
                 value = products[token, column]
-                highest = max(highest, value)
-                best[text, column] = max(best[text, column], value)
-            total += weights[token] * highest
-            mass += weights[token]
-        covered[text] = total / mass if mass > 0 else np.float32(np.nan)
+                top = max(top, value)
+                best[passage, column] = max(best[passage, column], value)
+            highest[token] = top

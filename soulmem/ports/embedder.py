@@ -39,11 +39,14 @@ class TokenStates:
     states  float32[k, token_width]  unit rows: the states of the text's own k tokens, read in context;
                                      punctuation has none beside words
     pieces  int32[k]                 number of each of these tokens in the model's vocabulary
+    begins  bool[k]                  whether a passage of the text begins with it, see `language.passages`;
+                                     where the tokens do not show the passages, the first alone
     """
 
     pooled: NDArray[np.float32]
     states: NDArray[np.float32]
     pieces: NDArray[np.int32]
+    begins: NDArray[np.bool_]
 
 
 class Embedder(Protocol):
@@ -77,7 +80,7 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (len(texts), dim), C-contiguous, every row of length 1, in the order of `texts`.
 
-        A text longer than the model reads is cut at the end. Raises EmbedderError.
+        A text longer than the model reads is read in windows; its vector is their mean. Raises EmbedderError.
         """
         ...
 
@@ -87,11 +90,12 @@ class Embedder(Protocol):
         ...
 
     def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
-        """One pass over each text in its context, in the order of `texts`.
+        """The states of each text, read in its context, in the order of `texts`.
 
         `pooled` is the vector that `embed` gives for the whole, where that is not too long for the
-        model. Of a longer one the beginning of the context is cut, and only if the text alone is too
-        long, the end of the text. At least the last two tokens of the whole have states, however
-        short the text. Raises EmbedderError, and ValueError for a model without token states.
+        model. Of a longer one the beginning of the context is cut. A text that is too long alone is
+        read in windows, each in the context of what stands before it; `pooled` is the mean of their
+        vectors by tokens. At least the last two tokens of the whole have states, however short the
+        text. Raises EmbedderError, and ValueError for a model without token states.
         """
         ...

@@ -23,10 +23,12 @@ class PieceLists:
 
     pieces  int32[t]
     starts  int64[m + 1]  pieces of record i: starts[i] .. starts[i + 1] - 1
+    begins  bool[t]       whether a passage begins with the piece
     """
 
     pieces: NDArray[np.int32]
     starts: Numbers
+    begins: NDArray[np.bool_]
 
 
 class TokenFile(Protocol):

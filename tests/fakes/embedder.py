@@ -8,11 +8,13 @@ import threading
 import time
 import zlib
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.engine.vectors.embedder import ModelSource
+from soulmem.language.passages import passages
 from soulmem.ports.embedder import EmbedderError, TextInContext, TokenStates
 
 _WORD = re.compile(r"[a-z0-9]+|[^\W\d_a-z]")
@@ -65,7 +67,9 @@ class FakeEmbedder:
         return ModelSource(self.name, lambda: at_hand, lambda: self)
 
     def _tokens(self, text: TextInContext, pooled: NDArray[np.float32]) -> TokenStates:
-        own = _WORD.findall(text.text.lower())
+        stretches = passages(text.text)
+        said = [_WORD.findall(text.text[a:b].lower()) for a, b in stretches]
+        own = [*chain(*said)]
         before = _WORD.findall(text.context.lower())
         words = own if len(own) >= 2 else ["<s>", "</s>", *before, *own][-2:]
         states = np.stack([self._state(word) for word in words])
@@ -73,7 +77,9 @@ class FakeEmbedder:
             states += 0.1 * self._state(word) / len(before)
         states /= np.linalg.norm(states, axis=1, keepdims=True)
         pieces = [zlib.crc32(word.encode()) % 5000 for word in words]
-        return TokenStates(pooled, states, np.array(pieces, np.int32))
+        begins = np.zeros(len(words), np.bool_)
+        begins[np.cumsum([0, *map(len, said)])[:-1] if len(own) >= 2 else 0] = True
+        return TokenStates(pooled, states, np.array(pieces, np.int32), begins)
 
     def _state(self, word: str) -> NDArray[np.float32]:
         seed = zlib.crc32(f"{self.name}:{word}".encode())

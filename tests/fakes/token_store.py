@@ -12,7 +12,9 @@ from soulmem.domain.ids import Owner, SoulId
 from soulmem.kernels.token_codes import Center, PackedStates, half_width
 from soulmem.ports.token_store import NO_RECORD, Numbers, PieceLists, TokenFile
 
-Record = tuple[NDArray[np.uint8], NDArray[np.float16], NDArray[np.int32]]
+Record = tuple[
+    NDArray[np.uint8], NDArray[np.float16], NDArray[np.int32], NDArray[np.bool_]
+]
 
 
 class FakeTokenFile:
@@ -54,6 +56,7 @@ class FakeTokenFile:
                     states.codes[tokens],
                     states.scale[tokens],
                     states.pieces[tokens],
+                    states.begins[tokens],
                 )
                 self._kept[self._next] = parts
                 self._numbers[key] = self._next
@@ -65,10 +68,13 @@ class FakeTokenFile:
             np.empty((0, half_width(self.width)), np.uint8),
             np.empty(0, np.float16),
             np.empty(0, np.int32),
+            np.empty(0, np.bool_),
         )
         kept = [self._kept.get(number, nothing) for number in records.tolist()]
-        starts = np.cumsum([0, *(len(scale) for _, scale, _ in kept)], dtype=np.int64)
-        codes, scale, pieces = zip(nothing, *kept, strict=True)
+        starts = np.cumsum(
+            [0, *(len(scale) for _, scale, _, _ in kept)], dtype=np.int64
+        )
+        codes, scale, pieces, begins = zip(nothing, *kept, strict=True)
         center = self.center
         if center is None:
             center = np.zeros(self.width, np.float16)
@@ -77,12 +83,13 @@ class FakeTokenFile:
             np.concatenate(scale),
             np.concatenate(pieces),
             starts,
+            np.concatenate(begins),
             center,
         )
 
     def pieces(self, records: Numbers) -> PieceLists:
         states = self.read(records)
-        return PieceLists(states.pieces, states.starts)
+        return PieceLists(states.pieces, states.starts, states.begins)
 
     def erase(self, records: Numbers) -> None:
         for number in records.tolist():

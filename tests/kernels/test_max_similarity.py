@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from soulmem.kernels import max_similarity as module
 from soulmem.kernels.interpreted import interpreted
-from soulmem.kernels.max_similarity import max_similarity
+from soulmem.kernels.max_similarity import WINDOW, max_similarity
 from soulmem.kernels.token_codes import PackedStates, pack, unpack, unpacked
 from soulmem.kernels.warm import state
 
@@ -28,11 +28,15 @@ def unit_rows(rng: np.random.Generator, count: int, width: int) -> Floats:
 
 
 def packed_texts(
-    rng: np.random.Generator, lengths: list[int], width: int
+    rng: np.random.Generator, lengths: list[int], width: int, cut: float = 0.0
 ) -> PackedStates:
-    """Random texts of so many tokens."""
+    """Random texts of so many tokens; a passage begins with each token by the probability `cut`."""
     states = [unit_rows(rng, length, width) for length in lengths]
-    return pack(states, [np.arange(length, dtype=np.int32) for length in lengths])
+    pieces = [np.arange(length, dtype=np.int32) for length in lengths]
+    begins = [rng.random(length) < cut for length in lengths]
+    for each in begins:
+        each[:1] = True
+    return pack(states, pieces, begins=begins)
 
 
 def with_common_part(rows: Floats, share: float) -> Floats:
@@ -58,25 +62,35 @@ def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     count=st.integers(0, 9),
     lengths=st.lists(st.integers(0, 300), min_size=1, max_size=6),
     width=st.integers(1, 33),
+    cut=st.sampled_from([0.0, 0.1, 0.9]),
 )
 def test_best_matches_are_those_of_plain_numpy(
-    seed: int, count: int, lengths: list[int], width: int
+    seed: int, count: int, lengths: list[int], width: int, cut: float
 ) -> None:
     rng = np.random.default_rng(seed)
-    texts = packed_texts(rng, lengths, width)
+    texts = packed_texts(rng, lengths, width, cut)
     query = unit_rows(rng, count, width)
     weights = np.asarray(rng.uniform(0.3, 9, len(texts.pieces)), np.float32)
     found = max_similarity(query, texts, weights)
+    asked = np.asarray(rng.uniform(0.3, 9, count), np.float32)
     cosines = query @ unpacked(texts).T
-    assert found.best.shape == (count, len(lengths))
+    best = found.of_best_windows(asked)
+    assert best.shape == (count, len(lengths))
     for text in range(len(lengths)):
         own = slice(texts.starts[text], texts.starts[text + 1])
         if lengths[text] == 0:
-            assert np.isnan(found.best[:, text]).all()
+            assert np.isnan(best[:, text]).all()
             assert np.isnan(found.covered[text])
             continue
-        assert_allclose(found.best[:, text], cosines[:, own].max(1), atol=1e-5)
+        begins = np.flatnonzero(texts.begins[own])
+        passages = np.split(cosines[:, own], begins[1:], axis=1)
         if count:
+            plain = [passage.max(1) for passage in passages]
+            windows = [plain[at : at + WINDOW] for at in range(len(plain))]
+            fits = [float(asked @ np.max(window, axis=0)) for window in windows]
+            assert_allclose(asked @ best[:, text], max(fits), rtol=1e-4, atol=1e-4)
+            stretch = slice(found.first[text], found.first[text + 1])
+            assert_allclose(found.best[:, stretch].T, plain, atol=1e-5)
             mean = np.average(cosines[:, own].max(0), weights=weights[own])
             assert_allclose(found.covered[text], mean, atol=1e-5)
 

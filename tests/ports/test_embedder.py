@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from soulmem.adapters import packaged_encoder, sentence_transformer
+from soulmem.language.passages import passages
 from soulmem.ports.embedder import Embedder, TextInContext
 from tests.adapters.tiny_bert import make_tiny_bert
 from tests.fakes.embedder import FakeEmbedder
@@ -137,13 +138,29 @@ def test_a_context_that_is_too_long_loses_its_beginning(
 
 
 @with_tokens
-def test_of_a_text_that_is_too_long_the_end_is_cut(embedder: Embedder) -> None:
-    long = "river lantern " * 900
-    whole, after = embedder.embed_tokens(
-        [TextInContext(long), TextInContext(long, "we look for a lamp")]
+def test_a_text_that_is_too_long_is_read_in_windows(embedder: Embedder) -> None:
+    sentence = "the lantern by a river. "
+    long = sentence * 60
+    one, whole, after = embedder.embed_tokens(
+        [
+            TextInContext(sentence),
+            TextInContext(long),
+            TextInContext(long, "we look for a lamp"),
+        ]
     )
+    assert whole.pieces.tolist() == one.pieces.tolist() * 60
     assert whole.pieces.tolist() == after.pieces.tolist()
     assert_allclose(whole.pooled, embedder.embed([long])[0], atol=1e-4)
+
+
+@with_tokens
+def test_each_passage_begins_with_a_token(embedder: Embedder) -> None:
+    short, long = "the lantern by a river", "the lantern by a river. " * 60
+    one, many = embedder.embed_tokens([TextInContext(short), TextInContext(long)])
+    assert np.flatnonzero(one.begins).tolist() == [0]
+    begins = np.flatnonzero(many.begins)
+    assert len(begins) == len(passages(long))
+    assert (many.pieces[begins] == many.pieces[0]).all()
 
 
 @with_tokens

@@ -58,7 +58,8 @@ def texts(*numbers: int, center: Center = CENTER) -> PackedStates:
         rng = np.random.default_rng(number)
         states.append(rng.normal(size=(number + 2, WIDTH)).astype(np.float32))
         pieces.append(np.arange(number, 2 * number + 2, dtype=np.int32))
-    return pack(states, pieces, center)
+    begins = [np.arange(each.size) % 2 == 0 for each in pieces]
+    return pack(states, pieces, center, begins)
 
 
 def opened(store: TokenStore, model: str = "e5", width: int = WIDTH) -> TokenFile:
@@ -73,7 +74,7 @@ def numbers(*values: int) -> Numbers:
 
 def assert_same(first: PackedStates, other: PackedStates) -> None:
     """The same states."""
-    for name in ("codes", "scale", "pieces", "starts", "center"):
+    for name in ("codes", "scale", "pieces", "starts", "begins", "center"):
         assert_array_equal(getattr(first, name), getattr(other, name))
 
 
@@ -86,6 +87,7 @@ def test_what_was_put_is_read_in_the_order_that_is_asked(store: TokenStore) -> N
     lists = file.pieces(numbers(records[1]))
     assert_array_equal(lists.pieces, texts(2).pieces)
     assert_array_equal(lists.starts, [0, 4])
+    assert_array_equal(lists.begins, [True, False, True, False])
 
 
 def test_a_number_without_a_record_has_no_tokens(store: TokenStore) -> None:

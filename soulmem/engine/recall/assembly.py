@@ -81,7 +81,7 @@ def assemble(
     `pushed` that fits: it comes by itself. Of `digests` those of a time that is asked for have places of their
     own; one at most comes unasked, where there is room.
     """
-    selection = Selection(mind, context, ranked)
+    selection = Selection(mind, context, ranked, judged)
     permanent = permanent_memories(mind, context)
     core = selection.take_core(permanent, habits)
     summary = selection.take_summary()

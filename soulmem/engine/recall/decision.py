@@ -32,8 +32,10 @@ from soulmem.engine.recall.line_matches import (
 from soulmem.engine.recall.query_embedding import EmbeddedQuery
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.world_background import Usual
+from soulmem.kernels.max_similarity import WINDOW
 from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.language.name_tokens import fold
+from soulmem.language.passages import passages
 from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.best import best_rows
@@ -238,7 +240,7 @@ def _features(
         "covered": weight @ matches.wide / total,
         "meaning": standardised(scores.dense, context.visible, rows),
         "named": _named(mind, line, texts),
-        "length": np.log([len(text) + 1.0 for text in texts]),
+        "length": np.log([_judged_length(text) + 1.0 for text in texts]),
         **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
         "question": of_line[KINDS.index("question")],
         "empty": of_line[KINDS.index("filler")],
@@ -248,6 +250,11 @@ def _features(
     }
     columns = [np.broadcast_to(values[name], rows.shape) for name in MEMORY_FEATURES]
     return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _judged_length(text: str) -> float:
+    """The characters of the text, of a long one those of the passages that are judged together."""
+    return len(text) * min(1.0, WINDOW / len(passages(text)))
 
 
 def _named(mind: Mind, line: Line, texts: Sequence[str]) -> Floats:

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from soulmem.domain.ids import ChatId
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.token_scores import token_matches
+from soulmem.engine.recall.token_scores import passage_matches, token_matches
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.world_background import Usual
+from soulmem.kernels.max_similarity import WINDOW
+from soulmem.language.passages import passages
 from soulmem.language.tokens import Tokeniser
 from soulmem.language.world_lines import world_language, world_scenes
 from soulmem.ports.embedder import TokenStates
@@ -27,6 +30,7 @@ Ints = NDArray[np.int64]
 _YOUNG = 100
 _FEWEST = 50  # texts of a soul, from which on it tells which words are rare
 _GENERAL = 0.8  # of the rarity in the world, as rarity in a soul
+_LONG = 200  # tokens; a shorter memory has no more passages than are judged together
 _SAMPLE = 48  # texts that show the languages of a soul
 _SHARED = 0.2  # least share of a language among a soul's texts
 _LEAST_ROOM = 0.05  # between a usual cosine and 1
@@ -68,20 +72,46 @@ def matches_by_tokens(
     if not states.pieces.size or np.isnan(own[:, :5]).any():
         return None
     lent = found.best[:, np.searchsorted(every, np.maximum(before, every[0]))]
-    lent = np.where(before >= 0, np.nan_to_num(lent, nan=-1.0), -1.0)
-    own = np.nan_to_num(own, nan=-1.0)
-    room = np.maximum(1.0 - usual.match, _LEAST_ROOM)[:, None]
-    excess = np.clip((own - usual.match[:, None]) / room, 0.0, 1.0)
-    beside = np.clip((lent - usual.match[:, None]) / room, 0.0, 1.0)
-    trust = mind.size / (mind.size + _YOUNG)
-    in_soul = trust * found.idf + (1.0 - trust) * _GENERAL * usual.rarity
+    excess = _excess(own, usual)
+    beside = np.where(before >= 0, _excess(lent, usual), 0.0)
     distinct, place = np.unique(states.pieces, return_inverse=True)
     return LineMatches(
-        _highest(in_soul * usual.rarity, place, distinct.size),
+        _highest(_weights(mind, found.idf, usual), place, distinct.size),
         _highest(excess, place, distinct.size),
         _highest(np.maximum(excess, beside), place, distinct.size),
         int(states.pieces.size),
     )
+
+
+@compute_only
+def passage_fit_by_tokens(
+    mind: Mind, chat: ChatId | None, states: TokenStates, usual: Usual, row: int
+) -> Floats | None:
+    """How far each passage of a memory says what a line says, float32[passages], at least 0; None without
+    token states.
+    """
+    best, idf = passage_matches(mind, chat, states, row)
+    if not best.size:
+        return None
+    distinct, place = np.unique(states.pieces, return_inverse=True)
+    weights = _highest(_weights(mind, idf, usual), place, distinct.size)
+    excess = _highest(_excess(best, usual), place, distinct.size)
+    return np.asarray(weights @ excess, np.float32)
+
+
+def _excess(match: Floats, usual: Usual) -> Floats:
+    """How far matches of each token exceed what is usual, 0..1; 0 for NaN."""
+    room = np.maximum(1.0 - usual.match, _LEAST_ROOM)[:, None]
+    known = np.nan_to_num(match, nan=-1.0)
+    excess = (known - usual.match[:, None]) / room
+    return np.asarray(np.clip(excess, 0.0, 1.0), np.float32)
+
+
+def _weights(mind: Mind, idf: Floats, usual: Usual) -> Floats:
+    """The rarity of each token in the soul, and in plain lines."""
+    trust = mind.size / (mind.size + _YOUNG)
+    in_soul = trust * idf + (1.0 - trust) * _GENERAL * usual.rarity
+    return np.asarray(in_soul * usual.rarity, np.float32)
 
 
 @compute_only
@@ -92,16 +122,65 @@ def matches_by_words(
     said = mind.tokeniser.tokens(text)
     tokens = list(dict.fromkeys(said))
     before = mind.neighbours(chat).before[rows].astype(np.int64)
-    found = mind.words.contain(tokens, np.concatenate([rows, np.maximum(before, 0)]))
-    own, earlier = np.hsplit(found, 2)
-    wide = own | (earlier & (before >= 0))
     world = world_words(world_language(text))
+    weights = rarity_in(mind, tokens) * world.weights(tokens)
+    every, place = np.unique(
+        np.concatenate([rows, np.maximum(before, 0)]), return_inverse=True
+    )
+    found = mind.words.contain(tokens, every)
+    _narrow(mind, tokens, weights, every, found)
+    own, earlier = np.hsplit(found[:, place], 2)
+    wide = own | (earlier & (before >= 0))
     return LineMatches(
-        rarity_in(mind, tokens) * world.weights(tokens),
+        weights,
         own.astype(np.float32),
         wide.astype(np.float32),
         len(said),
     )
+
+
+@compute_only
+def passage_fit_by_words(mind: Mind, text: str, written: Sequence[str]) -> Floats:
+    """How far each passage has the words of a text, float32[passages], at least 0."""
+    tokens = list(dict.fromkeys(mind.tokeniser.tokens(text)))
+    world = world_words(world_language(text))
+    weights = rarity_in(mind, tokens) * world.weights(tokens)
+    return np.asarray(weights @ _contain(mind, tokens, written), np.float32)
+
+
+def _contain(
+    mind: Mind, tokens: Sequence[str], written: Sequence[str]
+) -> NDArray[np.bool_]:
+    """Whether each passage has each token, bool[tokens, passages]."""
+    has = np.zeros((len(tokens), len(written)), np.bool_)
+    for place, passage in enumerate(written):
+        own = set(mind.tokeniser.tokens(passage))
+        has[:, place] = [token in own for token in tokens]
+    return has
+
+
+def _narrow(
+    mind: Mind,
+    tokens: Sequence[str],
+    weights: Floats,
+    rows: Ints,
+    found: NDArray[np.bool_],
+) -> None:
+    """Leave of the tokens that a long memory has those of its best passages in a row.
+
+    found  bool[tokens, rows], written
+    """
+    several = found.sum(axis=0) > 1
+    for place in np.flatnonzero(several & (mind.token_costs(rows) > _LONG)).tolist():
+        (text,) = mind.texts_at([int(rows[place])])
+        stretches = passages(text)
+        if len(stretches) <= WINDOW:
+            continue
+        has = _contain(mind, tokens, [text[start:end] for start, end in stretches])
+        windows: NDArray[np.bool_] = np.asarray(
+            sliding_window_view(has, WINDOW, axis=1).any(axis=2)
+        )
+        found[:, place] = windows[:, int(np.argmax(weights @ windows))]
 
 
 def no_matches(mind: Mind, text: str, rows: Ints) -> LineMatches:

@@ -34,6 +34,7 @@ from soulmem.engine.recall.digest_recall import (
     goes_with,
     is_told_by,
 )
+from soulmem.engine.recall.excerpts import Excerpts
 from soulmem.engine.recall.faded_reading import FadedMemory, FadedReader
 from soulmem.engine.recall.habit_lines import (
     HabitLine,
@@ -52,14 +53,20 @@ Words = tuple[str, ...]
 _DAY = 86_400.0  # seconds
 _SUMMARY = 1 / 3  # of the room left, that a chat's summary may take
 _LANGUAGE_TEXTS = 5  # candidates whose texts show the language of the answer
+_LONG = 60  # tokens; a shorter memory is told whole
 _IRRITATED = 0.5  # 0..1, irritation from which on a memory vector alone brings nothing
 
 
 class Selection:
     """Takes memories into the answer as long as the budget lasts and the prompt does not say them already."""
 
-    def __init__(self, mind: Mind, context: RecallContext, ranked: Ranked) -> None:
+    def __init__(
+        self, mind: Mind, context: RecallContext, ranked: Ranked, judged: Judged
+    ) -> None:
         self._mind = mind
+        self._excerpts = Excerpts(mind, context.request.chat, judged)
+        # By row: what is told of it where that is not all.
+        self._told: dict[int, str] = {}
         self._context = context
         self._ranked = ranked
         self._rows: list[int] = ranked.rows.tolist()
@@ -213,7 +220,7 @@ class Selection:
             if memory.id in answered or self._rest(self._with_answer, memory) is None:
                 continue
             # Nothing asks for it: it reads as blurred as it is.
-            faded = self._reader.read(memory, memory.text, 0.0)
+            faded = self._reader.read(memory, self._excerpts.of(memory, row), 0.0)
             line = line_of(
                 faded.memory, is_masked=faded.is_masked, scene=self._scene(row)
             )
@@ -301,11 +308,18 @@ class Selection:
         return [free[i] for i in chosen]
 
     def _cost(self, i: int) -> int:
-        """The tokens of a candidate's text, of an ended fact as it is worded."""
+        """The tokens of what is told of a candidate, of an ended fact as it is worded."""
         row = self._rows[i]
         if row in self._ranked.deduplicated.ended_facts:
             return estimate_tokens(self._texts[i])
-        return int(self._mind.token_costs([row])[0])
+        cost = int(self._mind.token_costs([row])[0])
+        return estimate_tokens(self._excerpt(row)) if cost > _LONG else cost
+
+    def _excerpt(self, row: int) -> str:
+        """What is told of the memory at a row."""
+        if row not in self._told:
+            self._told[row] = self._excerpts.of(self._mind.memory_at(row), row)
+        return self._told[row]
 
     def _called(self, free: Sequence[int], judged: Judged) -> list[int]:
         """Those of the positions that the moment likely calls for, and those with a place of their own."""
@@ -343,7 +357,9 @@ class Selection:
         # What the prompt says in the same words needs neither.
         is_fact = memory.id in self.facts
         is_short_fact = is_fact and not is_sentence(units_of(memory.text))
-        rest = self._rest(self._prompt if is_short_fact else self._with_answer, memory)
+        is_ended = row in self._ranked.deduplicated.ended_facts
+        told = memory if is_ended else replace(memory, text=self._excerpt(row))
+        rest = self._rest(self._prompt if is_short_fact else self._with_answer, told)
         if rest is None:
             self._left_out[memory.id] = Omitted.IN_PROMPT
             return False

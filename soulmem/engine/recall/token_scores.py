@@ -20,7 +20,8 @@ Floats = NDArray[np.float32]
 class TokenMatches:
     """The matches of q tokens of a query with m memories; NaN for a memory without token states.
 
-    best     float32[q, m]  cosine of each token of the query with its best token of each memory
+    best     float32[q, m]  cosine of each token of the query with its best token of the best passages of
+                            each memory
     covered  float32[m]     the other way round: mean over a memory's tokens, weighted by their idf, of the
                             cosine with their best token of the query
     idf      float32[q]     inverse document frequency of the query's tokens in this soul, .3 to 9
@@ -31,6 +32,23 @@ class TokenMatches:
     covered: Floats
     idf: Floats
     length: NDArray[np.int64]
+
+
+@compute_only
+def passage_matches(
+    mind: Mind, chat: ChatId | None, states: TokenStates, row: int
+) -> tuple[Floats, Floats]:
+    """The cosine of each token of a query with its best token of each passage of a memory, float32[q, passages],
+    and the inverse document frequency of each token, float32[q]. No passages without token states.
+    """
+    table = mind.vector_queue.tokens
+    count = len(states.pieces)
+    if table is None or states.states.shape[1] != table.file.width:
+        return np.zeros((count, 0), np.float32), np.ones(count, np.float32)
+    rows = np.array([row])
+    texts = table.read(rows, mind.neighbours(chat).pair_in[rows].astype(np.int64))
+    matches = max_similarity(states.states, texts, table.idf(texts.pieces))
+    return matches.best, table.idf(states.pieces)
 
 
 @compute_only
@@ -53,6 +71,7 @@ def token_matches(
         )
     texts = table.read(rows, mind.neighbours(chat).pair_in[rows].astype(np.int64))
     matches = max_similarity(states.states, texts, table.idf(texts.pieces))
+    idf = table.idf(states.pieces)
     return TokenMatches(
-        matches.best, matches.covered, table.idf(states.pieces), np.diff(texts.starts)
+        matches.of_best_windows(idf), matches.covered, idf, np.diff(texts.starts)
     )

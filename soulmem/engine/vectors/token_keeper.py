@@ -216,7 +216,12 @@ class TokenKeeper:
             center = table.file.center
             if center is None:
                 center = self._centers[models[0]]
-            packed = pack([s.states for s in read], [s.pieces for s in read], center)
+            packed = pack(
+                [s.states for s in read],
+                [s.pieces for s in read],
+                center,
+                [s.begins for s in read],
+            )
             table.store([key for key, _ in wanted], packed)
 
     def _fail(self, error: SoulMemError) -> None:

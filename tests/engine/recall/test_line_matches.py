@@ -20,6 +20,7 @@ from soulmem.language.world_lines import world_scenes
 from soulmem.retrieval.rarity import rarity
 from tests.engine.stage import Stage, line
 
+world_words("en")  # read here: no step of the loop may read a file
 TEXTS = ("The mandolin is sold.", "Good evening.", "The ferry sank.")
 
 
@@ -81,3 +82,27 @@ async def test_a_line_is_compared_with_the_world_in_the_language_of_the_memories
     assert background_language("你好", shares) == "en"
     assert background_language("你好", {"en": 0.7, "zh": 0.3}) == "zh"
     assert background_language("Hello", {}) == "en"
+
+
+async def test_words_far_from_each_other_in_a_long_memory_are_not_found_together() -> (
+    None
+):
+    filling = "The wind pulls at the shutters, and nobody came today. " * 30
+    stage = Stage()
+    await stage.start()
+    await stage.soul()
+    texts = [
+        f"A mandolin. {filling} A ferry.",
+        f"{filling} A mandolin and a ferry. {filling}",
+        "Good evening.",
+    ]
+    await stage.sync("c1", [line(f"m{i}", text) for i, text in enumerate(texts)])
+    await stage.close("c1")
+    mind = await stage.mind()
+    every = mind.texts_at(list(range(mind.size)))
+    rows = [next(i for i, t in enumerate(every) if text in t) for text in texts]
+    found = matches_by_words(
+        mind, ChatId("c1"), "mandolin ferry", np.asarray(rows, np.int64)
+    )
+    assert found.own.sum(axis=0).tolist() == [1.0, 2.0, 0.0]
+    await stage.stop()

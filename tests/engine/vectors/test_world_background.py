@@ -158,7 +158,8 @@ def background_of(lines: list[tuple[list[float], list[int]]]) -> WorldBackground
 
 def query_of(*pieces: int) -> TokenStates:
     state: NDArray[np.float32] = np.asarray([[1, 0, 0, 0]] * len(pieces), np.float32)
-    return TokenStates(state[0], state, np.asarray(pieces, np.int32))
+    begins = np.arange(len(pieces)) == 0
+    return TokenStates(state[0], state, np.asarray(pieces, np.int32), begins)
 
 
 def test_the_few_lines_that_say_the_very_same_are_left_out() -> None:
