@@ -27,9 +27,9 @@ from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.sources import LlmAccess
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
+from soulmem.engine.recall.pushes import Roulette
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.recall.reply_recall import ReplyRecall
-from soulmem.engine.recall.roulette import Roulette
 from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.events import Events
 from soulmem.engine.runtime.jobs import Jobs

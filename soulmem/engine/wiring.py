@@ -42,9 +42,9 @@ from soulmem.engine.llm.probe import ModelTest
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.params import EngineParams
+from soulmem.engine.recall.pushes import Roulette
 from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.recall.reply_recall import ReplyRecall
-from soulmem.engine.recall.roulette import Roulette
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.events import Events

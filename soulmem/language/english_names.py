@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 
 from soulmem.language.base_forms import JOINTS, is_english_word
-from soulmem.language.capitalised_words import (
-    ADDRESSES,
-    CALENDAR,
-    EXCLAIMED,
-    OF_PLACES,
-    TONGUES,
-)
 from soulmem.language.function_words import ENGLISH
 from soulmem.language.spaced_words import Word, is_stop, loud_words
+from soulmem.language.word_lists import word_set
+
+# Words with a capital that name nobody, or only as a part of a name.
+CALENDAR = word_set("en", "capitals", "calendar")
+TONGUES = word_set("en", "capitals", "tongues")
+EXCLAIMED = word_set("en", "capitals", "exclamations")
+ADDRESSES = word_set("en", "capitals", "addresses")  # alone they are no name
+OF_PLACES = word_set("en", "capitals", "of_places")
 
 _SHORTEST = 3  # letters of a name that no dictionary has
 

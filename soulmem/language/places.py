@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from soulmem.language import spaced_words
-from soulmem.language.capitalised_words import CALENDAR, OF_PLACES, TONGUES
-from soulmem.language.english_names import name_runs
+from soulmem.language.english_names import CALENDAR, OF_PLACES, TONGUES, name_runs
 from soulmem.language.grammars import ENGLISH_CODE, languages_of
 from soulmem.language.markup import plain
 from soulmem.language.scripts import HAN

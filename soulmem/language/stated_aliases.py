@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from soulmem.language.base_forms import PLAIN_ADJECTIVES
-from soulmem.language.capitalised_words import CALENDAR
 from soulmem.language.described_names import is_unspaced_name, looks_like_name
+from soulmem.language.english_names import CALENDAR
 from soulmem.language.function_words import NOBODY
 from soulmem.language.names import names
 from soulmem.language.scripts import CAPITALS, UNSPACED

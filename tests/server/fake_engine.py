@@ -41,7 +41,7 @@ from soulmem.engine.api.results import (
 from soulmem.engine.llm.model_choice import ModelChooser
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.llm.usage import UsageLedger
-from soulmem.engine.recall.roulette import Draws
+from soulmem.engine.recall.pushes import Draws
 from soulmem.engine.runtime.events import Events
 from tests.fakes.model_choice import FakeModels
 from tests.server.fake_governor import FakeGovernor, FakeTools

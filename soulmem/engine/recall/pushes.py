@@ -1,6 +1,6 @@
 """Memories that come to mind by themselves: one now and then, drawn by the roulette over the weights.
 
-Compute thread only.
+The functions are for the compute thread; `Roulette` calls them there.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.memory_weights import weights_of
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import rows_in_doubt
+from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.retrieval.action_selection import draw_number
@@ -178,3 +179,30 @@ def roulette_counts(
     times = np.bincount(drawn(values, numbers), minlength=values.size).tolist()
     counts = {key: n for key, n in zip(weights, times, strict=True) if n}
     return counts, weights
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """How often each memory came (those that did not are left out), and the weight of each."""
+
+    counts: dict[MemoryId, int]
+    weights: dict[MemoryId, float]
+
+
+class Roulette:
+    """Draws memories as a push does, without telling them."""
+
+    def __init__(self, services: Services, *, weight: WeightParams) -> None:
+        self._world_of = services.world_of
+        self._compute = services.compute
+        self._clock = services.clock
+        self._weight = weight
+
+    async def draws(self, owner: Owner, soul: SoulId, count: int, seed: int) -> Draws:
+        """So many draws over the present weights. Raises NotFound."""
+        world = await self._world_of(owner)
+        mind = await world.mind(world.soul(soul).id)
+        counts, weights = await self._compute.run(
+            roulette_counts, mind, self._weight, self._clock.extra_turns, count, seed
+        )
+        return Draws(counts, weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from soulmem.engine.recall.roulette import Draws
+from soulmem.engine.recall.pushes import Draws
 from soulmem.server.responses.common import ResponseBody
 
 
