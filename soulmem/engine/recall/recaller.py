@@ -292,7 +292,7 @@ class Recaller:
         newest = newest_line(context, scores, embedded)
         judged = judge(mind, context, (*newest, *asked_lines))
         vectors = self._ranking.expansion.vectors
-        match = match_vectors(mind, context.asked, vectors)
+        match = match_vectors(mind, context, vectors)
         return PreparedRecall(
             context=context,
             scores=scores,
