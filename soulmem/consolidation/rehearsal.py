@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.plasticity import PlasticityParams
+from soulmem.consolidation.plasticity import PlasticityParams, potentiated
 
 K = TypeVar("K", bound=str)
 Floats = NDArray[np.floating[Any]]
@@ -28,10 +28,18 @@ class RehearsalParams:
     memories: int = 200  # rehearsed at once, of one region of the graph
     rest: float = 1.0  # least turns since an edge was touched, for it to gain
     links: int = 30  # new links at most; design 5
-    strength: float = 0.1  # 0..1, of a new link; design 5
+    strength: float = 0.1  # 0..1, of a new link after one recall; design 5
     stability: float = 600.0  # turns; S0 of a text (design 6), for recency
     often: int = 10  # recalls at which the factor of recalls is 1
     plasticity: PlasticityParams = field(default_factory=PlasticityParams)
+
+    def strength_after(self, recalls: int) -> float:
+        """The strength, 0..1, of a new link as if it had been there since the first of these recalls."""
+        strength = self.strength
+        for _ in range(recalls - 1):
+            share = self.plasticity.together
+            strength = potentiated(strength, share, self.plasticity)
+        return strength
 
 
 def rehearsal_worth(
@@ -57,8 +65,8 @@ def pairs_to_link(
     params: RehearsalParams,
     *,
     least: int = 1,
-) -> list[tuple[K, K]]:
-    """Pairs to link: those recalled together most often (Hebb).
+) -> dict[tuple[K, K], int]:
+    """Pairs to link, the best first, with how often they were recalled together (Hebb).
 
     recalled   memories of each recall, among those rehearsed
     frequency  of recalls, by memory; decides between pairs of equal count
@@ -79,4 +87,4 @@ def pairs_to_link(
         )
 
     often = (pair for pair, count in met.items() if count >= least)
-    return sorted(often, key=rank)[: params.links]
+    return {pair: met[pair] for pair in sorted(often, key=rank)[: params.links]}

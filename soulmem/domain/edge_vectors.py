@@ -1,4 +1,4 @@
-"""Memory vectors of edges: for which queries an edge has led to what was used."""
+"""Memory vectors of edges and memories: for which queries they have led to what was used or wanted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from soulmem.domain.ids import MemoryId, SoulId
 
 @dataclass(frozen=True, slots=True)
 class EdgeVector:
-    """The memory vector of one edge: a weighted sum of query vectors of one embedding model.
+    """The memory vector of one edge or memory: a weighted sum of query vectors of one embedding model.
 
-    `source` and `target` are the ends of the edge: it goes when one of them goes. Vectors of
-    different models cannot be compared.
+    `source` and `target` are the ends of the edge, of a memory itself: it goes when one of them goes.
+    Vectors of different models cannot be compared.
     """
 
     soul: SoulId
-    edge: str  # its id
+    edge: str  # its id, or that of the memory
     source: MemoryId
     target: MemoryId
     model: str

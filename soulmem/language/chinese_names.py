@@ -39,6 +39,35 @@ def chinese_names(text: str) -> Iterator[str]:
                 yield from _of_run(run)
 
 
+def asked_names(question: str) -> Iterator[str]:
+    """What reads like a person's name in a plain question, though the dictionary takes its given name for a word.
+
+    Of a text that tells something this would be too much: there a family name and a word are mostly two words.
+    """
+    if not _KANA.search(question):
+        for run in _HAN_RUN.findall(question):
+            yield from _asked_in_run(run)
+
+
+def _asked_in_run(run: str) -> Iterator[str]:
+    begins, ends = dict[int, tuple[str, str]](), set[int]()
+    at = 0
+    for word, tag in chinese.dictionary().tag(run, hmm=False):
+        begins[at] = word, tag
+        at += len(word)
+        ends.add(at)
+    taken = 0
+    for start, (word, tag) in begins.items():
+        is_whole = len(word) > 1 and tag not in _PERSON_TAGS
+        for stop in (start + 3, start + 2) if start >= taken and not is_whole else ():
+            name = run[start:stop]
+            is_name = stop in ends and is_person_like(name)
+            if is_name and name != word and name[-1] not in CHINESE_SIGNS:
+                yield name
+                taken = stop
+                break
+
+
 def is_person_like(name: str) -> bool:
     """Whether a name in Chinese signs reads like a person's: a family name and one or two signs."""
     if _HAN_RUN.fullmatch(name) is None:

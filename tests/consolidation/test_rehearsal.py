@@ -75,6 +75,12 @@ def test_what_came_together_most_often_is_linked_once(
 
 def test_among_pairs_met_as_often_the_frequent_come_first() -> None:
     came = [{"a", "b"}, {"c", "d"}]
-    assert pairs_to_link(came, {"d": 0.5}, set(), RehearsalParams(links=1)) == [
-        ("c", "d")
-    ]
+    pairs = pairs_to_link(came, {"d": 0.5}, set(), RehearsalParams(links=1))
+    assert pairs == {("c", "d"): 1}
+
+
+def test_a_link_of_many_recalls_is_stronger_than_one_of_few() -> None:
+    """One recall gives .1; five give what is strong enough to bring a memory (.25), four do not."""
+    one, four, five, many = map(RehearsalParams().strength_after, (1, 4, 5, 100))
+    assert one == 0.1
+    assert four < 0.25 < five < many <= 1.0

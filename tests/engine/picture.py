@@ -64,12 +64,14 @@ def _fading(mind: Mind) -> dict[MemoryId, FadingRecord]:
 
 
 def memory_vectors(mind: Mind) -> dict[str, EdgeVector]:
-    """The memory vectors of edges, each of an edge that is there."""
+    """The memory vectors of edges and memories, each of one that is there."""
     vectors = {vector.edge: vector for vector in mind.edge_vectors}
     assert len(vectors) == len(mind.edge_vectors) <= mind.edge_vectors.most
     for key, vector in vectors.items():
-        edge = mind.edges[key]
-        assert (edge.source, edge.target) == (vector.source, vector.target)
+        edge = mind.edges.get(key)
+        ends = (key, key) if edge is None else (edge.source, edge.target)
+        assert ends == (vector.source, vector.target)
+        assert edge is not None or MemoryId(key) in mind.memories
         assert np.isfinite(decoded(vector.data)).all()
     return vectors
 

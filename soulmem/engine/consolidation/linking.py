@@ -156,11 +156,11 @@ def _links(
             kind=EdgeKind.ASSOCIATES,
             origin=Origin.CHAT,
             touched=current_time,
-            strength=p.strength,
+            strength=p.strength_after(recalls),
             at_turn=float(mind.lived_turns(extra)),
         )
-        for source, target in pairs_to_link(
+        for (source, target), recalls in pairs_to_link(
             recalled, frequency, joined, p, least=params.least
-        )
+        ).items()
     )
     return MindChange(put_edges=edges) if edges else None

@@ -214,10 +214,10 @@ def rehearsed_edges(
             kind=EdgeKind.ASSOCIATES,
             origin=Origin.CHAT,
             touched=current_time,
-            strength=params.strength,
+            strength=params.strength_after(recalls),
             at_turn=float(turn),
         )
-        for source, target in pairs
+        for (source, target), recalls in pairs.items()
     ]
     return stronger, new
 

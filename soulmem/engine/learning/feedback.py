@@ -182,17 +182,17 @@ class FeedbackService:
         verdict: Verdict,
         asked: Floats | None,
     ) -> VectorUpdate:
-        """What the verdict teaches the vectors of these edges.
+        """What the verdict teaches the vectors of these edges, or of the memory itself where none led to it.
 
         A penalty takes out all that they have of the query: at least what any number of
         uses for it has added.
         """
-        keys = [edge.id for edge in _edges_of_path(mind, brought)]
+        keys, own = [edge.id for edge in _edges_of_path(mind, brought)], str(brought.id)
         gains, losses = dict[str, float](), dict[str, float]()
         if verdict is Verdict.STRONGER:
-            gains = dict.fromkeys(keys, self._params.feedback.outer)
+            gains = dict.fromkeys(keys or [own], self._params.feedback.outer)
         elif verdict in (Verdict.WRONG, Verdict.NOT_NOW):
-            losses = dict.fromkeys(keys, 1.0)
+            losses = dict.fromkeys((*keys, own), 1.0)
         turn = mind.lived_turns(self._clock.extra_turns)
         query = query_vector(asked, mind.vector_queue.model)
         return vector_update(mind, query, gains, losses, turn)

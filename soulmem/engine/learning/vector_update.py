@@ -1,4 +1,4 @@
-"""What a lesson or a verdict changes in the memory vectors of edges, and how that is taken back."""
+"""What a lesson or a verdict changes in the memory vectors of edges and memories, and how that is taken back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from soulmem.consolidation.vector_plasticity import strengthened, weakened
 from soulmem.domain.edge_vectors import EdgeVector
-from soulmem.domain.edges import DECAYING, Edge
+from soulmem.domain.edges import DECAYING
+from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.text_background import text_background
 from soulmem.engine.runtime.compute_only import compute_only
@@ -79,7 +80,7 @@ def vector_update(
 ) -> VectorUpdate:
     """Teach the vectors of edges one query, at `turn` of the soul's clock.
 
-    gains   by edge how many uses it is taught, > 0; only edges that fade have a vector
+    gains   by edge how many uses it is taught, > 0; only edges that fade, and memories, have a vector
     losses  by edge which part, 0..1, of what it has of the query is taken out
 
     An edge in both gains first. Nothing changes without a query, or when the soul's texts
@@ -97,10 +98,9 @@ def vector_update(
     teaching = _Teaching(mind, query.model, raw, direction, background)
     steps: dict[str, float] = {}
     for edge_id in dict.fromkeys((*gains, *losses)):
-        edge = mind.edges.get(edge_id)
-        if edge is None or edge.kind not in DECAYING:
+        if _ends(mind, edge_id) is None:
             continue
-        step = teaching.step(edge, gains.get(edge_id, 0.0), losses.get(edge_id, 0.0))
+        step = teaching.step(edge_id, gains.get(edge_id, 0.0), losses.get(edge_id, 0.0))
         if step:
             steps[edge_id] = step
     return _applied(mind, query, steps, turn)
@@ -142,9 +142,9 @@ class _Teaching:
     direction: Direction
     background: TextBackground
 
-    def step(self, edge: Edge, gain: float, loss: float) -> float:
-        """How much of the query vector is added to the vector of the edge."""
-        vector = self.mind.edge_vectors.get(edge.id)
+    def step(self, key: str, gain: float, loss: float) -> float:
+        """How much of the query vector is added to the vector of the edge or memory."""
+        vector = self.mind.edge_vectors.get(key)
         length = match = 0.0
         if vector is not None and vector.model == self.model:
             parts = decoded(vector.data), vector.weight
@@ -162,7 +162,7 @@ def _applied(
     for edge_id, step in steps.items():
         vector = mind.edge_vectors.get(edge_id)
         if vector is None or vector.model != query.model:
-            vector = _empty(mind.edges[edge_id], query.model, raw.size)
+            vector = _empty(mind, edge_id, query.model, raw.size)
         moved = _moved(vector, raw, step, turn)
         if moved is None:
             drop.append(edge_id)
@@ -192,12 +192,23 @@ def _moved(
     )
 
 
-def _empty(edge: Edge, model: str, dim: int) -> EdgeVector:
+def _ends(mind: Mind, key: str) -> tuple[MemoryId, MemoryId] | None:
+    """The ends of an edge that fades, or a memory twice; None where neither has that key."""
+    edge = mind.edges.get(key)
+    if edge is not None:
+        return (edge.source, edge.target) if edge.kind in DECAYING else None
+    memory = MemoryId(key)
+    return (memory, memory) if memory in mind.memories else None
+
+
+def _empty(mind: Mind, key: str, model: str, dim: int) -> EdgeVector:
+    ends = _ends(mind, key)
+    assert ends is not None  # else it was taught nothing
     return EdgeVector(
-        soul=edge.soul,
-        edge=edge.id,
-        source=edge.source,
-        target=edge.target,
+        soul=mind.soul.id,
+        edge=key,
+        source=ends[0],
+        target=ends[1],
         model=model,
         weight=0.0,
         turn=0.0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from soulmem.engine.mind.kind_table import SURE
@@ -9,6 +10,8 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.decision import Judged, JudgedLine
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.language.chinese import SURNAMES
+from soulmem.language.chinese_names import asked_names, is_person_like
 from soulmem.language.kinds.line_kinds import KINDS, lines_of
 from soulmem.language.name_tokens import fold
 from soulmem.language.names import names
@@ -38,24 +41,37 @@ def _asked_names(judged: JudgedLine) -> Iterator[str]:
         return
     for sentence in lines_of(judged.line.text):
         if sentence.rstrip(' *_~"\u201d\u300d)\uff09').endswith(_MARKS):
-            yield from names(sentence)
+            found = dict.fromkeys((*asked_names(sentence), *names(sentence)))
+            yield from (n for n in found if not any(n in o and n != o for o in found))
 
 
 def _is_known(mind: Mind, context: RecallContext, name: str, asked: str) -> bool:
-    """Whether the soul, or what stands in the prompt, says a name elsewhere than in a question."""
-    folded = name.casefold()
+    """Whether the soul, or what stands in the prompt, says a name elsewhere than in a question.
+
+    Of a family name that is written together with a given name the latter is enough, but not behind another.
+    """
     if mind.names.spot(name) or mind.name_counts.is_speaker(fold(name)):
         return True
-    if folded in mind.soul.name.casefold():
+    if name.casefold() in mind.soul.name.casefold():
         return True
+    folded = name.casefold()
+    others = ""
+    if is_person_like(name) and len(name) > 2:
+        folded, others = folded[1:], "".join(SURNAMES - {name[0]})
+    said_as = re.compile(
+        f"(?<![{others}]){re.escape(folded)}" if others else re.escape(folded)
+    )
     said = (text for text in context.prompt_texts if asked not in text)
-    if any(folded in text.casefold() for text in said):
+    if any(said_as.search(text.casefold()) for text in said):
         return True
-    tokens = mind.tokeniser.tokens(name)
+    tokens = mind.tokeniser.tokens(folded)
     rarest = min(tokens, key=mind.words.frequency, default=None)
     if rarest is None:
         return True
     rows = [row for row in mind.words.rows(rarest).tolist() if context.accessible[row]]
     asks = mind.line_kinds.scores(rows)[:, _QUESTION] >= SURE
     texts = zip(mind.texts_at(rows), asks.tolist(), strict=True)
-    return any(folded in text.casefold() and not is_asked for text, is_asked in texts)
+    return any(
+        not is_asked and said_as.search(text.casefold()) is not None
+        for text, is_asked in texts
+    )

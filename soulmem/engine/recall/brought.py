@@ -14,9 +14,9 @@ from soulmem.retrieval.vector_expansion import Opened
 
 # Edges that were lived or drawn by hand. The order of a chat and plain mentions bring nothing by themselves.
 _KINDS = (EdgeKind.ASSOCIATES, EdgeKind.INSTANCE_OF)
-# Least strength of all edges of a way, multiplied, at restraint 1. A link of two memories that were recalled
-# together begins at .1; after four or five replies that kept both it is above.
-_LEAST = 0.35
+# Least strength of all edges of a way, multiplied, at restraint 1. A link of two memories that came together in
+# one reply has .1; after five replies that were kept, and no long time, it is above.
+_LEAST = 0.25
 _HOPS = 2
 _MOST_EDGES = 64  # of a memory: one with more brings nothing in particular
 

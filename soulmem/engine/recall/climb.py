@@ -104,7 +104,8 @@ def _call(context: RecallContext, match: VectorMatch, judged: Judged) -> str | N
         return _GIVEN
     if judged.is_called:
         return _CALLED.format(judged.calls)
-    return _TAUGHT if max(match.evidence, default=0.0) >= _LIKELY else None
+    taught = bool(match.wanted) or max(match.evidence, default=0.0) >= _LIKELY
+    return _TAUGHT if taught else None
 
 
 @compute_only
@@ -122,7 +123,8 @@ def climb(
 ) -> Climb:
     """Go on from the baseline as far as it takes, or as the request asks for."""
     told = judged.called_rows()[: context.max_items]
-    brought = tuple(brought_by(mind, context, told))
+    told += [way.row for way in match.wanted]
+    brought = (*match.wanted, *brought_by(mind, context, told))
     if baseline.enough:
         return Climb((baseline,), replace(no_expansion(mind), opened=brought))
     mode, grades = context.request.mode, [baseline]

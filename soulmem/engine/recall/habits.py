@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,12 +19,12 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, own_words, unanswered
-from soulmem.engine.recall.decision import speaks
 from soulmem.engine.recall.habit_edges import (
     HabitEdges,
     are_current,
     collect_habit_edges,
 )
+from soulmem.engine.recall.presence import Readings, readings
 from soulmem.engine.recall.situation_fit import SituationFit
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.world import World
@@ -65,8 +67,7 @@ class HabitInput:
     sentences: tuple[str, ...]
     intent: str | None = None
     encoded: EncodedTexts | None = None  # vectors of these and of the situations
-    # Those of these sentences and of the situations that only talk of somebody who is not here.
-    talk: frozenset[str] = frozenset()
+    about: Readings = field(default_factory=Readings)  # of those about somebody
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,30 +124,29 @@ class Habits:
         self._fit = SituationFit(self.params.firing.taught_margin)
         self._edges: WeakKeyDictionary[Mind, HabitEdges] = WeakKeyDictionary()
 
-    def texts(
+    def read(
         self, mind: Mind, habit_input: HabitInput, query: Floats | None
-    ) -> list[str]:
-        """The texts whose vectors `of` needs; none for a soul without triggers.
+    ) -> tuple[HabitInput, list[str]]:
+        """With the readings of what names the same people; and the texts whose vectors `of` needs.
 
-        `query` are the vectors of the recall's query: of many instances of situations those nearest to it are
-        compared.
+        None for a soul without triggers. `query` are the vectors of the recall's query: of many instances of
+        situations those nearest to it are compared.
         """
         edges, intent = self._edges_of(mind), habit_input.intent
         if not edges.tendencies or not (habit_input.sentences or intent):
-            return []
+            return habit_input, []
         rows = edges.situations.tolist()
         rows += self._nearest(mind, query, edges.instances).tolist()
-        for scenes in edges.scenes.values():
-            rows += scenes
-        texts = list(habit_input.sentences)
+        situations = [spoken(mind.memory_at(row)) for row in rows]
+        about = Readings(readings(mind, habit_input.sentences, situations))
+        rows = list(chain.from_iterable(edges.scenes.values()))
+        texts = [*habit_input.sentences, *situations]
+        texts += chain.from_iterable(about.texts.values())
         if intent:
             texts.append(intent)
             rows += edges.tendencies
-        return texts + [spoken(mind.memory_at(row)) for row in rows]
-
-    def about_people(self, mind: Mind, texts: Sequence[str]) -> list[str]:
-        """Those of the texts that `texts` gave that name somebody: he is here, or is only talked of."""
-        return [text for text in dict.fromkeys(texts) if _people(mind, text)]
+        texts += (spoken(mind.memory_at(row)) for row in rows)
+        return replace(habit_input, about=about), texts
 
     def of(
         self, mind: Mind, context: RecallContext, habit_input: HabitInput
@@ -200,23 +200,51 @@ class Habits:
         triggered: dict[int, float] = {}
         rows = np.concatenate([situations, usable.instances])
         if habit_input.sentences and rows.size:
-            fits = self._fit.fit(
-                mind, habit_input.sentences, rows, habit_input.encoded, usable.scenes
-            )
-            fits[_only_talked_of(mind, habit_input, rows)] = np.nan
+            fits = self._fits(mind, habit_input, rows, usable)
             shares = situation_attention(fits, firing).tolist()
             present = dict(zip(rows.tolist(), shares, strict=True))
         if habit_input.intent:
             triggers = [row for row, choice in usable.tendencies.items() if choice]
             rows = np.concatenate([situations, np.asarray(triggers, np.int64)])
             fits = self._fit.fit(
-                mind, [habit_input.intent], rows, habit_input.encoded, usable.scenes
+                mind,
+                [habit_input.intent],
+                rows,
+                [spoken(mind.memory_at(row)) for row in rows.tolist()],
+                encoded=habit_input.encoded,
+                scenes=usable.scenes,
             )
             shares = situation_attention(fits, firing).tolist()
             for row, share in zip(situations.tolist(), shares, strict=False):
                 present[row] = max(present.get(row, 0.0), share)
             triggered = dict(zip(triggers, shares[situations.size :], strict=True))
         return present, triggered
+
+    def _fits(
+        self, mind: Mind, habit_input: HabitInput, rows: Ints, usable: _Usable
+    ) -> Floats:
+        """How well each sentence fits each situation, [sentences, rows]; NaN where it only talks of who is met.
+
+        Where both name somebody, the mean over their readings.
+        """
+        lines, about = habit_input.sentences, habit_input.about
+        situations = [spoken(mind.memory_at(row)) for row in rows.tolist()]
+        fit = partial(
+            self._fit.fit, mind, encoded=habit_input.encoded, scenes=usable.scenes
+        )
+        fits = fit(lines, rows, situations)
+        for person, (own, others) in about.shared(lines, situations).items():
+            read = [about.texts[lines[at], person] for at in own]
+            met = [about.texts[situations[at], person] for at in others]
+            each = [
+                fit(some, rows[others], these)
+                for some, these in zip(
+                    zip(*read, strict=True), zip(*met, strict=True), strict=True
+                )
+            ]
+            fits[np.ix_(own, others)] = np.mean(each, axis=0)
+        fits[about.only_talk(lines, situations)] = np.nan
+        return fits
 
     def _nearest(self, mind: Mind, query: Floats | None, rows: Ints) -> Ints:
         """The rows nearest to the query, all when they are few."""
@@ -258,30 +286,6 @@ class Habits:
             edges = replace(edges, revision=revision)
         self._edges[mind] = edges
         return edges
-
-
-def _only_talked_of(mind: Mind, habit_input: HabitInput, rows: Ints) -> Bools:
-    """Where a sentence only talks of the person whose presence a situation is, bool[sentences, rows]."""
-    out = np.zeros((len(habit_input.sentences), rows.size), bool)
-    talked = {
-        at: _people(mind, sentence)
-        for at, sentence in enumerate(habit_input.sentences)
-        if sentence in habit_input.talk
-    }
-    if not talked:
-        return out
-    for column, row in enumerate(rows.tolist()):
-        situation = spoken(mind.memory_at(row))
-        if situation not in habit_input.talk:
-            people = _people(mind, situation)
-            for at, named in talked.items():
-                out[at, column] = bool(people & named)
-    return out
-
-
-def _people(mind: Mind, text: str) -> set[MemoryId]:
-    """What a text names, other than those who talk."""
-    return {key for key in mind.names.spot(text) if not speaks(mind, key)}
 
 
 def _usable_edges(

@@ -47,6 +47,7 @@ from soulmem.engine.recall.habits import (
 )
 from soulmem.engine.recall.late_interaction import interact
 from soulmem.engine.recall.line_matches import language_shares
+from soulmem.engine.recall.presence import with_talk
 from soulmem.engine.recall.pushes import Pushes
 from soulmem.engine.recall.query_embedding import QueryEmbedding
 from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
@@ -77,7 +78,6 @@ _LOADING_SHARE = 0.6
 _EVENTS_SHARE = 0.2
 _EMBEDDING_SHARE = 0.8
 _LESSON_SECONDS = 0.05  # from the start, that learning from the last reply has time
-_HERE_OR_NOT = ("met", "talked_of")  # kinds of lines about somebody
 _TOO_LATE = "the memory of this soul was still being read from disk"
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
 _CUT = "time was over before all edges were read: {:.0%} of the walk was not followed"
@@ -292,7 +292,7 @@ class Recaller:
         newest = newest_line(context, scores, embedded)
         judged = judge(mind, context, (*newest, *asked_lines))
         vectors = self._ranking.expansion.vectors
-        match = match_vectors(mind, context.asked, vectors)
+        match = match_vectors(mind, context, vectors)
         return PreparedRecall(
             context=context,
             scores=scores,
@@ -353,13 +353,12 @@ class Recaller:
         habit_input = habit_input_of(
             task.world, task.request, task.query.messages, most
         )
-        texts = await self._compute.run(
-            self._habits.texts, task.mind, habit_input, task.vectors
+        habit_input, texts = await self._compute.run(
+            self._habits.read, task.mind, habit_input, task.vectors
         )
         if not texts:
             return habit_input
-        about = await self._compute.run(self._habits.about_people, task.mind, texts)
-        reading = asyncio.create_task(self._read_habits(habit_input, texts, about))
+        reading = asyncio.create_task(self._read_habits(habit_input, texts))
         self._reading.add(reading)
         reading.add_done_callback(self._reading.discard)
         waited = max(0.0, _EMBEDDING_SHARE * seconds)
@@ -369,17 +368,14 @@ class Recaller:
             return habit_input
 
     async def _read_habits(
-        self, habit_input: HabitInput, texts: Sequence[str], about: Sequence[str]
+        self, habit_input: HabitInput, texts: Sequence[str]
     ) -> HabitInput:
-        """With the vectors of these texts, and which of those about somebody only talk of him."""
+        """With the vectors of these texts, and who is only talked of."""
         encoded = await self._embedding.encoder.encode(texts)
-        kinds = await self._embedding.likeliest(about, _HERE_OR_NOT) or []
-        talk = [
-            text
-            for text, kind in zip(about, kinds, strict=False)
-            if kind == _HERE_OR_NOT[1]
-        ]
-        return replace(habit_input, encoded=encoded, talk=frozenset(talk))
+        about = await with_talk(
+            habit_input.about, habit_input.sentences, self._embedding.likeliest
+        )
+        return replace(habit_input, encoded=encoded, about=about)
 
     @compute_only
     def _answer(

@@ -35,11 +35,15 @@ class SituationFit:
         mind: Mind,
         lines: Sequence[str],
         rows: Ints,
+        situations: Sequence[str],
+        *,
         encoded: EncodedTexts | None,
         scenes: Mapping[int, Sequence[int]],
     ) -> Floats:
-        """On the scale of `Calibration.fit`, shape (lines, rows). Words decide where there are no vectors."""
-        situations = [spoken(mind.memory_at(row)) for row in rows.tolist()]
+        """On the scale of `Calibration.fit`, shape (lines, rows). Words decide where there are no vectors.
+
+        situations  what the rows say
+        """
         scene_texts = [_texts_at(mind, scenes.get(row, ())) for row in rows.tolist()]
         if encoded is not None:
             vectors = [encoded.rows(texts) for texts in scene_texts]

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.text_background import text_background
 from soulmem.engine.recall.context import RecallContext, TextScores
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS, WALKED, arc_class
+from soulmem.graph.edge_vectors import Direction, TextBackground
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.vector_expansion import (
     Opened,
@@ -22,6 +25,7 @@ from soulmem.retrieval.vector_expansion import (
     VectorParams,
     evidence,
     opened_rows,
+    wanted,
 )
 
 Floats = NDArray[np.float32]
@@ -33,10 +37,14 @@ _MOST_EDGES = 64  # of a seed: through a memory with more nothing is opened by s
 
 @dataclass(frozen=True, slots=True)
 class VectorMatch:
-    """The edges whose memory vectors match the query, and the evidence, > 0..1, of each."""
+    """The edges whose memory vectors match the query, and the evidence, > 0..1, of each.
+
+    wanted  memories that were taught a query like this one, the surest first
+    """
 
     edges: tuple[Edge, ...] = ()
     evidence: tuple[float, ...] = ()
+    wanted: tuple[Opened, ...] = ()
 
     def factors(self, params: VectorParams) -> dict[str, float]:
         """What the weight of each of these edges is multiplied by in a walk, by edge id."""
@@ -49,12 +57,10 @@ NO_MATCH = VectorMatch()
 
 @compute_only
 def match_vectors(
-    mind: Mind, asked: Floats | None, params: VectorParams
+    mind: Mind, context: RecallContext, params: VectorParams
 ) -> VectorMatch:
-    """The edges whose memory vectors match a query, the most evidence first.
-
-    asked  unit vector of the query by the model of the soul's texts; None: nothing matches
-    """
+    """The edges and memories whose memory vectors match the query, the most evidence first."""
+    asked = context.asked
     model, background = mind.vector_queue.model, text_background(mind)
     if asked is None or model is None or background is None or not mind.edge_vectors:
         return NO_MATCH
@@ -72,7 +78,39 @@ def match_vectors(
         if edge is not None:
             edges.append(edge)
             values.append(value)
-    return VectorMatch(tuple(edges), tuple(values))
+    taught = {
+        key: value
+        for key, value in zip(keys, match.tolist(), strict=True)
+        if key is not None and value > 0.0 and mind.edges.get(key) is None
+    }
+    rows = _wanted(mind, context, taught, direction, background, params)
+    return VectorMatch(tuple(edges), tuple(values), rows)
+
+
+def _wanted(
+    mind: Mind,
+    context: RecallContext,
+    taught: Mapping[str, float],
+    direction: Direction,
+    background: TextBackground,
+    params: VectorParams,
+) -> tuple[Opened, ...]:
+    """The memories that were taught queries like this one; the more restraint, the more alike.
+
+    taught  by memory, the match of its memory vector
+    """
+    table, found = mind.vector_queue.text_vectors, list[Opened]()
+    for key, match in taught.items():
+        row = mind.row(MemoryId(key))
+        if table is None or row is None or not context.visible[row]:
+            continue
+        apart = table.rows(np.asarray([row]))[0] - background.mean
+        length = max(float(np.linalg.norm(apart)), 1e-9)
+        own = float(np.nan_to_num(apart @ direction.unit)) / length
+        sure = wanted(match, own, direction.noise, params)
+        if sure >= context.restraint:
+            found.append(Opened(row, min(1.0, sure / 2.0), (row,), ()))
+    return tuple(sorted(found, key=lambda way: (-way.score, way.row)))
 
 
 @compute_only

@@ -202,10 +202,7 @@ class EmbeddingService:
     async def likeliest(
         self, lines: Sequence[str], among: Sequence[str]
     ) -> list[str] | None:
-        """Which of these kinds, told from each other, each line is most like.
-
-        None while the kinds are not fitted yet, and if the model fails.
-        """
+        """Which of these kinds, told from each other, each line is most like; None if the model fails."""
         try:
             return await self._kinds.likeliest(self._embedder, lines, among)
         except SoulMemError as error:

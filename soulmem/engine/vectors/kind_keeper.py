@@ -84,11 +84,16 @@ class KindKeeper:
 
     async def likeliest(
         self, embedder: Embedder | None, lines: Sequence[str], among: Sequence[str]
-    ) -> list[str] | None:
-        """Which of these kinds each line is most like; None while nothing is fitted. Raises EmbedderError."""
+    ) -> list[str]:
+        """Which of these kinds each line is most like. Raises EmbedderError.
+
+        Words tell until the kinds of the model are fitted.
+        """
+        if not lines:
+            return []
         judge = self.judge(embedder)
-        if judge is None or not lines:
-            return None
+        if judge is None:
+            embedder, judge = None, await self._fitting.run(example_words.word_kinds)
         encode = example_words.embed if embedder is None else embedder.embed
         vectors = await self._models.run(encode, list(lines))
         return await self._fitting.run(judge.likeliest, vectors, among)
@@ -176,6 +181,7 @@ class KindKeeper:
         known = self._examples[own]
         missing = [line for line in examples() if line not in known]
         if missing:
+            await self._fitting.run(example_words.word_kinds)  # serves meanwhile
             some = missing[: _LINES if asked else 4 * _LINES]
             vectors = await self._models.run(embedder.embed, some)
             known.update(zip(some, vectors, strict=True))

@@ -52,6 +52,9 @@ def inherited(
             is_doubted = opinion.doubted == text_hash(former[key].text)
             doubted = text_hash(came[key].text) if is_doubted else None
             out.opinions.append(replace(opinion, memory=key, doubted=doubted))
+        vector = mind.edge_vectors.get(old_id)
+        if vector is not None:
+            out.vectors.append(replace(vector, edge=key, source=key, target=key))
         for edge in list(mind.edges.of(old_id)):
             is_own = edge.origin is Origin.USER and edge.kind is not EdgeKind.NEXT
             if edge.kind in _LEARNED or is_own:

@@ -46,17 +46,22 @@ def kinds() -> tuple[Kind, ...]:
     return tuple(map(_read, sorted(path.stem for path in KIND_FOLDER.glob("*.txt"))))
 
 
+def stand_ins(language: str) -> tuple[str, ...]:
+    """What stands for the name of anybody in texts of a language code."""
+    return _SOMEBODY.get(language, _ANYBODY)
+
+
 def _read(name: str) -> Kind:
     settings: dict[str, str] = {}
     lines: list[str] = []
-    somebody = _ANYBODY
+    somebody = stand_ins("")
     text = (KIND_FOLDER / f"{name}.txt").read_text(encoding="utf-8")
     for line in filter(None, text.splitlines()):
         if line.startswith("#"):
             if setting := _SETTING.fullmatch(line):
                 settings[setting[1]] = setting[2]
         elif line.startswith("["):
-            somebody = _SOMEBODY.get(line[1:-1], _ANYBODY)
+            somebody = stand_ins(line[1:-1])
         else:
             lines.append(_NAME.sub(somebody[len(lines) % len(somebody)], line))
     importance = settings.get("importance")

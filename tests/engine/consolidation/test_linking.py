@@ -51,7 +51,7 @@ async def links(stage: Stage) -> set[frozenset[MemoryId]]:
     """The pairs that are linked."""
     edges = (await stage.store.graph(ME, SoulId("s1"))).edges
     kept = [edge for edge in edges if edge.kind is EdgeKind.ASSOCIATES]
-    assert all(0.05 < edge.strength <= 0.11 for edge in kept)
+    assert all(0.05 < edge.strength <= 0.15 for edge in kept)
     return {frozenset((edge.source, edge.target)) for edge in kept}
 
 
@@ -75,6 +75,26 @@ async def test_what_came_together_twice_is_linked_once_and_what_came_once_is_not
     assert "recalled together" in [entry.reason for entry in entries.entries]
     await stage.engine.idle.run()
     assert await links(stage) == {pair}
+
+
+async def test_what_came_together_in_six_replies_brings_the_other(stage: Stage) -> None:
+    """The link is made after all of them, and is as strong as if it had grown with each."""
+    await stage.soul(forgetting=0.0)
+    for text in ("Anna mends harps.", "The cellar hides tar."):
+        await stage.note(text)
+    for number in range(12):
+        await stage.note(f"Barrel number{number} holds salted fish{number}.")
+
+    async def told() -> set[str]:
+        answer = await stage.recall("Who mends harps? Is it Anna?", restraint=1.0)
+        return {memory.text for memory in answer.memories}
+
+    assert await told() == {"Anna mends harps."}
+    chat = RepliedChat(stage)
+    for _ in range(6):
+        assert len(await chat.reply("Anna, harps, cellar, tar?", max_items=2)) == 2
+    await stage.engine.idle.run()
+    assert await told() == {"Anna mends harps.", "The cellar hides tar."}
 
 
 async def test_one_idle_makes_thirty_links_at_most(stage: Stage) -> None:

@@ -49,6 +49,10 @@ def absence(answer: Recalled) -> str:
         ("Do you remember Velimir?", "Velimir"),
         ("The rain stopped. Who is Velimir?", "Velimir"),
         ("你还记得陆远山吗？", "陆远山"),
+        ("你还记得韩长风吗？", "韩长风"),  # its given name is a word, too
+        ("你还记得顾青禾吗？", "顾青禾"),  # another of that given name is known
+        ("秦如眉后来怎么样了？", "秦如眉"),  # a word of grammar is in it
+        ("你认识江青河吗？", "江青河"),  # another name is in it
     ],
 )
 async def test_a_name_that_nothing_tells_of_is_said_to_be_unknown(
@@ -65,6 +69,9 @@ async def test_a_name_that_nothing_tells_of_is_said_to_be_unknown(
     [
         "Do you remember Otmar?",
         "你还记得沈青禾吗？",
+        "你还记得青禾吗？",
+        "你还喜欢黄午饭吗？",  # what looks like a given name is known
+        "石头路好走吗？",
         "A certain Velimir sold me these pears.",
         "What would you like to do now?",
         "Velimir sold me these pears. Shall we sit down?",
