@@ -45,6 +45,7 @@ from soulmem.engine.views.listed_rows import Density, listed_density
 from soulmem.engine.views.overview import Overview, overview_of
 from soulmem.engine.views.people import (
     KnownVerdicts,
+    joined_people,
     named_concepts,
     people_among,
 )
@@ -176,9 +177,10 @@ class Overviews:
                 people_among, mind, some, extra, verdicts
             ):
                 people[person.concept] = person
-        return sorted(
-            people.values(), key=lambda person: (-person.episodes, person.name)
+        joined = await self._compute.run(
+            joined_people, mind, list(people.values()), extra, verdicts
         )
+        return sorted(joined, key=lambda person: (-person.episodes, person.name))
 
     async def known(
         self,
