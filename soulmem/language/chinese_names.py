@@ -25,6 +25,11 @@ _PLACE_TAG = "ns"
 _FAMILIAR = frozenset(signs("zh", "names", "familiar"))
 _NO_GIVEN_NAME = frozenset(signs("zh", "names", "no_given_name"))
 _KIN = frozenset(signs("zh", "names", "kin"))
+_KIN_BEHIND = frozenset(signs("zh", "names", "kin_behind"))
+_NUMBERS = frozenset(signs("zh", "names", "born_as"))
+_CALLED_BY = "阿"  # stands before a name and nothing else
+_ENDING = "之"  # a word of grammar, and the end of many a given name
+_TIME_TAG = "t"
 _DOUBLE = words("zh", "names", "double_surnames")
 
 
@@ -77,6 +82,12 @@ def is_person_like(name: str) -> bool:
     )
 
 
+def is_place_word(name: str) -> bool:
+    """Whether the dictionary has the whole name as a place."""
+    tagged = list(chinese.dictionary().tag(name, hmm=False))
+    return len(tagged) == 1 and tagged[0][1] == _PLACE_TAG
+
+
 def is_double(name: str) -> bool:
     """Whether its family name has two signs."""
     return len(name) > 2 and name.startswith(_DOUBLE)
@@ -104,7 +115,11 @@ def _is_speech(quote: str) -> bool:
 def _of_run(run: str) -> Iterator[str]:
     """Names in a run of Chinese: family name and given name, and what the dictionary knows as a name."""
     loose = ""  # signs that stand alone so far
+    yield from _addressed(run)
     for word, tag in chinese.dictionary().tag(run, hmm=False):
+        if word == _ENDING and len(loose) == 2 and is_person_like(loose):
+            loose += word
+            continue
         if len(word) == 1 and word not in CHINESE_SIGNS:
             loose += word
             continue
@@ -115,6 +130,30 @@ def _of_run(run: str) -> Iterator[str]:
         if is_word and (tag == _PLACE_TAG or _is_person(word, tag)):
             yield family + word
     yield from _of_loose(loose)
+
+
+def _addressed(run: str) -> Iterator[str]:
+    """Names as people are called: 阿菱, 老周, 刘姨, 佟四娘."""
+    words = list(chinese.dictionary().tag(run, hmm=False))
+    alone = [word if len(word) == 1 else "" for word, _ in words] + ["", ""]
+    for place, (word, tag) in enumerate(words):
+        first, second, third = alone[place : place + 3]
+        if tag == _TIME_TAG and word[0] in _FAMILIAR and word[1:] in chinese.SURNAMES:
+            yield word  # the dictionary has some of them
+        elif second and _is_familiar(first, second):
+            yield first + second
+        elif first and (first in chinese.SURNAMES or tag in _PERSON_TAGS):
+            if second in _KIN_BEHIND:
+                yield first + second
+            elif second in _NUMBERS and third in _KIN_BEHIND:
+                yield first + second + third
+
+
+def _is_familiar(first: str, second: str) -> bool:
+    """Whether a sign stands before a given name, or before a family name."""
+    if first == _CALLED_BY:
+        return second not in CHINESE_SIGNS and second not in _KIN
+    return first in _FAMILIAR and second in chinese.SURNAMES
 
 
 def _is_person(word: str, tag: str) -> bool:

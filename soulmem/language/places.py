@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from soulmem.language import spaced_words
+from soulmem.language.chinese_names import is_place_word
 from soulmem.language.english_names import CALENDAR, OF_PLACES, TONGUES, name_runs
 from soulmem.language.grammars import ENGLISH_CODE, languages_of
 from soulmem.language.markup import plain
-from soulmem.language.scripts import HAN
+from soulmem.language.scripts import HAN, is_unspaced
 from soulmem.language.spaced_words import Word
 from soulmem.language.word_lists import alternatives, words
 
@@ -18,6 +19,7 @@ _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throu
 _TO = frozenset(
     ("at", "to", "from", "near", "outside", "around", "towards", "toward", "of")
 )
+_ARTICLES = frozenset(("the", "a", "an"))
 _BEFORE_PLACES = _INTO | _TO - {"of"}
 _ENDINGS = alternatives(sorted(words("zh", "places", "kinds"), key=len, reverse=True))
 _THERE = re.compile(
@@ -37,10 +39,14 @@ def place_of(text: str) -> str | None:
 
 
 def after_place_words(text: str, name: str) -> tuple[int, int]:
-    """How often a text has a name, and how often a word for a place stands before it: in, at, to, from ..
+    """How often a text has a name, and how often as a place's or a thing's: behind in, at, to, from .., the, a.
 
-    A name of several words counts by its first; names in scripts without spaces are not looked for.
+    A name of several words counts by its first; of names in scripts without spaces those count that the dictionary
+    has as a place, or that stand as the title of a work.
     """
+    if is_unspaced(name):
+        count = text.count(name)
+        return count, count if is_place_word(name) else text.count(f"《{name}》")
     first = name.split()[0].lower() if name.split() else ""
     found_words = spaced_words.words(plain(text))
     count = places = 0
@@ -48,10 +54,9 @@ def after_place_words(text: str, name: str) -> tuple[int, int]:
         if word.low == first and word.capital:
             count += 1
             before = [w.low for w in found_words[max(0, index - 2) : index]]
-            if before and before[-1] == "the":
-                before.pop()
+            has_article = bool(before) and before[-1] in _ARTICLES
             is_place = bool(before) and before[-1] in _BEFORE_PLACES
-            places += is_place and word.joined and not word.possessive
+            places += has_article or (is_place and word.joined and not word.possessive)
     return count, places
 
 

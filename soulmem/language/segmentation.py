@@ -40,6 +40,11 @@ def sentences(text: str) -> list[str]:
     return [part for piece in pieces(text) if (part := piece.strip())]
 
 
+def without_marks(sentence: str) -> str:
+    """A sentence without quotes and asterisks round it; itself where it is nothing else."""
+    return sentence.strip().strip(_EDGES) or sentence
+
+
 def thoughts(text: str, most: int) -> list[str]:
     """The sentences without quotes and asterisks round them and without those that say nothing ("Hm."),
     neighbours joined to `most` at most.

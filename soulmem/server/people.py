@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.engine.editing.overviews import KnownFilter
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.people import (
+    KnownResponse,
     PeopleResponse,
     SplitResponse,
+    known_response,
     people_response,
 )
 from soulmem.server.routes import Call, route
 from soulmem.server.schemas.common import NoBody, NoQuery
-from soulmem.server.schemas.people import PeopleQuery, SplitBody
+from soulmem.server.schemas.people import KnownQuery, PeopleQuery, SplitBody
 
 
 @route("GET", "/v1/people", query=PeopleQuery, body=None, response=PeopleResponse)
@@ -20,6 +23,27 @@ async def list_people(call: Call[PeopleQuery, NoBody]) -> Reply[PeopleResponse]:
     people = await call.engine.overviews.people(call.owner, SoulId(call.query.soul))
     rows = sum(1 + len(person.facts) for person in people)
     return Reply(lambda: people_response(people), rows=rows)
+
+
+@route(
+    "GET",
+    "/v1/souls/{soul}/known",
+    query=KnownQuery,
+    body=None,
+    response=KnownResponse,
+)
+async def list_known(call: Call[KnownQuery, NoBody]) -> Reply[KnownResponse]:
+    """What a soul knows of people, as quotes of its messages: facts, promises, secrets, gifts, likes, dates."""
+    query = call.query
+    is_past = None if query.state is None else query.state == "past"
+    page = await call.engine.overviews.known(
+        call.owner,
+        SoulId(call.ids["soul"]),
+        KnownFilter(query.kind, query.about, is_past),
+        query.limit,
+        query.cursor,
+    )
+    return Reply(lambda: known_response(page), rows=len(page.things))
 
 
 @route(
@@ -39,4 +63,4 @@ async def split_person(call: Call[NoQuery, SplitBody]) -> Reply[SplitResponse]:
     return Reply(lambda: SplitResponse(concept=concept, other=other), status=201)
 
 
-ROUTES = (list_people, split_person)
+ROUTES = (list_people, list_known, split_person)

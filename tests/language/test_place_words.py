@@ -18,7 +18,10 @@ from soulmem.language.places import after_place_words
         ("To, Merrow!", "Merrow", (1, 0)),
         ("I went to Green Hill.", "Green Hill", (1, 1)),
         ("Nobody is there.", "Merrow", (0, 0)),
-        ("我去了米洛。", "米洛", (0, 0)),
+        ("The Corvane is slow.", "Corvane", (1, 1)),
+        ("我去了米洛。", "米洛", (1, 0)),
+        ("他在河里洗菜。", "河里", (1, 1)),
+        ("她会唱《沉船》。", "沉船", (1, 1)),
         ("Nothing.", "", (0, 0)),
     ],
 )

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from soulmem.domain.digests import Period
-from soulmem.domain.ids import MemoryId, Owner, SoulId
-from soulmem.domain.memories import Memory, MemoryKind, Origin
+from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
+from soulmem.domain.memories import Memory, MemoryKind, Origin, Place
 from soulmem.domain.micro_units import MicroUnit, Retention, UnitSpan
 from soulmem.domain.situation import Emotion
 from soulmem.engine.api.requests import MemoryFilter
@@ -21,9 +21,11 @@ from soulmem.engine.api.results import (
     Page,
     Person,
 )
+from soulmem.engine.editing.overviews import KnownFilter, KnownPage
 from soulmem.engine.views.faded_texts import FadedText
 from soulmem.engine.views.fading_ahead import FadingMemory, FadingPage, Horizon
 from soulmem.engine.views.feelings_over_time import FeltStretch
+from soulmem.engine.views.known import KnownThing
 from soulmem.engine.views.listed_rows import Density, Share
 from soulmem.engine.views.overview import Overview
 from soulmem.engine.views.read_texts import ReadText
@@ -82,6 +84,30 @@ class FakeOverviews:
             Person(MemoryId("c1"), "Jo", ("Joni",), ("f1",), 1, 2, MET, feeling),
             Person(MemoryId("c2"), "Rad", (), ("f2",), 1, 0, None, None),
         ]
+
+    async def known(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        wanted: KnownFilter,
+        limit: int,
+        cursor: str | None,
+    ) -> KnownPage:
+        self._called("known", (soul, wanted, limit, cursor))
+        thing = KnownThing(
+            id="m1l0",
+            told_as="fact",
+            about="Jo",
+            concept=MemoryId("c1"),
+            speaker="Jo",
+            quote="I sing.",
+            memory=MemoryId("m1"),
+            place=Place(ChatId("ch1"), SlotId("t1")),
+            said_at=MET,
+            story_at=None,
+            location="the pier",
+        )
+        return KnownPage([thing], "5_1_m1l0")
 
     async def habits(
         self, owner: Owner, soul: SoulId, limit: int, cursor: str | None

@@ -10,6 +10,7 @@ from soulmem.domain.digests import Period
 from soulmem.domain.ids import DEFAULT_OWNER, ChatId, MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import MemoryFilter, Part
+from soulmem.engine.editing.overviews import KnownFilter
 from soulmem.engine.views.fading_ahead import Horizon
 from tests.server.conftest import Client, Opener, refused
 from tests.server.fake_engine import FakeEngine
@@ -118,6 +119,36 @@ async def test_people(client: Client, engine: FakeEngine) -> None:
         },
     ]
     assert engine.asked("people") == ("s1",)
+
+
+async def test_what_a_soul_knows_of_people(client: Client, engine: FakeEngine) -> None:
+    url = "/v1/souls/s1/known?about=Jo&kind=gift&state=past&limit=7&cursor=5_1_m9l0"
+    got = await (await client.get(url)).json()
+    assert got == {
+        "known": [
+            {
+                "id": "m1l0",
+                "kind": "fact",
+                "about": "Jo",
+                "concept": "c1",
+                "speaker": "Jo",
+                "quote": "I sing.",
+                "memory": "m1",
+                "chat": "ch1",
+                "slot": "t1",
+                "said_at": "2024-03-01T00:00:00Z",
+                "story_at": None,
+                "location": "the pier",
+                "until": None,
+                "replaced_by": None,
+            }
+        ],
+        "cursor": "5_1_m1l0",
+    }
+    wanted = KnownFilter("gift", "Jo", is_past=True)
+    assert engine.asked("known") == ("s1", wanted, 7, "5_1_m9l0")
+    await client.get("/v1/souls/s1/known")
+    assert engine.asked("known") == ("s1", KnownFilter(), 100, None)
 
 
 async def test_two_people_of_one_name_are_told_apart(
@@ -235,6 +266,9 @@ async def test_timeline(client: Client, engine: FakeEngine) -> None:
         ("/v1/graph?soul=s1&center=a/b", "center"),
         ("/v1/graph?soul=s1&layout=yes", "layout"),
         ("/v1/people", "soul"),
+        ("/v1/souls/s1/known?kind=lie", "kind"),
+        ("/v1/souls/s1/known?state=then", "state"),
+        ("/v1/souls/s1/known?about=", "about"),
         ("/v1/feelings", "soul"),
         ("/v1/feelings?soul=s1&stretches=0", "stretches"),
         ("/v1/feelings?soul=s1&about=a/b", "about"),

@@ -1,5 +1,10 @@
 // Types that several modules share. No code.
 
+/** A line that tells something lasting of somebody.
+ * @typedef {{id: string, kind: 'fact' | 'promise' | 'secret' | 'gift' | 'like' | 'date', about: string,
+ *   speaker: string | null, quote: string, memory: string, said_at: string, location: string | null,
+ *   until: string | null}} KnownThing */
+
 /** @typedef {import('./strings.js').Phrase} Phrase */
 /** What did not work, in the words of the sidecar. @typedef {{message: string, phrase?: Phrase}} Trouble */
 

@@ -123,6 +123,12 @@ export function createMemoryApi(ask, minor = () => 0) {
         feelings: (soul, about) => call('GET', `/feelings${queryOf({ soul, about })}`),
         /** @param {string} soul @returns {Promise<{people: any[]}>} who is known, last met first */
         people: soul => call('GET', `/people${queryOf({ soul })}`),
+        /** What the soul knows of somebody, as quotes, the latest first.
+         * @param {string} soul @param {string} about a name or a concept @param {number} limit
+         * @param {string | null} cursor
+         * @returns {Promise<{known: import('../base/types.js').KnownThing[], cursor: string | null}>} */
+        known: (soul, about, limit, cursor) =>
+            call('GET', `/souls/${soul}/known${queryOf({ about, limit, cursor })}`),
         /** Fails with `conflict` when the memory changed since it was read.
          * @param {WholeMemory} memory as it was read @param {Record<string, unknown>} changes
          * @returns {Promise<WholeMemory>} */

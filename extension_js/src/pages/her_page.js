@@ -6,6 +6,7 @@ import { lastMessage } from '../recall/recall_request.js';
 import { chipRow } from '../widgets/chip_row.js';
 import { readingNodes } from '../widgets/faded_text.js';
 import { feelingText } from '../widgets/feeling_text.js';
+import { knownQuotes } from '../widgets/known_quotes.js';
 import { recalledParts } from '../widgets/recalled_parts.js';
 import { cardSettings } from './card_settings.js';
 import { fadingRow } from './fading_page.js';
@@ -22,6 +23,7 @@ import { summaryText } from './recalled_view.js';
 
 const AHEAD = 500; // turns that "fades next" looks ahead
 const FADING = 5; // shown of it
+const QUOTES = 5; // of what is known of the player, drawn at once
 /** Words for how much comes up, by their place on the dial of recalling. */
 const RECALLING = /** @type {const} */ (['silent', 'natural', 'talkative']);
 
@@ -38,6 +40,7 @@ export async function herPage(context, page) {
     }
     const next = el('div', { id: 'soulmem_her_fades' });
     const known = count('…', say('her_people', { n: 0 }), 'people');
+    const quotes = el('div', { id: 'soulmem_her_knows' });
     const dial = el('div', {});
     const recalling = el('div', {});
     const curve = el('div', { id: 'soulmem_her_curve' });
@@ -55,6 +58,8 @@ export async function herPage(context, page) {
         recalling,
     ]);
     const right = el('div', {}, [
+        el('h4', { text: say('her_knows') }),
+        quotes,
         el('h4', { text: say('her_last_reply') }),
         ...lastReply(app.recaller.last()),
         el('h4', { text: say('fading_next') }),
@@ -69,8 +74,14 @@ export async function herPage(context, page) {
             whole => dial.replaceWith(whole),
         ),
         drawFading(),
+        drawQuotes(),
     ]);
     await countPeople();
+
+    async function drawQuotes() {
+        const who = app.host.persona();
+        quotes.replaceChildren(await knownQuotes(context, who, QUOTES, say('known_none')));
+    }
 
     async function drawCurve() {
         const { stretches } = await memoryApi.feelings(context.soul);

@@ -3,6 +3,7 @@
 import { button, el } from '../base/dom.js';
 import { readingNodes } from '../widgets/faded_text.js';
 import { feelingText } from '../widgets/feeling_text.js';
+import { knownQuotes } from '../widgets/known_quotes.js';
 import { memoryPages, pagesOf } from '../widgets/memory_pages.js';
 import { pressRow } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
@@ -20,6 +21,7 @@ const BY_HAND = 0.8; // strength of a fact that the user states
 const FACTS = 40; // shown of one person
 const PAGE = 20; // people drawn at once
 const SCENES = 6;
+const QUOTES = 12; // of what was said of somebody, drawn at once
 
 /** @param {BrowserContext} context @param {HTMLElement} page */
 export async function peoplePage(context, page) {
@@ -35,11 +37,32 @@ export async function peoplePage(context, page) {
         })
     );
     const rows = el('div', {});
-    list.append(el('div', { class: 'soulmem_filters' }, [search]), rows);
+    const first = el('div', {});
+    list.append(el('div', { class: 'soulmem_filters' }, [search]), first, rows);
     page.append(columns);
     let people = /** @type {Person[]} */ ([]);
     search.addEventListener('input', () => void context.attempt(draw));
+    first.replaceChildren(...[app.host.persona(), await soulName()].filter(Boolean).map(speaker));
     await load();
+
+    /** The two who talk to each other are no names of the chat, and come first. @param {string} who */
+    function speaker(who) {
+        return pressRow(
+            { class: 'soulmem_item', data: { speaker: who } },
+            [el('b', { text: who }), el('small', { text: ` ${say('people_talks')}` })],
+            item =>
+                context.attempt(async () =>
+                    show(
+                        el('div', { class: 'soulmem_memory' }, [
+                            el('h3', { class: 'margin0', text: who }),
+                            el('h4', { text: say('people_facts') }),
+                            await knownQuotes(context, who, QUOTES, say('known_none')),
+                        ]),
+                        item,
+                    ),
+                ),
+        );
+    }
 
     async function load() {
         const answer = await context.memoryApi.people(context.soul);
@@ -96,8 +119,9 @@ export async function peoplePage(context, page) {
     /** @param {Person} person */
     async function detail(person) {
         const who = await soulName();
-        const [facts, scenes, felt] = await Promise.all([
+        const [facts, quotes, scenes, felt] = await Promise.all([
             factsOf(person),
+            knownQuotes(context, person.concept, QUOTES, ''),
             scenesOf(person),
             context.memoryApi.feelings(context.soul, person.concept),
         ]);
@@ -115,8 +139,10 @@ export async function peoplePage(context, page) {
                 : null,
             ...namesakes(person).map(other => namesakeRow(person, other)),
             el('h4', { text: say('people_facts') }),
-            facts.length
-                ? el('ul', { class: 'soulmem_facts' }, facts)
+            facts.length ? el('ul', { class: 'soulmem_facts' }, facts) : null,
+            quotes,
+            facts.length || quotes.querySelector('[data-thing]')
+                ? null
                 : el('p', { class: 'soulmem_hint', text: say('people_no_facts') }),
             el('div', { class: 'soulmem_row' }, [
                 button('fa-plus', say('people_fact_new'), () => addFact(person), {

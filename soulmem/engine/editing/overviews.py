@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from soulmem.domain.digests import Period
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import Unprocessable, no_memory
@@ -16,7 +18,7 @@ from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import MemoryFilter
 from soulmem.engine.api.results import GraphView, HabitPage, Page, Person
 from soulmem.engine.editing import memory_views as listing
-from soulmem.engine.editing.cursors import cursor_of
+from soulmem.engine.editing.cursors import cursor_of, ordered_cursor, start_after
 from soulmem.engine.editing.habit_views import habit_page
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.upkeep.prunable import ForgettingParams, due_texts, still_due
@@ -29,10 +31,21 @@ from soulmem.engine.views.fading_ahead import (
     may_fade,
 )
 from soulmem.engine.views.feelings_over_time import FeltStretch, feelings_over_time
+from soulmem.engine.views.known import (
+    KnownThing,
+    Reading,
+    is_wanted,
+    main_listener,
+    names_of,
+    quoted_rows,
+    readings,
+    settled,
+)
 from soulmem.engine.views.listed_rows import Density, listed_density
 from soulmem.engine.views.overview import Overview, overview_of
 from soulmem.engine.views.people import (
     KnownVerdicts,
+    joined_people,
     named_concepts,
     people_among,
 )
@@ -42,6 +55,7 @@ from soulmem.graph.layout import Point, layout_of
 # At a time on the compute thread: some 20 ms.
 _TEXTS = 20
 _CONCEPTS = 40
+_LISTENED = 200  # messages that show to whom the soul speaks
 _HORIZONS = 8  # of which the order is kept: 30 kB each
 _DIGITS = 9  # of a loss of visibility, in the order and in cursors
 _CURSOR = re.compile(r"([01]\.\d{9})_([A-Za-z0-9_-]{1,64})\Z")
@@ -67,6 +81,31 @@ class _Orders:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownFilter:
+    """Which known things a list shows: of what kind, about whom (a name, or the id of a concept), whether past."""
+
+    told_as: str | None = None
+    about: str | None = None
+    is_past: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """Known things, the latest first; `cursor` is None on the last page."""
+
+    things: Sequence[KnownThing]
+    cursor: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Quotes:
+    """All known things of a mind, as of one state of it."""
+
+    state: tuple[object, ...]
+    things: list[KnownThing]
+
+
+@dataclass(frozen=True, slots=True)
 class _Known:
     """The people of a mind, as of one state of it."""
 
@@ -86,6 +125,7 @@ class Overviews:
         self._orders: WeakKeyDictionary[Mind, _Orders] = WeakKeyDictionary()
         self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
         self._verdicts: WeakKeyDictionary[Mind, KnownVerdicts] = WeakKeyDictionary()
+        self._quotes: WeakKeyDictionary[Mind, _Quotes] = WeakKeyDictionary()
 
     async def overview(self, owner: Owner, soul: SoulId) -> Overview:
         """How much the soul remembers, and what it felt last. Raises NotFound."""
@@ -137,9 +177,52 @@ class Overviews:
                 people_among, mind, some, extra, verdicts
             ):
                 people[person.concept] = person
-        return sorted(
-            people.values(), key=lambda person: (-person.episodes, person.name)
+        joined = await self._compute.run(
+            joined_people, mind, list(people.values()), extra, verdicts
         )
+        return sorted(joined, key=lambda person: (-person.episodes, person.name))
+
+    async def known(
+        self,
+        owner: Owner,
+        soul: SoulId,
+        wanted: KnownFilter,
+        limit: int,
+        cursor: str | None,
+    ) -> KnownPage:
+        """What the soul knows of people, as quotes, the latest first. Raises NotFound, Unprocessable (cursor)."""
+        after = None if cursor is None else cursor_of(cursor)
+        mind = await self._mind(owner, soul)
+        things = await self._all_known(mind)
+        about = None
+        if wanted.about is not None:
+            about = await self._compute.run(names_of, mind, wanted.about)
+        shown = [
+            thing
+            for thing in things
+            if is_wanted(thing, wanted.told_as, wanted.is_past, about)
+        ]
+        places = {thing.id: place for place, thing in enumerate(shown)}
+        last = None if after is None else places.get(after[2])
+        start = start_after(after, np.arange(len(shown)), last)
+        some = shown[start : start + limit]
+        end = start + len(some)
+        is_last = end >= len(shown)
+        return KnownPage(some, None if is_last else ordered_cursor(end, some[-1].id))
+
+    async def _all_known(self, mind: Mind) -> list[KnownThing]:
+        state = (mind.revision, mind.soul, mind.line_kinds.known_changes)
+        told = self._quotes.get(mind)
+        if told is None or told.state != state:
+            rows = await self._compute.run(quoted_rows, mind)
+            listener = await self._compute.run(main_listener, mind, rows[-_LISTENED:])
+            lines: list[Reading] = []
+            for start in range(0, len(rows), _TEXTS):
+                some = rows[start : start + _TEXTS]
+                lines += await self._compute.run(readings, mind, some, listener)
+            things = await self._compute.run(settled, lines)
+            told = self._quotes[mind] = _Quotes(state, things)
+        return told.things
 
     async def habits(
         self, owner: Owner, soul: SoulId, limit: int, cursor: str | None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.rows import Rows
+from soulmem.language.kinds.known_lines import KnownLine
 from soulmem.language.kinds.line_kinds import KINDS
 
 Floats = NDArray[np.float32]
@@ -27,6 +28,14 @@ _JUDGED = [
     MEMORY_KINDS.index(kind)
     for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE, MemoryKind.NOTE)
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What kinds of lines a text has, float32[kinds], and its lines that tell something lasting."""
+
+    scores: Floats
+    known: tuple[KnownLine, ...] = ()
 
 
 class KindTable:
@@ -43,12 +52,16 @@ class KindTable:
         self._memories = memories
         self._columns = columns
         self._scores = np.full((64, len(KINDS)), np.nan, np.float32)
+        self._known: dict[int, tuple[KnownLine, ...]] = {}  # by row
+        self.known_changes = 0  # how often these changed
 
     def use_model(self, model: str) -> None:
         """Forget the scores of any other model."""
         if model != self.model:
             self.model = model
             self._scores.fill(np.nan)
+            self._known.clear()
+            self.known_changes += 1
 
     def scores(self, rows: Ints | Sequence[int]) -> Floats:
         """Scores of these rows, float32[len(rows), kinds]; NaN where there are none."""
@@ -74,15 +87,22 @@ class KindTable:
         wanted &= columns.created[:n] != 0  # facts have no memory of their own
         return np.flatnonzero(wanted & np.isnan(self._scores[:n, 0]))
 
-    def take(self, judged: Iterable[tuple[MemoryId, str, Floats]]) -> None:
-        """Keep the scores of these memories, as far as their text is still this one; what they matter follows."""
+    def known(self) -> Mapping[int, tuple[KnownLine, ...]]:
+        """The lines of texts that tell something lasting, by row."""
+        return self._known
+
+    def take(self, judged: Iterable[tuple[MemoryId, str, Judged]]) -> None:
+        """Keep what these memories are, as far as their text is still this one; what they matter follows."""
         rows = []
-        for key, text, scores in judged:
+        for key, text, found in judged:
             row = self._rows.row(key)
             if row is not None and self._memories.text(key) == text:
                 self._grow(row + 1)
-                self._scores[row] = scores
+                self._scores[row] = found.scores
                 rows.append(row)
+                if found.known:
+                    self._known[row] = found.known
+                    self.known_changes += 1
         self._weigh({row: self._memories[key] for row, key in self._keys(rows)})
 
     def follow(self, row: int, old: Memory | None, new: Memory) -> None:
@@ -96,6 +116,8 @@ class KindTable:
         """Forget the scores of a row."""
         if row < len(self._scores):
             self._scores[row] = np.nan
+        if self._known.pop(row, None) is not None:
+            self.known_changes += 1
 
     def importance_of(self, memory: Memory) -> float:
         """How much a memory matters, 0..1: the figure that it was given, or what the kinds of its lines say."""

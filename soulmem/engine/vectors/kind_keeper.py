@@ -14,11 +14,18 @@ from numpy.typing import NDArray
 
 from soulmem.conversation.episodes import said
 from soulmem.domain.ids import MemoryId
+from soulmem.engine.mind.kind_table import Judged
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors.stored_vectors import vector_key
 from soulmem.language.kinds import example_words
+from soulmem.language.kinds.known_lines import (
+    WAY,
+    known_lines,
+    packed,
+    unpacked,
+)
 from soulmem.language.kinds.line_kinds import (
     KINDS,
     LineKinds,
@@ -80,7 +87,8 @@ class KindKeeper:
         if judge is None or not texts:
             return None
         lines = [lines_of(text) for text in texts]
-        return await self._scores(judge, embedder, lines)
+        found = await self._read(judge, embedder, lines)
+        return np.stack([each.scores for each in found])
 
     async def likeliest(
         self, embedder: Embedder | None, lines: Sequence[str], among: Sequence[str]
@@ -127,40 +135,40 @@ class KindKeeper:
 
     async def _stored(
         self, name: str, embedder: Embedder | None, unread: Sequence[_Unread]
-    ) -> dict[_Unread, Floats]:
+    ) -> dict[_Unread, Judged]:
         if embedder is None:
             return {}
         found = await self._store.vectors(name, [vector_key(u.text) for u in unread])
         out = {}
         for each in unread:
-            scores = np.frombuffer(found.get(vector_key(each.text), b""), "<f4")
-            if scores.size == len(KINDS):
-                out[each] = scores
+            judged = _unpacked(found.get(vector_key(each.text), b""), embedder.dim)
+            if judged is not None:
+                out[each] = judged
         return out
 
     async def _judged(
         self, name: str, embedder: Embedder | None, unread: Sequence[_Unread]
-    ) -> dict[_Unread, Floats]:
-        """The scores of these, which are stored."""
+    ) -> dict[_Unread, Judged]:
+        """What these are, which is stored."""
         if not unread:
             return {}
         lines = [each.lines for each in unread]
-        scores = await self._scores(_fits[name], embedder, lines)
+        found = await self._read(_fits[name], embedder, lines)
         if embedder is not None:
             rows = {
-                vector_key(each.text): row.tobytes()
-                for each, row in zip(unread, scores, strict=True)
+                vector_key(each.text): judged.scores.tobytes() + packed(judged.known)
+                for each, judged in zip(unread, found, strict=True)
             }
             await self._store.put_vectors(name, rows)
-        return dict(zip(unread, scores, strict=True))
+        return dict(zip(unread, found, strict=True))
 
-    async def _scores(
+    async def _read(
         self,
         judge: LineKinds,
         embedder: Embedder | None,
         texts: Sequence[Sequence[str]],
-    ) -> Floats:
-        """The scores of texts by their lines; a query waits for `_LINES` of them at most."""
+    ) -> list[Judged]:
+        """What texts are by their lines; a query waits for `_LINES` of them at most."""
         encode = example_words.embed if embedder is None else embedder.embed
         flat = list(chain.from_iterable(texts))
         vectors = [
@@ -220,13 +228,32 @@ def _name(embedder: Embedder | None) -> str:
 
 def _scores_of(model: str) -> str:
     """The name under which scores are stored: they are of one model and one set of examples."""
-    return f"kinds of {model} {identity()}"
+    return f"kinds of {model} {identity()} {WAY}"
 
 
 def _judge(
     judge: LineKinds, vectors: Sequence[Floats], counts: Sequence[int]
-) -> Floats:
-    return judge.of_texts(np.concatenate(vectors), counts)
+) -> list[Judged]:
+    rows = np.concatenate(vectors)
+    scores, rows = judge.of_sentences(rows), judge.centred(rows)
+    ends = np.cumsum(counts).tolist()
+    return [
+        Judged(whole, known_lines(rows[end - count : end], scores[end - count : end]))
+        for whole, end, count in zip(
+            judge.gathered(scores, counts), ends, counts, strict=True
+        )
+    ]
+
+
+def _unpacked(data: bytes, dim: int) -> Judged | None:
+    """What was stored of a text; None for other bytes."""
+    size = 4 * len(KINDS)
+    try:
+        known = unpacked(data[size:], dim)
+    except ValueError:
+        return None
+    scores = np.frombuffer(data[:size], "<f4") if len(data) >= size else None
+    return None if scores is None else Judged(scores, known)
 
 
 def _rows(known: dict[str, Floats], lines: Sequence[str]) -> Floats:
@@ -266,8 +293,8 @@ def _unread(mind: Mind, name: str, most: int) -> list[_Unread]:
 
 
 @compute_only
-def _take(mind: Mind, name: str, judged: Mapping[_Unread, Floats]) -> None:
+def _take(mind: Mind, name: str, judged: Mapping[_Unread, Judged]) -> None:
     if mind.line_kinds.model == name:
         mind.line_kinds.take(
-            (each.key, each.text, scores) for each, scores in judged.items()
+            (each.key, each.text, found) for each, found in judged.items()
         )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import product
 
@@ -107,6 +108,60 @@ def people_among(
     return out
 
 
+@compute_only
+def joined_people(
+    mind: Mind, people: Sequence[Person], extra: int, known: KnownVerdicts
+) -> list[Person]:
+    """The people, two as one where the words of a name are among those of another's, and of nobody else's.
+
+    Given is Given Family, and so is Brother Given.
+    """
+    words = {p.concept: _words_of_names(p) for p in people}
+    by_concept = {person.concept: person for person in people}
+    members = {person.concept: [person.concept] for person in people}
+    for person in sorted(people, key=lambda p: (len(p.name.split()), p.name)):
+        own = words[person.concept]
+        wider = [
+            key
+            for key in by_concept
+            if key != person.concept
+            and any(mine < other for mine in own for other in words[key])
+        ]
+        if len(wider) == 1:
+            del by_concept[person.concept]
+            words[wider[0]] += own
+            members[wider[0]] += members[person.concept]
+    return [
+        _united(mind, [p for p in people if p.concept in members[key]], extra, known)
+        if len(members[key]) > 1
+        else person
+        for key, person in by_concept.items()
+    ]
+
+
+def _words_of_names(person: Person) -> list[frozenset[str]]:
+    return [
+        frozenset(map(fold, name.split())) for name in (person.name, *person.aliases)
+    ]
+
+
+def _united(
+    mind: Mind, people: Sequence[Person], extra: int, known: KnownVerdicts
+) -> Person:
+    """The one person of several names, by that which most episodes have."""
+    first = max(people, key=lambda p: (p.episodes, p.name))
+    concepts = [first.concept, *(p.concept for p in people if p is not first)]
+    rows = np.unique(
+        np.concatenate(list(_episodes_by_concept(mind, concepts).values()))
+    )
+    whole = _person(mind, concepts, rows, extra, known)
+    names = dict.fromkeys(n for p in (first, *people) for n in (p.name, *p.aliases))
+    aliases = tuple(name for name in names if name != first.name)
+    return replace(
+        whole or first, concept=first.concept, name=first.name, aliases=aliases
+    )
+
+
 def _flat(groups: Iterable[tuple[MemoryId, ...]]) -> Iterator[MemoryId]:
     for group in groups:
         yield from group
@@ -176,13 +231,13 @@ def _takes_part(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
 
 
 def _names_a_place(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
-    """Whether all of several texts have the name only where a place stands: in, at, to or from it."""
+    """Whether the name mostly stands where a place or a thing does: in, at, to or from it, behind an article."""
     texts = [mind.text_of(mind.id_at(row)) for row in rows.tolist()]
     total = places = 0
     for text, name in product(texts, names):
         count, after = after_place_words(text, name)
         total, places = total + count, places + after
-    return places == total >= _SEVERAL
+    return total >= _SEVERAL and 2 * places > total
 
 
 def _facts(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> Ints:

@@ -4,6 +4,7 @@ A file has comments (`# ...`), settings (`# name: value`) and the lines of each 
 
     importance  0..1, how much a line matters that surely is of this kind; without it the kind says nothing of that
     against     the only kinds that this one is told from; without it, all that have none
+    with        kinds whose lines are examples of this one, too
     whole       `yes`: a text is of the kind only if all its sentences are; else one is enough
 
 In a line `X` stands for a name. A new file is a new kind.
@@ -19,7 +20,7 @@ from functools import cache
 from soulmem.language.word_lists import FOLDER
 
 KIND_FOLDER = FOLDER / "kinds"
-_SETTING = re.compile(r"# (importance|against|whole): (.+)")
+_SETTING = re.compile(r"# (importance|against|with|whole): (.+)")
 _NAME = re.compile(r"(?<![A-Za-z])X(?![A-Za-z])")
 # For X in an example: names of people and what stands for them, so that no name makes a kind
 _SOMEBODY: Mapping[str, tuple[str, ...]] = {
@@ -37,6 +38,7 @@ class Kind:
     lines: tuple[str, ...]
     importance: float | None = None
     against: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
     whole: bool = False
 
 
@@ -70,5 +72,6 @@ def _read(name: str) -> Kind:
         tuple(dict.fromkeys(lines)),
         float(importance) if importance is not None else None,
         tuple(settings.get("against", "").split()),
+        tuple(settings.get("with", "").split()),
         settings.get("whole") == "yes",
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 
@@ -43,7 +43,7 @@ KINDS = tuple(kind.name for kind in kinds())
 class _Group:
     """Kinds that are told from each other: columns of scores, vectors of their examples, weights."""
 
-    columns: NDArray[np.int64]
+    columns: NDArray[np.int64]  # of the kinds that are judged
     mean: Doubles  # [dim]
     own: Floats | None  # [examples, dim], centred unit rows; None for a plain ridge
     weights: Doubles  # [examples, kinds], or [dim, kinds]
@@ -77,6 +77,10 @@ class LineKinds:
         scores = np.minimum(1.0 / (1.0 + np.exp(-beyond)), self._most)
         return np.asarray(scores, np.float32)
 
+    def centred(self, vectors: Floats) -> Floats:
+        """Unit vectors of what tells lines from the middle of all examples, by which lines are compared."""
+        return _centred(vectors, self._groups[0].mean).astype(np.float32)
+
     def likeliest(self, vectors: Floats, among: Sequence[str]) -> list[str]:
         """Which of these kinds, of one group, each line is most like, however little."""
         columns = [KINDS.index(name) for name in among]
@@ -88,7 +92,10 @@ class LineKinds:
 
         The best sentence counts; for kinds that are of a whole text the worst.
         """
-        scores = self.of_sentences(vectors)
+        return self.gathered(self.of_sentences(vectors), counts)
+
+    def gathered(self, scores: Floats, counts: Sequence[int]) -> Floats:
+        """Scores of texts by those of their sentences, as `of_texts`."""
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
         best = np.maximum.reduceat(scores, starts, axis=0)
         worst = np.minimum.reduceat(scores, starts, axis=0)
@@ -133,7 +140,7 @@ def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:
         group, own, others = _fit(members, encode, plain)
         groups.append(group)
         raw = group.raw(world)
-        for place, kind in enumerate(members):
+        for place, kind in enumerate(members[: len(group.columns)]):
             middle = float(np.median(own[place]))
             bar = (middle + float(np.median(others[place]))) / 2
             if kind.importance is not None and not kind.whole:
@@ -146,16 +153,24 @@ def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:
 
 
 def _groups(by_name: dict[str, Kind]) -> Iterator[list[Kind]]:
-    """Kinds that are told from each other; each kind is in one group."""
-    together = [kind for kind in by_name.values() if not kind.against]
-    yield together
-    left = {kind.name: kind for kind in by_name.values() if kind.against}
-    while left:
-        first = next(iter(left.values()))
-        group = [left[name] for name in sorted({first.name, *first.against})]
-        for kind in group:
-            del left[kind.name]
-        yield group
+    """Kinds that are told from each other, those first that are judged; each is judged in one group.
+
+    Kinds that are told from all others are mere examples in a group of those that say what they are told from.
+    """
+    yield [kind for kind in by_name.values() if not kind.against]
+    judged: set[str] = set()
+    for first in by_name.values():
+        if first.against and first.name not in judged:
+            group = [by_name[name] for name in sorted({first.name, *first.against})]
+            group.sort(key=lambda kind: not kind.against)
+            judged.update(kind.name for kind in group if kind.against)
+            yield [_with_others(kind, by_name) for kind in group]
+
+
+def _with_others(kind: Kind, by_name: dict[str, Kind]) -> Kind:
+    """The kind with the lines of those whose lines are its examples, too."""
+    others = chain.from_iterable(by_name[name].lines for name in kind.also)
+    return replace(kind, lines=(*kind.lines, *others))
 
 
 def _fit(
@@ -175,8 +190,11 @@ def _fit(
     inverse = np.linalg.inv(likeness)
     weights = inverse @ (wanted - base)
     alone = wanted - weights / np.diag(inverse)[:, None]  # each left out in turn
-    columns = np.array([KINDS.index(kind.name) for kind in members], np.int64)
-    places = range(len(members))
+    # In the first group nobody says what he is told from, and all are judged
+    judged = [kind for kind in members if kind.against] or members
+    columns = np.array([KINDS.index(kind.name) for kind in judged], np.int64)
+    places = range(len(judged))
+    weights, base = weights[:, places], base[places]
     return (
         _Group(
             columns,

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from soulmem.engine.api.results import Person
+from soulmem.engine.editing.overviews import KnownPage
+from soulmem.engine.views.known import KnownThing
 from soulmem.server.responses.common import ResponseBody
 from soulmem.server.responses.feelings import FeelingResponse, feeling_response
 
@@ -34,6 +36,37 @@ class PeopleResponse(ResponseBody, frozen=True):
     people: list[PersonResponse]
 
 
+class KnownThingResponse(ResponseBody, frozen=True):
+    """A line of a message that tells something lasting of somebody.
+
+    `kind` is fact, promise, secret, gift, like or date; `about` the name of the one it tells of, with its
+    `concept` where the soul knows it as one; `speaker` who says it, null where it is told; `location` where that
+    was. A line that a later one says otherwise has `until`, and `replaced_by`, the id of the later.
+    """
+
+    id: str
+    kind: str
+    about: str
+    concept: str | None
+    speaker: str | None
+    quote: str
+    memory: str
+    chat: str | None
+    slot: str | None
+    said_at: datetime
+    story_at: str | None
+    location: str | None
+    until: datetime | None
+    replaced_by: str | None
+
+
+class KnownResponse(ResponseBody, frozen=True):
+    """A page of what a soul knows of people, the latest first; `cursor` is null on the last page."""
+
+    known: list[KnownThingResponse]
+    cursor: str | None
+
+
 class SplitResponse(ResponseBody, frozen=True):
     """The concepts of two people who were told apart: the one that was there, and the other."""
 
@@ -44,6 +77,30 @@ class SplitResponse(ResponseBody, frozen=True):
 def people_response(people: Iterable[Person]) -> PeopleResponse:
     """The people that a soul knows."""
     return PeopleResponse(people=[_person(person) for person in people])
+
+
+def known_response(page: KnownPage) -> KnownResponse:
+    """A page of what a soul knows of people."""
+    return KnownResponse(known=list(map(_known, page.things)), cursor=page.cursor)
+
+
+def _known(thing: KnownThing) -> KnownThingResponse:
+    return KnownThingResponse(
+        id=thing.id,
+        kind=thing.told_as,
+        about=thing.about,
+        concept=thing.concept,
+        speaker=thing.speaker or None,
+        quote=thing.quote,
+        memory=thing.memory,
+        chat=thing.place.chat if thing.place else None,
+        slot=thing.place.slot if thing.place else None,
+        said_at=thing.said_at,
+        story_at=thing.story_at,
+        location=thing.location,
+        until=thing.until,
+        replaced_by=thing.replaced_by,
+    )
 
 
 def _person(person: Person) -> PersonResponse:

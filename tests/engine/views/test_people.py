@@ -64,6 +64,56 @@ async def test_who_is_only_gone_to_and_come_from_is_a_place(stage: Stage) -> Non
     assert sorted(await people(stage)) == ["Odile"]
 
 
+async def test_what_stands_behind_an_article_is_nobody(stage: Stage) -> None:
+    texts = [
+        "We signed on with the Corvane.",
+        "The Corvane is slow, and Odile knows it.",
+        "Odile mended the Corvane.",
+        "Hm.",
+    ]
+    await stage.sync("a", told(texts))
+    assert sorted(await people(stage)) == ["Odile"]
+
+
+async def test_given_and_given_family_are_one_unless_two_share_the_name(
+    stage: Stage,
+) -> None:
+    texts = [
+        "Then Kaelith Dunmoor said no.",
+        "So Kaelith Dunmoor left.",
+        "And Kaelith came back.",
+        "Later Kaelith laughed.",
+        "Now Kaelith sings.",
+        "Hm.",
+    ]
+    await stage.sync("a", told(texts))
+    (person,) = (await people(stage)).values()
+    assert (person.name, person.aliases) == ("Kaelith", ("Kaelith Dunmoor",))
+    assert person.episodes == 5
+    more = ["Then Kaelith Brandt said no.", "So Kaelith Brandt left.", "Hm."]
+    await stage.sync("b", told(more, first="n"))
+    assert sorted(await people(stage)) == [
+        "Kaelith",
+        "Kaelith Brandt",
+        "Kaelith Dunmoor",
+    ]
+
+
+async def test_chinese_names_as_one_is_called_and_no_word_for_a_place(
+    stage: Stage,
+) -> None:
+    texts = [
+        "阿菱在河里洗菜。",
+        "阿菱笑了。",
+        "河里有鱼。",
+        "佟四娘来了。",
+        "佟四娘骂人。",
+        "嗯。",
+    ]
+    await stage.sync("a", told(texts))
+    assert sorted(await people(stage)) == ["佟四娘", "阿菱"]
+
+
 async def test_episodes_are_read_once_until_one_is_reworded(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

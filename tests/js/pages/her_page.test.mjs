@@ -21,12 +21,25 @@ const FADES = {
     leaves: false,
 };
 
+const KNOWN = {
+    id: 'm7l0',
+    kind: 'promise',
+    about: 'User',
+    speaker: 'User',
+    quote: 'I will mend the roof.',
+    memory: 'm7',
+    said_at: '2026-01-02T00:00:00Z',
+    location: null,
+    until: null,
+};
+
 /** @param {object} [about] of the overview */
 async function herScene(about) {
     const scene = await memoryWindow({
         answers: {
             'GET /overview': { ...OVERVIEW, ...about },
             'GET /people': { people: [{ concept: 'p1', name: 'Bela' }] },
+            'GET /souls/s1/known': { known: [KNOWN], cursor: null },
             'GET /fading': { memories: [FADES], cursor: null },
             'GET /souls/s1': { id: 's1', name: 'Mira', config: { forgetting: 1, fades: true } },
         },
@@ -53,6 +66,15 @@ test('the latest feeling and what fades next are told', async () => {
     const { page, texts } = await herScene();
     assert.ok(page.get('.soulmem_page').textContent.includes('joy, strongly “I could dance!”'));
     assert.equal(texts('#soulmem_her_fades .soulmem_fades').length, 1);
+});
+
+test('what is known of the player stands there as it was said', async () => {
+    const { texts, take } = await herScene();
+    const [asked] = take('GET /souls/s1/known');
+    assert.equal(asked.query.get('about'), 'Alice');
+    const [quote] = texts('#soulmem_her_knows [data-thing]');
+    assert.ok(quote?.includes('“I will mend the roof.”'));
+    assert.ok(quote?.includes(say('known_promise')));
 });
 
 test('without memories the page says what will stand there and what brings it', async () => {

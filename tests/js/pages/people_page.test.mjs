@@ -27,10 +27,29 @@ const NICKNAME = memory({
 });
 const ADA = { ...BELA, concept: 'p2', name: 'Ada', aliases: [], facts: [], feeling: null };
 
+const QUOTE = {
+    id: 'm7l0',
+    kind: 'like',
+    about: 'Bela',
+    speaker: 'Ada',
+    quote: 'Bela loves lilies.',
+    memory: 'm7',
+    said_at: '2026-01-02T00:00:00Z',
+    location: 'the pier',
+    until: null,
+};
+
 async function peopleScene() {
     const scene = await memoryWindow({
         answers: {
             'GET /people': { people: [BELA, ADA] },
+            'GET /souls/s1/known': (/** @type {any} */ { query }) => ({
+                known:
+                    query.get('about') === 'p2'
+                        ? []
+                        : [QUOTE, { ...QUOTE, id: 'm8l1', quote: 'No, roses.', until: QUOTE.said_at }],
+                cursor: null,
+            }),
             'GET /memories': (/** @type {any} */ { query }) => ({
                 memories: query.get('kind') === 'fact' ? [FACT, NICKNAME] : [memory({ text: 'Bela sang.' })],
                 cursor: null,
@@ -58,9 +77,9 @@ async function peopleScene() {
 
 test('those who are known are listed, and found by any of their names', async () => {
     const { page, texts } = await peopleScene();
-    assert.deepEqual(texts('.soulmem_item b'), ['Bela', 'Ada']);
+    assert.deepEqual(texts('[data-person] b'), ['Bela', 'Ada']);
     await page.get('#soulmem_people_search').change('bel', 'input');
-    assert.deepEqual(texts('.soulmem_item b'), ['Bela']);
+    assert.deepEqual(texts('[data-person] b'), ['Bela']);
 });
 
 test('what is known of somebody stands as sentences, with until, and is one request', async () => {
@@ -79,6 +98,35 @@ test('what is known of somebody stands as sentences, with until, and is one requ
     );
 });
 
+test('what was said of somebody stands as quotes, what has ended struck through; each is a door', async () => {
+    const { chosen, page, texts, take } = await peopleScene();
+    take('GET /souls/s1/known');
+    await chosen(0);
+    assert.deepEqual(
+        take('GET /souls/s1/known').map(({ query }) => query.get('about')),
+        ['p1'],
+    );
+    const [quote, ended] = texts('[data-thing]');
+    assert.ok(quote?.includes('“Bela loves lilies.”'));
+    assert.ok(quote?.includes('Ada') && quote.includes('the pier'));
+    assert.ok(ended?.includes('“No, roses.”'));
+    assert.deepEqual(texts('[data-thing] .soulmem_fact_ended').map(text => text.trim()), ['“No, roses.”']);
+    await page.body.querySelectorAll('[data-thing] .soulmem_press')[0]?.click();
+    await settle();
+    assert.equal(page.get('#soulmem_tab_memories').getAttribute('aria-selected'), 'true');
+});
+
+test('those who talk come first, with what is known of them', async () => {
+    const { page, texts, take } = await peopleScene();
+    const [persona, soul] = page.body.querySelectorAll('[data-speaker] .soulmem_press');
+    assert.ok(persona && soul);
+    take('GET /souls/s1/known');
+    await persona.click();
+    await settle();
+    assert.equal(take('GET /souls/s1/known').length, 1);
+    assert.equal(texts('[data-thing]').length, 2);
+});
+
 test('of very many people those near the screen are drawn', async () => {
     const { page, replies, texts } = await peopleScene();
     const many = Array.from({ length: 120 }, (_, i) => ({ ...ADA, concept: `q${i}`, name: `Ada ${i}` }));
@@ -86,10 +134,10 @@ test('of very many people those near the screen are drawn', async () => {
     await page.get('#soulmem_tab_bin').click();
     await page.get('#soulmem_tab_people').click();
     await settle();
-    assert.equal(texts('.soulmem_item b').length, 20);
+    assert.equal(texts('[data-person] b').length, 20);
     await page.get('.soulmem_more').click();
     await settle();
-    assert.equal(texts('.soulmem_item b').length, 40);
+    assert.equal(texts('[data-person] b').length, 40);
 });
 
 test('a fact is written by hand, about somebody who is known or not', async () => {

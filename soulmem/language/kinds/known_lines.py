@@ -1,0 +1,109 @@
+"""The lines of a text that tell something lasting: what a friend would keep of a talk."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.language.kinds.line_kinds import KINDS
+
+Floats = NDArray[np.float32]
+
+SURE = (
+    1.0  # evidence from which on a line is kept: what `lasting` and the plain kinds say
+)
+# How much the kinds with plain examples say beside `lasting`, whose examples are told in passing
+_PLAIN = {"fact": 0.5, "promise": 0.5, "momentous": 0.3}
+_CLEAR = 0.7  # score from which on it is more than a fact
+_NO = 0.5  # score from which on it is a question, or says nothing
+_LASTING = KINDS.index("lasting")
+_CHANGES = [KINDS.index(kind) for kind in ("changed", "correction")]
+_NEVER = [KINDS.index(kind) for kind in ("question", "filler")]
+FACT = "fact"
+TOLD_AS = (FACT, "promise", "secret", "gift", "like", "date")
+_SAID = [KINDS.index(kind) for kind in _PLAIN]
+_WEIGHTS = np.array(list(_PLAIN.values()), np.float32)
+_SPECIAL = [KINDS.index(kind) for kind in TOLD_AS[1:]]
+_HEAD = struct.Struct("<HBB")
+_DIM = 512  # of a kept vector at most; longer ones, such as counts of words, are folded
+_MOST = 127.0  # in a kept vector
+WAY = f"{SURE} {_CLEAR} {_NO} {_PLAIN}"  # differs where other lines are kept
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLine:
+    """A line that tells something lasting.
+
+    place       its place among the lines of the text
+    told_as     one of TOLD_AS
+    corrects    it says that something said before is not so, or no longer
+    vector      int8[dim], whose direction counts
+    """
+
+    place: int
+    told_as: str
+    corrects: bool
+    vector: NDArray[np.int8]
+
+
+def known_lines(vectors: Floats, scores: Floats) -> tuple[KnownLine, ...]:
+    """Those lines of a text that tell something lasting, by vectors [lines, dim] and scores [lines, kinds]."""
+    out = []
+    evidence = scores[:, _LASTING] + (scores[:, _SAID] * _WEIGHTS).max(axis=1)
+    for place in np.flatnonzero(evidence >= SURE).tolist():
+        of = scores[place]
+        if of[_NEVER].max() < _NO:
+            best = int(of[_SPECIAL].argmax())
+            is_special = of[_SPECIAL[best]] >= _CLEAR
+            told_as = TOLD_AS[best + 1] if is_special else FACT
+            corrects = bool(of[_CHANGES].max() >= _NO)
+            out.append(KnownLine(place, told_as, corrects, _short(vectors[place])))
+    return tuple(out)
+
+
+def packed(lines: Iterable[KnownLine]) -> bytes:
+    """The lines as bytes; `unpacked` reads them."""
+    return b"".join(
+        _HEAD.pack(line.place, TOLD_AS.index(line.told_as), line.corrects)
+        + line.vector.tobytes()
+        for line in lines
+    )
+
+
+def unpacked(data: bytes, dim: int) -> tuple[KnownLine, ...]:
+    """The lines that were packed, of vectors that had so many dimensions. Raises ValueError for other bytes."""
+    dim = _kept(dim)
+    if len(data) % (_HEAD.size + dim):
+        raise ValueError(f"{len(data)} bytes are no lines of {dim} dimensions")
+    return tuple(_lines(data, dim))
+
+
+def _lines(data: bytes, dim: int) -> Iterator[KnownLine]:
+    for start in range(0, len(data), _HEAD.size + dim):
+        place, told_as, corrects = _HEAD.unpack_from(data, start)
+        if told_as >= len(TOLD_AS):
+            raise ValueError(f"{told_as} is no kind")
+        vector = np.frombuffer(data, np.int8, dim, start + _HEAD.size)
+        yield KnownLine(place, TOLD_AS[told_as], bool(corrects), vector)
+
+
+def likeness(vectors: Sequence[NDArray[np.int8]]) -> Floats:
+    """Cosines of each with each, float32[n, n]."""
+    rows = np.stack(vectors).astype(np.float32)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return np.asarray(rows @ rows.T, np.float32)
+
+
+def _kept(dim: int) -> int:
+    """How many dimensions are kept of so many."""
+    return _DIM if dim > _DIM and dim % _DIM == 0 else dim
+
+
+def _short(vector: Floats) -> NDArray[np.int8]:
+    folded = vector.reshape(-1, _kept(vector.size)).sum(axis=0)
+    most = max(float(np.abs(folded).max()), 1e-9)
+    return np.asarray(np.round(folded / most * _MOST), np.int8)
