@@ -46,8 +46,8 @@ from tests.house.built_patterns import CALLS, Recorder
 parser: Any = importlib.import_module("re._parser")
 names: Any = importlib.import_module("re._constants")
 
-SIZES = (6_000, 25_000, 100_000)
-SUSPECT = 0.002  # CPU seconds at the first size, from which on the next is tried
+SIZES = (2_000, 25_000, 100_000)
+SUSPECT = 0.0005  # CPU seconds at the first size, from which on the next is tried
 MOST = 2.0  # CPU seconds at the last one; at a shorter one as much less
 LONG = 50  # a repetition that may be so long can be pumped
 RUNS = (
