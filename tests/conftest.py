@@ -69,12 +69,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{count} x {reason}", yellow=True)
 
 
-class TorchInOneWorker(LoadFileScheduling):
-    """Gives a file to one worker, and all files that load torch to the same: it takes 10 s and 400 MB."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file = nodeid.split("::")[0]
-        return "torch" if loads_torch(file) else file
+def scope_of(nodeid: str) -> str:
+    """What goes to one worker: a file, and all files that load torch, which takes 10 s and 400 MB."""
+    file = nodeid.split("::")[0]
+    return "torch" if loads_torch(file) else file
 
 
 @cache
@@ -85,13 +83,13 @@ def loads_torch(file: str) -> bool:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(
-    config: pytest.Config, log: Any
-) -> LoadFileScheduling | None:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With `--dist loadfile`."""
     if config.getvalue("dist") != "loadfile":
         return None
-    return TorchInOneWorker(config, log)
+    scheduler = LoadFileScheduling(config, log)
+    scheduler._split_scope = scope_of
+    return scheduler
 
 
 @pytest.fixture(autouse=True)
