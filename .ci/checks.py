@@ -226,6 +226,14 @@ def nearest_checks() -> list[list[Check]]:
     return [quick, slow]
 
 
+def environment(check: Check) -> dict[str, str]:
+    """The variables of a check. Python keeps what it compiles, though the system may ask it not to: the tests
+    start some hundred processes, and each would compile everything anew."""
+    env = {**QUIET_THREADS, **os.environ, **check.env}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return env
+
+
 def perform(check: Check, capture: bool) -> Outcome:
     """Run the commands of a check until one fails."""
     began = time.monotonic()
@@ -235,7 +243,7 @@ def perform(check: Check, capture: bool) -> Outcome:
             done = subprocess.run(
                 command,
                 cwd=HERE,
-                env={**QUIET_THREADS, **os.environ, **check.env},
+                env=environment(check),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE if capture else None,
                 stderr=subprocess.STDOUT if capture else None,

@@ -13,12 +13,15 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 # Before anything imports numpy or torch: spinning worker threads slow a small machine down 100 times.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -64,6 +67,29 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     )
     for reason, count in reasons.most_common():
         terminalreporter.write_line(f"{count} x {reason}", yellow=True)
+
+
+def scope_of(nodeid: str) -> str:
+    """What goes to one worker: a file, and all files that load torch, which takes 10 s and 400 MB."""
+    file = nodeid.split("::")[0]
+    return "torch" if loads_torch(file) else file
+
+
+@cache
+def loads_torch(file: str) -> bool:
+    """Whether a file of tests names the adapter that imports torch."""
+    path = Path(__file__).parents[1] / file
+    return path.exists() and "sentence_transformer" in path.read_text("utf-8")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `--dist loadfile`."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    scheduler = LoadFileScheduling(config, log)
+    scheduler._split_scope = scope_of
+    return scheduler
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,7 @@ from soulmem.adapters.sentence_transformer import is_on_disk, load
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.ports.embedder import Embedder, EmbedderError
 from tests.adapters.tiny_bert import make_tiny_bert
+from tests.packaged import the_encoder
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers"),
@@ -355,7 +356,7 @@ def assert_finds(embedder: Embedder, memory: str, asked: str) -> None:
 @pytest.mark.parametrize("memory", ["en", "zh", "ja"])
 @pytest.mark.parametrize("asked", ["en", "zh", "ja"])
 def test_the_packaged_encoder_finds_by_meaning(memory: str, asked: str) -> None:
-    assert_finds(packaged_encoder.load(), memory, asked)
+    assert_finds(the_encoder(), memory, asked)
 
 
 def test_the_default_model_finds_by_meaning(

@@ -128,7 +128,15 @@ async def test_a_backup_made_while_the_store_is_in_use_is_what_was_stored_then(
 
 
 @pytest.mark.parametrize("part", ["manifest", "sstables"])
-@pytest.mark.parametrize("how", ["garbage", "half", "empty", "gone"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("garbage", marks=pytest.mark.nightly),
+        "half",
+        pytest.param("empty", marks=pytest.mark.nightly),
+        "gone",
+    ],
+)
 async def test_a_damaged_store_says_the_way_back_and_comes_back(
     place: Place, part: str, how: str
 ) -> None:

@@ -380,7 +380,15 @@ asyncio.run(main())
 
 @pytest.mark.parametrize(
     "moment",
-    ["copying", "before 1", "after 1", "before 2", "after 2", "open", "never"],
+    [
+        "copying",
+        "before 2",
+        "open",
+        *(
+            pytest.param(moment, marks=pytest.mark.nightly)
+            for moment in ("before 1", "after 1", "after 2", "never")
+        ),
+    ],
 )
 async def test_a_kill_at_any_moment_leaves_everything_in_place(
     data: Path, moment: str
@@ -407,7 +415,9 @@ async def test_a_kill_at_any_moment_leaves_everything_in_place(
     await again.close()
 
 
-@pytest.mark.parametrize("moment", ["after 2", "open"])
+@pytest.mark.parametrize(
+    "moment", ["after 2", pytest.param("open", marks=pytest.mark.nightly)]
+)
 async def test_after_a_kill_a_new_store_that_is_broken_gives_way_to_the_old_one(
     data: Path, moment: str
 ) -> None:

@@ -84,7 +84,15 @@ def damaged(folder: Path, part: str, how: str) -> None:
 
 
 @pytest.mark.parametrize("part", ["manifest", "sstables"])
-@pytest.mark.parametrize("how", ["garbage", "half", "empty", "bits"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        pytest.param("garbage", marks=pytest.mark.nightly),
+        "half",
+        pytest.param("empty", marks=pytest.mark.nightly),
+        "bits",
+    ],
+)
 async def test_a_damaged_store_is_said_to_be_broken(
     url: str, tmp_path: Path, part: str, how: str
 ) -> None:

@@ -33,7 +33,7 @@ def sidecar(folder: Path) -> Iterator[tuple[Client, subprocess.Popen[str]]]:
     folder.mkdir(exist_ok=True)
     (folder / "config.toml").write_text(SETTINGS, encoding="utf-8")
     command = ("serve", "--port", "0", "--data", str(folder), "--json")
-    with start_process(*command) as process:
+    with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as process:
         assert process.stdout is not None
         url = json.loads(process.stdout.readline())["url"]
         client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,9 +24,16 @@ ABOUT = {
 
 
 @pytest.fixture(scope="module")
-def demo() -> dict[str, Any]:
-    """What the demo prints as an object."""
-    ended = run_process("demo", "--json")
+def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The user's own data folder."""
+    return tmp_path_factory.mktemp("own")
+
+
+@pytest.fixture(scope="module")
+def demo(own: Path) -> dict[str, Any]:
+    """What the demo prints as an object, to a user with a folder and an embedder of his own choice."""
+    chosen = {"SOULMEM_DATA": str(own), "SOULMEM_EMBEDDER_MODEL": "none"}
+    ended = run_process("demo", "--json", **chosen)
     assert (ended.code, ended.err) == (0, "")
     return dict(ended.json())
 
@@ -123,22 +130,10 @@ def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(
 
 
 def test_it_leaves_the_users_own_memories_alone(
-    demo: dict[str, Any], tmp_path: Any
+    demo: dict[str, Any], own: Path
 ) -> None:
-    ended = run_process(
-        "demo", "--json", SOULMEM_DATA=str(tmp_path), SOULMEM_EMBEDDER_MODEL="none"
-    )
-    assert ended.code == 0
-    assert list(tmp_path.iterdir()) == []
-    assert _texts(json.loads(ended.out)) == _texts(demo)
-
-
-def _texts(demo: dict[str, Any]) -> list[list[str]]:
-    """The texts of the recalled memories, by moment."""
-    texts = []
-    for moment in demo["moments"]:
-        texts.append([memory["text"] for memory in moment["recall"]["memories"]])
-    return texts
+    assert demo["moments"]
+    assert list(own.iterdir()) == []
 
 
 def _numbers(moment: dict[str, Any]) -> list[int]:

@@ -236,7 +236,7 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -> None:
     """Of a bundle, in the middle: what is there afterwards is the whole of it."""
-    big = Path(write(tmp_path / "big.jsonl", talk(1200)))
+    big = Path(write(tmp_path / "big.jsonl", talk(400)))
     file = tmp_path / "bel.jsonl"
     with serving(tmp_path / "one") as client:
         before = fill(client, big)
@@ -261,7 +261,7 @@ def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -
             "text": file.read_text("utf-8"),
         }
         job = client.ask("POST", "/import", body)["job"]
-        while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 500:
+        while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 150:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from soulmem.adapters import packaged_encoder
 from soulmem.consolidation.clusters import (
     ClusterParams,
     pair_deviations,
     scene_clusters,
 )
 from tests.consolidation.scenes import LIKE, OTHER
+from tests.packaged import the_encoder
 
 Floats = NDArray[np.float32]
 
@@ -26,7 +26,7 @@ def told(language: str) -> tuple[tuple[str, ...], Floats]:
     """The kind of each scene, empty for those of none, and their vectors."""
     like = [(kind, text) for kind, texts in LIKE[language].items() for text in texts]
     every = [*like, *(("", text) for text in OTHER[language])]
-    return tuple(kind for kind, _ in every), packaged_encoder.load().embed(
+    return tuple(kind for kind, _ in every), the_encoder().embed(
         [text for _, text in every]
     )
 

@@ -59,6 +59,7 @@ def test_macros_in_a_memory_do_not_run(world: World) -> None:
     assert world.page.slash("/getglobalvar pwn") == ""
 
 
+@pytest.mark.nightly
 @pytest.mark.oldest
 def test_macros_behind_backslashes_and_old_ones_do_not_run(world: World) -> None:
     """SillyTavern takes backslashes before braces away in one pass, and runs what is left in the next."""
@@ -112,6 +113,7 @@ def test_what_is_sent_through_sillytaverns_connection_arrives_as_it_is(
     assert world.page.slash("/getvar sent") == ""
 
 
+@pytest.mark.nightly
 def test_an_oversized_memory_does_not_push_the_chat_out(world: World) -> None:
     enter(world, "oversized")
     page = world.page

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 HAN = re.compile("[\u4e00-\u9fff]")
 
 
+@pytest.mark.nightly
 def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     window.enter("govern", "Mira", "en", KEY, PARROT, FEVER)
     tab, page = window.tab, window.page

@@ -71,6 +71,7 @@ def test_an_edited_message_leaves_no_ghost(world: World) -> None:
     assert prompt.count("Saltpetre") == 0
 
 
+@pytest.mark.nightly
 def test_a_deleted_message_leaves_no_ghost(world: World) -> None:
     enter(world, "delete", KEY, PARROT, FEVER)
     page = world.page

@@ -86,6 +86,7 @@ def test_the_reply_comes_when_the_sidecar_is_killed_while_it_recalls(
     assert page.wait_for_dot("down") == "sidecar_down"
 
 
+@pytest.mark.nightly
 def test_stop_during_a_recall_stops_at_once(talking: World) -> None:
     page = talking.page
     asked = len(talking.llm.prompts)

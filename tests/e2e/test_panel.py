@@ -185,6 +185,7 @@ def test_how_readily_a_character_recalls_is_set_in_words(
     page.screenshot(f"dial-{locale}")
 
 
+@pytest.mark.nightly
 def test_reading_an_old_chat_shows_progress_and_can_be_stopped_and_resumed(
     world: World,
 ) -> None:

@@ -17,7 +17,10 @@ def long_chat(language: str, fact: Fact) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     ("language", "name", "fact"),
-    [("en", "Mira", KEY), ("zh", "米拉", KEY_ZH)],
+    [
+        ("en", "Mira", KEY),
+        pytest.param("zh", "米拉", KEY_ZH, marks=pytest.mark.nightly),
+    ],
     ids=["en", "zh"],
 )
 def test_what_was_said_40_messages_ago_reaches_the_model(

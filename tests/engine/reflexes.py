@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Any
 
-from soulmem.adapters import packaged_encoder
 from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
@@ -17,10 +15,9 @@ from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.vectors.embedder import ModelSource
 from tests.engine.stage import Stage, line
+from tests.packaged import the_encoder
 
-PACKAGED = ModelSource(
-    "packaged", lambda: True, cache(packaged_encoder.load)
-)  # loaded once
+PACKAGED = ModelSource("packaged", lambda: True, the_encoder)
 STORY = [
     line("m1", "Good evening, Mira."),
     line("m2", "Good evening.", Role.CHARACTER),

@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from soulmem.adapters.packaged_encoder import load
 from soulmem.language.kinds import example_words
 from soulmem.language.kinds.kind_lines import kinds
 from soulmem.language.kinds.line_kinds import KINDS, Encode, LineKinds, fitted, lines_of
 from soulmem.language.word_lists import FOLDER
 from soulmem.ports.embedder import Embedder
 from tests.bench.kinds import confusion, kept_apart, languages, share_right
+from tests.packaged import the_encoder
 
 pytestmark = pytest.mark.timeout(300)  # the encoder reads 2,500 lines once: 4 s
 
@@ -23,7 +23,7 @@ AMONG = [kind.name for kind in kinds() if not kind.against]
 @cache
 def packaged() -> tuple[Embedder, LineKinds]:
     """The packaged encoder, and the kinds as it tells them."""
-    encoder = load()
+    encoder = the_encoder()
     return encoder, fitted(encoder.embed)
 
 

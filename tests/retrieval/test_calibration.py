@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from soulmem.adapters import packaged_encoder
 from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import Embedder
 from soulmem.retrieval.action_selection import situation_attention
 from soulmem.retrieval.calibration import TEXTS, Calibration, word_fit
 from soulmem.retrieval.calibration_texts import EXAMPLES
+from tests.packaged import the_encoder
 
 pytestmark = pytest.mark.timeout(60)  # whichever test comes first loads the model
 
@@ -55,7 +55,7 @@ TALK = {
 @pytest.fixture(scope="module")
 def embedder() -> Embedder:
     """The model that moments are read with, loaded once."""
-    return packaged_encoder.load()
+    return the_encoder()
 
 
 @pytest.fixture(scope="module")

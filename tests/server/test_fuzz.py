@@ -26,11 +26,12 @@ from schemathesis.specs.openapi.checks import (
 
 from soulmem.cli.client import Client
 from soulmem.server import app, debug_routes, openapi
+from tests.examples import sized
 from tests.server.test_malformed import described_operations, good, plain_path
 from tests.server.whole import settle_in, whole_sidecar
 
-TRIES = int(os.environ.get("SOULMEM_TEST_FUZZ", "3"))
-BODIES = int(os.environ.get("SOULMEM_TEST_BODIES", "400"))
+TRIES = int(os.environ.get("SOULMEM_TEST_FUZZ") or sized(1, 9))
+BODIES = int(os.environ.get("SOULMEM_TEST_BODIES") or sized(150, 1_000))
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -37,7 +37,12 @@ async def test_what_is_lived_is_consolidated_by_itself(stage: ModelStage) -> Non
 
 
 @pytest.mark.parametrize(
-    "pieces", [(1000,), (20, 120, 220, 1000), (100, 200, 300, 340)]
+    "pieces",
+    [
+        pytest.param((1000,), marks=pytest.mark.nightly),
+        (20, 120, 220, 1000),
+        (100, 200, 300, 340),
+    ],
 )
 async def test_an_old_chat_waits_until_it_is_asked_for(
     stage: ModelStage, pieces: tuple[int, ...]

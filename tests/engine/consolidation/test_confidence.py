@@ -39,7 +39,7 @@ def drafting(prompt: Prompt) -> str:
     )
 
 
-@pytest.fixture(params=["fake", "surreal"])
+@pytest.fixture(params=["fake", pytest.param("surreal", marks=pytest.mark.nightly)])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     fresh_stage = ModelStage(
         drafting, store=SurrealStore("mem://") if request.param == "surreal" else None

@@ -30,7 +30,7 @@ from tests.fakes.llm import FakeLlm
 from tests.fakes.model_choice import FakeModels
 
 
-@pytest.fixture(params=["fake", "surreal"])
+@pytest.fixture(params=["fake", pytest.param("surreal", marks=pytest.mark.nightly)])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with a good model and one soul: s1, Mira."""
     fresh_stage = ModelStage(

@@ -44,7 +44,7 @@ async def stage() -> AsyncIterator[ModelStage]:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("count", [5, 16])
+@pytest.mark.parametrize("count", [5, pytest.param(16, marks=pytest.mark.nightly)])
 async def test_three_scenes_teach_it_in_whatever_words(
     language: str, count: int
 ) -> None:

@@ -22,7 +22,7 @@ from tests.engine.model_stage import ModelStage, obliging, read_of, talk
 from tests.engine.stage import ME, ended, line
 
 
-@pytest.fixture(params=["fake", "surreal"])
+@pytest.fixture(params=["fake", pytest.param("surreal", marks=pytest.mark.nightly)])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with a good model and one soul: s1, Mira."""
     fresh_stage = ModelStage(

@@ -13,6 +13,7 @@ from soulmem.domain.opinions import Verdict
 from soulmem.engine.api.requests import NewEdge, RecallMode
 from tests.engine.picture import memory_vectors
 from tests.engine.stage import ME, Stage, line
+from tests.examples import sized
 from tests.fakes.embedder import FakeEmbedder
 
 WORDS = ("turtle", "dance", "candle", "violin", "harbour", "goose", "saddle", "ledger")
@@ -131,7 +132,7 @@ class Life:
 @pytest.mark.timeout(0)
 async def test_vectors_stay_with_their_edges_in_random_lives() -> None:
     most = []
-    for number in range(12):
+    for number in range(sized(5, 12)):
         life = Life(number)
         await life.begin()
         for _ in range(25):
@@ -142,7 +143,7 @@ async def test_vectors_stay_with_their_edges_in_random_lives() -> None:
 
 
 async def test_verdicts_undone_in_any_order_leave_nothing() -> None:
-    for number in range(4):
+    for number in range(sized(2, 4)):
         life = Life(100 + number)
         await life.begin()
         for _ in range(12):

@@ -117,4 +117,6 @@ class Naming(Namer):
 @pytest.mark.timeout(120)
 def test_whatever_is_named_mentions_are_what_texts_say() -> None:
     """Names of the card, concepts, notes, covers, importance, edits, deletions, restarts."""
-    run_state_machine_as_test(Naming, settings=few(40, stateful_step_count=20))
+    run_state_machine_as_test(
+        Naming, settings=few(20, long=160, stateful_step_count=20)
+    )

@@ -152,10 +152,10 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_counts_are_those_of_what_is_left() -> None:
-    """A thousand random scripts."""
+    """Random scripts."""
     loop = asyncio.new_event_loop()
 
-    @few(250)
+    @few(100, long=1_000)
     @given(STEPS)
     def every(steps: list[Step]) -> None:
         loop.run_until_complete(play(steps))

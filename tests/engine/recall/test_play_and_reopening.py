@@ -1,4 +1,4 @@
-"""Does a soul that was played for 200 messages answer as when it is opened anew?
+"""Does a soul that was played for many messages answer as when it is opened anew?
 
 What recall keeps ready follows each message in place: the walk graph, neighbours, pairs of texts, times, counts of
 terms. Opened from rows all of it is made anew, with other row numbers; from the snapshot with the same ones.
@@ -26,12 +26,13 @@ from soulmem.kernels.walk import WalkParams
 from soulmem.kernels.warm import installed_cache, warm
 from tests.bench.large_soul import SOUL, BagEmbedder, Size, Writer, write_soul
 from tests.engine.stage import ME, Stage, line
+from tests.examples import sized
 from tests.fakes.images import FakeImages
 from tests.fakes.store import FakeStore
 
 SIZE = Size(nodes=1_500, edges=7_500, chat_lines=300)
 CHAT = ChatId("live")
-TURNS = 100  # a message and a reply each
+TURNS = sized(40, 100)  # a message and a reply each
 QUESTIONS = 24
 # Scores differ by less. Sums in another order are 1e-7 of it; the mean of the texts, from which learned directions
 # are seen, is computed again once a tenth more texts are there or the soul is opened: 7e-4 of it.

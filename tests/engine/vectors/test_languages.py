@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.adapters import packaged_encoder, sentence_transformer
+from soulmem.adapters import sentence_transformer
 from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.api.requests import RecallRequest
@@ -15,6 +15,7 @@ from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.ports.embedder import Embedder
 from tests.engine.stage import ME, Stage
 from tests.engine.two_languages import FACTS, NAMES, chat
+from tests.packaged import the_encoder
 
 PLACES = 2
 BAR = 0.9  # of the facts; the packaged encoder finds 28 of 30, multilingual-e5-small 29; by words 17 and 11
@@ -31,7 +32,7 @@ def embedder(
 ) -> Embedder:
     """Two models that know both languages."""
     if request.param == "packaged":
-        return packaged_encoder.load()
+        return the_encoder()
     return sentence_transformer.load(
         str(optional_data("SOULMEM_TEST_E5", "a folder with multilingual-e5-small"))
     )

@@ -60,7 +60,7 @@ def chat_with(
     return out
 
 
-@pytest.fixture(params=["fake", "surreal"])
+@pytest.fixture(params=["fake", pytest.param("surreal", marks=pytest.mark.nightly)])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with such a model and one soul: s1, Mira."""
     store = SurrealStore("mem://") if request.param == "surreal" else None

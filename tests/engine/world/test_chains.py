@@ -20,8 +20,9 @@ from soulmem.engine.api.requests import NewEdge, RecallMode
 from soulmem.engine.api.results import RecalledMemory
 from soulmem.kernels.warm import installed_cache, warm
 from tests.engine.stage import ME, Stage
+from tests.examples import sized
 
-CHAINS = 50  # in each language
+CHAINS = sized(20, 50)  # in each language
 DISTRACTORS = 500
 FIRST = 5  # places
 
