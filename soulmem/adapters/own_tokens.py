@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -80,8 +80,7 @@ class TokenReader:
         """What `own` takes of the passes over the windows of each text."""
         fitting = [
             replace(window, text=self._fitting(window.text))
-            for windows in texts
-            for window in windows
+            for window in chain.from_iterable(texts)
         ]
         rows = self._passes.rows([window.text.whole for window in fitting])
         read = map(own, fitting, rows)

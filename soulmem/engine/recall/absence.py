@@ -25,12 +25,11 @@ _MARKS = ("?", "\uff1f", "\u061f")  # that end a question: Latin, wide, Arabic
 def absent_names(mind: Mind, context: RecallContext, judged: Judged) -> tuple[str, ...]:
     """The names that the lines of a moment ask for and that no memory of the soul says, as they are written."""
     texts = {line.line.text: line for line in judged.lines}
-    found = dict.fromkeys(
-        name
-        for line in texts.values()
-        for name in _asked_names(line)
-        if not _is_known(mind, context, name, line.line.text)
-    )
+    found: dict[str, None] = {}
+    for text, line in texts.items():
+        names_asked = (n for n in _asked_names(line) if n not in found)
+        unknown = (n for n in names_asked if not _is_known(mind, context, n, text))
+        found.update(dict.fromkeys(unknown))
     return tuple(found)[:_MOST]
 
 

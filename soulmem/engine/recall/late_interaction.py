@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, TextScores
-from soulmem.engine.recall.token_scores import token_matches
+from soulmem.engine.recall.line_matches import token_matches
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.best import best_rows

@@ -46,16 +46,15 @@ class Readings:
         self, lines: Sequence[str], situations: Sequence[str]
     ) -> dict[MemoryId, tuple[list[int], list[int]]]:
         """By person the places of the lines and of the situations that name him; both name somebody."""
-        people = dict.fromkeys(person for _, person in self.texts)
         found = {}
-        for person in people:
-            own, others = (
-                [at for at, text in enumerate(texts) if (text, person) in self.texts]
-                for texts in (lines, situations)
-            )
+        for person in dict.fromkeys(person for _, person in self.texts):
+            own, others = self._places(lines, person), self._places(situations, person)
             if own and others:
                 found[person] = own, others
         return found
+
+    def _places(self, texts: Sequence[str], person: MemoryId) -> list[int]:
+        return [at for at, text in enumerate(texts) if (text, person) in self.texts]
 
     def only_talk(self, lines: Sequence[str], situations: Sequence[str]) -> Bools:
         """Where a line only talks of somebody whom a situation meets, bool[lines, situations].
@@ -81,12 +80,10 @@ def readings(
     met = {text: _people(mind, text) for text in dict.fromkeys(situations)}
     said = {text: _people(mind, text) for text in lines}
     both = set().union(*met.values()) & set().union(*said.values())
-    return {
-        (text, person): _readings(mind, text, person)
-        for text, people in (met | said).items()
-        for person in people
-        if person in both
-    }
+    out: dict[About, tuple[str, ...]] = {}
+    for text, people in (met | said).items():
+        out |= {(text, p): _readings(mind, text, p) for p in people & both}
+    return out
 
 
 async def with_talk(
@@ -112,11 +109,11 @@ async def _talk(
     kinds = await likeliest(flat, (_MET, _TALKED_OF))
     if kinds is None:
         return None
-    of = dict(zip(flat, kinds, strict=True))
+    talk = {text for text, kind in zip(flat, kinds, strict=True) if kind == _TALKED_OF}
     return frozenset(
         about
         for about, each in texts.items()
-        if 2 * sum(of[text] == _TALKED_OF for text in each) > len(each)
+        if 2 * len(talk.intersection(each)) > len(each)
     )
 
 

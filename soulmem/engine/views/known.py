@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +119,7 @@ def settled(lines: Sequence[Reading]) -> list[KnownThing]:
     groups: defaultdict[str, list[Reading]] = defaultdict(list)
     for reading in lines:
         groups[fold(reading.thing.about)].append(reading)
-    out = [thing for group in groups.values() for thing in _settled(group)]
+    out = chain.from_iterable(map(_settled, groups.values()))
     return sorted(out, key=lambda thing: (thing.said_at, thing.id), reverse=True)
 
 
@@ -206,8 +207,8 @@ def _about(
         return speaker
     if speaker and speech.tells_of_listener(line):
         return listener if fold(speaker) == fold(soul) else soul
-    before = [name for names in named for _, name in names]
-    return before[-1] if before else speaker or soul
+    before = list(chain.from_iterable(named))
+    return before[-1][1] if before else speaker or soul
 
 
 def _concept(mind: Mind, name: str) -> MemoryId | None:

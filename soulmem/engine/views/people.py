@@ -125,24 +125,23 @@ def joined_people(
             key
             for key in by_concept
             if key != person.concept
-            and any(mine < other for mine in own for other in words[key])
+            and any(mine < other for mine, other in product(own, words[key]))
         ]
         if len(wider) == 1:
             del by_concept[person.concept]
             words[wider[0]] += own
             members[wider[0]] += members[person.concept]
-    return [
-        _united(mind, [p for p in people if p.concept in members[key]], extra, known)
-        if len(members[key]) > 1
-        else person
-        for key, person in by_concept.items()
-    ]
+    out = []
+    for key, person in by_concept.items():
+        same = [p for p in people if p.concept in members[key]]
+        is_one = len(same) == 1
+        out.append(person if is_one else _united(mind, same, extra, known))
+    return out
 
 
 def _words_of_names(person: Person) -> list[frozenset[str]]:
-    return [
-        frozenset(map(fold, name.split())) for name in (person.name, *person.aliases)
-    ]
+    names = (person.name, *person.aliases)
+    return [frozenset(map(fold, name.split())) for name in names]
 
 
 def _united(

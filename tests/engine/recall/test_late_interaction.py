@@ -25,7 +25,7 @@ from soulmem.engine.recall.context import (
     start_cosines,
 )
 from soulmem.engine.recall.late_interaction import QueryTokens, interact
-from soulmem.engine.recall.token_scores import TokenMatches, token_matches
+from soulmem.engine.recall.line_matches import TokenMatches, token_matches
 from soulmem.retrieval.fusion import FusionParams, standardised
 from soulmem.retrieval.late_interaction import standardise
 from tests.engine.stage import Stage, line

@@ -11,7 +11,7 @@ import pytest
 
 from soulmem.adapters.token_files import TokenFolder
 from soulmem.domain.ids import ChatId
-from soulmem.engine.recall.token_scores import TokenMatches, token_matches
+from soulmem.engine.recall.line_matches import TokenMatches, token_matches
 from soulmem.ports.token_store import TokenStore
 from tests.engine.stage import Stage, line
 from tests.fakes.embedder import FakeEmbedder
