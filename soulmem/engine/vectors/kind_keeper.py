@@ -46,7 +46,7 @@ _SHORT = 16  # likewise while queries come
 _LINES = 16  # lines that are embedded in one call
 _WRITTEN = 500  # vectors of examples in one write
 _KEPT = 8  # models whose ridge is kept
-_fits: dict[str, LineKinds] = {}  # by model and examples: a fit takes 0.5 s
+_fits: dict[str, LineKinds] = {}  # by model and examples: a fit takes seconds
 
 
 @dataclass(frozen=True, slots=True)

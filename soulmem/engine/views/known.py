@@ -5,6 +5,7 @@ Worked out from the messages that it may use, so nothing outlives them. Compute 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.kinds.known_lines import KnownLine, likeness
 from soulmem.language.kinds.line_kinds import lines_of
 from soulmem.language.name_tokens import fold
+from soulmem.language.places import after_place_words
 from soulmem.language.segmentation import without_marks
 from soulmem.language.speech import language_of, speech_of
 
@@ -38,6 +40,7 @@ _QUOTED = [MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.
 _SAME = 0.93
 _ANEW = 0.8
 _CORRECTED = 0.4
+_QUESTION = re.compile(r"[?？][^\w]*\Z")
 _BLOCK = 256  # lines that are compared at once
 _NEAR = 512  # earlier lines that each is compared with
 
@@ -145,7 +148,7 @@ def _read(
     places = source_places(mind, memory)
     span = memory.situation.time_span
     for line in known:
-        if line.place >= len(lines):
+        if line.place >= len(lines) or _QUESTION.search(lines[line.place]):
             continue
         named = [_named(mind, text) for text in lines[: line.place + 1]]
         about = _about(lines[line.place], speaker, named, mind.soul.name, listener)
@@ -186,6 +189,8 @@ def _named(mind: Mind, text: str) -> list[tuple[int, str]]:
         if memory is None or memory.is_topic:
             continue
         aliases = memory.concept.aliases if memory.concept else ()
+        if after_place_words(text, memory.text)[1]:
+            continue
         written = [text.find(name) for name in (memory.text, *aliases)]
         out.append((min((at for at in written if at >= 0), default=0), memory.text))
     return sorted(out)

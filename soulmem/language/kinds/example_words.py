@@ -33,7 +33,7 @@ def embed(texts: Sequence[str]) -> Floats:
 
 @cache
 def word_kinds() -> LineKinds:
-    """The kinds as the words of their examples tell them apart. The first call takes some 0.3 s."""
+    """The kinds as the words of their examples tell them apart. The first call takes some seconds."""
     return fitted(embed, plain=True)
 
 

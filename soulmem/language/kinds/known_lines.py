@@ -18,7 +18,9 @@ SURE = (
 )
 # How much the kinds with plain examples say beside `lasting`, whose examples are told in passing
 _PLAIN = {"fact": 0.5, "promise": 0.5, "momentous": 0.3}
-_CLEAR = 0.7  # score from which on it is more than a fact
+_PROMISED = 0.5  # score from which on it is a promise
+_CLEAR = 0.7  # score from which on it is one of the other kinds, which are told from each other alone
+_CHANGED = 0.8  # score from which on it ends what was said before
 _NO = 0.5  # score from which on it is a question, or says nothing
 _LASTING = KINDS.index("lasting")
 _CHANGES = [KINDS.index(kind) for kind in ("changed", "correction")]
@@ -28,10 +30,11 @@ TOLD_AS = (FACT, "promise", "secret", "gift", "like", "date")
 _SAID = [KINDS.index(kind) for kind in _PLAIN]
 _WEIGHTS = np.array(list(_PLAIN.values()), np.float32)
 _SPECIAL = [KINDS.index(kind) for kind in TOLD_AS[1:]]
+_BARS = np.array([_PROMISED if k == "promise" else _CLEAR for k in TOLD_AS[1:]])
 _HEAD = struct.Struct("<HBB")
 _DIM = 512  # of a kept vector at most; longer ones, such as counts of words, are folded
 _MOST = 127.0  # in a kept vector
-WAY = f"{SURE} {_CLEAR} {_NO} {_PLAIN}"  # differs where other lines are kept
+WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO}"  # differs where other lines are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +60,9 @@ def known_lines(vectors: Floats, scores: Floats) -> tuple[KnownLine, ...]:
     for place in np.flatnonzero(evidence >= SURE).tolist():
         of = scores[place]
         if of[_NEVER].max() < _NO:
-            best = int(of[_SPECIAL].argmax())
-            is_special = of[_SPECIAL[best]] >= _CLEAR
-            told_as = TOLD_AS[best + 1] if is_special else FACT
-            corrects = bool(of[_CHANGES].max() >= _NO)
+            beyond = of[_SPECIAL] - _BARS
+            told_as = TOLD_AS[int(beyond.argmax()) + 1] if beyond.max() >= 0 else FACT
+            corrects = bool(of[_CHANGES].max() >= _CHANGED)
             out.append(KnownLine(place, told_as, corrects, _short(vectors[place])))
     return tuple(out)
 
