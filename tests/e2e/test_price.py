@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from itertools import chain
 
 import pytest
 
 from .child import PATIENCE, ask, until
 from .conftest import World
-from .stories import Line, chat
+from .stories import Exchange, chat
 
 pytestmark = pytest.mark.slow
 
 _LINE = re.compile(r'^(?:\[\d+\] )?(?:Mira|Alice)(?:: "|: )(.*?)"?$', re.MULTILINE)
-# What SillyTavern fills in, runs or takes away where it is not kept from it.
-MARKS = (
-    "<user>", "<BOT>", "<charIfNotGroup>", "{{user}}", "{{setvar::price::paid}}", r"\{\{char\}\}",
-    "<% evil() %>", "<think>no</think>", "[*]", "{{trim}}", "{{// gone}}", "%%[x]%%",
-)  # fmt: skip
+# What SillyTavern fills in, runs or takes away where it is not kept from it, and what the sidecar reads there.
+MARKS = {
+    "<user>": "Alice",
+    "<BOT>": "Mira",
+    "<charIfNotGroup>": "Mira",
+    "{{user}}": "Alice",
+    "{{setvar::price::paid}}": "",
+    r"\{\{char\}\}": r"\{\{char\}\}",
+    r"\{\{setvar::price::paid\}\}": r"\{\{setvar::price::paid\}\}",
+    "&lt;user&gt;": "<user>",
+    "<% evil() %>": "",
+    "<think>no</think>": "",
+    "[*]": "[*]",
+    "{{trim}}": "",
+    "{{// gone}}": "",
+    "%%[x]%%": "%%[x]%%",
+}
 
 
-def lines(messages: int) -> list[Line]:
-    """A chat of so many messages in which each holds one of the marks and is told from all others."""
-    exchanges = [
-        (f"On day {n} I carried {n} stones to the tower {MARKS[n % len(MARKS)]} at noon.",
-         f"I counted {n} of them {MARKS[(n + 5) % len(MARKS)]} before dusk.")
+def exchanges(messages: int, marks: Sequence[str]) -> list[Exchange]:
+    """So many messages in which each holds one of the marks and is told from all others."""
+
+    def said(words: str, number: int, end: str) -> str:
+        return " ".join(filter(None, (words, marks[number % len(marks)], end)))
+
+    return [
+        (
+            said(f"On day {n} I carried {n} stones to the tower", n, "at noon."),
+            said(f"I counted {n} of them", n + 5, "before dusk."),
+        )
         for n in range(messages // 2)
-    ]  # fmt: skip
-    return chat("Mira", exchanges)
-
-
-def as_told(text: str) -> list[str]:
-    """How a message may be told: its mark as it is, left out, or with the name that it stands for."""
-    mark = next(mark for mark in MARKS if mark in text)
-    told = (text.replace(mark, word) for word in (mark, "", "Alice", "Mira"))
-    return [" ".join(words.split()) for words in told]
+    ]
 
 
 @pytest.mark.timeout(500 * PATIENCE, func_only=True)
@@ -51,8 +63,8 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
     avatar = world.data.add_character(
         key, "Mira", first="Hello.", lines=chat("Mira", [])
     )
-    old = lines(messages)
-    world.data.add_chat(key, "old", old)
+    old = exchanges(messages, list(MARKS))
+    world.data.add_chat(key, "old", chat("Mira", old))
     page.load()
     page.wait_for_dot("ok")
     page.open_character(avatar)
@@ -93,18 +105,14 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
         "the run paid for",
     )
 
-    # What each prompt tells of the chat is what stands in the chat.
-    chat_lines = {told for line in old for told in as_told(line.text)}
+    # What each prompt tells of the chat is what the sidecar reads in it.
+    read = set(chain.from_iterable(exchanges(messages, list(MARKS.values()))))
     assert len(llm.work) >= due
     damaged = []
     for number, prompt in enumerate(llm.work):
         quoted = _LINE.findall(str(prompt.messages[1]["content"]))
         # The engine's own templates keep a line from opening a tag of theirs.
-        strange = [
-            text
-            for text in quoted
-            if " ".join(text.replace("\u2039", "<").split()) not in chat_lines
-        ]
+        strange = [text for text in quoted if text.replace("\u2039", "<") not in read]
         if not quoted or strange:
             damaged.append((number, strange[:3]))
     sidecar.take_back(binned)
