@@ -337,3 +337,15 @@ async def test_a_chat_is_called_like_its_file_without_folders(
     stage: Stage, name: str, title: str
 ) -> None:
     assert (await imported(stage, chat_file(talk(2)), name))["title"] == title
+
+
+async def test_macros_for_persons_in_a_file_are_their_names(stage: Stage) -> None:
+    """SillyTavern fills them in when it shows a chat; a file may still hold them."""
+    rows = talk(3)
+    rows[0]["mes"] = "{{char}} waves to {{user}}, and <BOT> nods."
+    rows[2]["mes"] = "Keep the telescope, <user>."
+    await imported(stage, chat_file(rows))
+    texts = [memory.text for memory in await stage.listed()]
+    assert not [text for text in texts if "{" in text or "<" in text]
+    assert any("waves to Ann, and" in text for text in texts)
+    assert any("Keep the telescope, Ann." in text for text in texts)
