@@ -47,7 +47,6 @@ from soulmem.engine.recall.habits import (
 )
 from soulmem.engine.recall.late_interaction import interact
 from soulmem.engine.recall.line_matches import language_shares
-from soulmem.engine.recall.presence import with_talk
 from soulmem.engine.recall.pushes import Pushes
 from soulmem.engine.recall.query_embedding import QueryEmbedding
 from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
@@ -57,6 +56,7 @@ from soulmem.engine.recall.recall_task import (
     TimeBudget,
     asked_vector,
 )
+from soulmem.engine.recall.situation_fit import with_talk
 from soulmem.engine.recall.trace_fields import guidance_fields, trace_fields
 from soulmem.engine.recall.traces import Traces
 from soulmem.engine.recall.vector_expansion import match_vectors
