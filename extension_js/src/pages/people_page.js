@@ -37,7 +37,7 @@ export async function peoplePage(context, page) {
         })
     );
     const rows = el('div', {});
-    const first = el('div', {});
+    const first = el('ul', { class: 'soulmem_list' });
     list.append(el('div', { class: 'soulmem_filters' }, [search]), first, rows);
     page.append(columns);
     let people = /** @type {Person[]} */ ([]);
