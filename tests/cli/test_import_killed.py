@@ -18,10 +18,9 @@ from soulmem.cli.client import Client, Refused
 from soulmem.cli.sidecar import await_store
 from tests.cli.chat_files import HEADER, said
 from tests.cli.conftest import start_process
-from tests.examples import sized
 
 pytestmark = pytest.mark.timeout(600)
-COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES") or sized(200, 500))
+COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES") or 500)
 PLACES = [
     "the mill",
     "the harbour",

@@ -26,6 +26,7 @@ import pytest
 
 import soulmem
 from soulmem.engine.deep import exploration
+from soulmem.engine.recall import absence, situation_fit
 from soulmem.language import (
     card_words,
     described_names,
@@ -322,6 +323,12 @@ WHOLE = {"language/habit_sentences.py:_chinese_begin"}
 BUILDERS: dict[str, Callable[[], object]] = {
     "engine/deep/exploration.py:_about": with_each(
         lambda word: exploration._about(SAID, HOSTILE, word)
+    ),
+    "engine/recall/absence.py:_said_as": with_each(
+        lambda word: absence._said_as(word, "xy")
+    ),
+    "engine/recall/situation_fit.py:_any_of": with_each(
+        lambda word: situation_fit._any_of((word, "Ann"))
     ),
     "language/card_words.py:_starts": lambda: card_words._starts("no_key"),
     "language/described_names.py:spelled": with_each(

@@ -53,13 +53,10 @@ def _is_known(mind: Mind, context: RecallContext, name: str, asked: str) -> bool
         return True
     if name.casefold() in mind.soul.name.casefold():
         return True
-    folded = name.casefold()
-    others = ""
+    folded, others = name.casefold(), ""
     if is_person_like(name) and len(name) > 2:
-        folded, others = folded[1:], "".join(SURNAMES - {name[0]})
-    said_as = re.compile(
-        f"(?<![{others}]){re.escape(folded)}" if others else re.escape(folded)
-    )
+        folded, others = folded[1:], "".join(sorted(SURNAMES - {name[0]}))
+    said_as = _said_as(folded, others)
     said = (text for text in context.prompt_texts if asked not in text)
     if any(said_as.search(text.casefold()) for text in said):
         return True
@@ -74,3 +71,9 @@ def _is_known(mind: Mind, context: RecallContext, name: str, asked: str) -> bool
         not is_asked and said_as.search(text.casefold()) is not None
         for text, is_asked in texts
     )
+
+
+def _said_as(name: str, others: str) -> re.Pattern[str]:
+    """A name, but not behind one of the other signs."""
+    behind = f"(?<![{re.escape(others)}])" if others else ""
+    return re.compile(behind + re.escape(name))

@@ -194,9 +194,13 @@ async def _talk(
 
 def _readings(mind: Mind, text: str, person: MemoryId) -> tuple[str, ...]:
     names = sorted(mind.names.names_of(person), key=len, reverse=True)
-    name = re.compile("|".join(map(_pattern, names)), re.IGNORECASE)
+    name = _any_of(names)
     others = stand_ins(world_language(text))
     return tuple(name.sub(other, text) for other in others)
+
+
+def _any_of(names: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(_pattern, names)), re.IGNORECASE)
 
 
 def _pattern(name: str) -> str:

@@ -139,10 +139,11 @@ async def test_vectors_stay_with_their_edges_in_random_lives() -> None:
             await life.step()
         most.append(life.most)
         await life.stage.stop()
-    assert sum(count >= 4 for count in most) >= 9, most
+    assert sum(count >= 4 for count in most) >= 0.75 * len(most) > 0, most
 
 
 async def test_verdicts_undone_in_any_order_leave_nothing() -> None:
+    undone = 0
     for number in range(sized(2, 4)):
         life = Life(100 + number)
         await life.begin()
@@ -150,6 +151,7 @@ async def test_verdicts_undone_in_any_order_leave_nothing() -> None:
             await life.judge()
         assert len((await life.stage.mind()).edge_vectors) >= 3
         life.rng.shuffle(life.changes)
+        undone += len(life.changes)
         for change in life.changes:
             await life.take_back(change)
             await life.look()
@@ -158,3 +160,4 @@ async def test_verdicts_undone_in_any_order_leave_nothing() -> None:
             await life.take_back(life.changes[0])
             await life.look()
         await life.stage.stop()
+    assert undone > 0
