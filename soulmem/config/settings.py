@@ -127,7 +127,7 @@ class EmbedderSettings(Section):
     # A hub name, a folder, `fallback` or `none`.
     model: str = "intfloat/multilingual-e5-small"
     query_prompt: str = "auto"  # `auto`: the prompt that the model was trained with
-    max_tokens: int = _limited(256, 16, 8192)  # read of each text
+    max_tokens: int = _limited(256, 16, 8192)  # read at once
     batch: int = _limited(16, 1, 1024)  # texts at once
     threads: int = _limited(0, 0, 256)  # most passes at a time; 0: half the cores
     offline: bool = False  # true: never ask the model hub

@@ -35,7 +35,7 @@ from soulmem.engine.vectors.world_background import Usual
 from soulmem.kernels.max_similarity import WINDOW
 from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.language.name_tokens import fold
-from soulmem.language.passages import passages
+from soulmem.language.passages import PASSAGE, length_of
 from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.best import best_rows
@@ -253,8 +253,8 @@ def _features(
 
 
 def _judged_length(text: str) -> float:
-    """The characters of the text, of a long one those of the passages that are judged together."""
-    return len(text) * min(1.0, WINDOW / len(passages(text)))
+    """The characters of the text, of a long one about those of the passages that are judged together."""
+    return len(text) * min(1.0, WINDOW * PASSAGE / max(length_of(text), 1))
 
 
 def _named(mind: Mind, line: Line, texts: Sequence[str]) -> Floats:
