@@ -25,6 +25,8 @@ HERE = Path(__file__).resolve().parent.parent
 PORTS = "SOULMEM_E2E_PORTS"
 SHARE = "SOULMEM_E2E_SHARE"
 OLDEST_SILLYTAVERN = "1.13.5"
+HOUSE = "tests/house"
+APART = "not e2e and not llm and not alone"  # what runs beside other tests
 QUIET_THREADS = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -124,8 +126,34 @@ def in_background(check: Check) -> Check:
 
 def parallel_tests(whole: bool) -> Check:
     """The tests in Python that do not mind company: two workers, a file stays with one of them."""
+    elsewhere = ("tests/e2e", HOUSE, *torch_files())
+    ignored = (f"--ignore={name}" for name in elsewhere)
     workers = ("-n", "2", "--dist", "loadfile")
-    return pytest_check("pytest", whole, "not e2e and not llm and not alone", *workers)
+    return pytest_check("pytest", whole, APART, *workers, *ignored)
+
+
+def house_tests(whole: bool) -> Check:
+    """The tests that read the code, which keep it in memory."""
+    return pytest_check("pytest house", whole, APART, HOUSE)
+
+
+def torch_tests(whole: bool) -> Check:
+    """The tests that load torch, which takes 10 s and 400 MB: one process does."""
+    return pytest_check("pytest torch", whole, APART, *torch_files())
+
+
+def torch_files() -> list[str]:
+    """The test files that name the adapter that imports torch."""
+    return test_files("sentence_transformer")
+
+
+def test_files(word: str) -> list[str]:
+    """The test files with this word in them, but those that read the code."""
+    return sorted(
+        path.relative_to(HERE).as_posix()
+        for path in HERE.glob("tests/**/test_*.py")
+        if word in path.read_text("utf-8") and not path.is_relative_to(HERE / HOUSE)
+    )
 
 
 def end_to_end_tests(shared: Path, whole: bool) -> list[Check]:
@@ -186,12 +214,9 @@ def lone_tests(whole: bool) -> Check:
 
     Only files that name the mark are collected: all of them would take a good part of a minute.
     """
-    files = sorted(
-        str(path.relative_to(HERE))
-        for path in HERE.glob("tests/**/test_*.py")
-        if "mark.alone" in path.read_text("utf-8")
+    return pytest_check(
+        "pytest alone", whole, "alone and not llm", *test_files("mark.alone")
     )
-    return pytest_check("pytest alone", whole, "alone and not llm", *files)
 
 
 def slow_tests() -> Check:
@@ -285,7 +310,10 @@ def run_all(whole: bool) -> list[Outcome]:
         shared = Path(folder)
         browser, *more = end_to_end_tests(shared, whole)
         lanes = [
-            list(map(in_background, static_checks())),
+            [
+                in_background(check)
+                for check in (*static_checks(), house_tests(whole), torch_tests(whole))
+            ],
             [parallel_tests(whole), *more],
             [browser, *([oldest_sillytavern()] if whole else [])],
         ]

@@ -13,15 +13,12 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import pytest
 from blockbuster import BlockBuster
 from hypothesis import HealthCheck, settings
-from xdist.scheduler import LoadFileScheduling
 
 # Before anything imports numpy or torch: spinning worker threads slow a small machine down 100 times.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -52,9 +49,10 @@ for _profile, _examples in (("everyday", 25), ("long", 300)):
     )
 settings.load_profile(os.environ.get("SOULMEM_TEST_PROFILE", "everyday"))
 
-# Tests between two looks at the whole heap. A look takes a third of a second.
-_LOOK_EVERY = 100
-_tests_begun = itertools.count(1)
+# Tests between two looks for what has been imported since: each looks at what is younger.
+_LOOK_EVERY = 50
+_tests_begun = itertools.count()
+_freeze = gc.freeze
 
 OptionalData = Callable[[str, str], Path]
 
@@ -69,40 +67,31 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{count} x {reason}", yellow=True)
 
 
-def scope_of(nodeid: str) -> str:
-    """What goes to one worker: a file, and all files that load torch, which takes 10 s and 400 MB."""
-    file = nodeid.split("::")[0]
-    return "torch" if loads_torch(file) else file
-
-
-@cache
-def loads_torch(file: str) -> bool:
-    """Whether a file of tests names the adapter that imports torch."""
-    path = Path(__file__).parents[1] / file
-    return path.exists() and "sentence_transformer" in path.read_text("utf-8")
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With `--dist loadfile`."""
-    if config.getvalue("dist") != "loadfile":
-        return None
-    scheduler = LoadFileScheduling(config, log)
-    scheduler._split_scope = scope_of
-    return scheduler
+@pytest.fixture(scope="session", autouse=True)
+def engines_do_not_freeze() -> Iterator[None]:
+    """An engine takes all objects out of the garbage collector's sight, and what is frozen is never freed:
+    each engine of each test would stay in memory.
+    """
+    patch = pytest.MonkeyPatch()
+    patch.setattr(gc, "freeze", lambda: None)
+    yield
+    patch.undo()
 
 
 @pytest.fixture(autouse=True)
-def small_heap() -> None:
-    """Take what pytest holds out of the garbage collector's sight: a full pass takes 100 ms on the loop.
-
-    The engine does so, too, and what is frozen is never freed: without a look at everything now and then,
-    each engine of each test would stay in memory.
+def small_heap(engines_do_not_freeze: None) -> None:
+    """Take what lasts out of the collector's sight: pytest and what was imported. A full pass over it takes a
+    second, on the loop.
     """
     if next(_tests_begun) % _LOOK_EVERY == 0:
-        gc.unfreeze()
         gc.collect()
-    gc.freeze()
+        _freeze()
+
+
+@pytest.fixture
+def engines_freeze(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines freeze as they do for people."""
+    monkeypatch.setattr(gc, "freeze", _freeze)
 
 
 @pytest.fixture(scope="session")

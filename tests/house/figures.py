@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.house.sources import parsed
+
 REPOSITORY = Path(__file__).resolve().parent.parent.parent
 PRODUCT = ("soulmem", "extension_js", "plugin")
 CODE = {".py", ".js", ".mjs"}
@@ -135,7 +137,7 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]
 
 def read_python(figures: Figures, path: Path, text: str) -> None:
     """Add one Python file."""
-    tree = ast.parse(text)
+    tree = parsed(path)
     skipped = docstring_lines(tree)
     for number, line in enumerate(text.split("\n"), 1):
         stripped = line.strip()

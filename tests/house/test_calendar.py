@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.sources import parsed
+
 HELPERS = "soulmem/domain/calendar.py"
 RISKY = {"astimezone", "fromtimestamp", "utcfromtimestamp"}
 ENDS = {"min", "max"}
 
 
-def conversions(source: str) -> Iterator[int]:
+def conversions(tree: ast.Module) -> Iterator[int]:
     """Lines that convert between zones or seconds and dates, or name an end of the calendar."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Attribute):
             continue
         of = node.value.id if isinstance(node.value, ast.Name) else ""
@@ -27,7 +29,7 @@ def test_dates_are_converted_in_one_module(repository: Path) -> None:
     found = {
         path.relative_to(repository).as_posix(): lines
         for path in sorted((repository / "soulmem").rglob("*.py"))
-        if (lines := list(conversions(path.read_text(encoding="utf-8"))))
+        if (lines := list(conversions(parsed(path))))
     }
     assert list(found) == [HELPERS], found
 
@@ -41,4 +43,4 @@ def test_dates_are_converted_in_one_module(repository: Path) -> None:
     ],
 )
 def test_the_check_finds_conversions(source: str) -> None:
-    assert list(conversions(source)) == [1]
+    assert list(conversions(ast.parse(source))) == [1]

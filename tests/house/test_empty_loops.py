@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.conftest import REPOSITORY
+from tests.house.sources import parsed
 
 # Calls that give something as long as they are given something.
 KEEP = {"enumerate", "list", "reversed", "set", "sorted", "tuple", "zip", "dict"}
@@ -91,9 +92,8 @@ def named_values(nodes: list[ast.stmt]) -> dict[str, ast.expr]:
     return values
 
 
-def empty_loops(code: str) -> Iterator[tuple[str, int]]:
+def empty_loops(tree: ast.Module) -> Iterator[tuple[str, int]]:
     """Name and line of each test whose every check is in a loop that may be empty."""
-    tree = ast.parse(code)
     known = named_values(tree.body)
     for node in ast.walk(tree):
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -116,7 +116,7 @@ def test_no_test_asserts_only_in_loops_that_may_be_empty(tracked: list[Path]) ->
     found = [
         f"{path}:{line} {name}"
         for path in files
-        for name, line in empty_loops((REPOSITORY / path).read_text("utf-8"))
+        for name, line in empty_loops(parsed(REPOSITORY / path))
     ]
     assert found == []
 
@@ -135,4 +135,4 @@ def test_no_test_asserts_only_in_loops_that_may_be_empty(tracked: list[Path]) ->
     ],
 )
 def test_a_loop_that_may_be_empty_is_found(code: str, is_found: bool) -> None:
-    assert bool(list(empty_loops(code))) is is_found
+    assert bool(list(empty_loops(ast.parse(code)))) is is_found

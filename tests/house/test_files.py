@@ -12,6 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.house.sources import parsed
+
 # SillyTavern reads manifest.json and package.json, git and pip their files, people and their habits the rest.
 AT_THE_TOP = {
     *("soulmem", "extension_js", "plugin", "tests", ".ci", "docs"),
@@ -69,7 +71,7 @@ def test_python_files_say_what_they_are_for(
         for path, text in texts(repository, tracked)
         if path.suffix == ".py"
         and text.strip()
-        and not ast.get_docstring(ast.parse(text))
+        and not ast.get_docstring(parsed(repository / path))
     ]
     assert silent == []
 

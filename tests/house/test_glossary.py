@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.sources import parsed
+
 
 def rows_of(page: str) -> list[list[str]]:
     """The cells of the table, without its head."""
@@ -21,7 +23,7 @@ def names(repository: Path) -> set[str]:
     names: set[str] = set()
     for path in (repository / "soulmem").rglob("*.py"):
         names.update((path.stem, path.parent.name))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ClassDef):
                 names.add(node.name)
     return names

@@ -43,12 +43,14 @@ from soulmem.prompts.grounding import passage_words, support
 from soulmem.retrieval import quiz_questions
 from soulmem.transfer import orders, world_prose
 from tests.house.built_patterns import CALLS, Recorder
+from tests.house.sources import parsed
 
 parser: Any = importlib.import_module("re._parser")
 names: Any = importlib.import_module("re._constants")
 
-SIZES = (2_000, 25_000, 100_000)
+SIZES = (2_000, 30_000, 100_000)
 SUSPECT = 0.0005  # CPU seconds at the first size, from which on the next is tried
+GROWN = 2.0  # a text that took so much more a sign than a shorter one takes longer than its length says
 MOST = 2.0  # CPU seconds at the last one; at a shorter one as much less
 LONG = 50  # a repetition that may be so long can be pumped
 RUNS = (
@@ -280,17 +282,19 @@ def seconds(found: Found, once: str, pump: str, size: int) -> float:
 def slow(found: Found, sizes: Sequence[int] = SIZES) -> str | None:
     """The text that the expression is slow on, and how slow; None when there is none."""
     for once, pump in worst_of(found.pattern):
+        usual = SUSPECT / SIZES[0]  # seconds a sign
         for size in sizes:
-            # The lesser of two: the machine may have been busy with something else in one of them.
             took = seconds(found, once, pump, size)
-            if SUSPECT < took < 5 * MOST:
+            if MOST * size / SIZES[-1] < took < 5 * MOST:
+                # The lesser of two: the machine may have been busy with something else.
                 took = min(took, seconds(found, once, pump, size))
             if took > MOST * size / SIZES[-1]:
                 return (
                     f"{found.place}: {took:.1f} s on {size} signs of {once!r} {pump!r}"
                 )
-            if took <= SUSPECT * size / SIZES[0]:
+            if took <= usual * size:
                 break
+            usual = max(usual, GROWN * took / size)
     return None
 
 
@@ -396,7 +400,7 @@ def calls_of_re(repository: Path) -> Iterator[tuple[str, ast.Call]]:
     """Every call of `re` with a pattern inside a function: file and function, and the call."""
     for path in sorted((repository / "soulmem").rglob("*.py")):
         file = path.relative_to(repository / "soulmem").as_posix()
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for function in ast.walk(parsed(path)):
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 for call in ast.walk(function):
                     if isinstance(call, ast.Call) and is_of_re(call.func):

@@ -12,6 +12,7 @@ from string import Formatter
 import pytest
 
 from soulmem.domain.errors import SoulMemError
+from tests.house.sources import parsed
 
 # What these rooms refuse is read by people who write settings, commands or programs, not on a page.
 NOT_ON_A_PAGE = ("soulmem/cli", "soulmem/config", "soulmem/server")
@@ -32,8 +33,7 @@ def calls(repository: Path, tracked: list[Path]) -> Iterator[tuple[Path, ast.Cal
     """Every call in the sidecar's code."""
     for path in tracked:
         if path.suffix == ".py" and path.parts[0] == "soulmem":
-            tree = ast.parse((repository / path).read_text(encoding="utf-8"))
-            for node in ast.walk(tree):
+            for node in ast.walk(parsed(repository / path)):
                 if isinstance(node, ast.Call):
                     yield path, node
 

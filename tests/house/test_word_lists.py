@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house.sources import parsed
+
 MOST = 11  # words that a literal may hold elsewhere
 SENTENCE = 20  # words; a longer text without punctuation or repetition is a list, not a message
 LANGUAGE = "soulmem/language/"
@@ -72,10 +74,9 @@ def literals(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def word_lists(path: Path) -> list[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     return [
         f"{path.name}:{node.lineno}"
-        for node in literals(tree)
+        for node in literals(parsed(path))
         if isinstance(node, ast.expr) and size_of(node) > MOST
     ]
 

@@ -60,7 +60,9 @@ async def is_open(stage: Stage, soul: SoulId = SOUL) -> bool:
     return soul in await stage.engine.souls.in_memory(ME)
 
 
-async def test_an_unused_soul_closes_and_a_request_opens_it_as_it_was() -> None:
+async def test_an_unused_soul_closes_and_a_request_opens_it_as_it_was(
+    engines_freeze: None,
+) -> None:
     images, tokens = FakeImages(), FakeTokenStore()
     embedder = FakeEmbedder()
     stage = await lived_stage(model=embedder.source(), images=images, tokens=tokens)
