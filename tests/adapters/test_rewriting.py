@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -66,10 +67,15 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rewriting, "_LEAST", 1)
 
 
-@pytest.fixture
-async def data(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data folder with a store of all that can be stored, and much that was deleted."""
-    folder = tmp_path / "data folder 数据"
+    folder = tmp_path_factory.mktemp("filled") / "data"
+    asyncio.run(fill(folder))
+    return folder
+
+
+async def fill(folder: Path) -> None:
     store = store_in(folder)
     await store.open()
     await store.commit(one_of_everything())
@@ -90,7 +96,12 @@ async def data(tmp_path: Path) -> Path:
     await store.mark(OWNER, SOUL, "token")
     await store.close()
     await settled(folder)
-    return folder
+
+
+@pytest.fixture
+def data(filled: Path, tmp_path: Path) -> Path:
+    """A copy of the filled folder."""
+    return Path(shutil.copytree(filled, tmp_path / "data folder 数据"))
 
 
 async def picture(store: KeptStore) -> Any:

@@ -1,5 +1,7 @@
 """How often the kind of a line is told right, on lines kept apart: `python -m tests.bench.kinds [MODEL_FOLDER]`.
 
+`--write` fits the kinds by words to their examples first, and keeps that in the product.
+
 The lines of `kind_lines` were written before anything was fitted. Without a folder the packaged encoder and the
 words of the examples are measured; with one, that sentence-transformers model as well.
 """
@@ -80,6 +82,8 @@ def main() -> None:
     """Print it."""
     from soulmem.adapters.packaged_encoder import load
 
+    if "--write" in sys.argv:
+        print(f"wrote {example_words.write()}")
     details = "--short" not in sys.argv
     folders = [word for word in sys.argv[1:] if not word.startswith("-")]
     encoders: list[tuple[str, Encode]] = [("packaged", load().embed)]

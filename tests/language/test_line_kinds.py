@@ -50,6 +50,17 @@ def test_words_of_the_examples_tell_english_kinds_apart_without_an_encoder() -> 
     assert share_right(counts) >= 0.75
 
 
+def test_what_is_kept_of_words_was_fitted_to_the_examples_of_today() -> None:
+    """`python -m tests.bench.kinds --write` makes it anew."""
+    kept, shown = example_words._kept(), [kind.lines[0] for kind in kinds()]
+    assert kept is not None
+    assert np.array_equal(kept["rarity"], example_words._rarity_of_examples())
+    vectors = example_words.embed(shown)
+    fresh = example_words.fit().of_sentences(vectors)
+    scores = example_words.word_kinds().of_sentences(vectors)
+    assert np.allclose(scores, fresh, atol=1e-3)
+
+
 def test_no_line_that_is_kept_apart_is_an_example() -> None:
     apart = {
         line

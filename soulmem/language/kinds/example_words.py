@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.language.kinds.kind_lines import kinds
-from soulmem.language.kinds.line_kinds import LineKinds, fitted
+from soulmem.language.kinds.kind_lines import KIND_FOLDER, kinds
+from soulmem.language.kinds.line_kinds import LineKinds, fitted, identity, unpacked
 from soulmem.language.scripts import UNSPACED, is_unspaced
 
 Floats = NDArray[np.float32]
 
 MODEL = "words of examples"
+# What was fitted: `python -m tests.bench.kinds --write` makes it anew
+FITTED = KIND_FOLDER / "words.npz"
 _DIM = 4096
 _RUN = re.compile(rf"(?:(?![{UNSPACED}_])\w)+|[{UNSPACED}]+|[^\w\s]")
 _STEM = 4  # signs of a word that its forms have in common
@@ -33,12 +38,46 @@ def embed(texts: Sequence[str]) -> Floats:
 
 @cache
 def word_kinds() -> LineKinds:
-    """The kinds as the words of their examples tell them apart. The first call takes some seconds."""
+    """The kinds as the words of their examples tell them apart, as they were fitted before."""
+    kept = _kept()
+    return fit() if kept is None else unpacked(kept)
+
+
+def fit() -> LineKinds:
+    """Fit them to the examples, which takes some seconds."""
     return fitted(embed, plain=True)
+
+
+def write() -> Path:
+    """Fit them and keep that, with the examples; where."""
+    arrays = {**fit().packed(), "rarity": _rarity_of_examples()}
+    np.savez_compressed(FITTED, identity=np.array(_identity()), **arrays)  # type: ignore[arg-type]
+    return FITTED
+
+
+@cache
+def _kept() -> Mapping[str, NDArray[Any]] | None:
+    """What was fitted to these examples; None if they have changed since."""
+    if not FITTED.exists():
+        return None
+    with np.load(FITTED, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    return arrays if arrays.pop("identity") == _identity() else None
+
+
+def _identity() -> str:
+    """Differs where examples or the way of judging do."""
+    ways = repr((identity(), _DIM, _STEM, _LONGEST, _RUN.pattern))
+    return hashlib.sha256(ways.encode()).hexdigest()[:12]
 
 
 @cache
 def _rarity() -> Floats:
+    kept = _kept()
+    return _rarity_of_examples() if kept is None else kept["rarity"]
+
+
+def _rarity_of_examples() -> Floats:
     lines = [line for kind in kinds() for line in kind.lines]
     held = np.count_nonzero(_counts(lines), axis=0)
     return np.asarray(np.log((1 + len(lines)) / (1 + held)), np.float32)

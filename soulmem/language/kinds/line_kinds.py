@@ -8,10 +8,11 @@ ridge (`python -m tests.bench.kinds`), which serves where vectors are counts of 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,8 @@ _TRUSTED = 0.93
 _LENT = 2  # of so many lines a kind lends one to another: a fit takes the cube of their number
 _UNSURE = 0.49  # a score below .5
 KINDS = tuple(kind.name for kind in kinds())
+_OF_ALL = ("bars", "middles", "right")
+_OF_A_GROUP = ("columns", "mean", "own", "weights", "base")  # as `_Group` takes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +69,26 @@ class LineKinds:
     ) -> None:
         """`bars` have the score .5, `middles` .9; `right` 0..1, how far examples are told apart; all [kinds]."""
         self._groups = groups
+        self._fitted = bars, middles, right
         self._bars = bars
         self._steepness = _MIDDLE / np.maximum(middles - bars, _NARROWEST)
         self._whole = np.array([kind.whole for kind in kinds()])
         # What is told apart badly is never sure enough to leave a text out.
         self._most = np.where(self._whole & (right < _TRUSTED), _UNSURE, 1.0)
+
+    def packed(self) -> dict[str, NDArray[Any]]:
+        """All that was fitted, by names for `unpacked`; floats lose half of their digits."""
+        out = {
+            name: value.astype(np.float32)
+            for name, value in zip(_OF_ALL, self._fitted, strict=True)
+        }
+        for place, group in enumerate(self._groups):
+            for name in _OF_A_GROUP:
+                value = getattr(group, name)
+                if value is not None:
+                    wide = value.dtype == np.float64
+                    out[f"{name}_{place}"] = value.astype(np.float32) if wide else value
+        return out
 
     def of_sentences(self, vectors: Floats) -> Floats:
         """Calibrated scores of lines, float32[n, kinds] in the order of `KINDS`: .5 and more is one of them."""
@@ -107,6 +125,15 @@ class LineKinds:
         for group in self._groups:
             raw[:, group.columns] = group.raw(vectors)
         return raw
+
+
+def unpacked(arrays: Mapping[str, NDArray[Any]]) -> LineKinds:
+    """What `LineKinds.packed` gave. Raises KeyError if an array is missing."""
+    groups: list[_Group] = []
+    while f"columns_{len(groups)}" in arrays:
+        parts = (arrays.get(f"{name}_{len(groups)}") for name in _OF_A_GROUP)
+        groups.append(_Group(*parts))  # type: ignore[arg-type]
+    return LineKinds(groups, *(arrays[name] for name in _OF_ALL))
 
 
 def lines_of(text: str) -> list[str]:
