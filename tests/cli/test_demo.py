@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from soulmem.cli.demo import CHATS, ITEMS, WINDOW, load_chat
-from tests.cli.conftest import Ended, run_process
+from tests.cli.conftest import ENVIRONMENT, REPOSITORY, Ended
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -29,19 +33,35 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("own")
 
 
+# The command as it runs; the object that `--json` prints goes to the other stream.
+BOTH = """
+import json, sys
+from soulmem.cli import main
+from soulmem.cli.screen import Screen
+Screen.result = lambda self, value: print(json.dumps(value), file=sys.stderr)
+sys.exit(main(("demo", "--lang", "zh")))
+"""
+
+
 @pytest.fixture(scope="module")
-def demo(own: Path) -> dict[str, Any]:
-    """What the demo prints as an object, to a user with a folder and an embedder of his own choice."""
+def played(own: Path) -> Ended:
+    """The demo in a pipe, for a user with a folder and an embedder of his own choice."""
     chosen = {"SOULMEM_DATA": str(own), "SOULMEM_EMBEDDER_MODEL": "none"}
-    ended = run_process("demo", "--json", **chosen)
-    assert (ended.code, ended.err) == (0, "")
-    return dict(ended.json())
+    ended = subprocess.run(
+        [sys.executable, "-c", BOTH],
+        cwd=REPOSITORY,
+        env={**os.environ, **ENVIRONMENT, **chosen},
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return Ended(ended.returncode, ended.stdout, ended.stderr)
 
 
 @pytest.fixture(scope="module")
-def shown() -> Ended:
-    """What the demo prints as words, in Chinese."""
-    return run_process("demo", "--lang", "zh")
+def demo(played: Ended) -> dict[str, Any]:
+    """What it gives as an object."""
+    return dict(json.loads(played.err))
 
 
 @pytest.mark.parametrize("name", CHATS)
@@ -114,19 +134,19 @@ def test_what_is_still_in_the_prompt_is_not_repeated(demo: dict[str, Any]) -> No
 
 
 def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(
-    demo: dict[str, Any], shown: Ended
+    demo: dict[str, Any], played: Ended
 ) -> None:
-    assert (shown.code, shown.err) == (0, "")
-    assert "\x1b" not in shown.out
-    flat = re.sub(r"[\s│]+", "", shown.out)
+    assert played.code == 0
+    assert "\x1b" not in played.out
+    flat = re.sub(r"[\s│]+", "", played.out)
     for number, moment in enumerate(demo["moments"], 1):
-        assert f"{number}/6" in shown.out
+        assert f"{number}/6" in played.out
         assert re.sub(r"\s+", "", moment["line"]) in flat
         assert re.sub(r"\s+", "", moment["shows"]["zh"]) in flat
         for memory in moment["recall"]["memories"]:
             assert re.sub(r"\s+", "", memory["why"]) in flat
             assert re.sub(r"\s+", "", memory["text"]) in flat
-    assert "start.py" in shown.out.strip().splitlines()[-1]
+    assert "start.py" in played.out.strip().splitlines()[-1]
 
 
 def test_it_leaves_the_users_own_memories_alone(

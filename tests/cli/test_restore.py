@@ -97,63 +97,38 @@ def chat(tmp_path: Path) -> Path:
 
 
 def test_a_soul_goes_through_a_file_into_another_place(
-    tmp_path: Path, chat: Path
+    tmp_path: Path, chat: Path, command: Command
 ) -> None:
-    file = tmp_path / "bel.jsonl"
+    file, cut = tmp_path / "bel.jsonl", tmp_path / "cut.jsonl"
     with serving(tmp_path / "one") as client:
         before = fill(client, chat)
         place = ("--port", str(client.port))
-        process = run_process(
-            "export", "--soul", "Bel", "--out", str(file), *place, "--json", **BARE
-        )
-        assert (process.code, process.err) == (0, "")
+        export = ("export", "--soul", "Bel", "--out", str(file), *place)
+        ended_command = command(*export, "--json")
+        assert (ended_command.code, ended_command.err) == (0, "")
         lines = file.read_text("utf-8").count("\n")
-        assert process.json() == {"soul": "s1", "file": str(file), "lines": lines}
-        again = run_process(
-            "export",
-            "--soul",
-            "Bel",
-            "--out",
-            str(file),
-            *place,
-            "--lang",
-            "en",
-            **BARE,
-        )
+        assert ended_command.json() == {"soul": "s1", "file": str(file), "lines": lines}
+        again = command(*export)
         assert (again.code, "already exists" in again.err) == (1, True)
+    cut.write_bytes(file.read_bytes()[:-2000])
     with serving(tmp_path / "two") as client:
         place = ("--port", str(client.port))
-        process = run_process("restore", str(file), *place, "--json", **BARE)
-        assert (process.code, process.err) == (0, "")
-        assert process.json()["whole"]
+        ended_command = command("restore", str(cut), *place)
+        assert (ended_command.code, "is incomplete" in ended_command.out) == (1, True)
+        assert fingerprint(client) == before  # the chats were whole
+    with serving(tmp_path / "three") as client:
+        place = ("--port", str(client.port))
+        ended_command = command("restore", str(file), *place, "--json")
+        assert (ended_command.code, ended_command.err) == (0, "")
+        assert ended_command.json()["whole"]
         assert fingerprint(client) == before
-        again = run_process("restore", str(file), *place, "--lang", "en", **BARE)
+        again = command("restore", str(file), *place)
         assert (again.code, again.err) == (0, "")
         assert re.search(
             r"Bel: added 0 memories and 0 messages of 0 chats; \d\d existed", again.out
         )
         notes = client.ask("GET", "/memories?soul=s1&kind=note")["memories"]
         assert [note["text"] for note in notes] == ["by hand"]
-
-
-def test_a_file_that_was_cut_short_is_said_to_be(tmp_path: Path, chat: Path) -> None:
-    file = tmp_path / "bel.jsonl"
-    with serving(tmp_path / "one") as client:
-        before = fill(client, chat)
-        place = ("--port", str(client.port), "--lang", "en")
-        assert (
-            run_process(
-                "export", "--soul", "Bel", "--out", str(file), *place, **BARE
-            ).code
-            == 0
-        )
-    file.write_bytes(file.read_bytes()[:-2000])
-    with serving(tmp_path / "two") as client:
-        process = run_process(
-            "restore", str(file), "--port", str(client.port), "--lang", "en", **BARE
-        )
-        assert (process.code, "is incomplete" in process.out) == (1, True)
-        assert fingerprint(client) == before  # the chats were whole
 
 
 def test_nobody_is_made_for_a_bundle_that_cannot_be_read(
@@ -196,7 +171,7 @@ def _words_about_a_damaged_store(client: Client) -> str:
 
 
 def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
-    tmp_path: Path, chat: Path
+    tmp_path: Path, chat: Path, command: Command
 ) -> None:
     """Acceptance: truncate a file, start, read the words, do what they say, and all is as it was."""
     data = tmp_path / "data folder"
@@ -210,9 +185,7 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
         assert list((data / "backups").iterdir()) == [backup]
         newest = _backup_by_job(client)
         assert set((data / "backups").iterdir()) == {backup, Path(newest)}
-        in_use = run_process(
-            "restore", "--newest", "--data", str(data), "--lang", "en", **BARE
-        )
+        in_use = command("restore", "--newest", "--data", str(data))
         assert (in_use.code, "stop it first" in in_use.err) == (1, True)
     for table in (data / "store" / "sstables").iterdir():
         table.write_bytes(table.read_bytes()[: table.stat().st_size // 2])
@@ -221,8 +194,8 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
         words = _words_about_a_damaged_store(client)
         assert str(data / "store") in words
         assert newest in words
-        (command,) = re.findall("`(.*?)`", words)
-    argv = command.removesuffix(str(data)).split()
+        (advice,) = re.findall("`(.*?)`", words)
+    argv = advice.removesuffix(str(data)).split()
     assert argv == ["soulmem", "restore", "--newest", "--data"]
     done = run_process(*argv[1:], str(data), "--lang", "en", **BARE)
     restored = "Restored 1 characters" in done.out
@@ -234,19 +207,16 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -> None:
+def test_an_import_that_was_killed_goes_on_with_the_next_start(
+    tmp_path: Path, command: Command
+) -> None:
     """Of a bundle, in the middle: what is there afterwards is the whole of it."""
-    big = Path(write(tmp_path / "big.jsonl", talk(400)))
+    big = Path(write(tmp_path / "big.jsonl", talk(200)))
     file = tmp_path / "bel.jsonl"
     with serving(tmp_path / "one") as client:
         before = fill(client, big)
         place = ("--port", str(client.port))
-        assert (
-            run_process(
-                "export", "--soul", "Bel", "--out", str(file), *place, **BARE
-            ).code
-            == 0
-        )
+        assert command("export", "--soul", "Bel", "--out", str(file), *place).code == 0
     data = tmp_path / "two"
     arguments = ("serve", "--test-mode", "--port", "0", "--data", str(data), "--json")
     with start_process(*arguments, **BARE) as process:
@@ -261,7 +231,7 @@ def test_an_import_that_was_killed_goes_on_with_the_next_start(tmp_path: Path) -
             "text": file.read_text("utf-8"),
         }
         job = client.ask("POST", "/import", body)["job"]
-        while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 150:
+        while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 80:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()
