@@ -126,7 +126,7 @@ def in_background(check: Check) -> Check:
 
 def parallel_tests(whole: bool) -> Check:
     """The tests in Python that do not mind company: two workers, a file stays with one of them."""
-    elsewhere = ("tests/e2e", HOUSE, *torch_files())
+    elsewhere = ("tests/e2e", HOUSE, *library_files())
     ignored = (f"--ignore={name}" for name in elsewhere)
     workers = ("-n", "2", "--dist", "loadfile")
     return pytest_check("pytest", whole, APART, *workers, *ignored)
@@ -137,14 +137,16 @@ def house_tests(whole: bool) -> Check:
     return pytest_check("pytest house", whole, APART, HOUSE)
 
 
-def torch_tests(whole: bool) -> Check:
-    """The tests that load torch, which takes 10 s and 400 MB: one process does."""
-    return pytest_check("pytest torch", whole, APART, *torch_files())
+def library_tests(whole: bool) -> Check:
+    """The tests that import torch or litellm, 10 s and 600 MB: one process does."""
+    return pytest_check("pytest libraries", whole, APART, *library_files())
 
 
-def torch_files() -> list[str]:
-    """The test files that name the adapter that imports torch."""
-    return test_files("sentence_transformer")
+def library_files() -> list[str]:
+    """The test files that name the adapters of these libraries."""
+    return sorted(
+        {*test_files("sentence_transformer"), *test_files("litellm_endpoint")}
+    )
 
 
 def test_files(word: str) -> list[str]:
@@ -312,7 +314,11 @@ def run_all(whole: bool) -> list[Outcome]:
         lanes = [
             [
                 in_background(check)
-                for check in (*static_checks(), house_tests(whole), torch_tests(whole))
+                for check in (
+                    *static_checks(),
+                    house_tests(whole),
+                    library_tests(whole),
+                )
             ],
             [parallel_tests(whole), *more],
             [browser, *([oldest_sillytavern()] if whole else [])],

@@ -18,9 +18,10 @@ from soulmem.cli.client import Client, Refused
 from soulmem.cli.sidecar import await_store
 from tests.cli.chat_files import HEADER, said
 from tests.cli.conftest import start_process
+from tests.examples import sized
 
 pytestmark = pytest.mark.timeout(600)
-COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES") or 500)
+COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES") or sized(400, 500))
 PLACES = [
     "the mill",
     "the harbour",
@@ -36,9 +37,8 @@ PLACES = [
 @contextmanager
 def sidecar(folder: Path) -> Iterator[tuple[Client, subprocess.Popen[str]]]:
     """A sidecar in a process of its own, killed at the end if it still runs."""
-    with start_process(
-        "serve", "--port", "0", "--data", str(folder), "--json"
-    ) as process:
+    command = ("serve", "--port", "0", "--data", str(folder), "--json")
+    with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as process:
         assert process.stdout is not None
         port = int(
             json.loads(process.stdout.readline())["url"]

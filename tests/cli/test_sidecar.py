@@ -36,10 +36,10 @@ def test_without_a_running_one_the_folder_is_opened_for_the_moment(
 ) -> None:
     chat = write(tmp_path / "night.jsonl", [*talk(3), *talk(1, "a silver whistle")])
     place = ("--data", str(tmp_path / "data"), "--lang", "en")
-    first = run_process("import", chat, "--soul", "Bel", *place, "--json")
+    first = run_process("import", chat, "--soul", "Bel", *place, "--json", **BARE)
     assert (first.code, first.err) == (0, "")
     assert first.json()["files"][0]["added"] == 4
-    second = run_process("recall", "--soul", "Bel", "the whistle", *place)
+    second = run_process("recall", "--soul", "Bel", "the whistle", *place, **BARE)
     assert (second.code, second.err) == (0, "")
     assert "silver whistle" in second.out
 

@@ -57,7 +57,7 @@ print(is_ours(Path("test_a.py")))
 
 def test_only_the_long_run_has_nightly_tests_and_many_examples(tmp_path: Path) -> None:
     def runs(whole: bool) -> list[checks.Check]:
-        python = (checks.parallel_tests, checks.house_tests, checks.torch_tests)
+        python = (checks.parallel_tests, checks.house_tests, checks.library_tests)
         browser = checks.end_to_end_tests(tmp_path, whole)
         return [*(run(whole) for run in python), checks.lone_tests(whole), *browser]
 
@@ -75,7 +75,7 @@ def test_only_the_long_run_has_nightly_tests_and_many_examples(tmp_path: Path) -
 def test_what_one_run_of_tests_leaves_out_another_has() -> None:
     words = checks.parallel_tests(whole=False).commands[0]
     ignored = [word.partition("=")[2] for word in words if "--ignore=" in word]
-    others = (checks.house_tests(whole=False), checks.torch_tests(whole=False))
+    others = (checks.house_tests(whole=False), checks.library_tests(whole=False))
     named = [word for run in others for word in run.commands[0] if "tests/" in word]
     assert len(named) > 3
     assert ignored == ["tests/e2e", *named]

@@ -40,7 +40,7 @@ async def test_what_is_lived_is_consolidated_by_itself(stage: ModelStage) -> Non
     "pieces",
     [
         pytest.param((1000,), marks=pytest.mark.nightly),
-        (20, 120, 220, 1000),
+        (20, 120, 220, 500),
         (100, 200, 300, 340),
     ],
 )

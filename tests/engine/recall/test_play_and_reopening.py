@@ -32,7 +32,7 @@ from tests.fakes.store import FakeStore
 
 SIZE = Size(nodes=1_500, edges=7_500, chat_lines=300)
 CHAT = ChatId("live")
-TURNS = sized(40, 100)  # a message and a reply each
+TURNS = sized(24, 100)  # a message and a reply each
 QUESTIONS = 24
 # Scores differ by less. Sums in another order are 1e-7 of it; the mean of the texts, from which learned directions
 # are seen, is computed again once a tenth more texts are there or the soul is opened: 7e-4 of it.

@@ -440,7 +440,7 @@ def test_whatever_a_player_does_the_memory_is_a_replay_of_what_is_left(
     SOULMEM_TEST_LIVES=1000x200 looks at a thousand lives of up to two hundred steps. With each value of
     SOULMEM_TEST_LIVES_SEED (1, 2, ..) the lives are others, so that several processes share the work.
     """
-    lives, steps = map(int, (LONG or "40x30").split("x"))
+    lives, steps = map(int, (LONG or "25x30").split("x"))
     if LONG:
         monkeypatch.setattr(worker, "ThreadPoolExecutor", AtOnce)
     number = os.environ.get("SOULMEM_TEST_LIVES_SEED")

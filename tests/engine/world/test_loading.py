@@ -39,6 +39,7 @@ from tests.engine.web import (
     walking,
     write,
 )
+from tests.examples import sized
 from tests.fakes.clock import StillClock
 
 pytestmark = pytest.mark.timeout(60)  # large webs, on a machine that may be busy
@@ -153,7 +154,7 @@ async def compare(
 async def test_a_part_scores_as_the_whole(
     web: Callable[[int, int], Pairs], l1: float
 ) -> None:
-    nodes, seed = 20_000, round(1 / l1)
+    nodes, seed = sized(8_000, 20_000), round(1 / l1)
     edges = await asyncio.to_thread(lambda: links(web(nodes, seed), seed))
     store = await asyncio.to_thread(WebStore, nodes, edges)
     await store.open()
