@@ -31,6 +31,8 @@ from soulmem.domain.usage import RecallRecord, Usage
 
 VERSION = 1  # of the format; a reader refuses a higher one
 _MOST_BROKEN = 20  # broken lines that are listed
+_TIMELESS = {type(None), str, int, float, bool}
+_known_fields: dict[type[Any], tuple[str, ...]] = {}
 # Characters that some readers take for line ends; in JSON they occur only inside texts.
 _SEPARATORS = {c.encode(): b"\\u%04x" % ord(c) for c in "\x85\u2028\u2029"}
 
@@ -383,7 +385,7 @@ def _within_calendar(value: Any) -> Any:
 
     Raises Unprocessable for a time without a zone.
     """
-    if value is None or isinstance(value, str | int | float):
+    if type(value) in _TIMELESS:
         return value
     if isinstance(value, datetime):
         if value.tzinfo is None:
@@ -394,18 +396,28 @@ def _within_calendar(value: Any) -> Any:
         return value if all(map(is_, items, value)) else type(value)(items)
     if isinstance(value, dict):
         return {key: _within_calendar(item) for key, item in value.items()}
-    is_line = isinstance(value, msgspec.Struct)
-    if not is_line and not is_dataclass(value):
-        return value
-    names = value.__struct_fields__ if is_line else [f.name for f in fields(value)]
     changes = {}
-    for name in names:
+    for name in _fields(type(value)):
         old = getattr(value, name)
         new = _within_calendar(old)
         if new is not old:
             changes[name] = new
-    change = msgspec.structs.replace if is_line else replace
-    return change(value, **changes) if changes else value
+    if not changes:
+        return value
+    is_line = isinstance(value, msgspec.Struct)
+    return (msgspec.structs.replace if is_line else replace)(value, **changes)
+
+
+def _fields(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a line or of a domain value; none of what holds no times."""
+    if kind not in _known_fields:
+        names: tuple[str, ...] = ()
+        if issubclass(kind, msgspec.Struct):
+            names = kind.__struct_fields__
+        elif is_dataclass(kind):
+            names = tuple(f.name for f in fields(kind))
+        _known_fields[kind] = names
+    return _known_fields[kind]
 
 
 def _storable(*texts: str) -> None:
