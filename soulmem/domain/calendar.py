@@ -27,6 +27,11 @@ def bounded(moment: datetime) -> datetime:
     return min(max(moment, FIRST), LAST).astimezone(timezone.utc)
 
 
+def within_calendar(value: datetime | None) -> datetime | None:
+    """`bounded` of a moment that may be missing."""
+    return None if value is None else bounded(value)
+
+
 def utc(moment: datetime) -> datetime:
     """The aware moment in UTC, or the calendar's end on that side."""
     try:

@@ -125,6 +125,28 @@ class StoreTooNew(StoreError):
     """The data folder was written by a newer SoulMem."""
 
 
+class StoreDamaged(StoreError):
+    """A stored row cannot be read: what it belongs to is left as it is, and the rest is served.
+
+    what  the row, and why it cannot be read
+    """
+
+    def __init__(self, what: str, whose: str) -> None:
+        words = phrase(
+            "memory_unreadable",
+            "the memory of '{whose}' cannot be read ({what}). Nothing of it is changed, and other characters"
+            " have theirs. To have it back, stop SoulMem and restore a backup (soulmem restore --newest)",
+            whose=whose,
+            what=what,
+        )
+        super().__init__(words)
+        self.what, self._whose = what, whose
+
+    def again(self) -> StoreDamaged:
+        """The same error, to be raised once more."""
+        return StoreDamaged(self.what, self._whose)
+
+
 class StoreBroken(StoreError):
     """The data folder cannot be read."""
 

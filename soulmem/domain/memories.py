@@ -113,7 +113,7 @@ class Memory:
     merged_into: MemoryId | None = None
     kept_apart: bool = False  # the user separated it: it is never joined again
     brought_back: bool = False  # the user undid its forgetting: it stays
-    # The user, a file or a model gave its importance; else the kinds of its lines say it
+    # The user, a file or a model gave its importance
     importance_given: bool = False
 
     def __post_init__(self) -> None:
@@ -130,6 +130,12 @@ class Memory:
                 ),
                 field="importance",
             )
+
+    @property
+    def importance_stays(self) -> bool:
+        """Whether its importance is what is stored; else the kinds of its lines say it."""
+        is_own = self.origin is Origin.USER or self.permanent or self.locked
+        return is_own or self.importance_given or self.origin is Origin.MODEL
 
     @property
     def is_bare_name(self) -> bool:

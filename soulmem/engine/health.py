@@ -63,6 +63,7 @@ def health_of(
     `opened`: the store is open, or cannot be because of `error`; `souls_closed`:
     for want of use, with `closed_pending` memories without a vector; `notes` come from the services.
     """
+    left_out_souls = [note for world in worlds for note in world.notes()]
     if not opened or embedder.state == "loading":
         status = "starting"
     elif (
@@ -70,6 +71,7 @@ def health_of(
         or embedder.state == "error"
         or not store.writable
         or store.losses
+        or left_out_souls
     ):
         status = "degraded"
     else:
@@ -92,5 +94,10 @@ def health_of(
         souls_closed=souls_closed,
         core_left_out=tuple(core_left_out),
         opening=tuple(opening_of(worlds)),
-        notes=(*([error.wording] if error is not None else ()), *store.losses, *notes),
+        notes=(
+            *([error.wording] if error is not None else ()),
+            *store.losses,
+            *left_out_souls,
+            *notes,
+        ),
     )

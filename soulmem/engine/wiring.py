@@ -195,6 +195,7 @@ def wire_engine(ports: Ports) -> Engine:
         search=recaller.search,
         drain_learning=learner.drain,
         on_new_texts=embedding.wake,
+        judge=embedding.importance,
     )
     llms = LlmAccess(ports.llm, lifecycle.is_generating, events)
     consolidator = Consolidator(

@@ -112,6 +112,22 @@ class SoulRecalls:
 
 
 @dataclass(frozen=True, slots=True)
+class Damage:
+    """A stored row that cannot be read.
+
+    souls  whose it is, as far as that can be read
+    chat   which chat's, if it is the head of one
+    name   of its soul, if it is the row of one and that can be read
+    what   the row, and why it cannot be read
+    """
+
+    souls: tuple[SoulId, ...]
+    chat: ChatId | None
+    name: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoreHealth:
     """State of the store.
 
@@ -159,6 +175,12 @@ class Store(Protocol):
 
     async def owners(self) -> list[Owner]:
         """Owners who have a soul or a chat."""
+
+    async def damages(self, owner: Owner) -> list[Damage]:
+        """The rows that `souls`, `chats`, `deletions` and `llm_usage` leave out, as they cannot be read.
+
+        Reading what is of one soul or chat raises StoreDamaged instead.
+        """
 
     async def souls(self, owner: Owner) -> list[Soul]:
         """All souls of the owner, bin included, oldest first."""

@@ -8,12 +8,15 @@ from the texts.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from datetime import datetime
 from math import isfinite
+from operator import is_
+from typing import Any
 
 import msgspec
 
+from soulmem.domain.calendar import FIRST, LAST, bounded
 from soulmem.domain.derivations import Derivation
 from soulmem.domain.dialogue import Chat, Message, text_hash
 from soulmem.domain.edges import Edge
@@ -28,6 +31,8 @@ from soulmem.domain.usage import RecallRecord, Usage
 
 VERSION = 1  # of the format; a reader refuses a higher one
 _MOST_BROKEN = 20  # broken lines that are listed
+_TIMELESS = {type(None), str, int, float, bool}
+_known_fields: dict[type[Any], tuple[str, ...]] = {}
 # Characters that some readers take for line ends; in JSON they occur only inside texts.
 _SEPARATORS = {c.encode(): b"\\u%04x" % ord(c) for c in "\x85\u2028\u2029"}
 
@@ -168,7 +173,7 @@ def read_bundle(data: bytes) -> Bundle:
     decoder = msgspec.json.Decoder(Line)
     for number, raw in _numbered(data):
         try:
-            line = decoder.decode(raw)
+            line = _within_calendar(decoder.decode(raw))
             too_new = isinstance(line, Head) and line.version > VERSION
             if not too_new:
                 _take(bundle, line, number)
@@ -245,7 +250,6 @@ def _take_chat(bundle: Bundle, chat: Chat) -> None:
         ids += [chat.parent.chat, chat.parent.slot]
     for id_ in ids:
         check_id(id_, "chat")
-    _aware(chat.created, chat.tail_since)
     bundle.chats[chat.id] = chat
     bundle.messages.setdefault(chat.id, [])
 
@@ -255,7 +259,6 @@ def _take_message(bundle: Bundle, line: MessageLine) -> None:
     check_id(message.slot, "slot")
     for soul in message.present or ():
         check_id(soul, "present")
-    _aware(message.sent_at, message.story_at)
     _storable(message.text, message.speaker, message.story or "")
     if message.hash != text_hash(message.text):
         raise Unprocessable(
@@ -306,15 +309,12 @@ def _with_own_state(memory: Memory) -> Memory:
 def _take_memory(bundle: Bundle, memory: Memory) -> None:
     _check_soul(bundle, memory.soul)
     check_id(memory.id, "memory")
-    span = memory.situation.time_span
-    _aware(memory.created, *((span.start, span.end) if span else ()))
     _storable(memory.text, *memory.tags)
     bundle.memories[memory.id] = _with_own_state(memory)
 
 
 def _take_edge(bundle: Bundle, edge: Edge) -> None:
     _check_soul(bundle, edge.soul)
-    _aware(edge.touched)
     if not isfinite(edge.stability) or not isfinite(edge.at_turn or 0.0):
         raise Unprocessable(
             phrase("bundle_edge_number", "a number of the edge is not finite")
@@ -324,7 +324,6 @@ def _take_edge(bundle: Bundle, edge: Edge) -> None:
 
 def _take_usage(bundle: Bundle, usage: Usage) -> None:
     _check_soul(bundle, usage.soul)
-    _aware(usage.first.moment, *(stamp.moment for stamp in usage.stamps))
     if not usage.stamps:
         raise Unprocessable(phrase("bundle_usage", "a usage without any moment"))
     bundle.usages[usage.memory] = usage
@@ -343,7 +342,6 @@ def _take_fading(bundle: Bundle, record: FadingRecord) -> None:
     check_id(record.memory, "memory")
     units = [unit.retention for unit in record.units]
     for state in (*units, *(anchor.retention for anchor in record.anchors)):
-        _aware(state.touched)
         if not isfinite(state.stability) or not isfinite(state.at_turn or 0.0):
             raise Unprocessable(
                 phrase("bundle_fading_number", "a number of what fades is not finite")
@@ -360,7 +358,6 @@ def _take_fading(bundle: Bundle, record: FadingRecord) -> None:
 def _take_derivation(bundle: Bundle, derivation: Derivation) -> None:
     _check_soul(bundle, derivation.soul)
     check_id(derivation.id, "derivation")
-    _aware(derivation.made)
     if not derivation.read:
         raise Unprocessable(phrase("bundle_derivation", "a derivation of nothing"))
     bundle.derivations[derivation.id] = derivation
@@ -369,7 +366,6 @@ def _take_derivation(bundle: Bundle, derivation: Derivation) -> None:
 def _take_recall(bundle: Bundle, record: RecallRecord) -> None:
     _check_soul(bundle, record.soul)
     check_id(record.trace, "trace")
-    _aware(record.stamp.moment)
     bundle.recalls[record.trace] = record
 
 
@@ -384,9 +380,44 @@ def _check_soul(bundle: Bundle, soul: SoulId) -> None:
         )
 
 
-def _aware(*times: datetime | None) -> None:
-    if any(time is not None and time.tzinfo is None for time in times):
-        raise Unprocessable(phrase("time_no_zone", "a time without a zone"))
+def _within_calendar(value: Any) -> Any:
+    """The value with each time that it holds, or the nearest one that has a date in every zone.
+
+    Raises Unprocessable for a time without a zone.
+    """
+    if type(value) in _TIMELESS:
+        return value
+    if isinstance(value, datetime):
+        if value.tzinfo is None:
+            raise Unprocessable(phrase("time_no_zone", "a time without a zone"))
+        return value if FIRST <= value <= LAST else bounded(value)
+    if isinstance(value, tuple | list):
+        items = [_within_calendar(item) for item in value]
+        return value if all(map(is_, items, value)) else type(value)(items)
+    if isinstance(value, dict):
+        return {key: _within_calendar(item) for key, item in value.items()}
+    changes = {}
+    for name in _fields(type(value)):
+        old = getattr(value, name)
+        new = _within_calendar(old)
+        if new is not old:
+            changes[name] = new
+    if not changes:
+        return value
+    is_line = isinstance(value, msgspec.Struct)
+    return (msgspec.structs.replace if is_line else replace)(value, **changes)
+
+
+def _fields(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a line or of a domain value; none of what holds no times."""
+    if kind not in _known_fields:
+        names: tuple[str, ...] = ()
+        if issubclass(kind, msgspec.Struct):
+            names = kind.__struct_fields__
+        elif is_dataclass(kind):
+            names = tuple(f.name for f in fields(kind))
+        _known_fields[kind] = names
+    return _known_fields[kind]
 
 
 def _storable(*texts: str) -> None:

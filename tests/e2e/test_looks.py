@@ -1,4 +1,4 @@
-"""Habits by clicks; each page and dialog legible in each theme; all by keyboard."""
+"""Habits by clicks; each page and dialog legible in each theme; all by keyboard; texts that mean harm are text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from .axe import serious_findings
-from .memory_window import MemoryWindow
+from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow
 from .stories import KEY
 from .test_window import CHINESE, ENGLISH, PAGES, Scene
 
@@ -235,3 +235,137 @@ def test_the_window_is_worked_by_keyboard_alone(window: MemoryWindow) -> None:
     assert tab.evaluate(in_row), "the focus is back where it was"
     keys.press("Escape")
     tab.locator("#soulmem_browser").wait_for(state="detached")
+
+
+# Ways in which a text becomes more than text, and ways to push things aside
+HARM = (
+    """<img src=x onerror="globalThis.harmed.push('{place}')">"""
+    """'"></textarea></option><svg onload="globalThis.harmed.push('{place}')"></svg>"""
+    """<script>globalThis.harmed.push('{place}')</script><style>* {{ display: none }}</style>"""
+    """[click](javascript:alert(1)) <iframe src="javascript:parent.harmed.push('{place}')"></iframe>"""
+    """{{{{char}}}} &lt;b&gt; %s \u202egnihton \u0301\u0301\u0301\u0301"""
+) % ("W" * 400)
+# What of it became more than text, wherever it stands
+HARMED = """() => [...globalThis.harmed, ...[...document.querySelectorAll(
+    'img[src="x"], svg[onload], [onerror], iframe[src^="javascript"], a[href^="javascript"], body style')]
+    .filter(one => one.closest('#soulmem_browser, #soulmem_drawer, dialog, #toast-container'))
+    .map(one => one.outerHTML.slice(0, 200))]"""
+
+TYPED = """() => [...document.querySelectorAll('#soulmem_browser :is(input, textarea)')]
+    .map(one => one.value).join(' ')"""
+
+
+def harmful(place: str) -> str:
+    """A text that does harm wherever it is taken for code, and says where it stands."""
+    return f"HARM-{place} {HARM.format(place=place)}"
+
+
+def fill_with_harm(window: MemoryWindow) -> set[str]:
+    """Such texts in everything that is shown; the places of those that some page must show."""
+    ask, soul = window.world.sidecar.ask, window.soul
+
+    def add(kind: str, **more: object) -> str:
+        body = {"soul": soul, "kind": kind, "text": harmful(kind), **more}
+        return str(ask("POST", "/memories", body)["id"])
+
+    noted = add("note", permanent=True)
+    ask("PATCH", f"/memories/{noted}", {"tags": [harmful("tag")]})
+    place = add("concept", fields={"concept_type": "entity", "description": "old"})
+    add(
+        "concept",
+        text=harmful("person"),
+        fields={
+            "concept_type": "entity",
+            "aliases": [harmful("alias")],
+            "description": harmful("description"),
+        },
+        edges=[{"kind": "relates", "to": place, "verb": harmful("verb")}],
+    )
+    add(
+        "episode",
+        fields={
+            "location": harmful("location"),
+            "situation": harmful("situation"),
+            "participants": [{"name": harmful("participant")}],
+            "emotions": [{"label": harmful("feeling"), "intensity": 0.9}],
+            "time_span": {"story": harmful("story")},
+        },
+        tags=["story"],
+    )
+    add("trigger", edges=[{"kind": "fires", "to": add("action"), "probability": 1.0}])
+    ask("DELETE", f"/memories/{window.note(harmful('binned'))}")
+    changed = window.note("The mule is grey.")
+    window.tool(
+        "update_memory_node", memory_id=changed, new_content=harmful("rewritten")
+    )
+    window.tool("delete_memory", memory_id=changed, reason=harmful("reason"))
+    ask("POST", "/jobs", {"kind": "digest", "soul": soul, "arguments": {}})
+    return {
+        "note",
+        "tag",
+        "person",
+        "episode",
+        "action",
+        "binned",
+        "rewritten",
+        "reason",
+    }
+
+
+def test_texts_that_mean_harm_are_shown_as_text_and_push_nothing_aside(
+    window: MemoryWindow,
+) -> None:
+    tab, page = window.tab, window.page
+    name = "Mira <img src=x onerror=globalThis.harmed.push('name')>"
+    exchanges = [(harmful("question"), harmful("answer")), KEY.exchange]
+    tab.add_init_script("globalThis.harmed = [];")
+    window.enter_chat("looks-harm", name, "en", exchanges)
+    places = fill_with_harm(window)
+    page.open_drawer()
+    tab.evaluate(UNFOLD, "#soulmem_drawer details")
+    seen = [tab.locator("#soulmem_drawer").inner_text()]
+    assert tab.evaluate(TOO_WIDE.replace("soulmem_browser", "soulmem_drawer")) == []
+    tab.locator("#soulmem_browse").click()
+    tab.locator('[data-page="her"] .soulmem_count_card').first.wait_for()
+    for size in (DESKTOP, PHONE):
+        tab.set_viewport_size(size)  # type: ignore[arg-type]
+        for shown in (*PAGES, *BEHIND):
+            seen.append(window.turn_to(shown).inner_text())
+            window.settle()
+            seen.append(tab.locator("#soulmem_browser").inner_text())
+            page.screenshot(f"harm-{shown}-{size['width']}")
+            assert tab.evaluate(HARMED) == [], shown
+            assert tab.evaluate(TOO_WIDE) == [], (shown, size)
+    tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
+    window.turn_to("memories")
+    for place in ("note", "person", "episode", "action"):
+        window.show(f"HARM-{place}")
+        window.settle()
+        seen += [tab.locator("#soulmem_browser").inner_text(), tab.evaluate(TYPED)]
+        assert tab.evaluate(HARMED) == [], place
+        assert tab.evaluate(TOO_WIDE) == [], place
+        window.press("#soulmem_back")
+
+    # What the sidecar refuses, in its words
+    refusal = {"error": "unprocessable", "message": harmful("refusal"), "field": "q"}
+    tab.route("**/memories?*", lambda route: route.fulfill(status=422, json=refusal))
+    tab.fill("#soulmem_search", "oak")
+    tab.locator(".soulmem_notice", has_text="HARM-refusal").wait_for()
+    assert tab.evaluate(HARMED) == []
+    assert tab.evaluate(TOO_WIDE) == []
+    tab.unroute("**/memories?*")
+
+    # What would come to mind, and why
+    short = """HARM <img src=x onerror="globalThis.harmed.push('recalled')">"""
+    window.note(f"The brass key of the mill hangs on a nail. {short}")
+    window.turn_to("recall")
+    tab.fill("#soulmem_try_line", "Where is the brass key of the mill?")
+    tab.locator("#soulmem_try_go").click()
+    row = tab.locator("#soulmem_browser .soulmem_recalled_item", has_text="HARM").first
+    row.locator(".soulmem_press").click()
+    tab.locator(".soulmem_column_detail .soulmem_verdict_stronger").wait_for()
+    window.settle()
+    assert tab.evaluate(HARMED) == []
+    assert tab.evaluate(TOO_WIDE) == []
+    lacking = {place for place in places if not any(f"HARM-{place}" in s for s in seen)}
+    assert lacking == set(), "shown nowhere"

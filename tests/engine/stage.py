@@ -28,6 +28,7 @@ from soulmem.engine.runtime.jobs import ENDED, JobView
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.world import World
+from soulmem.ports.backups import Backups
 from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Store
 from soulmem.ports.token_store import TokenStore
@@ -114,7 +115,9 @@ class Stage:
         images: SnapshotStore | None = None,
         tokens: TokenStore | None = None,
         judges_lines: bool = False,
+        backups: Backups | None = None,
     ) -> None:
+        self.backups = backups
         self.judges_lines = judges_lines
         self.tokens = tokens
         self.images: SnapshotStore | None = images
@@ -154,6 +157,7 @@ class Stage:
                 images=self.images,
                 tokens=self.tokens,
                 judges_lines=self.judges_lines,
+                backups=self.backups,
             )
         )
 

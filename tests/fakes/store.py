@@ -24,6 +24,7 @@ from soulmem.domain.streams import StreamEvent
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.ports.store import (
     Change,
+    Damage,
     RankedMessage,
     SoulGraph,
     SoulRecalls,
@@ -116,6 +117,10 @@ class FakeStore:
             _check_protected(world, change)
         _apply(world, change)
         self._worlds[change.owner] = world
+
+    async def damages(self, owner: Owner) -> list[Damage]:
+        self._check_open()
+        return []
 
     async def owners(self) -> list[Owner]:
         self._check_open()

@@ -182,6 +182,8 @@ def soul_row(owner: Owner, soul: Soul) -> Row:
 
 def soul_of(line: str) -> Soul:
     key, name, names, settings, state, created = json.loads(line)
+    if not name and state == SoulState.ACTIVE.value:  # of one that was purged
+        raise ValueError("an active soul without a name")
     return Soul(
         id=SoulId(key),
         name=name,

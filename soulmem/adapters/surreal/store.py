@@ -17,6 +17,13 @@ from soulmem.adapters.surreal import (
     rows,
 )
 from soulmem.adapters.surreal.connection import Connection, Run
+from soulmem.adapters.surreal.damages import (
+    OF_OWNER,
+    damages,
+    parsed,
+    parsed_page,
+    readable,
+)
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
 from soulmem.adapters.surreal.marks import Marks, stored_marks
@@ -47,6 +54,7 @@ from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord
 from soulmem.ports.store import (
     Change,
+    Damage,
     RankedMessage,
     SoulGraph,
     SoulRecalls,
@@ -131,16 +139,26 @@ class SurrealStore(StreamEventRows):
         (names,) = await self._connection.read(lambda run: run(bound(sql)))
         return [Owner(owner) for owner in sorted(names)]
 
+    async def damages(self, owner: Owner) -> list[Damage]:
+        found: list[Damage] = []
+        for table, parse, places in OF_OWNER:
+            read = partial(damages, table, parse, places)
+            found += await self._range(table, [owner], read)
+        return found
+
     async def souls(self, owner: Owner) -> list[Soul]:
-        souls = await self._range(rows.SOULS, [owner], rows.soul_of)
+        read = partial(readable, rows.soul_of)
+        souls = await self._range(rows.SOULS, [owner], read)
         return sorted(souls, key=_age)
 
     async def chats(self, owner: Owner) -> list[Chat]:
-        chats = await self._range(rows.CHATS, [owner], rows.chat_of)
+        read = partial(readable, rows.chat_of)
+        chats = await self._range(rows.CHATS, [owner], read)
         return sorted(chats, key=_age)
 
     async def messages(self, owner: Owner, chat: ChatId) -> list[RankedMessage]:
-        messages = await self._range(MESSAGES, [owner, chat], message_of)
+        read = partial(parsed, MESSAGES, chat, message_of)
+        messages = await self._range(MESSAGES, [owner, chat], read)
         return await asyncio.to_thread(sorted, messages, key=_rank)
 
     async def message_count(self, owner: Owner, chat: ChatId) -> int:
@@ -175,7 +193,9 @@ class SurrealStore(StreamEventRows):
         if self._shelves.has(owner, soul):
             load = partial(self._shelves.pages, owner=owner, soul=soul)
             for text in await self._connection.read(load):
-                yield await asyncio.to_thread(parse, text)
+                yield await asyncio.to_thread(
+                    parsed_page, rows.MEMORIES, soul, parse, text
+                )
 
     async def shelve(
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
@@ -267,6 +287,7 @@ class SurrealStore(StreamEventRows):
     async def edge_vectors(self, owner: Owner, soul: SoulId) -> list[EdgeVector]:
         which = "owner = $owner AND soul = $soul AND key > $after"
         sql = f"SELECT * OMIT id FROM edge_vector WHERE {which} ORDER BY key LIMIT $limit;"
+        read = partial(parsed, rows.EDGE_VECTORS, soul, rows.edge_vector_of)
 
         async def load(run: Run) -> list[EdgeVector]:
             values: list[EdgeVector] = []
@@ -274,7 +295,7 @@ class SurrealStore(StreamEventRows):
             while True:
                 query = bound(sql, owner=owner, soul=soul, after=last, limit=limit)
                 (page,) = await run(query)
-                values += await asyncio.to_thread(_parse, rows.edge_vector_of, page)
+                values += await asyncio.to_thread(read, page)
                 if len(page) < limit:
                     return values
                 last = values[-1].edge
@@ -296,10 +317,10 @@ class SurrealStore(StreamEventRows):
 
         async def load(run: Run) -> list[AuditEntry]:
             (lines,) = await run(query)
-            entries = await asyncio.to_thread(_parse, governed_rows.audit_of, lines)
+            entries = await asyncio.to_thread(readable, governed_rows.audit_of, lines)
             (lines,) = await run(groups)
             read = audit_groups.matching(wanted)
-            lists = await asyncio.to_thread(_parse, read, lines)
+            lists = await asyncio.to_thread(readable, read, lines)
             entries += (entry for some in lists for entry in some)
             entries.sort(key=lambda entry: entry.id, reverse=True)
             return entries[: wanted.limit]
@@ -307,9 +328,8 @@ class SurrealStore(StreamEventRows):
         return await self._connection.read(load)
 
     async def deletions(self, owner: Owner) -> list[Deletion]:
-        deletions = await self._range(
-            governed_rows.DELETIONS, [owner], governed_rows.deletion_of
-        )
+        read = partial(readable, governed_rows.deletion_of)
+        deletions = await self._range(governed_rows.DELETIONS, [owner], read)
         return sorted(deletions, key=lambda deletion: (deletion.requested, deletion.id))
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
@@ -334,7 +354,8 @@ class SurrealStore(StreamEventRows):
         )
 
     async def llm_usage(self, owner: Owner) -> list[SoulLlmUsage]:
-        return await self._range(governed_rows.BOOKS, [owner], governed_rows.books_of)
+        read = partial(readable, governed_rows.books_of)
+        return await self._range(governed_rows.BOOKS, [owner], read)
 
     async def put_llm_usage(self, owner: Owner, books: SoulLlmUsage) -> None:
         put = "UPSERT type::record('books', $id) CONTENT { told: $told } RETURN NONE;"
@@ -425,7 +446,8 @@ class SurrealStore(StreamEventRows):
         ahead = asyncio.ensure_future(load(""))
         try:
             while True:
-                page = await asyncio.to_thread(parse, await ahead)
+                text = await ahead
+                page = await asyncio.to_thread(parsed_page, table, soul, parse, text)
                 page_keys = keys(page)
                 if len(page_keys) == limit:
                     ahead = asyncio.ensure_future(load(page_keys[-1]))
@@ -437,7 +459,10 @@ class SurrealStore(StreamEventRows):
             ahead.cancel()
 
     async def _range(
-        self, table: rows.Table, prefix: list[str], parse: Callable[[str], T]
+        self,
+        table: rows.Table,
+        prefix: list[str],
+        read: Callable[[Sequence[str]], list[T]],
     ) -> list[T]:
         """All rows whose id consists of `prefix` and a key."""
         start = ", ".join(f"$prefix[{place}]" for place in range(len(prefix)))
@@ -452,7 +477,7 @@ class SurrealStore(StreamEventRows):
                 (lines,) = await run(
                     bound(page, prefix=prefix, first=piece[0], last=piece[-1])
                 )
-                values += await asyncio.to_thread(_parse, parse, lines)
+                values += await asyncio.to_thread(read, lines)
             return values
 
         return await self._connection.read(load)
@@ -476,14 +501,10 @@ async def _rows_of(
         (lines,) = await run(
             bound(sql, owner=owner, soul=soul, after=after, limit=READ_ROWS)
         )
-        values += await asyncio.to_thread(_parse, parse, lines)
+        values += await asyncio.to_thread(parsed, table, soul, parse, lines)
         if len(lines) < READ_ROWS:
             return values
         after = json.loads(lines[-1])[0]
-
-
-def _parse(parse: Callable[[Any], T], lines: Sequence[Any]) -> list[T]:
-    return [parse(line) for line in lines]
 
 
 def _rank(message: RankedMessage) -> int:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.digests import Period
 from soulmem.domain.errors import Unprocessable, span_backwards
 from soulmem.domain.phrases import phrase
@@ -97,4 +98,5 @@ def requested_digests(arguments: object) -> RequestedDigests:
         ) from error
     if asked.start is not None and asked.end is not None and asked.end <= asked.start:
         raise span_backwards("arguments.to")
-    return asked
+    start, end = within_calendar(asked.start), within_calendar(asked.end)
+    return msgspec.structs.replace(asked, start=start, end=end)

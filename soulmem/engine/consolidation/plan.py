@@ -19,6 +19,7 @@ from soulmem.consolidation.marks import (
     stretches,
 )
 from soulmem.consolidation.topic_changes import topic_changes
+from soulmem.domain.calendar import bounded
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory
@@ -250,4 +251,4 @@ def _moment(text: str) -> datetime | None:
         moment = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return moment if moment.tzinfo is not None else None
+    return bounded(moment) if moment.tzinfo is not None else None

@@ -8,7 +8,7 @@ from soulmem.domain.audit import AuditQuery
 from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.phrases import phrase
-from soulmem.domain.soul import SoulState
+from soulmem.engine.editing.locating import mind_with
 from soulmem.engine.editing.undo import Undo, UndoResult
 from soulmem.engine.world.audit import AuditPage
 from soulmem.engine.world.services import Services
@@ -76,11 +76,6 @@ class History:
 
     async def _check_exists(self, owner: Owner, memory: MemoryId) -> None:
         """Raises NotFound for a memory that no soul has."""
-        world = await self._world_of(owner)
-        for soul in list(world.souls.values()):
-            if (
-                soul.state is SoulState.ACTIVE
-                and memory in (await world.mind(soul.id)).memories
-            ):
-                return
-        raise no_memory(memory, field="id")
+        mind = await mind_with(await self._world_of(owner), memory)
+        if memory not in mind.memories:
+            raise no_memory(memory, field="id")

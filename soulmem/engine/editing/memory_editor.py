@@ -74,14 +74,17 @@ class MemoryEditor:
         search: Callable[[World, SoulId, str], Awaitable[list[MemoryId]]],
         drain_learning: Callable[[], Awaitable[None]],
         on_new_texts: Callable[[], None],
+        judge: Callable[[str], Awaitable[float | None]],
     ) -> None:
         """search          ranks a soul's memories by a text, as a recall does
         drain_learning  returns once settled replies have taught
         on_new_texts    called when texts may want a vector
+        judge           how much a text matters by its lines; None while these are not told
         """
         self._world_of = services.world_of
         self._drain_learning = drain_learning
         self._on_new_texts = on_new_texts
+        self._judge = judge
         self._search = search
         self._auditor = services.auditor
         self._compute = services.compute
@@ -447,7 +450,27 @@ class MemoryEditor:
         change: MindChange,
         author: ChangeAuthor,
     ) -> None:
+        memories = [await self._with_figure(mind, m) for m in change.put_memories]
+        change = replace(change, put_memories=tuple(memories))
         await self._auditor.carry_out(token, world, mind, change, author)
+
+    async def _with_figure(self, mind: Mind, memory: Memory) -> Memory:
+        """The memory; one that becomes the user's own keeps what it matters by now."""
+        if memory.importance_given or not memory.importance_stays:
+            return memory
+        old = mind.memories.get(memory.id)
+        is_same = old is not None and old.text == memory.text
+        has_it = is_same and old is not None and old.importance_stays
+        if has_it or not mind.line_kinds.judges(memory):
+            return memory
+        figure = None
+        if is_same:
+            figure = await self._compute.run(mind.line_kinds.judged_importance, memory)
+        if figure is None:
+            figure = await self._judge(said(memory))
+        return (
+            memory if figure is None else replace(memory, importance=round(figure, 4))
+        )
 
 
 def _importance(new: NewMemory) -> float | None:

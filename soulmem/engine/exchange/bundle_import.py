@@ -161,7 +161,7 @@ class BundleImport:
         """Those of the ids that memories of the owner's other souls have: they must not be overwritten."""
         foreign: set[MemoryId] = set()
         if wanted:
-            for other in list(world.souls):
+            for other in [*world.souls, *world.unreadable]:
                 if other != soul:
                     foreign |= wanted & await self._memory_ids(world, other)
         return foreign

@@ -121,10 +121,19 @@ class KindTable:
 
     def importance_of(self, memory: Memory) -> float:
         """How much a memory matters, 0..1: the figure that it was given, or what the kinds of its lines say."""
+        judged = None if memory.importance_stays else self.judged_importance(memory)
+        return memory.importance if judged is None else judged
+
+    def judged_importance(self, memory: Memory) -> float | None:
+        """How much its lines make a memory matter, 0..1; None while they are not judged."""
         row = self._rows.row(memory.id)
-        if row is None or not self._is_judged(row) or _has_figure(memory):
-            return memory.importance
+        if row is None or not self._is_judged(row):
+            return None
         return float(self._columns.importance[row])
+
+    def judges(self, memory: Memory) -> bool:
+        """Whether the lines of memories of this kind say how much they matter."""
+        return MEMORY_KINDS.index(memory.kind) in _JUDGED
 
     def weighed(self, memory: Memory) -> Memory:
         """The memory with the importance that it has by now."""
@@ -140,7 +149,7 @@ class KindTable:
         return row < len(self._scores) and not np.isnan(self._scores[row, 0])
 
     def _weigh(self, memories: dict[int, Memory]) -> None:
-        rows = [row for row, memory in memories.items() if not _has_figure(memory)]
+        rows = [row for row, memory in memories.items() if not memory.importance_stays]
         if rows:
             self._columns.importance[rows] = importances(self._scores[rows])
 
@@ -149,8 +158,3 @@ class KindTable:
         if n > size:
             more = np.full((max(n, size + size // 2) - size, len(KINDS)), np.nan)
             self._scores = np.concatenate([self._scores, more.astype(np.float32)])
-
-
-def _has_figure(memory: Memory) -> bool:
-    """Whether somebody, or a model, said how much it matters."""
-    return memory.importance_given or memory.origin is Origin.MODEL

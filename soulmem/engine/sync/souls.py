@@ -56,6 +56,7 @@ class SoulService:
         `settings` is a change of single settings, or the complete new settings.
         """
         world = await self._world_of(owner)
+        world.check_readable(soul)
         async with world.writing as token:
             old = world.souls.get(soul)
             base = old or Soul(

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.digests import Period
 from soulmem.domain.errors import Unprocessable, no_memory, span_backwards
 from soulmem.domain.ids import MemoryId, Owner
@@ -172,7 +173,8 @@ class Tools:
             isinstance(asked, wanted.SearchMemoriesInTime)
             and asked.time_range is not None
         ):
-            span = TimeRange(asked.time_range.start, asked.time_range.end)
+            start, end = asked.time_range.start, asked.time_range.end
+            span = TimeRange(within_calendar(start), within_calendar(end))
             if (
                 span.start is not None
                 and span.end is not None

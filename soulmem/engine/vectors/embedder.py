@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.conversation.importance import importances
 from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner
 from soulmem.domain.phrases import Wording
@@ -198,6 +199,11 @@ class EmbeddingService:
         except SoulMemError as error:
             self._fail(error)
             return None
+
+    async def importance(self, text: str) -> float | None:
+        """How much a text matters by the kinds of its lines, 0..1; None while these are not told."""
+        scores = await self.kinds([text])
+        return None if scores is None else round(float(importances(scores)[0]), 4)
 
     async def likeliest(
         self, lines: Sequence[str], among: Sequence[str]

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from soulmem.domain.calendar import shifted
-from soulmem.domain.errors import SoulMemError
+from soulmem.domain.errors import SoulMemError, StoreDamaged
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.phrases import Wording, phrase
 from soulmem.engine.mind.mind import Mind
@@ -133,6 +133,8 @@ class Attempts:
 
 
 def _note(piece: Piece, name: str, error: BaseException) -> Wording:
+    if isinstance(error, StoreDamaged):
+        return error.wording
     # What an exception says may quote a chat; what the engine says never does.
     why = error.message if isinstance(error, SoulMemError) else type(error).__name__
     if piece.soul is None:

@@ -84,6 +84,8 @@ class Opener:
         indexing = mind.terms.end_loading()
         while await self._compute.run(next, indexing, self) is not self:
             pass
+        orphans = await self._compute.run(_orphans, mind)
+        world.check_whole(mind, len(orphans.drop_memories))
         for log in chats:
             await world.repair(
                 token, mind, await self._compute.run(world.missing_of_chat, mind, log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import traceback
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -13,9 +14,10 @@ from functools import partial
 from soulmem.conversation.episodes import episode_of, settled_count
 from soulmem.conversation.text_analysis import TextAnalyses
 from soulmem.domain.dialogue import Chat, ChatState
-from soulmem.domain.errors import SoulMemError, no_chat, no_soul
+from soulmem.domain.errors import SoulMemError, StoreDamaged, no_chat, no_soul
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, Place
+from soulmem.domain.phrases import Wording
 from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
@@ -68,6 +70,9 @@ class World:
         self._soul_defaults = soul_defaults
         self.souls: dict[SoulId, Soul] = {}
         self.heads: dict[ChatId, Chat] = {}
+        # what stands in the store and cannot be read: it is left out, and nothing of it is written
+        self.unreadable: dict[SoulId, StoreDamaged] = {}
+        self._unreadable_chats: dict[ChatId, StoreDamaged] = {}
         self.minds: dict[SoulId, Mind] = {}
         # partly filled minds of souls that are being opened, and of how many memories, where that is known
         self.opening: dict[SoulId, Mind] = {}
@@ -93,22 +98,57 @@ class World:
         self._keys = EpisodeKeys()
 
     async def load(self) -> None:
-        """Read souls and heads of chats from the store."""
-        for soul in await self._store.souls(self.owner):
+        """Read souls and heads of chats from the store, without the souls that cannot be read."""
+        souls = {soul.id: soul for soul in await self._store.souls(self.owner)}
+        for damage in await self._store.damages(self.owner):
+            if damage.chat is not None:
+                chat_error = StoreDamaged(damage.what, damage.chat)
+                self._unreadable_chats[damage.chat] = chat_error
+            for key in damage.souls:
+                known = souls.pop(key, None)
+                name = damage.name if known is None else known.name
+                if key not in self.unreadable:
+                    self.unreadable[key] = StoreDamaged(damage.what, name or key)
+        for soul in souls.values():
             self.souls[soul.id] = replace(
                 soul, settings=soul.settings.over(self._soul_defaults)
             )
         self.heads = {c.id: c for c in await self._store.chats(self.owner)}
 
+    def notes(self) -> list[Wording]:
+        """For the user: what cannot be read."""
+        errors = (*self._unreadable_chats.values(), *self.unreadable.values())
+        return list({error.what: error.wording for error in errors}.values())
+
+    def check_readable(self, soul: SoulId) -> None:
+        """Raises StoreDamaged for a soul that is stored and cannot be read."""
+        if soul in self.unreadable:
+            raise self.unreadable[soul].again()
+
+    def check_whole(self, mind: Mind, orphans: int) -> None:
+        """Raises StoreDamaged where a chat that cannot be read may be one of the soul's.
+
+        orphans  how many of its memories belong to no chat that can be read
+        """
+        for chat, error in self._unreadable_chats.items():
+            heads = self.heads.values()
+            own = (head for head in heads if mind.soul.id in (*head.souls, *head.cast))
+            forked = any(head.parent and head.parent.chat == chat for head in own)
+            if orphans or forked:
+                raise error.again()
+
     def soul(self, soul: SoulId, field: str = "soul") -> Soul:
-        """The active soul of that id. Raises NotFound."""
+        """The active soul of that id. Raises NotFound, and StoreDamaged where it cannot be read."""
+        self.check_readable(soul)
         stored_soul = self.souls.get(soul)
         if stored_soul is None or stored_soul.state is SoulState.BIN:
             raise no_soul(soul, field)
         return stored_soul
 
     def head(self, chat: ChatId, field: str = "chat") -> Chat:
-        """The active chat of that id. Raises NotFound."""
+        """The active chat of that id. Raises NotFound, and StoreDamaged where it cannot be read."""
+        if chat in self._unreadable_chats:
+            raise self._unreadable_chats[chat].again()
         chat_head = self.heads.get(chat)
         if chat_head is None or chat_head.state is ChatState.BIN:
             raise no_chat(chat, field)
@@ -127,7 +167,9 @@ class World:
         return chat
 
     async def log(self, chat: ChatId) -> ChatLog | None:
-        """The chat with its messages; None when it is unknown."""
+        """The chat with its messages; None when it is unknown. Raises StoreDamaged where it cannot be read."""
+        if chat in self._unreadable_chats:
+            raise self._unreadable_chats[chat].again()
         head = self.heads.get(chat)
         if head is None:
             return None
@@ -193,7 +235,8 @@ class World:
 
     def is_fully_open(self) -> bool:
         """Whether every soul that is not purged is open."""
-        return all(soul.id in self.minds for soul in self.souls.values() if soul.name)
+        souls = [soul.id for soul in self.souls.values() if soul.name]
+        return not self.unreadable and all(soul in self.minds for soul in souls)
 
     async def ancestors(self, chat: Chat) -> list[ChatLog]:
         """Logs of the parents of a branch, nearest first."""
@@ -411,6 +454,15 @@ class World:
             mind = self._with_clock(await self._open_mind(token, self, mind))
             await self._on_new_mind(mind)
             await self._loader.warm_up(self.owner, mind)
+        except StoreDamaged as error:
+            raise StoreDamaged(error.what, soul.name) from error
+        except SoulMemError:
+            raise
+        except Exception as error:  # rows that can be read and do not fit together
+            # What an exception says may quote a chat.
+            places = "".join(traceback.format_tb(error.__traceback__))
+            log.error("soul %s: %s\n%s", soul.id, type(error).__name__, places)
+            raise StoreDamaged(type(error).__name__, soul.name) from error
         finally:
             del self.opening[soul.id]
         return mind

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
-from soulmem.domain.calendar import bounded
+from soulmem.domain.calendar import within_calendar as within_calendar
 from soulmem.domain.ids import ID_PATTERN
 
 HASH_PATTERN = r"^[0-9a-f]{16}\Z"
@@ -49,11 +49,6 @@ class Confirm(Query, frozen=True):
     """The user's confirmation, where one is required."""
 
     confirm: Annotated[str, Meta(max_length=2_000)] | None = None
-
-
-def within_calendar(value: datetime | None) -> datetime | None:
-    """The same moment in UTC, or the nearest one that has a date in every zone; None stays None."""
-    return None if value is None else bounded(value)
 
 
 def without_repeats(values: Iterable[_T]) -> tuple[_T, ...]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis.stateful import run_state_machine_as_test
 
+from soulmem.domain.calendar import FIRST, LAST
 from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import NotFound, StoreFull
@@ -453,3 +455,27 @@ async def test_only_a_soul_in_use_is_written_out() -> None:
     with pytest.raises(NotFound):
         await exported(stage)
     await stage.stop()
+
+
+@pytest.mark.parametrize(
+    "moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"]
+)
+async def test_times_at_the_ends_of_the_calendar_come_in_within_it(moment: str) -> None:
+    origin, other = Stage(), Stage()
+    await full_soul(origin)
+    data = re.sub(
+        rb'"\d{4}-\d\d-\d\dT[^"]*"', f'"{moment}"'.encode(), await exported(origin)
+    )
+    await origin.stop()
+    await other.start()
+    await other.soul()
+    await take_in(other, data)
+    for _ in range(2):
+        await other.engine.idle.run()
+    answer = await other.recall("What happened on the last day of the year?")
+    memories = await other.listed()
+    await other.stop()
+    assert data.count(moment.encode()) > 20
+    assert answer.trace
+    assert len(memories) > 5
+    assert all(FIRST <= memory.created <= LAST for memory in memories)

@@ -22,8 +22,10 @@ from soulmem.domain.errors import (
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState
 from soulmem.engine.api.requests import MemoryPatch
+from soulmem.engine.consolidation.on_request import PERIODS
+from soulmem.engine.runtime.jobs import JobState
 from soulmem.engine.tools.definitions import TOOLS
-from tests.engine.stage import ME, Stage, line, lines
+from tests.engine.stage import ME, Stage, ended, line, lines
 from tests.examples import few
 
 GUARDS: tuple[dict[str, Any], ...] = (
@@ -150,6 +152,23 @@ async def test_a_search_finds_and_is_noted(stage: Stage) -> None:
     assert await call(
         stage, "search_memories", query="brass key", time_range={"from": start}
     ) == {"memories": []}
+
+
+async def test_spans_may_end_where_the_calendar_does(stage: Stage) -> None:
+    await stage.soul()
+    await stage.note("the brass key lies under the bridge")
+    span = {"from": "0001-01-01T00:00:00+14:00", "to": "9999-12-31T23:59:59-12:00"}
+    found = await call(stage, "search_memories", query="brass key", time_range=span)
+    jobs = stage.engine.jobs
+    views = [
+        await ended(
+            stage,
+            await jobs.start(ME, "digest", SoulId("s1"), {"period": period, **span}),
+        )
+        for period in PERIODS
+    ]
+    assert len(found["memories"]) == 1
+    assert [view.state for view in views] == [JobState.DONE] * len(PERIODS)
 
 
 async def test_a_search_goes_all_the_way_whatever_it_is_for(stage: Stage) -> None:

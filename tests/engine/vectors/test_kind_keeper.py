@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from soulmem.engine.api.requests import MemoryPatch
+from soulmem.engine.mind.kind_table import Judged
 from soulmem.language.kinds.line_kinds import KINDS
 from tests.engine.stage import ME, Stage, line, lines
 from tests.fakes.embedder import FakeEmbedder
@@ -71,6 +72,35 @@ async def test_an_importance_that_the_user_gave_stays() -> None:
     after = await importance(stage, FILLER)
     await stage.stop()
     assert after == pytest.approx(0.8)
+
+
+async def test_what_is_the_users_own_matters_the_same_however_it_is_judged_later() -> (
+    None
+):
+    stage = Stage(judges_lines=True)
+    await stage.start()
+    await told(stage, MOMENTOUS, PLAIN)
+    edit = stage.engine.memories.patch
+    locked = await edit(ME, await stage.find(f"Al: {PLAIN}"), MemoryPatch(locked=True))
+    made = await stage.note(MOMENTOUS)
+    memories = {made.memory.id: made.memory, locked.memory.id: locked.memory}
+    await stage.engine.embedding.wait_pending()
+
+    mind = await stage.mind()
+    other = Judged(np.full(len(KINDS), 0.3, np.float32))
+    chat_line = await stage.find(f"Al: {MOMENTOUS}")
+    texts = {key: mind.memories[key].text for key in (*memories, chat_line)}
+    mind.line_kinds.take([(key, text, other) for key, text in texts.items()])
+
+    get = stage.engine.memories.get
+    after = {key: (await get(ME, key)).memory.importance for key in texts}
+    await stage.stop()
+    assert made.memory.importance >= 0.6
+    assert locked.memory.importance < 0.2
+    assert {key: after[key] for key in memories} == {
+        key: memory.importance for key, memory in memories.items()
+    }
+    assert after[chat_line] < 0.5  # a line of a chat follows
 
 
 async def test_a_text_that_is_changed_is_judged_anew() -> None:
