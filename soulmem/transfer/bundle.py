@@ -314,7 +314,7 @@ def _take_memory(bundle: Bundle, memory: Memory) -> None:
 
 def _take_edge(bundle: Bundle, edge: Edge) -> None:
     _check_soul(bundle, edge.soul)
-    _aware(edge.touched)
+    _aware(edge.touched, edge.made)
     if not isfinite(edge.stability) or not isfinite(edge.at_turn or 0.0):
         raise Unprocessable(
             phrase("bundle_edge_number", "a number of the edge is not finite")

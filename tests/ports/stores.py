@@ -220,6 +220,7 @@ def edge(
         verb="opens 'it'",
         probability=0.125,
         at_turn=1234.5,
+        made=NOON,
     )
 
 

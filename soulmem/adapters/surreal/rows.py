@@ -127,7 +127,7 @@ EDGES = Table(
             "stability",
             "uses",
         ),
-        *("verb", "probability", "at_turn"),
+        *("verb", "probability", "at_turn", "made"),
     ),
     relation=True,
 )
