@@ -51,6 +51,7 @@ def absence(answer: Recalled) -> str:
         ("你还记得陆远山吗？", "陆远山"),
         ("你还记得韩长风吗？", "韩长风"),  # its given name is a word, too
         ("你还记得顾青禾吗？", "顾青禾"),  # another of that given name is known
+        ("你记得陆若水吧？", "陆若水"),  # its end and the question's are a word
         ("秦如眉后来怎么样了？", "秦如眉"),  # a word of grammar is in it
         ("你认识江青河吗？", "江青河"),  # another name is in it
     ],
