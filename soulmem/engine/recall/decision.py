@@ -96,6 +96,7 @@ class JudgedLine:
     scale     which numbers judge
     memory    float64[m], 0..1, that it is this memory, if the line calls for something
     calls     0..1, that the line calls for something
+    absent    names that it asks for and that the soul has never heard of
     """
 
     line: Line
@@ -105,6 +106,7 @@ class JudgedLine:
     scale: Scale
     memory: Floats
     calls: float
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

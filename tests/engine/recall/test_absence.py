@@ -109,3 +109,21 @@ async def test_it_can_be_switched_off(stage: Stage) -> None:
         ME, SoulId("s1"), "Mira", (), SoulSettings(sections_off=("absence",))
     )
     assert absence(await stage.recall("Do you remember Velimir?")) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("what did Velimir teach you", 0),
+        ("What did Velimir teach you when you were small?", 0),
+        ("陆远山小时候教过你什么？", 0),
+        ("Did Otmar and Velimir teach you how to skate?", 1),
+    ],
+)
+async def test_what_is_asked_of_somebody_unknown_brings_nothing_of_others(
+    stage: Stage, question: str, told: int
+) -> None:
+    await stage.soul(restraint=1.0)
+    answer = await stage.recall(question)
+    assert absence(answer)
+    assert bool(answer.memories) == bool(told)
