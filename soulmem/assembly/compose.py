@@ -18,6 +18,7 @@ from soulmem.assembly.dates import age_text
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.micro_units import MASK
 from soulmem.domain.soul import Soul
 
 
@@ -42,8 +43,13 @@ _BRACE = re.compile(r"\{(?=\\*\{)")
 _OLD_MACRO = re.compile(r"<(?=(?:user|bot|char|group|charifnotgroup)>)", re.IGNORECASE)
 _DEPTH = 4  # messages above the end, where SillyTavern users put lore
 
-# In the header of the first block in which something is blurred.
-_LEGENDS = {
+# In the header of the first block in which something is blurred, in words or with masks.
+_LEGENDS_OF_WORDS = {
+    "en": "[Where a line is vague or has …, {name} no longer remembers more. {name} fills the gap in their own way"
+    " or leaves it open.]",
+    "zh": "[说得含糊或写着…的地方，{name}已经记不清了，会按自己的方式补上或含糊带过。]",
+}
+_LEGENDS_OF_MASKS = {
     "en": "[xxx is what {name} no longer remembers, with a hint in brackets where there is one. {name} fills"
     " the gap in their own way or leaves it open, and never says xxx.]",
     "zh": "[xxx是{name}已经记不清的内容，括号里是仅存的印象。{name}会按自己的方式补上或含糊带过，绝不说出xxx。]",
@@ -192,12 +198,13 @@ class Budget:
         self.tokens_left = tokens
         self.language = language
         self._off = frozenset(off)
-        legends = [
-            _LEGENDS[language],
-            *([_KNOWS[language]] if knows_it_forgets else []),
+        behind = "\n" + _KNOWS[language] if knows_it_forgets else ""
+        self._legends = [
+            without_macros(legend[language].format(name=soul_name))
+            for legend in (_LEGENDS_OF_WORDS, _LEGENDS_OF_MASKS)
         ]
-        self._legend = without_macros("\n".join(legends).format(name=soul_name))
-        self._has_legend = False
+        self._knows = without_macros(behind.format(name=soul_name))
+        self._paid: dict[int, str] = {}  # legends by number
         self._headers = {
             s: without_macros(h.format(name=soul_name))
             for s, h in _HEADERS[language].items()
@@ -238,9 +245,8 @@ class Budget:
         if self.is_off(line.section):
             return False
         cost = line.tokens + self.header_cost(line.section)
-        is_first_mask = line.is_masked and not self._has_legend
-        if is_first_mask:
-            cost += estimate_tokens(self._legend) + 1
+        legends = self._new_legends([line], self._paid)
+        cost += sum(estimate_tokens(legend) + 1 for legend in legends.values())
         if line.scene and line.scene not in self._scenes:
             cost += estimate_tokens(line.scene) + 1
             if not self._scenes:  # what is of today may follow
@@ -250,8 +256,18 @@ class Budget:
         self.tokens_left -= cost
         self._open.add(line.section)
         self._scenes.update([line.scene] if line.scene else [])
-        self._has_legend = self._has_legend or is_first_mask
+        self._paid.update(legends)
         return True
+
+    def _new_legends(
+        self, lines: Iterable[PromptLine], told: Collection[int]
+    ) -> dict[int, str]:
+        """What explains how these lines read, by number, where that was not told yet."""
+        needed = {int(MASK in line.text) for line in lines if line.is_masked}
+        out = {number: self._legends[number] for number in needed.difference(told)}
+        if out and not told:
+            out[max(out)] += self._knows
+        return out
 
     def absence(self, names: Sequence[str]) -> PromptBlock | None:
         """The block that says that nothing is known of these, where there is room for it."""
@@ -275,7 +291,7 @@ class Budget:
         """The blocks of the chosen memories: episodes by `age` (ascending), sections in the prompt by
         importance, facts and impulses in the order of `chosen`.
         """
-        out, has_legend = list[PromptBlock](), False
+        out, legends = list[PromptBlock](), dict[int, str]()
         for section in Section:
             mine = [(m, line) for m, line in chosen if line.section is section]
             if not mine:
@@ -287,8 +303,9 @@ class Budget:
                 mine.sort(key=lambda pair: (-pair[0].importance, pair[0].id))
             lines = tuple(line for _, line in mine)
             head = [header] if (header := self._headers[section]) else []
-            if not has_legend and any(line.is_masked for line in lines):
-                head, has_legend = [*head, self._legend], True
+            new = self._new_legends(lines, legends)
+            head += new.values()
+            legends.update(new)
             inside = section in _IN_PROMPT
             lines = self._in_scenes(lines)
             body = list(_with_scenes(lines))

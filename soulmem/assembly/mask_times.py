@@ -56,7 +56,9 @@ def readable_until(
     words = [match.start() for match in WORD.finditer(text, label)]
     ends = [min((unit.clear for unit in times.units), default=np.inf)]
     ends.append(float(hidden[words].max(initial=0.0)))
-    ends += (unit.gist for unit in _with_gists_shown(times.units) if unit.span.gist)
+    shown_gists = _with_gists_shown(times.units)
+    told_gists = (u for u in shown_gists if u.span.gist and not u.span.is_detail)
+    ends += (unit.gist for unit in told_gists)
     shown = [(stretch, np.inf) for stretch in kept]
     for anchor in times.anchors:
         shown += ((place, anchor.clear) for place in places_of(anchor.text, text))

@@ -1,10 +1,10 @@
-"""Masks: how a text reads whose parts have blurred."""
+"""How a text reads whose parts have blurred: with words for them, or with masks."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from soulmem.domain.micro_units import MASK, Anchor, MicroUnit
 from soulmem.language.scripts import is_unspaced
@@ -19,6 +19,8 @@ WORD = re.compile(r"[^\W_]")  # a letter or digit
 _REPEATED = re.compile(
     rf"(?P<mask>{MASK}(?:\([^()]*\)|（[^（）]*）)?)(?:[\s,，、;；.。!?！？…]+(?P=mask)(?![\w(（]))+"
 )
+GAP = "…"  # words of which nothing is left, where a text reads in words
+_GAPS = re.compile(rf"{GAP}(?:[\s,，、;；.。!！?？]*{GAP})*[.。]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class ReadOut:
 
     text: str
     is_masked: bool = False
-    is_empty: bool = False  # no word of the text is left and no gist
+    is_empty: bool = False  # no word of the text is left, and nothing that it tells of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ class _Hidden:
     start: int
     end: int
     gist: str
+    is_detail: bool
 
 
 def read_out(
@@ -53,6 +56,8 @@ def read_out(
     anchors: Iterable[Anchor] = (),
     kept: Iterable[Stretch] = (),
     *,
+    said: Iterable[Stretch] = (),
+    frame: str = "",
     label: int = 0,
     thresholds: Thresholds | None = None,
 ) -> ReadOut:
@@ -61,6 +66,9 @@ def read_out(
     units    with their visibility as of now; what is outside all of them is clear
     anchors  words that stay within a blurred unit as long as they are clear themselves
     kept     stretches that stay in any case
+    said     stretches that stay as others say them at this moment; they leave nothing of the text
+    frame    "something about {}": a gist stands in the sentence, that of a clause within the frame, and `…`
+             where it is gone, without masks; empty: with masks
     label    characters of the name of who speaks, in front of the text
 
     The outermost blurred unit hides everything in it but these; of units that overlap the first tells its
@@ -70,8 +78,9 @@ def read_out(
     hidden = _hidden(units, limits)
     if not hidden:
         return ReadOut(text)
-    shown = [*_anchored(text, anchors, limits), *kept]
-    is_wide = is_unspaced(text)
+    left = [*_anchored(text, anchors, limits), *kept]
+    shown = [*left, *said]
+    words_for = _Wording(frame, is_wide=is_unspaced(text))
     out, before = list[str](), 0
     is_masked, is_empty = False, True
     for part in hidden:
@@ -79,16 +88,17 @@ def read_out(
         is_empty = is_empty and not WORD.search(text, max(before, label), part.start)
         pieces = list(_pieces(part, shown))
         is_bare = not any(is_shown for _, is_shown in pieces)
-        has_mask, words = _masked(
-            text, pieces, part.gist, is_bare=is_bare, is_wide=is_wide
-        )
+        has_mask, words = _masked(text, pieces, words_for, part, is_bare=is_bare)
         out.append(words)
         is_masked = is_masked or has_mask
-        is_empty = is_empty and is_bare and not part.gist
+        # That there was a name or a number says nothing by itself.
+        is_told = bool(part.gist) and not part.is_detail
+        is_told = is_told or any(s < part.end and part.start < e for s, e in left)
+        is_empty = is_empty and not is_told
         before = part.end
     out.append(text[before:])
     is_empty = is_empty and not WORD.search(text, max(before, label))
-    return ReadOut(_REPEATED.sub(r"\g<mask>", "".join(out)), is_masked, is_empty)
+    return ReadOut(words_for.joined("".join(out)), is_masked, is_empty)
 
 
 def _hidden(units: Iterable[MicroUnit], limits: Thresholds) -> list[_Hidden]:
@@ -99,12 +109,37 @@ def _hidden(units: Iterable[MicroUnit], limits: Thresholds) -> list[_Hidden]:
     for unit in blurred:
         span = unit.span
         if out and span.start < out[-1].end:
-            last = out[-1]
-            out[-1] = _Hidden(last.start, max(last.end, span.end), last.gist)
+            out[-1] = replace(out[-1], end=max(out[-1].end, span.end))
         else:
-            has_gist = unit.retention.visibility >= limits.gist
-            out.append(_Hidden(span.start, span.end, span.gist if has_gist else ""))
+            gist = span.gist if unit.retention.visibility >= limits.gist else ""
+            out.append(_Hidden(span.start, span.end, gist, span.is_detail))
     return out
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """What stands in place of hidden words."""
+
+    frame: str
+    is_wide: bool
+
+    def first(self, part: _Hidden) -> str:
+        """For the first of the words of a stretch."""
+        if not self.frame:
+            return MASK + _in_brackets(part.gist, is_wide=self.is_wide)
+        if not part.gist or part.is_detail:
+            return part.gist or GAP
+        return self.frame.replace("{}", part.gist)
+
+    def other(self) -> str:
+        """For words behind some that stay."""
+        return GAP if self.frame else MASK
+
+    def joined(self, text: str) -> str:
+        """The text with what says the same twice said once."""
+        if self.frame:
+            return _GAPS.sub(GAP, text)
+        return _REPEATED.sub(r"\g<mask>", text)
 
 
 def _anchored(
@@ -142,14 +177,14 @@ def _pieces(part: _Hidden, shown: Sequence[Stretch]) -> Iterator[tuple[Stretch, 
 def _masked(
     text: str,
     pieces: Sequence[tuple[Stretch, bool]],
-    gist: str,
+    words_for: _Wording,
+    part: _Hidden,
     *,
     is_bare: bool,
-    is_wide: bool,
 ) -> tuple[bool, str]:
     """The pieces with masks for the words that do not stay, the first with the gist; whether there is one."""
     out: list[str] = []
-    mask, has_mask = MASK + _in_brackets(gist, is_wide=is_wide), False
+    mask, has_mask = words_for.first(part), False
     for (start, end), is_shown in pieces:
         if is_shown or not (is_bare or WORD.search(text, start, end)):
             out.append(text[start:end])
@@ -158,7 +193,7 @@ def _masked(
         first, last = (start, end) if is_bare else _words_within(text, start, end)
         before, behind = _unpaired(text[first:last])
         out.append(text[start:first] + before + mask + behind + text[last:end])
-        mask, has_mask = MASK, True
+        mask, has_mask = words_for.other(), True
     return has_mask, "".join(out)
 
 

@@ -16,6 +16,7 @@ from soulmem.domain.soul import (
     MOST_KEPT,
     SECTION_NAMES,
     DigestChoice,
+    Masks,
     Push,
     Scope,
     SoulClock,
@@ -253,6 +254,7 @@ class SoulDefaults(Section):
     # Episodes of messages that stay searchable; beyond, the least weight is forgotten.
     keep: int = _limited(50_000, FEWEST_KEPT, MOST_KEPT)
     fades: bool = True  # texts blur with time
+    masks: str = _one_of("words", *(m.value for m in Masks))  # how they read then
     knows_it_forgets: bool = False  # the prompt says so where a text has blurred
     # How often a memory comes to mind by itself
     push: str = _one_of("off", *(p.value for p in Push))
@@ -276,6 +278,7 @@ class SoulDefaults(Section):
             whole_messages=self.whole_messages,
             keep=self.keep,
             fades=self.fades,
+            masks=Masks(self.masks),
             knows_it_forgets=self.knows_it_forgets,
             push=Push(self.push),
             rewords=self.rewords,

@@ -16,12 +16,15 @@ _BEYOND = np.array([(kind.importance or UNREAD) - UNREAD for kind in kinds()])
 
 
 def importances(scores: Floats) -> Floats:
-    """0..1 for each text by its scores, float32[n, kinds]: `UNREAD`, and what its surest kinds say beyond that."""
+    """0..1 for each text by its scores, float32[n, kinds]: `UNREAD`, and what its surest kinds say beyond that.
+
+    The less sure a kind that raises is than one that lowers, the less it raises.
+    """
     weighed = scores * _BEYOND
-    raised = weighed.max(axis=1, initial=0.0)
-    lowered = weighed.min(axis=1, initial=0.0) * (
-        1.0 - scores.max(axis=1, initial=0, where=_BEYOND > 0)
-    )
+    more = scores.max(axis=1, initial=0.0, where=_BEYOND > 0)
+    less = scores.max(axis=1, initial=0.0, where=_BEYOND < 0)
+    raised = weighed.max(axis=1, initial=0.0) * (1.0 - np.maximum(less - more, 0.0))
+    lowered = weighed.min(axis=1, initial=0.0) * (1.0 - more)
     return np.asarray(np.clip(UNREAD + raised + lowered, 0.0, 1.0), np.float32)
 
 

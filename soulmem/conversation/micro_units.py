@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from operator import itemgetter
 
 from soulmem.domain.micro_units import UnitSpan
-from soulmem.language.clauses import Stretch, clauses, quotations
+from soulmem.language.clauses import Stretch, clauses
 from soulmem.language.details import Detail, DetailKind, details
 from soulmem.language.general_rarity import share_of_rare_words, tokens_of
-from soulmem.language.gists import Gists, gist_language, gists_of
+from soulmem.language.gists import gist_language, topic_of, type_words
 from soulmem.language.importance_cues import feeling_words, has_vow_or_date
 from soulmem.language.scripts import is_unspaced
 
@@ -40,59 +38,51 @@ def unit_spans(
     Texts in other languages than English, Chinese and Japanese have clauses only, without gists.
     """
     language = gist_language(text[start:])
-    gists = gists_of(language) if language is not None else None
     inside = []
-    if gists is not None:
+    if language is not None:
         kinds: dict[str, DetailKind | None] = {
             n: DetailKind.NAME for n in new_names if not is_unspaced(n)
         }
         for name, description in names.items():
             kinds[name] = None if description is None else DetailKind.PERSON
         inside = details(text, kinds, place, start)
-    speeches = list(quotations(text, start))
     out: list[UnitSpan] = []
     for clause in clauses(text, start):
         mine = [d for d in inside if clause[0] <= d.start and d.end <= clause[1]]
-        units = list(_detail_units(mine, names, gists)) if gists is not None else []
-        is_spoken = _is_spoken(clause, speeches) if speeches else start > 0
-        unit = _clause_unit(text, clause, gists, language or "", is_spoken=is_spoken)
-        out += _nested(unit, units)
+        units = list(_detail_units(mine, names, language)) if language else []
+        out += _nested(_clause_unit(text, clause, mine, names, language), units)
     return tuple(out)
 
 
-def _is_spoken(clause: Stretch, speeches: Sequence[Stretch]) -> bool:
-    """Whether it stands in quotation marks, which ascend; where there are some, the rest of a message is told."""
-    place = bisect_right(speeches, clause[0], key=itemgetter(0))
-    return place > 0 and clause[1] <= speeches[place - 1][1]
-
-
 def _clause_unit(
-    text: str, clause: Stretch, gists: Gists | None, language: str, *, is_spoken: bool
+    text: str,
+    clause: Stretch,
+    inside: Iterable[Detail],
+    names: Iterable[str],
+    language: str | None,
 ) -> UnitSpan:
     start, end = clause
     words = text[start:end]
     tokens = tokens_of(words)
     gist = ""
-    if gists is not None:
-        beside = text[max(0, start - 1) : start] + text[end : end + 1]
-        gist = gists.of_clause(
-            words,
-            tokens,
-            is_question="?" in beside or "？" in beside,
-            is_action="*" in beside,
-            is_spoken=is_spoken,
-        )
-    salience = _RARITY * share_of_rare_words(tokens, language)
+    if language is not None:
+        # Details go before what is told of them.
+        rest = words
+        for hidden in (*(text[d.start : d.end] for d in inside), *names):
+            rest = rest.replace(hidden, ", ") if hidden else rest
+        gist = topic_of(rest)
+    salience = _RARITY * share_of_rare_words(tokens, language or "")
     salience += _FEELING * (feeling_words(words) > 0) + _VOW * has_vow_or_date(words)
     return UnitSpan(start, end, gist, salience=round(min(salience, 1.0), 4))
 
 
 def _detail_units(
-    inside: Iterable[Detail], names: Mapping[str, str | None], gists: Gists
+    inside: Iterable[Detail], names: Mapping[str, str | None], language: str
 ) -> Iterator[UnitSpan]:
+    types = type_words(language)
     for detail in inside:
         description = _short_gist(names.get(detail.name) or "", detail.name)
-        gist = description or gists.of_detail(detail.kind)
+        gist = description or types[detail.kind.value]
         yield UnitSpan(detail.start, detail.end, gist, is_detail=True)
 
 

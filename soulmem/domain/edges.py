@@ -98,6 +98,7 @@ class Edge:
     at_turn: float | None = (
         None  # the soul's clock when touched, in turns; None: not known, so as `touched` says
     )
+    made: datetime | None = None  # aware; when the user drew it
 
     def __post_init__(self) -> None:
         for name in ("strength", "confidence", "probability"):
@@ -159,6 +160,7 @@ class EdgePage:
     verb: Sequence[str | None]
     probability: Sequence[float | None]
     at_turn: Sequence[float | None]
+    made: Sequence[int | None]  # microseconds since 1970, UTC
 
     def pick(self, which: Sequence[int]) -> EdgePage:
         """The edges at these indices."""
@@ -182,9 +184,14 @@ class EdgePage:
                 verb=self.verb[index],
                 probability=self.probability[index],
                 at_turn=self.at_turn[index],
+                made=_at(self.made[index]),
             )
             for index in range(len(self.id))
         ]
+
+
+def _at(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else EPOCH + microseconds * MICROSECOND
 
 
 def edge_id(

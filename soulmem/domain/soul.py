@@ -81,6 +81,14 @@ LONGEST_HEADER = 500  # characters
 FACTORS = ("importance", "recency", "uses", "refractory", "content", "feedback")
 
 
+class Masks(str, Enum):
+    """How a prompt tells what has blurred: in words, as `xxx(gist)`, or as it was told."""
+
+    WORDS = "words"
+    SEED = "seed"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class SoulSettings:
     """Per-card settings; None means the sidecar's own default."""
@@ -98,6 +106,7 @@ class SoulSettings:
     whole_messages: bool = False
     keep: int = 50_000  # episodes of messages that stay searchable
     fades: bool = True  # texts blur, too; False: they read as they were told
+    masks: Masks = Masks.WORDS  # how a prompt words what has blurred
     knows_it_forgets: bool = False  # the prompt says that it may admit what it forgot
     push: Push = Push.OFF
     rewords: bool = True  # a language model fills gaps with what a reply made of them

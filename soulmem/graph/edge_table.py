@@ -64,6 +64,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._touched = np.zeros(_FIRST_SLOTS, np.int64)
         self._uses = np.zeros(_FIRST_SLOTS, np.uint32)
         self._probability = Sparse()  # by slot
+        self._made = Sparse()  # by slot, in microseconds since 1970
         self._leaving = Chains()  # by source row
         self._arriving = Chains()  # by target row
         self._mentions = Mentions(_MENTIONS)
@@ -78,6 +79,7 @@ class EdgeTable(Mapping[str, Edge]):
             "verbs": packed_texts(self._verbs),
             **named("ids", self._ids.packed()),
             **named("probability", self._probability.packed()),
+            **named("made", self._made.packed()),
             **named("leaving", self._leaving.packed(self._size)),
             **named("arriving", self._arriving.packed(self._size)),
         }
@@ -92,6 +94,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._verb_code = {verb: code for code, verb in enumerate(self._verbs)}
         self._ids = HashIndex.unpacked(part("ids", arrays))
         self._probability = Sparse.unpacked(part("probability", arrays))
+        self._made = Sparse.unpacked(part("made", arrays))
         self._leaving = Chains.unpacked(part("leaving", arrays))
         self._arriving = Chains.unpacked(part("arriving", arrays))
         self._mentions.forget()
@@ -134,7 +137,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def edge_at(self, slot: int) -> Edge:
         """The edge in a used slot."""
-        at_turn = self._at_turn.item(slot)
+        at_turn, made = self._at_turn.item(slot), self._made.get(slot)
         return Edge(
             soul=self._soul,
             source=self._end(self._source.item(slot)),
@@ -149,6 +152,7 @@ class EdgeTable(Mapping[str, Edge]):
             verb=self._verbs[self._verb.item(slot)],
             probability=self._probability.get(slot),
             at_turn=None if at_turn != at_turn else at_turn,
+            made=None if made is None else EPOCH + int(made) * MICROSECOND,
         )
 
     def slot(self, key: str) -> int | None:
@@ -233,6 +237,8 @@ class EdgeTable(Mapping[str, Edge]):
         self._at_turn[slot] = np.nan if edge.at_turn is None else edge.at_turn
         self._uses[slot] = min(max(edge.uses, 0), _MOST_USES)
         self._probability.put(slot, edge.probability)
+        made = None if edge.made is None else (edge.made - EPOCH) // MICROSECOND
+        self._made.put(slot, made)
         if edge.kind is EdgeKind.MENTIONS:
             self._mentions.put(
                 int(self._target[slot]), slot, self._touched, self._at_turn
@@ -260,9 +266,11 @@ class EdgeTable(Mapping[str, Edge]):
             (self._uses, np.clip(np.asarray(page.uses, np.int64), 0, _MOST_USES)),
         ):
             column[slots] = np.asarray(values, column.dtype)[which]  # None becomes NaN
-        self._probability.put_all(
-            first, map(page.probability.__getitem__, which.tolist())
-        )
+        for few, given in (
+            (self._probability, page.probability),
+            (self._made, page.made),
+        ):
+            few.put_all(first, map(given.__getitem__, which.tolist()))
         numbers = np.arange(first, first + which.size, dtype=np.int32)
         self._leaving.add_all(source[which], numbers)
         self._arriving.add_all(target[which], numbers)
@@ -288,6 +296,7 @@ class EdgeTable(Mapping[str, Edge]):
         for name in _COLUMNS:
             setattr(self, name, getattr(self, name)[slots])
         self._probability = self._probability.kept(slots)
+        self._made = self._made.kept(slots)
         self._size = slots.size
         self._free = []
         self._ids.keep(slots)
@@ -401,6 +410,7 @@ class EdgeTable(Mapping[str, Edge]):
         self._arriving.remove(int(self._target[slot]), slot)
         self._mentions.forget(int(self._target[slot]))
         self._probability.put(slot, None)
+        self._made.put(slot, None)
         self._note(slot)
         self._kind[slot] = _FREE
         self._free.append(slot)

@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator
 
 from soulmem.language import chinese
-from soulmem.language.function_words import CHINESE, CHINESE_SIGNS
+from soulmem.language.function_words import (
+    CHINESE,
+    CHINESE_GRAMMAR_SIGNS,
+    CHINESE_SIGNS,
+)
 from soulmem.language.scripts import HAN
 from soulmem.language.word_lists import signs, words
 
@@ -55,6 +59,9 @@ def asked_names(question: str) -> Iterator[str]:
 
 
 def _asked_in_run(run: str) -> Iterator[str]:
+    # What makes it a question belongs to no word: the dictionary has some that end so.
+    if run[-1] in CHINESE_GRAMMAR_SIGNS and run[-1] != _ENDING:
+        run = run[:-1]
     begins, ends = dict[int, tuple[str, str]](), set[int]()
     at = 0
     for word, tag in chinese.dictionary().tag(run, hmm=False):

@@ -3,59 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 
-from soulmem.language.details import DetailKind
 from soulmem.language.grammars import ENGLISH_CODE, languages_of
+from soulmem.language.keywords import terms
 from soulmem.language.scripts import HAN, is_unspaced
 from soulmem.language.spaced_words import words
-from soulmem.language.word_lists import alternatives, tables
+from soulmem.language.word_lists import tables
 
-_KANA = re.compile("[\u3041-\u30ff]")
+_KANA = re.compile("[ぁ-ヿ]")
 _HAN = re.compile(f"[{HAN}]")
-
-
-@dataclass(frozen=True, slots=True)
-class Gists:
-    """The type words of one language."""
-
-    words: dict[
-        str, str
-    ]  # of a `DetailKind` by its value; of a question, speech, action, event
-    kinds: tuple[tuple[str, frozenset[str], re.Pattern[str]], ...]
-    is_spaced: bool
-
-    def of_detail(self, kind: DetailKind) -> str:
-        """What a detail is."""
-        return self.words[kind.value]
-
-    def of_clause(
-        self,
-        clause: str,
-        tokens: Collection[str],
-        *,
-        is_question: bool,
-        is_action: bool,
-        is_spoken: bool,
-    ) -> str:
-        """What kind of thing a clause tells, by its words; else whether it asks, says, does or tells something.
-
-        tokens  of the search
-        """
-        for gist, listed, pattern in self.kinds:
-            if (
-                not listed.isdisjoint(tokens)
-                if self.is_spaced
-                else pattern.search(clause)
-            ):
-                return gist
-        if is_question:
-            return self.words["question"]
-        if is_action:
-            return self.words["action"]
-        return self.words["speech" if is_spoken else "event"]
 
 
 def gist_language(text: str) -> str | None:
@@ -68,15 +26,27 @@ def gist_language(text: str) -> str | None:
 
 
 @cache
-def gists_of(language: str) -> Gists:
-    """The type words of `en`, `zh` or `ja`."""
-    table = tables(language)["gists"]
-    kinds = [(gist, entries.split()) for gist, entries in table["kinds"].items()]
-    return Gists(
-        words={key: gist for key, gist in table.items() if key != "kinds"},
-        kinds=tuple(
-            (gist, frozenset(entries), re.compile(alternatives(entries)))
-            for gist, entries in kinds
-        ),
-        is_spaced=language == ENGLISH_CODE,
-    )
+def type_words(language: str) -> Mapping[str, str]:
+    """What a detail is, by the value of its `DetailKind`, in `en`, `zh` or `ja`."""
+    table: Mapping[str, str] = tables(language)["gists"]
+    return {key: gist for key, gist in table.items() if key != "topic"}
+
+
+def topic_of(clause: str) -> str:
+    """What a clause is most about, in a word or two of its own; "" where it is about nothing.
+
+    Its own words are true of it, whatever it says of them.
+    """
+    folded = clause.casefold()
+    for term in terms(clause):
+        place = folded.find(term.key)
+        if place >= 0:
+            return clause[place : place + len(term.key)]
+    return ""
+
+
+def topic_frame(text: str) -> str:
+    """How a topic stands in a sentence of the text's language: "something about {}"."""
+    language = gist_language(text)
+    frame: str = tables(language)["gists"]["topic"] if language else "… {} …"
+    return frame

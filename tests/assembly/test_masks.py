@@ -103,6 +103,42 @@ def test_a_label_alone_is_empty() -> None:
     assert not read_out(text, [told], label=5).is_empty
 
 
+def test_that_there_was_a_name_or_a_day_is_empty() -> None:
+    text = "Mia: On Friday."
+    detail = unit(text, "On Friday", "some day", 0.4)
+    detail = replace(detail, span=replace(detail.span, is_detail=True))
+    assert read_out(text, [detail], label=5).is_empty
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([("Mia", "somebody", 0.4)], "At the harbour something about somebody gave me a silver locket."),
+        ([(WHOLE, "silver locket", 0.4)], "something about silver locket."),
+        ([("At the harbour", "", 0.1), ("a silver locket", "jewel", 0.1)], "… Mia gave me …"),
+        ([("At the harbour", "", 0.1), ("Mia", "", 0.1), ("gave me", "", 0.1)], "… a silver locket."),
+    ],
+)  # fmt: skip
+def test_in_words_a_gist_stands_in_the_sentence(
+    parts: list[tuple[str, str, float]], expected: str
+) -> None:
+    units = [unit(TEXT, *part) for part in parts]
+    assert read_out(TEXT, units, frame="something about {}").text == expected
+
+
+def test_in_words_a_detail_needs_no_frame() -> None:
+    detail = unit(TEXT, "Mia", "somebody", 0.4)
+    detail = replace(detail, span=replace(detail.span, is_detail=True))
+    read = read_out(TEXT, [detail], frame="something about {}")
+    assert read.text == TEXT.replace("Mia", "somebody")
+
+
+def test_what_others_say_stays_and_leaves_nothing() -> None:
+    start = TEXT.index("Mia")
+    read = read_out(TEXT, [unit(TEXT, WHOLE, "", 0.1)], said=[(start, start + 3)])
+    assert (read.text, read.is_empty) == ("xxx Mia xxx.", True)
+
+
 def test_a_bracket_whose_other_half_is_outside_stays() -> None:
     assert (
         read("I saw (a blue bird) sing.", ("saw (a blue", "something", 0.1))

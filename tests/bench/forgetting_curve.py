@@ -26,6 +26,7 @@ from soulmem.domain.micro_units import (
     unit_stability,
 )
 from soulmem.domain.retention import Decay, retained
+from soulmem.language.gists import topic_frame
 from tests.bench.page import put, table
 
 _MOMENT = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -33,7 +34,7 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 300, 46, 36
 _COLOURS = ("#1f6f8b", "#c8553d", "#588157", "#7b4b94", "#b08900")
 _TURNS = (0, 100, 250, 350, 600, 1200)  # of the table
 _SAMPLE = (
-    "Mia: I walked down to Lund with Tom on Friday, and he gave me a silver locket."
+    "Mia: I sailed down to Lund with Tom on Friday, and he gave me a silver locket."
 )
 _NAMES = {"Tom": "her brother", "Lund": ""}
 _LABEL = len("Mia: ")
@@ -69,8 +70,8 @@ def curves_of_sample() -> list[Curve]:
     return [_curve_of(span) for span in _spans()]
 
 
-def readings() -> list[tuple[int, str]]:
-    """How the sample reads after so many turns."""
+def readings() -> list[tuple[int, str, str]]:
+    """How the sample reads after so many turns, in words and with masks."""
     out = []
     for turns in _TURNS:
         units = []
@@ -78,7 +79,12 @@ def readings() -> list[tuple[int, str]]:
             stability = unit_stability(span, 0.0)
             state = Retention(retained(turns, stability), stability, _MOMENT)
             units.append(MicroUnit(span, state))
-        out.append((turns, read_out(_SAMPLE, units, label=_LABEL).text))
+        masked, worded = (
+            read_out(_SAMPLE, units, frame=frame, label=_LABEL)
+            for frame in ("", topic_frame(_SAMPLE))
+        )
+        told = "(not told)" if worded.is_empty else worded.text
+        out.append((turns, told, masked.text))
     return out
 
 
@@ -132,8 +138,9 @@ def write(page: Path) -> None:
 
 def sample_table() -> str:
     """The readings as Markdown."""
-    rows = [(f"{turns}", text) for turns, text in readings()]
-    return table(("turns", "what is read out"), rows).replace("---:", "---")
+    rows = [(f"{turns}", *texts) for turns, *texts in readings()]
+    heads = ("turns", "in words", "with masks")
+    return table(heads, rows).replace("---:", "---")
 
 
 def main() -> None:

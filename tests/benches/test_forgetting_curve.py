@@ -47,4 +47,4 @@ def test_a_plot_shows_every_curve() -> None:
 def test_the_table_reads_from_clear_to_nothing() -> None:
     rows = sample_table().splitlines()[2:]
     assert "xxx" not in rows[0]
-    assert rows[-1].endswith("| Mia: xxx. |")
+    assert rows[-1].endswith("| (not told) | Mia: xxx. |")

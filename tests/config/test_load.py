@@ -107,6 +107,7 @@ CHOSEN = {
     "soul.keep": ("2000", 2000),
     "soul.push": ("rare", "rare"),
     "soul.fades": ("false", False),
+    "soul.masks": ("seed", "seed"),
     "soul.knows_it_forgets": ("true", True),
     "soul.rewords": ("false", False),
     "digest.periods": ("hour, year", ("hour", "year")),

@@ -30,6 +30,12 @@ def test_what_matters_is_not_lowered_by_plain_words_beside_it() -> None:
     assert of(momentous=1.0, plain=1.0) == pytest.approx(of(momentous=1.0))
 
 
+def test_what_is_surely_plain_is_little_raised_by_what_it_hardly_is() -> None:
+    assert of(plain=1.0) < of(plain=0.97, fact=0.2) < UNREAD
+    # Where both are as likely, what matters raises as far as ever.
+    assert of(fact=0.6, plain=0.6) > of(fact=0.6) - 0.05
+
+
 def test_length_and_numbers_say_nothing() -> None:
     short = importance_by_words("It's raining again.")
     long = importance_by_words(" ".join(["It's raining again."] * 20))

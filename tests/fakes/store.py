@@ -498,6 +498,10 @@ def page_of(edges: Sequence[Edge]) -> EdgePage:
         verb=[edge.verb for edge in edges],
         probability=[edge.probability for edge in edges],
         at_turn=[edge.at_turn for edge in edges],
+        made=[
+            None if edge.made is None else (edge.made - epoch) // microsecond
+            for edge in edges
+        ],
     )
 
 

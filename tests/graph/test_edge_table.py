@@ -13,6 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
@@ -43,6 +44,7 @@ edges = st.builds(
     verb=st.sampled_from([None, "", "loves", "爱"]),
     probability=st.none() | shares,
     at_turn=st.none() | st.floats(-10, 1e6),
+    made=st.none() | st.integers(0, 2**52).map(lambda n: EPOCH + n * MICROSECOND),
 )
 
 
@@ -72,6 +74,10 @@ def page(of: Iterable[Edge]) -> EdgePage:
         verb=[e.verb for e in items],
         probability=[e.probability for e in items],
         at_turn=[e.at_turn for e in items],
+        made=[
+            None if e.made is None else (e.made - epoch) // timedelta(microseconds=1)
+            for e in items
+        ],
     )
 
 

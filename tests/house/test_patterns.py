@@ -32,7 +32,6 @@ from soulmem.language import (
     described_names,
     details,
     feelings,
-    gists,
     habit_sentences,
     importance_cues,
     inner_thoughts,
@@ -342,9 +341,6 @@ BUILDERS: dict[str, Callable[[], object]] = {
         lambda word: list(details._places_of(SAID, word, 0))
     ),
     "language/feelings.py:_any_word": feelings._any_word.__wrapped__,
-    "language/gists.py:gists_of": lambda: [
-        gists.gists_of.__wrapped__(language) for language in ("en", "zh", "ja")
-    ],
     "language/habit_sentences.py:_english_begin": (
         habit_sentences._english_begin.__wrapped__
     ),

@@ -101,6 +101,17 @@ def test_one_sentence_makes_a_text_momentous_and_all_make_it_filler() -> None:
     assert max(empty["momentous"], empty["fact"], empty["promise"]) < 0.5
 
 
+def test_a_sentence_that_says_nothing_leaves_plain_talk_plain() -> None:
+    embedder, judge = packaged()
+    bare, led, empty = (
+        scores_of(text, embedder.embed, judge)
+        for text in ("The broom stands in the corner.", "Hm. The broom stands in the corner.", "Hm. Well.")
+    )  # fmt: skip
+    assert led["plain"] == pytest.approx(bare["plain"], abs=0.05)
+    assert led["filler"] < 0.5
+    assert empty["plain"] < 0.5 < empty["filler"]
+
+
 def test_a_plea_to_remember_alone_is_nothing_momentous() -> None:
     encoder, judge = packaged()
     got = scores_of("Remember to close the window.", encoder.embed, judge)

@@ -45,6 +45,7 @@ from soulmem.domain.situation import (
 from soulmem.domain.soul import (
     DigestChoice,
     KnownName,
+    Masks,
     Push,
     Scope,
     Soul,
@@ -104,6 +105,7 @@ def soul(key: str = SOUL) -> Soul:
             whole_messages=True,
             keep=2_000,
             fades=False,
+            masks=Masks.SEED,
             knows_it_forgets=True,
             push=Push.OFTEN,
             rewords=False,
@@ -218,6 +220,7 @@ def edge(
         verb="opens 'it'",
         probability=0.125,
         at_turn=1234.5,
+        made=NOON,
     )
 
 

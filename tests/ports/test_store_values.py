@@ -178,7 +178,7 @@ async def test_a_put_replaces_every_field(store: Store) -> None:
         message(1, "new"), message=replace(message(1, "new").message, present=None)
     )
     bare_memory = without_context(memory("mem-1", "new"))
-    bare_edge = replace(edge(), probability=None, at_turn=None, uses=13)
+    bare_edge = replace(edge(), probability=None, at_turn=None, made=None, uses=13)
     bare_usage = usage(recalls=1)
     bare_recall = replace(recall(), swipe=0, trails=())
     await store.commit(

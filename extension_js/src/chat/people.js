@@ -71,6 +71,7 @@ export function createPeople(host, settings, ask, minor = () => 0) {
                 }),
                 scope: scope ?? settings().scope,
                 ...(minor() >= 2 && {
+                    masks: config.masks ?? null,
                     digest: config.digest ?? null,
                     whole_messages: config.whole_messages ?? null,
                 }),

@@ -88,6 +88,7 @@ function switches(say, config, isDisabled, save) {
     }
     return [
         row('fades', 'fades_hint', config.fades !== false, on => ({ fades: on ? undefined : false })),
+        row('masks', 'masks_hint', config.masks === 'seed', on => ({ masks: on ? 'seed' : undefined })),
         row('knows_it_forgets', 'knows_it_forgets_hint', config.knows_it_forgets === true, on => ({
             knows_it_forgets: on ? true : undefined,
         })),

@@ -70,7 +70,8 @@ function peopleOf(record, souls) {
  * @typedef {{soul?: string, avatar?: string, config?: CardConfig}} CardField */
 /** The card's own settings; what is undefined follows the general setting.
  * @typedef {{enabled?: boolean, forgetting?: number, restraint?: number, scope?: 'character' | 'chat',
- *   fades?: boolean, rewords?: boolean, knows_it_forgets?: boolean, decay?: 'exponential' | 'hybrid',
+ *   fades?: boolean, masks?: 'words' | 'seed' | 'off', rewords?: boolean, knows_it_forgets?: boolean,
+ *   decay?: 'exponential' | 'hybrid',
  *   push?: 'off' | 'rare' | 'often', remember_hidden?: boolean, whole_messages?: boolean, clock?: 'turns' | 'story' | 'wall',
  *   budget_tokens?: number, max_items?: number, digest?: {hour: number, periods: string[]},
  *   weights?: Record<string, number>}} CardConfig */

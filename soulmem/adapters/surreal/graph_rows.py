@@ -303,6 +303,7 @@ def edge_row(owner: Owner, edge: Edge) -> Row:
             if edge.probability is None
             else float(edge.probability),
             "at_turn": None if edge.at_turn is None else float(edge.at_turn),
+            "made": edge.made,
         },
     }
 
@@ -320,7 +321,7 @@ def edge_page(lines: str) -> EdgePage:
         target=columns["target"],
         kind=columns["kind"],
         origin=columns["origin"],
-        touched=[(instant(text) - EPOCH) // MICROSECOND for text in columns["touched"]],
+        touched=[_microseconds(text) for text in columns["touched"]],
         strength=columns["strength"],
         confidence=columns["confidence"],
         stability=columns["stability"],
@@ -328,7 +329,12 @@ def edge_page(lines: str) -> EdgePage:
         verb=columns["verb"],
         probability=columns["probability"],
         at_turn=columns["at_turn"],
+        made=[text and _microseconds(text) for text in columns["made"]],
     )
+
+
+def _microseconds(text: str) -> int:
+    return (instant(text) - EPOCH) // MICROSECOND
 
 
 def edges_of(page: EdgePage, soul: SoulId) -> list[Edge]:

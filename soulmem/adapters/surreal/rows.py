@@ -25,6 +25,7 @@ from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
     DigestChoice,
     KnownName,
+    Masks,
     Push,
     Scope,
     Soul,
@@ -126,7 +127,7 @@ EDGES = Table(
             "stability",
             "uses",
         ),
-        *("verb", "probability", "at_turn"),
+        *("verb", "probability", "at_turn", "made"),
     ),
     relation=True,
 )
@@ -164,6 +165,7 @@ def soul_row(owner: Owner, soul: Soul) -> Row:
             "weights": dict(settings.weights),
             "keep": settings.keep,
             "fades": settings.fades,
+            "masks": settings.masks.value,
             "knows_it_forgets": settings.knows_it_forgets,
             "push": settings.push.value,
             "rewords": settings.rewords,
@@ -204,6 +206,7 @@ def soul_of(line: str) -> Soul:
             weights=settings["weights"],
             keep=settings.get("keep", 50_000),
             fades=settings.get("fades", True),
+            masks=Masks(settings.get("masks", Masks.WORDS.value)),
             knows_it_forgets=settings.get("knows_it_forgets", False),
             push=Push(settings.get("push", "off")),
             rewords=settings.get("rewords", True),

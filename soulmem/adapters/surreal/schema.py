@@ -342,6 +342,12 @@ DEFINE FIELD OVERWRITE swipe ON message TYPE option<int>;
 """
 
 
+# When the user drew an edge: which of two facts is the later one does not follow from their last use.
+_MADE_EDGES = """
+DEFINE FIELD made ON edge TYPE option<datetime>;
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Migration:
     """One step of the schema. Its position in `MIGRATIONS`, counted from 1, is the resulting version."""
@@ -370,6 +376,7 @@ MIGRATIONS = (
     Migration("0017_told_messages", _TOLD_MESSAGES),
     Migration("0018_brought_back", _BROUGHT_BACK),
     Migration("0019_importance_given", _IMPORTANCE_GIVEN),
+    Migration("0020_made_edges", _MADE_EDGES),
 )
 
 # The table of applied migrations. Every later SoulMem must be able to read it.

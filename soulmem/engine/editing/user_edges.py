@@ -181,6 +181,7 @@ def _edge(
         strength=start,
         verb=asked.verb,
         at_turn=turn,
+        made=current_time,
     )
     if asked.strength is not None:  # the present strength, so it fades from now on
         base = replace(

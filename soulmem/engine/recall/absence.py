@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
 
 from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.recall.decision import Judged, JudgedLine
+from soulmem.engine.recall.decision import Judged, JudgedLine, Line
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.chinese import SURNAMES
 from soulmem.language.chinese_names import asked_names, is_person_like
@@ -22,24 +24,54 @@ _MARKS = ("?", "\uff1f", "\u061f")  # that end a question: Latin, wide, Arabic
 
 
 @compute_only
-def absent_names(mind: Mind, context: RecallContext, judged: Judged) -> tuple[str, ...]:
-    """The names that the lines of a moment ask for and that no memory of the soul says, as they are written."""
-    texts = {line.line.text: line for line in judged.lines}
-    found: dict[str, None] = {}
-    for text, line in texts.items():
-        names_asked = (n for n in _asked_names(line) if n not in found)
-        unknown = (n for n in names_asked if not _is_known(mind, context, n, text))
-        found.update(dict.fromkeys(unknown))
-    return tuple(found)[:_MOST]
+def with_absences(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
+    """The same with the names that each line asks for and that no memory of the soul says, as they are written.
+
+    A line that asks for nobody else calls for nothing: what is like it is of others.
+    """
+    found: dict[str, tuple[tuple[str, ...], bool]] = {}
+    out: list[JudgedLine] = []
+    for each in judged.lines:
+        line = each.line
+        if line.text not in found:
+            found[line.text] = _absent_of(mind, context, line)
+        unknown, calls_for_others = found[line.text]
+        calls = each.calls if calls_for_others else 0.0
+        out.append(replace(each, absent=unknown, calls=calls))
+    return replace(judged, lines=tuple(out))
 
 
-def _asked_names(judged: JudgedLine) -> Iterator[str]:
-    """The names in those sentences of a line that ask."""
-    kinds = judged.line.kinds
-    if kinds is None or kinds[_QUESTION] < SURE:
+def _absent_of(
+    mind: Mind, context: RecallContext, line: Line
+) -> tuple[tuple[str, ...], bool]:
+    """The unknown names that a line asks for, and whether it calls for anything else."""
+    asked = dict.fromkeys(_asked_names(line))
+    unknown = [n for n in asked if not _is_known(mind, context, n, line.text)]
+    others = (n for n in asked if n not in unknown and not _talks(mind, n))
+    is_one_sentence = len(lines_of(line.text)) == 1
+    return tuple(unknown), not unknown or any(others) or not is_one_sentence
+
+
+def _talks(mind: Mind, name: str) -> bool:
+    """Whether it is the name of the soul or of somebody who talks in its chats."""
+    is_own = name.casefold() in mind.soul.name.casefold()
+    return is_own or mind.name_counts.is_speaker(fold(name))
+
+
+def absent_names(judged: Judged) -> tuple[str, ...]:
+    """The names that the moment asks for and that nothing is known of."""
+    every = chain.from_iterable(line.absent for line in judged.lines)
+    return tuple(dict.fromkeys(every))[:_MOST]
+
+
+def _asked_names(line: Line) -> Iterator[str]:
+    """The names in those sentences of a line that ask; a line of one sentence needs no mark for that."""
+    if line.kinds is None or line.kinds[_QUESTION] < SURE:
         return
-    for sentence in lines_of(judged.line.text):
-        if sentence.rstrip(' *_~"\u201d\u300d)\uff09').endswith(_MARKS):
+    sentences = lines_of(line.text)
+    for sentence in sentences:
+        is_marked = sentence.rstrip(' *_~"\u201d\u300d)\uff09').endswith(_MARKS)
+        if is_marked or len(sentences) == 1:
             found = dict.fromkeys((*asked_names(sentence), *names(sentence)))
             yield from (n for n in found if not any(n in o and n != o for o in found))
 
@@ -49,9 +81,7 @@ def _is_known(mind: Mind, context: RecallContext, name: str, asked: str) -> bool
 
     Of a family name that is written together with a given name the latter is enough, but not behind another.
     """
-    if mind.names.spot(name) or mind.name_counts.is_speaker(fold(name)):
-        return True
-    if name.casefold() in mind.soul.name.casefold():
+    if mind.names.spot(name) or _talks(mind, name):
         return True
     folded, others = name.casefold(), ""
     if is_person_like(name) and len(name) > 2:

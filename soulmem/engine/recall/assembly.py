@@ -113,7 +113,7 @@ def assemble(
         return float(mind.columns.happened[row]), int(ranked.position[row])
 
     blocks = selection.budget.blocks(chosen, happened_at)
-    absence = selection.budget.absence(absent_names(mind, context, judged))
+    absence = selection.budget.absence(absent_names(judged))
     blocks += [absence] if absence is not None else []
     ages = _ages(mind, context, rows)
     view = _View(mind, context, ranked, selection, ages)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.api.requests import RecallMode
+from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import (
     RecallContext,
@@ -62,6 +63,7 @@ _KINDS = {
     "asks": "question",
     "filler": "filler",
 }
+_FORMER = KINDS.index("former")
 _UNIT = 10.0  # of weights of matches, in the logarithm
 # A word in at most so many texts, or in that share of them, is rare.
 _FEW_TEXTS = 8
@@ -94,6 +96,7 @@ class JudgedLine:
     scale     which numbers judge
     memory    float64[m], 0..1, that it is this memory, if the line calls for something
     calls     0..1, that the line calls for something
+    absent    names that it asks for and that the soul has never heard of
     """
 
     line: Line
@@ -103,6 +106,7 @@ class JudgedLine:
     scale: Scale
     memory: Floats
     calls: float
+    absent: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,12 @@ class Judged:
     def calls(self) -> float:
         """0..1, that any of the lines calls for something."""
         return max((1.0 if self.sure else line.calls for line in self.lines), default=0)
+
+    @property
+    def asks_of_before(self) -> bool:
+        """Whether a line may ask how things were before they changed, or a time is asked for."""
+        kinds = (line.line.kinds for line in self.lines)
+        return self.sure or any(k is None or k[_FORMER] >= SURE for k in kinds)
 
     def of_row(self) -> dict[int, float]:
         """By row 0..1, that the moment calls for it; rows that are left out have 0."""

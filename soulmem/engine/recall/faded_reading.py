@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from soulmem.assembly.masks import Stretch
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.micro_units import MicroUnit
+from soulmem.domain.soul import Masks
 from soulmem.engine.api.requests import RecallType
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.line_matches import rarity_in
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.faded_texts import blurs, fading_of
+from soulmem.engine.views.faded_texts import FadedText, blurs, fading_of, record_of
 from soulmem.engine.views.read_texts import read_of
+from soulmem.language.gists import topic_frame
 from soulmem.retrieval.query_strength import (
     QueryStrengthParams,
     query_strength,
@@ -21,7 +24,6 @@ from soulmem.retrieval.query_strength import (
 )
 
 _REPEATED = 0.8  # of the words of a memory; so many are in a query that repeats it
-_DRIFTS = 0.5  # strength of a query; below, a memory without a word left is not told
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 
 
@@ -32,7 +34,7 @@ class FadedMemory:
     memory      with the text as it reads now
     visibility  0..1, of the whole text as it is read out
     slowing     ages counted 1 / slowing of themselves; see `fading_of`
-    is_empty    it merely drifts by, and nothing of it is left to tell
+    is_empty    nothing of it is left to tell
     """
 
     memory: Memory
@@ -64,6 +66,8 @@ class FadedReader:
         self._texts = len(mind.words)
         self._best = best
         self._is_quiet = context.request.type is RecallType.QUIET
+        said = (*context.prompt_texts, *(text for text, _ in context.query.word_parts))
+        self._said = "\n".join(said).casefold()
 
     @compute_only
     def read(self, memory: Memory, rest: str, standing: float) -> FadedMemory:
@@ -90,14 +94,34 @@ class FadedReader:
         if rest != memory.text and faded.text == memory.text:
             units = tuple(_moved(faded.text, rest, faded.units))
             faded = replace(faded, text=rest, units=units)
-        reading = read_of(mind.line_kinds.weighed(memory), faded)
+        reading = read_of(
+            mind.line_kinds.weighed(memory),
+            faded,
+            () if is_look else self._said_details(faded),
+            self._frame(memory, faded.text),
+        )
         return FadedMemory(
             memory=replace(memory, text=reading.text),
             visibility=faded.visibility,
             slowing=slowing,
             is_masked=reading.is_masked,
-            is_empty=reading.is_empty and strength < _DRIFTS,
+            is_empty=reading.is_empty,
         )
+
+    def _said_details(self, faded: FadedText) -> Iterator[Stretch]:
+        """Where the details stand that the moment itself names: nobody forgets them now."""
+        for unit in faded.units:
+            span = unit.span
+            words = faded.text[span.start : span.end]
+            if span.is_detail and words.casefold() in self._said:
+                yield span.start, span.end
+
+    def _frame(self, memory: Memory, text: str) -> str:
+        """The frame of `read_out`: units by hand have gists that fit into no sentence, and are told as masks."""
+        if self._mind.soul.settings.masks is not Masks.WORDS:
+            return ""
+        record = record_of(self._mind, memory)
+        return "" if record is not None and record.own_units else topic_frame(text)
 
     def _strength(self, words: set[str], standing: float) -> float:
         """How strongly the newest text of the query brings back a memory of these words, 0..1."""

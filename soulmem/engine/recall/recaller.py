@@ -16,6 +16,7 @@ from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled, Timings, Trace
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.absence import with_absences
 from soulmem.engine.recall.assembly import assemble
 from soulmem.engine.recall.climb import Climb, baseline_grade, climb
 from soulmem.engine.recall.context import (
@@ -291,6 +292,7 @@ class Recaller:
         asked_lines = score_asked_lines(mind, context, embedded, fusion)
         newest = newest_line(context, scores, embedded)
         judged = judge(mind, context, (*newest, *asked_lines))
+        judged = with_absences(mind, context, judged)
         vectors = self._ranking.expansion.vectors
         match = match_vectors(mind, context, vectors)
         return PreparedRecall(

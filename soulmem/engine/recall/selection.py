@@ -326,6 +326,10 @@ class Selection:
         if judged.least == 0.0:
             return list(free)
         likely = judged.of_row()
+        if not judged.asks_of_before:
+            # What is over is no answer to what is asked of the present.
+            ended = self._ranked.deduplicated.ended_facts
+            free = [i for i in free if self._rows[i] not in ended]
         irritation = self._context.guidance.irritation
         placed = set(
             positions_of(self._ranked, _required_rows(self._ranked, irritation))

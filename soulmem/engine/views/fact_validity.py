@@ -213,9 +213,11 @@ class FactValidities:
         return FactClaim(key, subject, object_, relation, times, by_hand)
 
     def _stated_times(self, key: str, edge: Edge) -> Iterator[Moment]:
-        """When accessible episodes state the fact; one made by hand also when its younger end was made."""
+        """When accessible episodes state the fact; one made by hand also when it was made: not before its ends."""
         mind = self._mind
-        if edge.origin is not Origin.MODEL:
+        if edge.made is not None:
+            yield edge.made.timestamp(), 0
+        elif edge.origin is not Origin.MODEL:
             ends = (mind.memories[edge.source], mind.memories[edge.target])
             yield max(end.created.timestamp() for end in ends), 0
         for derivation in mind.derivations.of(key):

@@ -26,6 +26,7 @@ from soulmem.domain.micro_units import (
     unit_stability,
 )
 from soulmem.domain.retention import elapsed_until, retained
+from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.computed_units import computed_spans
@@ -139,7 +140,8 @@ def blurs(mind: Mind, memory: Memory, dial: float | None = None) -> bool:
     """Whether anything of the memory may fade: it is not permanent or locked, and the soul forgets."""
     settings = mind.soul.settings
     pace = settings.forgetting if dial is None else dial
-    forgets = settings.fades and pace > 0.0
+    is_on = settings.fades and settings.masks is not Masks.OFF
+    forgets = is_on and pace > 0.0
     return forgets and not memory.permanent and not memory.locked
 
 

@@ -1,4 +1,4 @@
-"""Read texts: what a memory says at a look, with masks for what has blurred. Compute thread only."""
+"""Read texts: what a memory says at a look, with words or masks for what has blurred. Compute thread only."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ReadText:
     text: str
     faded: FadedText
     is_masked: bool = False
-    is_empty: bool = False  # no word of it is left and no gist
+    is_empty: bool = False  # no word of it is left, and nothing that it tells of
 
     @property
     def visibility(self) -> float:
@@ -62,11 +62,20 @@ def turns_left(mind: Mind, memory: Memory, extra: int) -> float | None:
     return float(ceil(left)) if left <= _NEVER else None
 
 
-def read_of(memory: Memory, faded: FadedText) -> ReadText:
-    """How a memory reads in this state, whose text may be a part of the memory's own."""
+def read_of(
+    memory: Memory, faded: FadedText, said: Iterable[Stretch] = (), frame: str = ""
+) -> ReadText:
+    """How a memory reads in this state, whose text may be a part of the memory's own; see `read_out`."""
     kept = _kept(memory, (unit.span for unit in faded.units))
-    label = _label(memory, faded.text)
-    read = read_out(faded.text, faded.units, faded.anchors, kept, label=label)
+    read = read_out(
+        faded.text,
+        faded.units,
+        faded.anchors,
+        kept,
+        said=said,
+        frame=frame,
+        label=_label(memory, faded.text),
+    )
     return ReadText(read.text, faded, read.is_masked, read.is_empty)
 
 

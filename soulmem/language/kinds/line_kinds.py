@@ -73,6 +73,7 @@ class LineKinds:
         self._bars = bars
         self._steepness = _MIDDLE / np.maximum(middles - bars, _NARROWEST)
         self._whole = np.array([kind.whole for kind in kinds()])
+        self._lesser = _lesser_kinds()
         # What is told apart badly is never sure enough to leave a text out.
         self._most = np.where(self._whole & (right < _TRUSTED), _UNSURE, 1.0)
 
@@ -109,7 +110,8 @@ class LineKinds:
     def of_texts(self, vectors: Floats, counts: Sequence[int]) -> Floats:
         """Scores of texts by the vectors of their sentences: `counts[i]` rows for text i, which has at least one.
 
-        The best sentence counts; for kinds that are of a whole text the worst.
+        The best sentence counts; for kinds that are of a whole text the worst. One that says even less does not
+        keep a text from being of such a kind: plain talk behind a "Hm." is plain talk.
         """
         return self.gathered(self.of_sentences(vectors), counts)
 
@@ -117,7 +119,10 @@ class LineKinds:
         """Scores of texts by those of their sentences, as `of_texts`."""
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
         best = np.maximum.reduceat(scores, starts, axis=0)
-        worst = np.minimum.reduceat(scores, starts, axis=0)
+        at_most = scores.copy()
+        for kind, lesser in self._lesser:
+            at_most[:, kind] = scores[:, [kind, *lesser]].max(axis=1)
+        worst = np.minimum(np.minimum.reduceat(at_most, starts, axis=0), best)
         return np.where(self._whole, worst, best).astype(np.float32)
 
     def _raw(self, vectors: Floats) -> Doubles:
@@ -178,6 +183,19 @@ def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:
             shares = (own[place] >= bar).mean(), (others[place] < bar).mean()
             right[column] = sum(shares) / 2
     return LineKinds(groups, bars, middles, right)
+
+
+def _lesser_kinds() -> list[tuple[int, list[int]]]:
+    """For each kind of a whole text those of them that matter less."""
+    weights = {
+        place: kind.importance or 0.0
+        for place, kind in enumerate(kinds())
+        if kind.whole
+    }
+    return [
+        (place, [other for other, less in weights.items() if less < weight])
+        for place, weight in weights.items()
+    ]
 
 
 def _groups(by_name: dict[str, Kind]) -> Iterator[list[Kind]]:

@@ -38,6 +38,7 @@ class SoulConfigResponse(ResponseBody, frozen=True):
     weights: dict[str, float]
     keep: int
     fades: bool
+    masks: str
     knows_it_forgets: bool
     push: str
     rewords: bool
@@ -90,6 +91,7 @@ def soul_response(soul: Soul, in_memory: Collection[SoulId]) -> SoulResponse:
             weights=dict(settings.weights),
             keep=settings.keep,
             fades=settings.fades,
+            masks=settings.masks.value,
             knows_it_forgets=settings.knows_it_forgets,
             push=settings.push.value,
             rewords=settings.rewords,

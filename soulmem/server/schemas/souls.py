@@ -17,6 +17,7 @@ from soulmem.domain.soul import (
     SECTION_NAMES,
     SETTINGS,
     KnownName,
+    Masks,
     Push,
     Scope,
     SettingsChange,
@@ -127,6 +128,11 @@ class SoulConfigBody(Body, frozen=True):
     weights: Weights | UnsetType | None = UNSET
     keep: Kept | UnsetType | None = UNSET
     fades: bool | UnsetType | None = UNSET
+    masks: (
+        Annotated[Masks, Meta(description="how a prompt words what has blurred")]
+        | UnsetType
+        | None
+    ) = UNSET
     knows_it_forgets: bool | UnsetType | None = UNSET
     push: (
         Annotated[Push, Meta(description="how often a memory comes to mind by itself")]

@@ -93,6 +93,7 @@ def page(edges: list[Edge]) -> EdgePage:
         verb=[e.verb for e in edges],
         probability=[e.probability for e in edges],
         at_turn=[e.at_turn for e in edges],
+        made=[None] * len(edges),
     )
 
 

@@ -51,6 +51,7 @@ def absence(answer: Recalled) -> str:
         ("你还记得陆远山吗？", "陆远山"),
         ("你还记得韩长风吗？", "韩长风"),  # its given name is a word, too
         ("你还记得顾青禾吗？", "顾青禾"),  # another of that given name is known
+        ("你记得陆若水吧？", "陆若水"),  # its end and the question's are a word
         ("秦如眉后来怎么样了？", "秦如眉"),  # a word of grammar is in it
         ("你认识江青河吗？", "江青河"),  # another name is in it
     ],
@@ -108,3 +109,21 @@ async def test_it_can_be_switched_off(stage: Stage) -> None:
         ME, SoulId("s1"), "Mira", (), SoulSettings(sections_off=("absence",))
     )
     assert absence(await stage.recall("Do you remember Velimir?")) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("what did Velimir teach you", 0),
+        ("What did Velimir teach you when you were small?", 0),
+        ("陆远山小时候教过你什么？", 0),
+        ("Did Otmar and Velimir teach you how to skate?", 1),
+    ],
+)
+async def test_what_is_asked_of_somebody_unknown_brings_nothing_of_others(
+    stage: Stage, question: str, told: int
+) -> None:
+    await stage.soul(restraint=1.0)
+    answer = await stage.recall(question)
+    assert absence(answer)
+    assert bool(answer.memories) == bool(told)

@@ -10,8 +10,9 @@ import pytest
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import SlotId
-from soulmem.engine.api.requests import MemoryPatch, RecallType
-from soulmem.engine.api.results import Recalled, RecalledMemory
+from soulmem.domain.soul import Masks
+from soulmem.engine.api.requests import MemoryPatch, NewUnit, RecallType
+from soulmem.engine.api.results import RecalledMemory
 from soulmem.language.world_lines import world_scenes
 from tests.engine.stage import ME, Stage, line
 
@@ -79,7 +80,7 @@ async def test_what_drifts_by_is_blurred_and_what_is_asked_for_is_clear(
 ) -> None:
     stage.clock.advance(0, 700)
     drifting = await locket(stage, "Agnes had an umbrella.")
-    assert drifting.text == "Al: xxx(a gift), xxx(a meal)."
+    assert drifting.text == "Al: something about silver locket, something about tea."
     assert drifting.is_masked
     assert 0.25 < drifting.visibility < 0.6
     assert drifting.why.endswith("Parts of it have faded by now.")
@@ -94,25 +95,30 @@ async def test_what_drifts_by_is_blurred_and_what_is_asked_for_is_clear(
 async def test_a_quiet_look_in_its_own_words_shows_it_as_it_is(stage: Stage) -> None:
     stage.clock.advance(0, 700)
     look = await locket(stage, LOCKET, type=RecallType.QUIET)
-    assert look.text == "Al: xxx(a gift), xxx(a meal)."
+    assert look.text == "Al: something about silver locket, something about tea."
     assert look.slowing == 1.0
     cue = await locket(stage, LOCKET, type=RecallType.NORMAL)
     assert cue.text == f"Al: {LOCKET}"
 
 
-def with_masks(answer: Recalled) -> list[str]:
-    """The headers and items of the blocks that hold a mask."""
-    return [block.text for block in answer.blocks if "xxx" in block.text]
-
-
-async def test_the_legend_stands_once_and_only_with_a_mask(stage: Stage) -> None:
+@pytest.mark.parametrize(
+    ("masks", "mark", "legend"),
+    [
+        (Masks.WORDS, "something about", "fills the gap in their own way or leaves it open.]\n"),
+        (Masks.SEED, "xxx(", "never says xxx.]\n"),
+    ],
+)  # fmt: skip
+async def test_the_legend_stands_once_and_only_where_something_blurred(
+    stage: Stage, masks: Masks, mark: str, legend: str
+) -> None:
+    await stage.soul(masks=masks)
     clear = await stage.recall("Agnes had an umbrella.", max_items=40)
-    assert with_masks(clear) == []
+    assert [block.text for block in clear.blocks if mark in block.text] == []
     stage.clock.advance(0, 700)
     answer = await stage.recall("Agnes had an umbrella.", max_items=40)
-    (block,) = [block for block in answer.blocks if "xxx" in block.text]
+    (block,) = [block for block in answer.blocks if mark in block.text]
     header = block.text[: block.text.index(block.items[0].text)]
-    assert header.count("never says xxx.]\n") == 1
+    assert header.count(legend) == 1
     assert block.text == header + "\n".join(item.text for item in block.items)
     assert answer.tokens == sum(b.tokens for b in answer.blocks) <= 1200
     assert [m.text for m in answer.memories if m.is_masked]
@@ -158,19 +164,42 @@ async def test_a_part_that_is_new_to_the_prompt_is_blurred_too(stage: Stage) -> 
         "Agnes had an umbrella.", max_items=40, context_texts=(first,)
     )
     (memory,) = [m for m in answer.memories if m.sources[0].slot == "n0"]
-    assert memory.text == "Al: xxx(something said)."
+    assert memory.text == "Al: something about sister."
 
 
-async def test_a_memory_of_which_nothing_is_left_is_told_only_when_it_is_asked_for(
-    stage: Stage,
+@pytest.mark.parametrize("masks", [Masks.WORDS, Masks.SEED])
+async def test_a_memory_of_which_nothing_is_left_is_not_told(
+    stage: Stage, masks: Masks
 ) -> None:
+    await stage.soul(masks=masks)
     stage.clock.advance(0, 9_000)
     answer = await stage.recall("Agnes had an umbrella.", max_items=40)
     assert "m0" not in {m.sources[0].slot for m in answer.memories}
     trace = await stage.engine.recaller.trace(ME, answer.trace)
     assert "nothing of it is left to tell" in {c.cut for c in trace.considered}
-    look = await locket(stage, LOCKET, type=RecallType.QUIET)
-    assert look.text == "Al: xxx."
+    look = await stage.recall(LOCKET, max_items=40, type=RecallType.QUIET)
+    assert "m0" not in {m.sources[0].slot for m in look.memories}
+
+
+async def test_what_the_moment_names_is_not_forgotten(stage: Stage) -> None:
+    text = "My sister met 47 sailors on Friday."
+    await stage.sync("c2", [said("n0", text), said("n1", "Well.")])
+    stage.clock.advance(0, 260)
+    for prompt, day in (("Well.", "some day"), ("It is Friday again.", "Friday")):
+        answer = await stage.recall(
+            "Agnes had an umbrella.", max_items=40, context_texts=(prompt,)
+        )
+        (memory,) = [m for m in answer.memories if m.sources[0].slot == "n0"]
+        assert memory.text == f"Al: My sister met a number of sailors on {day}."
+
+
+async def test_units_by_hand_are_told_as_masks(stage: Stage) -> None:
+    """Their gists fit into no sentence."""
+    memory = await stage.find(f"Al: {LOCKET}")
+    unit = NewUnit(text="a silver locket", gist="a shiny thing", visibility=0.4)
+    await stage.engine.memories.patch(ME, memory, MemoryPatch(units=(unit,)))
+    told = await locket(stage, "Agnes had an umbrella.")
+    assert told.text == f"Al: {LOCKET}".replace("a silver locket", "xxx(a shiny thing)")
 
 
 async def test_of_what_is_important_names_and_numbers_stay(stage: Stage) -> None:

@@ -1,10 +1,13 @@
-"""Fading changes how memories read and nothing else: with `fades` off what comes and its numbers are the same."""
+"""Fading changes how memories read and nothing else: with it off what comes and its numbers are the same."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from soulmem.domain.ids import SoulId
+from soulmem.domain.soul import Masks
 from soulmem.engine.api.results import Recalled
 from tests.engine.recall.test_faded_reading import FACTS, LOCKET, said
 from tests.engine.stage import ME, Stage
@@ -18,11 +21,11 @@ QUERIES = (
 )
 
 
-async def answers(turns: int, *, fades: bool) -> list[Recalled]:
+async def answers(turns: int, **settings: Any) -> list[Recalled]:
     """What a soul recalls so many turns after a short life."""
     stage = Stage(model=FakeEmbedder().source())
     await stage.start()
-    await stage.soul(fades=fades)
+    await stage.soul(**settings)
     messages = [said("m0", LOCKET), *(said(f"m{i}", f) for i, f in enumerate(FACTS, 1))]
     await stage.sync("c1", messages)
     await stage.close("c1")
@@ -55,7 +58,11 @@ async def test_after_a_short_life_every_word_is_the_same() -> None:
     assert [answer.blocks for answer in on] == [answer.blocks for answer in off]
 
 
-async def test_later_only_the_texts_differ() -> None:
-    on, off = await answers(700, fades=True), await answers(700, fades=False)
-    assert any("xxx" in m.text for answer in on for m in answer.memories)
-    assert not any("xxx" in m.text for answer in off for m in answer.memories)
+@pytest.mark.parametrize(
+    ("masks", "mark"), [("words", "something about"), ("seed", "xxx(")]
+)
+async def test_later_only_the_texts_differ(masks: str, mark: str) -> None:
+    on = await answers(700, masks=Masks(masks))
+    off = await answers(700, masks=Masks.OFF)
+    assert any(mark in m.text for answer in on for m in answer.memories)
+    assert not any(mark in m.text for answer in off for m in answer.memories)

@@ -82,14 +82,16 @@ test('the dial and its switches are kept in the card and sent', async () => {
     assert.equal(texts('.soulmem_said').length, 1);
     await page.get('#soulmem_fades').tick(false);
     await page.get('#soulmem_knows_it_forgets').tick(true);
+    await page.get('#soulmem_masks').tick(true);
     await page.get('#soulmem_hybrid').tick(true);
     await page.get('#soulmem_rewords').tick(false);
     await settle();
-    const set = { fades: false, knows_it_forgets: true, decay: 'hybrid', rewords: false };
+    const set = { fades: false, masks: 'seed', knows_it_forgets: true, decay: 'hybrid', rewords: false };
     assert.deepEqual(card(), { forgetting: 0.4, ...set });
     const { config } = /** @type {any} */ (take('PUT /souls/s1').at(-1)).body;
     assert.deepEqual([config.fades, config.decay], [false, 'hybrid']);
     await page.get('#soulmem_fades').tick(true);
+    await page.get('#soulmem_masks').tick(false);
     await page.get('#soulmem_hybrid').tick(false);
     await page.get('#soulmem_rewords').tick(true);
     await settle();
@@ -100,7 +102,7 @@ test('of a character that is not in the open chat nothing can be set', async () 
     const { page, texts, browser } = await fadingOpen();
     await browser.open('fading', undefined, 's2');
     await settle();
-    for (const id of ['fading_dial', 'fades', 'knows_it_forgets', 'hybrid', 'rewords'])
+    for (const id of ['fading_dial', 'fades', 'masks', 'knows_it_forgets', 'hybrid', 'rewords'])
         assert.equal(page.get(`#soulmem_${id}`).disabled, true, id);
     assert.match(texts('.soulmem_forgetting')[0], /open a chat with this character/);
 });
