@@ -79,7 +79,7 @@ class MemoryEditor:
         """search          ranks a soul's memories by a text, as a recall does
         drain_learning  returns once settled replies have taught
         on_new_texts    called when texts may want a vector
-        judge           how much a text matters by its lines; None while these are not told
+        judge           how much a text matters by its lines; None where no lines are judged
         """
         self._world_of = services.world_of
         self._drain_learning = drain_learning

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.conversation.importance import importances
+from soulmem.conversation.importance import importance_by_words, importances
 from soulmem.domain.errors import SoulMemError
 from soulmem.domain.ids import Owner
 from soulmem.domain.phrases import Wording
@@ -201,9 +201,16 @@ class EmbeddingService:
             return None
 
     async def importance(self, text: str) -> float | None:
-        """How much a text matters by the kinds of its lines, 0..1; None while these are not told."""
+        """How much a text matters by the kinds of its lines, 0..1; None where no lines are judged.
+
+        Words tell until the kinds of the model are fitted.
+        """
+        if not self._judges_lines:
+            return None
         scores = await self.kinds([text])
-        return None if scores is None else round(float(importances(scores)[0]), 4)
+        if scores is None:
+            return await self._compute.run(importance_by_words, text)
+        return round(float(importances(scores)[0]), 4)
 
     async def likeliest(
         self, lines: Sequence[str], among: Sequence[str]
