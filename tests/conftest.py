@@ -70,18 +70,20 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def engines_do_not_freeze() -> Iterator[None]:
     """An engine takes all objects out of the garbage collector's sight, and what is frozen is never freed:
-    each engine of each test would stay in memory.
+    each engine of each test would stay in memory. Full passes come between tests only.
     """
-    patch = pytest.MonkeyPatch()
+    patch, thresholds = pytest.MonkeyPatch(), gc.get_threshold()
     patch.setattr(gc, "freeze", lambda: None)
+    gc.set_threshold(*thresholds[:2], 1_000_000)
     yield
+    gc.set_threshold(*thresholds)
     patch.undo()
 
 
 @pytest.fixture(autouse=True)
 def small_heap(engines_do_not_freeze: None) -> None:
-    """Take what lasts out of the collector's sight: pytest and what was imported. A full pass over it takes a
-    second, on the loop.
+    """Free what tests left, and take what lasts out of the collector's sight: pytest and what was imported. A
+    full pass over that takes a second.
     """
     if next(_tests_begun) % _LOOK_EVERY == 0:
         gc.collect()
