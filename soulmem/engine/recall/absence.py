@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
+import numpy as np
+
 from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.context import RecallContext, in_other_script
 from soulmem.engine.recall.decision import Judged, JudgedLine, Line
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.chinese import SURNAMES
@@ -36,8 +38,13 @@ def with_absences(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
         if line.text not in found:
             found[line.text] = _absent_of(mind, context, line)
         unknown, calls_for_others = found[line.text]
-        calls = each.calls if calls_for_others else 0.0
-        out.append(replace(each, absent=unknown, calls=calls))
+        if not calls_for_others:
+            # In another script the name is written otherwise.
+            other = in_other_script(mind, mind.tokeniser.tokens(line.text))
+            is_read = np.zeros(len(each.rows)) if other is None else other[each.rows]
+            calls = each.calls if is_read.any() else 0.0
+            each = replace(each, memory=each.memory * is_read, calls=calls)
+        out.append(replace(each, absent=unknown))
     return replace(judged, lines=tuple(out))
 
 
