@@ -250,13 +250,10 @@ def compiled(version: str) -> Path:
     return cache_folder() / f"webpack-{version}"
 
 
-@pytest.fixture(scope="module")
-def tabs() -> Iterator[dict[str, TavernPage]]:
-    """The tab of this file for each SillyTavern, by its address."""
-    tabs: dict[str, TavernPage] = {}
-    yield tabs
-    for page in tabs.values():
-        page.tab.close()
+@pytest.fixture(scope="session")
+def tabs() -> dict[str, TavernPage]:
+    """The tab for each SillyTavern, by its address."""
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +280,7 @@ def stage(
 
 @contextmanager
 def _visit(tavern: Tavern, stage: Stage, item: pytest.Item) -> Iterator[World]:
-    """A test in the tab of its file. Afterwards what it broke is whole; the extension must not have thrown.
+    """A test in the tab of all tests. Afterwards what it broke is whole; the extension must not have thrown.
 
     A test that failed takes its tab with it.
     """

@@ -14,6 +14,8 @@ import { createProxy, sidecarPath } from '../../../plugin/proxy.mjs';
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'soulmem-plugin-'));
 let sidecar = /** @type {http.Server} */ (/** @type {unknown} */ (null));
 let tavern = /** @type {http.Server} */ (/** @type {unknown} */ (null));
+let hasty = /** @type {http.Server} */ (/** @type {unknown} */ (null)); // waits PATIENCE only
+const PATIENCE = 500;
 const seen =
     /** @type {{method?: string, url?: string, headers: http.IncomingHttpHeaders, body: string}[]} */ ([]);
 const config = /** @type {Config} */ ({
@@ -41,8 +43,12 @@ const port = (/** @type {http.Server} */ server) =>
     /** @type {import('node:net').AddressInfo} */ (server.address()).port;
 const listen = (/** @type {http.Server} */ server) =>
     new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(undefined)));
-const ask = (/** @type {string} */ where, /** @type {RequestInit} */ options = {}) =>
-    fetch(`http://127.0.0.1:${port(tavern)}${where}`, {
+const ask = (
+    /** @type {string} */ where,
+    /** @type {RequestInit} */ options = {},
+    /** @type {http.Server} */ server = tavern,
+) =>
+    fetch(`http://127.0.0.1:${port(server)}${where}`, {
         ...options,
         headers: { 'Content-Type': 'application/json', ...options.headers },
     });
@@ -69,11 +75,13 @@ before(async () => {
     });
     await listen(sidecar);
     config.url = `http://127.0.0.1:${port(sidecar)}`;
-    tavern = http.createServer(likeExpress(createProxy(config, { patience: 150 })));
+    tavern = http.createServer(likeExpress(createProxy(config, { patience: 60_000 })));
+    hasty = http.createServer(likeExpress(createProxy(config, { patience: PATIENCE })));
     await listen(tavern);
+    await listen(hasty);
 });
 after(() => {
-    for (const server of [sidecar, tavern]) {
+    for (const server of [sidecar, tavern, hasty]) {
         server.closeAllConnections();
         server.close();
     }
@@ -156,7 +164,7 @@ test('without the token several users may not share one memory', async () => {
 
 test("a silent sidecar is 502 in the contract's shape, in time", async () => {
     const started = Date.now();
-    const answer = await ask('/silence');
+    const answer = await ask('/silence', {}, hasty);
     assert.deepEqual([answer.status, (await answer.json()).error], [502, 'sidecar_timeout']);
     assert.ok(Date.now() - started < 10_000);
 });
@@ -186,12 +194,12 @@ test('the page is told why the sidecar is not started again', async () => {
 
 test('a stream flows, outlives the patience, and ends upstream when the page leaves', async () => {
     const leave = new AbortController();
-    const answer = await ask('/events', { signal: leave.signal });
+    const answer = await ask('/events', { signal: leave.signal }, hasty);
     const reader = /** @type {ReadableStreamDefaultReader<Uint8Array>} */ (
         answer.body?.getReader()
     );
     assert.equal(Buffer.from((await reader.read()).value ?? []).toString(), 'data: 1\n\n');
-    await new Promise(resolve => setTimeout(resolve, 250));
+    await new Promise(resolve => setTimeout(resolve, 1.2 * PATIENCE));
     const before = closed;
     leave.abort();
     await reader.read().catch(() => undefined);
