@@ -304,25 +304,21 @@ def perform_in_lanes(lanes: Sequence[Sequence[Check]]) -> list[Outcome]:
 def run_all(whole: bool) -> list[Outcome]:
     """Every check but those with a real language model: those of everyday, or the `whole` of them.
 
-    One lane drives the browser. The second runs the tests in Python, and then drives a second browser
-    until no file of end-to-end tests is left. The third reads the code, in the background. At the end,
+    One lane reads the code, in the background. The second runs the tests in Python, and then drives a
+    browser until no file of end-to-end tests is left. The third drives one behind the tests that import
+    large libraries. At the end,
     alone, run the tests that measure wall time.
     """
     with TemporaryDirectory(prefix="soulmem-e2e-") as folder:
         shared = Path(folder)
         browser, *more = end_to_end_tests(shared, whole)
         lanes = [
-            [
-                in_background(check)
-                for check in (
-                    *static_checks(),
-                    house_tests(whole),
-                    library_tests(whole),
-                )
-            ],
+            [in_background(check) for check in (*static_checks(), house_tests(whole))],
             [parallel_tests(whole), *more],
-            [browser, *([oldest_sillytavern()] if whole else [])],
+            [library_tests(whole), browser],
         ]
+        if whole:
+            lanes[-1].append(oldest_sillytavern())
         outcomes = [*perform_in_lanes(lanes), report(files_that_ran(shared))]
     return [*outcomes, *perform_in_turn([lone_tests(whole)])]
 

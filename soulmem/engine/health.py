@@ -64,21 +64,16 @@ def health_of(
     for want of use, with `closed_pending` memories without a vector; `notes` come from the services.
     """
     left_out_souls = [note for world in worlds for note in world.notes()]
+    troubles = (
+        error is not None,
+        embedder.state == "error",
+        not store.writable,
+        bool(store.losses),
+        bool(left_out_souls),
+    )
+    status = "degraded" if any(troubles) else "ok"
     if not opened or embedder.state == "loading":
         status = "starting"
-    elif (
-        error is not None
-        or embedder.state == "error"
-        or not store.writable
-        or store.losses
-        or left_out_souls
-    ):
-        status = "degraded"
-    else:
-        status = "ok"
-    core_left_out: list[tuple[SoulId, MemoryId]] = []
-    for mind in minds:
-        core_left_out.extend((mind.soul.id, key) for key in left_out(mind))
     return Health(
         status=status,
         phase=phase,
@@ -92,7 +87,7 @@ def health_of(
         pending=0 if embedder.state == NO_MODEL else closed_pending + _pending(minds),
         souls_open=len(minds),
         souls_closed=souls_closed,
-        core_left_out=tuple(core_left_out),
+        core_left_out=_core_left_out(minds),
         opening=tuple(opening_of(worlds)),
         notes=(
             *([error.wording] if error is not None else ()),
@@ -101,3 +96,10 @@ def health_of(
             *notes,
         ),
     )
+
+
+def _core_left_out(minds: Sequence[Mind]) -> tuple[tuple[SoulId, MemoryId], ...]:
+    out: list[tuple[SoulId, MemoryId]] = []
+    for mind in minds:
+        out.extend((mind.soul.id, key) for key in left_out(mind))
+    return tuple(out)

@@ -25,12 +25,9 @@ from soulmem.ports.embedder import Embedder, EmbedderError
 from tests.adapters.tiny_bert import make_tiny_bert
 from tests.packaged import the_encoder
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers"),
-    pytest.mark.timeout(
-        60
-    ),  # whichever test comes first imports torch: 10 to 20 s on a busy machine
-]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::Warning:torch", "ignore::Warning:transformers"
+)
 Hub = Callable[[int], str]
 
 

@@ -27,7 +27,6 @@ from tests.adapters.llm_server import Script, serve
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
-    pytest.mark.timeout(60),  # whichever test comes first imports litellm
 ]
 
 CHAT = "Hester buried the locket in the bakery, and nobody else may ever know."

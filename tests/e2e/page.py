@@ -62,6 +62,9 @@ LIMITED = """async ([code, argument, seconds]) => {
 }"""
 
 
+_LOOKS = 50  # milliseconds between two looks
+
+
 class TavernPage:
     """One browser tab with SillyTavern, and what the model was told because of it."""
 
@@ -113,8 +116,8 @@ class TavernPage:
             wait_until="domcontentloaded",
             timeout=60_000 * PATIENCE,
         )
-        self.tab.wait_for_function(LOADED, timeout=60_000 * PATIENCE)
-        self.tab.wait_for_function(ONLINE)
+        self.wait(LOADED, timeout=60_000 * PATIENCE)
+        self.wait(ONLINE)
         self.tab.evaluate(COUNT_EVENTS)
         self._loaded, self._state = wanted, self.run(STATE)
 
@@ -131,7 +134,7 @@ class TavernPage:
         before = self.events("CHAT_CHANGED")
         self.run(code, avatar)
         self.wait_for_event("CHAT_CHANGED", before)
-        self.tab.wait_for_function("() => SillyTavern.getContext().chat.length > 0")
+        self.wait("() => SillyTavern.getContext().chat.length > 0")
 
     def open_chat(self, name: str) -> None:
         """Open another chat of the same character."""
@@ -158,7 +161,7 @@ class TavernPage:
         for patience in (3000, 3000, 10_000):
             self.tab.click("#send_but")
             try:
-                self.tab.wait_for_function(TAKEN, timeout=patience)
+                self.wait(TAKEN, timeout=patience)
                 return
             except TimeoutError:
                 continue
@@ -172,10 +175,8 @@ class TavernPage:
         """Say `text` where nobody answers by himself."""
         length = self.length
         self.press_send(text)
-        self.tab.wait_for_function(
-            "n => SillyTavern.getContext().chat.length > n", arg=length
-        )
-        self.tab.wait_for_function(QUIET)
+        self.wait("n => SillyTavern.getContext().chat.length > n", arg=length)
+        self.wait(QUIET)
 
     def swipe(self) -> Prompt:
         """Ask for another version of the last reply."""
@@ -199,7 +200,7 @@ class TavernPage:
         )
         action()
         self.wait_for_event("CHARACTER_MESSAGE_RENDERED", before)
-        self.tab.wait_for_function(QUIET)
+        self.wait(QUIET)
         until(lambda: len(self.llm.prompts) > prompts, 5, "a request to the model")
         return self.llm.prompts[-1]
 
@@ -308,6 +309,15 @@ class TavernPage:
 
     # Machinery
 
+    def wait(
+        self, code: str, *, arg: object = None, timeout: float | None = None
+    ) -> None:
+        """Wait until a JavaScript function says yes.
+
+        Playwright would ask it at each frame, and so make the browser draw sixty of them a second.
+        """
+        self.tab.wait_for_function(code, arg=arg, timeout=timeout, polling=_LOOKS)
+
     def run(self, code: str, argument: object = None, seconds: float = 30.0) -> Any:
         """The value of an (async) JavaScript function, or its error."""
         return self.tab.evaluate(LIMITED, [code, argument, seconds * PATIENCE])
@@ -344,7 +354,7 @@ class TavernPage:
 
     def wait_for_event(self, name: str, before: int, seconds: float = 30.0) -> None:
         """Wait until event `name` was seen more than `before` times."""
-        self.tab.wait_for_function(
+        self.wait(
             "([name, n]) => e2e[name] > n",
             arg=[name, before],
             timeout=seconds * 1000 * PATIENCE,

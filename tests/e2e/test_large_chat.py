@@ -89,7 +89,7 @@ def test_a_large_chat_keeps_no_ghosts(world: World) -> None:
     # A branch from before the oath knows nothing of it.
     parent, fork = page.chat_name, page.index_of(OATH.exchange[0]) - 1
     page.slash(f"/branch-create {fork}")
-    page.tab.wait_for_function(
+    page.wait(
         "name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent
     )
     prompt = page.send(OATH.question)

@@ -138,7 +138,7 @@ class Inspector:
     def look(self, name: str, selector: str) -> None:
         """Inspect the part that `selector` names, once nothing in it moves."""
         tab = self.window.tab
-        tab.wait_for_function(STILL, arg=selector)
+        self.window.page.wait(STILL, arg=selector)
         self.window.page.screenshot(f"looks-{name}-{self.theme}")
         mouse_only = tab.evaluate(MOUSE_ONLY, selector)
         found = serious_findings(tab, self.script, selector) + mouse_only
@@ -212,12 +212,12 @@ def test_the_window_is_worked_by_keyboard_alone(window: MemoryWindow) -> None:
     tab = window.tab
     keys = tab.keyboard
     focused = "() => document.activeElement?.id || document.activeElement?.className"
-    tab.wait_for_function("() => document.activeElement?.id === 'soulmem_tab_her'")
+    window.page.wait("() => document.activeElement?.id === 'soulmem_tab_her'")
     keys.press("ArrowRight")
     assert tab.evaluate(focused) == "soulmem_tab_recall"
     keys.press("Enter")
     tab.locator("#soulmem_try_line").wait_for()
-    tab.wait_for_function("() => document.activeElement?.id === 'soulmem_try_line'")
+    window.page.wait("() => document.activeElement?.id === 'soulmem_try_line'")
     keys.type(KEY.question)
     keys.press("Enter")
     row = tab.locator(".soulmem_recalled_item .soulmem_press").first

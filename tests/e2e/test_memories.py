@@ -217,7 +217,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     window.press(".soulmem_jump")
     tab.locator("#soulmem_browser").wait_for(state="detached")
     index = page.index_of(PARROT.words)
-    tab.wait_for_function(
+    page.wait(
         "n => { const box = document.querySelector(`#chat .mes[mesid='${n}']`).getBoundingClientRect();"
         " return box.bottom > 0 && box.top < innerHeight; }",
         arg=index,

@@ -135,7 +135,7 @@ def test_a_branch_and_its_parent_know_nothing_of_each_other(world: World) -> Non
     parent, fork = page.chat_name, page.index_of(PARROT.exchange[0]) - 1
 
     page.slash(f"/branch-create {fork}")
-    page.tab.wait_for_function(
+    page.wait(
         "name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent
     )
     assert page.length == fork + 1

@@ -16,12 +16,9 @@ from tests.adapters.tiny_bert import make_tiny_bert
 from tests.fakes.embedder import FakeEmbedder
 
 # transformers and torch warn about each other; none of it is ours.
-pytestmark = [
-    pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers"),
-    pytest.mark.timeout(
-        60
-    ),  # whichever test comes first imports torch: 10 to 20 s on a busy machine
-]
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::Warning:torch", "ignore::Warning:transformers"
+)
 
 TEXTS = [
     "The lantern hangs by the river.",

@@ -19,7 +19,6 @@ from tests.fakes.llm import FakeLlm
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
-    pytest.mark.timeout(60),  # whichever test comes first imports litellm
 ]
 
 PROMPT = Prompt("test", 1, "You say yes.", "Is it so? 是吗？", {"type": "object"}, 20)

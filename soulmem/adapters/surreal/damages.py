@@ -48,7 +48,8 @@ def parsed_page(table: Table, whose: str, parse: Callable[[str], T], page: str) 
     except Exception as error:
         for row in json.loads(page):
             parsed(table, whose, parse, [json.dumps([row])])
-        raise StoreDamaged(f"{table.name}: {type(error).__name__}", whose) from error
+        what = f"{table.name}: {type(error).__name__}"
+        raise StoreDamaged(what, whose) from error
 
 
 def readable(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:

@@ -22,7 +22,6 @@ BAR = 0.9  # of the facts; the packaged encoder finds 28 of 30, multilingual-e5-
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers"),
-    pytest.mark.timeout(90),  # importing torch takes 10 to 20 s on a busy machine
 ]
 
 
