@@ -136,7 +136,7 @@ async def test_a_store_of_the_first_schema_is_migrated(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its edges come without the turn at which they were touched: nothing has to be made up for it."""
-    old, fields = replace(edge(), at_turn=None), EDGES.fields
+    old, fields = replace(edge(), at_turn=None, made=None), EDGES.fields
     with monkeypatch.context() as patch:
         patch.setattr(
             "soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:1]
@@ -151,7 +151,8 @@ async def test_a_store_of_the_first_schema_is_migrated(
                     row.pop(name, None)
             await run(MEMORIES.put("rows"), rows=rows)
             row = edge_row(OWNER, old)
-            row["content"].pop("at_turn")
+            for name in ("at_turn", "made"):
+                row["content"].pop(name)
             await run(EDGES.put("rows"), rows=[row])
             (kept,) = await run("SELECT * FROM edge;")
             assert len(kept) == 1

@@ -79,7 +79,8 @@ def test_a_chat_limits_it_to_its_own_timeline(
     assert (ended.code, ended.json()["error"]) == (1, "not_found")
     [soul] = [s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Own"]
     [chat] = running.ask("GET", f"/chats?soul={soul['id']}")["chats"]
-    ended = ask("recall", "--soul", "Own", "kite", "--chat", chat["id"], "--json")
+    question = "What colour is the kite?"
+    ended = ask("recall", "--soul", "Own", question, "--chat", chat["id"], "--json")
     assert any("red kite" in m["text"] for m in ended.json()["memories"])
 
 

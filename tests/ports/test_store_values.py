@@ -89,7 +89,7 @@ async def test_every_field_comes_back(store: Store) -> None:
 
 @over_the_wire
 async def test_the_smallest_values_come_back(store: Store) -> None:
-    bare = Soul(SoulId("s"), "")
+    bare = Soul(SoulId("s"), "B")
     talk = Chat(ChatId("c"), ())
     text = RankedMessage(
         0,

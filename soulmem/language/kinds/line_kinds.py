@@ -136,9 +136,17 @@ def unpacked(arrays: Mapping[str, NDArray[Any]]) -> LineKinds:
     """What `LineKinds.packed` gave. Raises KeyError if an array is missing."""
     groups: list[_Group] = []
     while f"columns_{len(groups)}" in arrays:
-        parts = (arrays.get(f"{name}_{len(groups)}") for name in _OF_A_GROUP)
-        groups.append(_Group(*parts))  # type: ignore[arg-type]
-    return LineKinds(groups, *(arrays[name] for name in _OF_ALL))
+        columns, mean, own, weights, base = (
+            arrays.get(f"{name}_{len(groups)}") for name in _OF_A_GROUP
+        )
+        groups.append(
+            _Group(columns, *map(_wide, (mean, own, weights, base)))  # type: ignore[arg-type]
+        )
+    return LineKinds(groups, *(_wide(arrays[name]) for name in _OF_ALL))
+
+
+def _wide(values: NDArray[Any] | None) -> Any:
+    return None if values is None else values.astype(np.float64)
 
 
 def lines_of(text: str) -> list[str]:

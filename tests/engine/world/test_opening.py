@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from soulmem.domain.edges import EdgePage
+from soulmem.domain.errors import StoreDamaged
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import Memory, MemoryState, Timelines
 from soulmem.engine.api.requests import RecallRequest
@@ -194,7 +195,7 @@ async def test_what_cannot_be_read_is_asked_for_again(
     whole = store.edge_pages
     with monkeypatch.context() as patch:
         patch.setattr(store, "edge_pages", lambda owner, soul: failing_pages())
-        with pytest.raises(RuntimeError, match="torn"):
+        with pytest.raises(StoreDamaged, match="RuntimeError"):
             await world.mind(SOUL)
         assert SOUL not in world.opening
     assert store.edge_pages == whole
