@@ -31,6 +31,7 @@ QUIET_THREADS = {
     "OMP_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",  # else each of a test's many threads keeps memory of its own
 }
 # Examples of the property tests: see tests/conftest.py.
 MANY_EXAMPLES = {"SOULMEM_TEST_PROFILE": "long"}

@@ -62,11 +62,10 @@ def run_process(*argv: str, **environ: str) -> Ended:
 
 @pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A sidecar on a free port, for the whole session."""
+    """A sidecar on a free port, for the whole session; it finds by words."""
     folder = tmp_path_factory.mktemp("sidecar")
-    with start_process(
-        "serve", "--port", "0", "--data", str(folder), "--json"
-    ) as process:
+    command = ("serve", "--port", "0", "--data", str(folder), "--json")
+    with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as process:
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line, process.stderr.read() if process.stderr else ""

@@ -190,7 +190,8 @@ def test_ctrl_c_ends_it_in_words(running: Client, mira: str) -> None:
 
 def test_one_is_started_where_none_runs_and_others_can_use_it(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
-    with start_process("serve", "--port", "0", "--data", data, "--json") as first:
+    command = ("serve", "--port", "0", "--data", data, "--json")
+    with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as first:
         assert first.stdout is not None
         port = json.loads(first.stdout.readline())["url"].rpartition(":")[2][:-3]
         client = Client("127.0.0.1", int(port))
@@ -207,7 +208,8 @@ def test_one_is_started_where_none_runs_and_others_can_use_it(tmp_path: Path) ->
 
 def test_a_sidecar_that_dies_is_told_in_the_answer(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
-    with start_process("serve", "--port", "0", "--data", data, "--json") as first:
+    command = ("serve", "--port", "0", "--data", data, "--json")
+    with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as first:
         assert first.stdout is not None
         port = json.loads(first.stdout.readline())["url"].rpartition(":")[2][:-3]
         Client("127.0.0.1", int(port)).ask("PUT", "/souls/s1", {"name": "Mira"})
