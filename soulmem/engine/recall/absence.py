@@ -29,7 +29,8 @@ _MARKS = ("?", "\uff1f", "\u061f")  # that end a question: Latin, wide, Arabic
 def with_absences(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
     """The same with the names that each line asks for and that no memory of the soul says, as they are written.
 
-    A line that asks for nobody else calls for nothing: what is like it is of others.
+    A line that asks only for those of whom not even a question is kept calls for nothing: what is like it is of
+    others.
     """
     found: dict[str, tuple[tuple[str, ...], bool]] = {}
     out: list[JudgedLine] = []
@@ -54,9 +55,13 @@ def _absent_of(
     """The unknown names that a line asks for, and whether it calls for anything else."""
     asked = dict.fromkeys(_asked_names(line))
     unknown = [n for n in asked if not _is_known(mind, context, n, line.text)]
+    if not unknown or len(lines_of(line.text)) > 1:
+        return tuple(unknown), True
     others = (n for n in asked if n not in unknown and not _talks(mind, n))
-    is_one_sentence = len(lines_of(line.text)) == 1
-    return tuple(unknown), not unknown or any(others) or not is_one_sentence
+    in_questions = (
+        _is_known(mind, context, n, line.text, asked_too=True) for n in unknown
+    )
+    return tuple(unknown), any(others) or any(in_questions)
 
 
 def _talks(mind: Mind, name: str) -> bool:
@@ -83,8 +88,15 @@ def _asked_names(line: Line) -> Iterator[str]:
             yield from (n for n in found if not any(n in o and n != o for o in found))
 
 
-def _is_known(mind: Mind, context: RecallContext, name: str, asked: str) -> bool:
-    """Whether the soul, or what stands in the prompt, says a name elsewhere than in a question.
+def _is_known(
+    mind: Mind,
+    context: RecallContext,
+    name: str,
+    asked: str,
+    *,
+    asked_too: bool = False,
+) -> bool:
+    """Whether the soul, or what stands in the prompt, says a name elsewhere than in a question, or `asked_too`.
 
     Of a family name that is written together with a given name the latter is enough, but not behind another.
     """
@@ -105,7 +117,8 @@ def _is_known(mind: Mind, context: RecallContext, name: str, asked: str) -> bool
     asks = mind.line_kinds.scores(rows)[:, _QUESTION] >= SURE
     texts = zip(mind.texts_at(rows), asks.tolist(), strict=True)
     return any(
-        not is_asked and said_as.search(text.casefold()) is not None
+        (not is_asked or (asked_too and asked not in text))
+        and said_as.search(text.casefold()) is not None
         for text, is_asked in texts
     )
 

@@ -127,3 +127,13 @@ async def test_what_is_asked_of_somebody_unknown_brings_nothing_of_others(
     answer = await stage.recall(question)
     assert absence(answer)
     assert bool(answer.memories) == bool(told)
+
+
+async def test_of_whom_only_a_question_is_kept_that_comes(stage: Stage) -> None:
+    await stage.sync("c2", [line("q1", "Do you still know the tale of Velimir?")])
+    await stage.close("c2")
+    await stage.engine.embedding.wait_pending()
+    await stage.soul(restraint=1.0)
+    answer = await stage.recall("What about Velimir?")
+    assert "Velimir" in absence(answer)
+    assert any("Velimir" in memory.text for memory in answer.memories)
