@@ -291,8 +291,6 @@ def _visit(tavern: Tavern, stage: Stage, item: pytest.Item) -> Iterator[World]:
         {"url": f"http://127.0.0.1:{gate.port}", "time_budget": 10_000}
     )
     url = tavern.server.url
-    for other in tabs.keys() - {url}:  # each takes the cookie of the other
-        tabs.pop(other).tab.close()
     if url not in tabs:
         tabs[url] = TavernPage(stage.browser, url, llm)
     page = tabs[url]

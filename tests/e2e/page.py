@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,11 +105,15 @@ class TavernPage:
 
         origin  under which it is opened, when that is not its own address
         """
+        from playwright.sync_api import Error
+
         wanted = (language, origin)
         if self._kept == wanted and self._is_as_loaded():
             self._kept = None
-            self.run(BEGIN_ANEW)
-            return
+            # Another SillyTavern of this machine may have taken the cookie: then it is loaded.
+            with suppress(Error):
+                self.run(BEGIN_ANEW)
+                return
         self._kept = self._loaded = None
         self.tab.add_init_script(f"localStorage.setItem('language', '{language}')")
         self.tab.goto(

@@ -2,7 +2,7 @@
 
     python -m tests.house.mutants [--seed 0] [--engine 30] [--server 15] [--extension 15]
 
-Run by hand and before a release; it takes about half an hour. The floor is .8. A fault is one changed
+Run by hand and before a release; it takes half an hour for each seed. The floor is .8. A fault is one changed
 operator, condition, number or return value of one line that tests can reach. The nearest tests of
 soulmem/engine/ROOM are tests/engine/ROOM, of soulmem/server tests/server, of extension_js/src/ROOM
 tests/js/ROOM, with tests of another room that import the changed file; tests named after it run first,
