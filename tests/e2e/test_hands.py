@@ -140,7 +140,8 @@ class Player:
 
     def clear_toasts(self) -> None:
         """No toast lies above anything any more."""
-        self.tab.evaluate("() => toastr.clear()")
+        self.tab.mouse.move(0, 0)  # one that the pointer is over stays
+        self.tab.evaluate("() => toastr.remove()")
         self.tab.locator(".toast").first.wait_for(state="detached")
 
     def drawer(self, part: str = "") -> None:
