@@ -25,6 +25,7 @@ def talking(world: World) -> World:
     world.page.wait_for_dot("ok")
     world.page.open_character(avatar)
     world.page.sync()
+    world.sidecar.until_searchable()
     prompt = world.page.send(KEY.question)
     assert prompt.recalled(KEY.words) == 1, (
         "nothing is recalled while all is well: the test proves nothing"
