@@ -192,7 +192,7 @@ class EmbeddingService:
     async def kinds(self, texts: Sequence[str]) -> Vector | None:
         """How surely each text is of each kind of line, float32[n, kinds] in the order of `line_kinds.KINDS`.
 
-        None while the kinds are not fitted yet, and if the model fails.
+        Words tell until the kinds of the model are fitted. None for no text, and if the model fails.
         """
         try:
             return await self._kinds.of_lines(self._embedder, texts)

@@ -82,10 +82,15 @@ class KindKeeper:
     async def of_lines(
         self, embedder: Embedder | None, texts: Sequence[str]
     ) -> Floats | None:
-        """Scores of these texts, float32[n, kinds]; None while nothing is fitted. Raises EmbedderError."""
-        judge = self.judge(embedder)
-        if judge is None or not texts:
+        """Scores of these texts, float32[n, kinds]; None for no text. Raises EmbedderError.
+
+        Words tell until the kinds of the model are fitted.
+        """
+        if not texts:
             return None
+        judge = self.judge(embedder)
+        if judge is None:
+            embedder, judge = None, await self._fitting.run(example_words.word_kinds)
         lines = [lines_of(text) for text in texts]
         found = await self._read(judge, embedder, lines)
         return np.stack([each.scores for each in found])
