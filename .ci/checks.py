@@ -146,11 +146,11 @@ def library_tests(whole: bool) -> Check:
 def library_files() -> list[str]:
     """The test files that name the adapters of these libraries."""
     return sorted(
-        {*test_files("sentence_transformer"), *test_files("litellm_endpoint")}
+        {*files_that_name("sentence_transformer"), *files_that_name("litellm_endpoint")}
     )
 
 
-def test_files(word: str) -> list[str]:
+def files_that_name(word: str) -> list[str]:
     """The test files with this word in them, but those that read the code."""
     return sorted(
         path.relative_to(HERE).as_posix()
@@ -218,7 +218,7 @@ def lone_tests(whole: bool) -> Check:
     Only files that name the mark are collected: all of them would take a good part of a minute.
     """
     return pytest_check(
-        "pytest alone", whole, "alone and not llm", *test_files("mark.alone")
+        "pytest alone", whole, "alone and not llm", *files_that_name("mark.alone")
     )
 
 

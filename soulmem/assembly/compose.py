@@ -199,12 +199,15 @@ class Budget:
         self.language = language
         self._off = frozenset(off)
         behind = "\n" + _KNOWS[language] if knows_it_forgets else ""
-        self._legends = [
-            without_macros(legend[language].format(name=soul_name))
-            for legend in (_LEGENDS_OF_WORDS, _LEGENDS_OF_MASKS)
-        ]
+        self._legends = {
+            has_masks: without_macros(legend[language].format(name=soul_name))
+            for has_masks, legend in (
+                (False, _LEGENDS_OF_WORDS),
+                (True, _LEGENDS_OF_MASKS),
+            )
+        }
         self._knows = without_macros(behind.format(name=soul_name))
-        self._paid: dict[int, str] = {}  # legends by number
+        self._paid: dict[bool, str] = {}  # legends, by whether they explain masks
         self._headers = {
             s: without_macros(h.format(name=soul_name))
             for s, h in _HEADERS[language].items()
@@ -260,12 +263,15 @@ class Budget:
         return True
 
     def _new_legends(
-        self, lines: Iterable[PromptLine], told: Collection[int]
-    ) -> dict[int, str]:
-        """What explains how these lines read, by number, where that was not told yet."""
-        needed = {int(MASK in line.text) for line in lines if line.is_masked}
-        out = {number: self._legends[number] for number in needed.difference(told)}
-        if out and not told:
+        self, lines: Iterable[PromptLine], given: Collection[bool]
+    ) -> dict[bool, str]:
+        """What explains how blurred lines read, by whether they have masks, but what was given before."""
+        needed = {MASK in line.text for line in lines if line.is_masked}
+        out = {
+            has_masks: self._legends[has_masks]
+            for has_masks in needed.difference(given)
+        }
+        if out and not given:
             out[max(out)] += self._knows
         return out
 
@@ -291,7 +297,7 @@ class Budget:
         """The blocks of the chosen memories: episodes by `age` (ascending), sections in the prompt by
         importance, facts and impulses in the order of `chosen`.
         """
-        out, legends = list[PromptBlock](), dict[int, str]()
+        out, legends = list[PromptBlock](), dict[bool, str]()
         for section in Section:
             mine = [(m, line) for m, line in chosen if line.section is section]
             if not mine:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.language.kinds.example_words import embed, word_kinds
+from soulmem.language.kinds.example_words import scores_of
 from soulmem.language.kinds.kind_lines import kinds
-from soulmem.language.kinds.line_kinds import lines_of
 
 Floats = NDArray[np.float32]
 
@@ -30,6 +29,4 @@ def importances(scores: Floats) -> Floats:
 
 def importance_by_words(text: str) -> float:
     """The same without an encoder, for texts that are no memories; some 0.2 ms a line."""
-    lines = lines_of(text)
-    scores = word_kinds().of_texts(embed(lines), [len(lines)])
-    return round(float(importances(scores)[0]), 4)
+    return round(float(importances(scores_of([text]))[0]), 4)

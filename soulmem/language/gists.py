@@ -12,7 +12,7 @@ from soulmem.language.scripts import HAN, is_unspaced
 from soulmem.language.spaced_words import words
 from soulmem.language.word_lists import tables
 
-_KANA = re.compile("[ぁ-ヿ]")
+_KANA = re.compile("[\u3041-\u30ff]")
 _HAN = re.compile(f"[{HAN}]")
 
 

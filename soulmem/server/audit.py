@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.audit import (
@@ -19,7 +20,7 @@ from soulmem.server.schemas.audit import (
     HistoryQuery,
     UndoBody,
 )
-from soulmem.server.schemas.common import NoBody, NoQuery, within_calendar
+from soulmem.server.schemas.common import NoBody, NoQuery
 
 
 @route("GET", "/v1/audit", query=AuditQueryParams, body=None, response=AuditResponse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.errors import span_backwards
 from soulmem.domain.ids import SoulId, StreamId
 from soulmem.server.json_response import Reply
@@ -12,7 +13,7 @@ from soulmem.server.responses.stream_events import (
     events_response,
 )
 from soulmem.server.routes import Call, route
-from soulmem.server.schemas.common import NoBody, NoQuery, within_calendar
+from soulmem.server.schemas.common import NoBody, NoQuery
 from soulmem.server.schemas.stream_events import EventsBody, EventsQuery, stream_events
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.digests import Period
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import MemoryId, SoulId
@@ -26,7 +27,7 @@ from soulmem.server.responses.overview import (
     overview_response,
 )
 from soulmem.server.routes import Call, route
-from soulmem.server.schemas.common import NoBody, within_calendar
+from soulmem.server.schemas.common import NoBody
 from soulmem.server.schemas.memories import DensityQuery, density_filter
 from soulmem.server.schemas.views import (
     FadingQuery,

@@ -320,6 +320,7 @@ def test_texts_that_mean_harm_are_shown_as_text_and_push_nothing_aside(
     exchanges = [(harmful("question"), harmful("answer")), KEY.exchange]
     tab.add_init_script("globalThis.harmed = [];")
     window.enter_chat("looks-harm", name, "en", exchanges)
+    tab.evaluate("() => { globalThis.harmed ??= []; }")  # of a page that stood before
     places = fill_with_harm(window)
     page.open_drawer()
     tab.evaluate(UNFOLD, "#soulmem_drawer details")
@@ -369,3 +370,9 @@ def test_texts_that_mean_harm_are_shown_as_text_and_push_nothing_aside(
     assert tab.evaluate(TOO_WIDE) == []
     lacking = {place for place in places if not any(f"HARM-{place}" in s for s in seen)}
     assert lacking == set(), "shown nowhere"
+
+    # Taken for code, the same text would have been found
+    code = "html => document.querySelector('#soulmem_browser').insertAdjacentHTML('beforeend', html)"
+    tab.evaluate(code, harmful("control"))
+    page.wait("() => globalThis.harmed.includes('control')")
+    assert len(tab.evaluate(HARMED)) > 1

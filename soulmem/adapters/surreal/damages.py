@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -18,6 +19,7 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.ports.store import Damage
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 
 # What is read for all souls of an owner at once, and where a row says whose it is.
 OF_OWNER: tuple[tuple[Table, Callable[[str], object], tuple[int, ...]], ...] = (
@@ -52,14 +54,16 @@ def parsed_page(table: Table, whose: str, parse: Callable[[str], T], page: str) 
         raise StoreDamaged(what, whose) from error
 
 
-def readable(parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
-    """The values of those rows that can be read; `damages` tells of the others."""
+def readable(table: Table, parse: Callable[[str], T], lines: Sequence[str]) -> list[T]:
+    """The values of those rows that can be read; the log names the others, and so does `damages` where it reads
+    the table.
+    """
     values = []
     for line in lines:
         try:
             values.append(parse(line))
-        except Exception:
-            continue
+        except Exception as error:
+            log.warning("a row cannot be read: %s", _what(table, line, error))
     return values
 
 

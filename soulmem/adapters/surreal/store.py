@@ -147,12 +147,12 @@ class SurrealStore(StreamEventRows):
         return found
 
     async def souls(self, owner: Owner) -> list[Soul]:
-        read = partial(readable, rows.soul_of)
+        read = partial(readable, rows.SOULS, rows.soul_of)
         souls = await self._range(rows.SOULS, [owner], read)
         return sorted(souls, key=_age)
 
     async def chats(self, owner: Owner) -> list[Chat]:
-        read = partial(readable, rows.chat_of)
+        read = partial(readable, rows.CHATS, rows.chat_of)
         chats = await self._range(rows.CHATS, [owner], read)
         return sorted(chats, key=_age)
 
@@ -317,10 +317,13 @@ class SurrealStore(StreamEventRows):
 
         async def load(run: Run) -> list[AuditEntry]:
             (lines,) = await run(query)
-            entries = await asyncio.to_thread(readable, governed_rows.audit_of, lines)
+            read = partial(readable, table, governed_rows.audit_of)
+            entries = await asyncio.to_thread(read, lines)
             (lines,) = await run(groups)
-            read = audit_groups.matching(wanted)
-            lists = await asyncio.to_thread(readable, read, lines)
+            within = partial(
+                readable, audit_groups.GROUPS, audit_groups.matching(wanted)
+            )
+            lists = await asyncio.to_thread(within, lines)
             entries += (entry for some in lists for entry in some)
             entries.sort(key=lambda entry: entry.id, reverse=True)
             return entries[: wanted.limit]
@@ -328,7 +331,7 @@ class SurrealStore(StreamEventRows):
         return await self._connection.read(load)
 
     async def deletions(self, owner: Owner) -> list[Deletion]:
-        read = partial(readable, governed_rows.deletion_of)
+        read = partial(readable, governed_rows.DELETIONS, governed_rows.deletion_of)
         deletions = await self._range(governed_rows.DELETIONS, [owner], read)
         return sorted(deletions, key=lambda deletion: (deletion.requested, deletion.id))
 
@@ -354,7 +357,7 @@ class SurrealStore(StreamEventRows):
         )
 
     async def llm_usage(self, owner: Owner) -> list[SoulLlmUsage]:
-        read = partial(readable, governed_rows.books_of)
+        read = partial(readable, governed_rows.BOOKS, governed_rows.books_of)
         return await self._range(governed_rows.BOOKS, [owner], read)
 
     async def put_llm_usage(self, owner: Owner, books: SoulLlmUsage) -> None:

@@ -58,10 +58,8 @@ def _absent_of(
     if not unknown or len(lines_of(line.text)) > 1:
         return tuple(unknown), True
     others = (n for n in asked if n not in unknown and not _talks(mind, n))
-    in_questions = (
-        _is_known(mind, context, n, line.text, asked_too=True) for n in unknown
-    )
-    return tuple(unknown), any(others) or any(in_questions)
+    heard = (_is_known(mind, context, n, line.text, in_questions=True) for n in unknown)
+    return tuple(unknown), any(others) or any(heard)
 
 
 def _talks(mind: Mind, name: str) -> bool:
@@ -94,9 +92,9 @@ def _is_known(
     name: str,
     asked: str,
     *,
-    asked_too: bool = False,
+    in_questions: bool = False,
 ) -> bool:
-    """Whether the soul, or what stands in the prompt, says a name elsewhere than in a question, or `asked_too`.
+    """Whether the soul, or what stands in the prompt, says a name, not only in a question unless `in_questions`.
 
     Of a family name that is written together with a given name the latter is enough, but not behind another.
     """
@@ -117,7 +115,7 @@ def _is_known(
     asks = mind.line_kinds.scores(rows)[:, _QUESTION] >= SURE
     texts = zip(mind.texts_at(rows), asks.tolist(), strict=True)
     return any(
-        (not is_asked or (asked_too and asked not in text))
+        (not is_asked or (in_questions and asked not in text))
         and said_as.search(text.casefold()) is not None
         for text, is_asked in texts
     )

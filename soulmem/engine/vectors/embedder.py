@@ -203,7 +203,7 @@ class EmbeddingService:
     async def importance(self, text: str) -> float | None:
         """How much a text matters by the kinds of its lines, 0..1; None where no lines are judged.
 
-        Words tell until the kinds of the model are fitted.
+        Words tell where the model fails.
         """
         if not self._judges_lines:
             return None

@@ -89,8 +89,8 @@ class KindKeeper:
         if not texts:
             return None
         judge = self.judge(embedder)
-        if judge is None:
-            embedder, judge = None, await self._fitting.run(example_words.word_kinds)
+        if judge is None:  # not in the thread that fits, which takes seconds
+            return await self._compute.run(example_words.scores_of, texts)
         lines = [lines_of(text) for text in texts]
         found = await self._read(judge, embedder, lines)
         return np.stack([each.scores for each in found])
@@ -106,7 +106,7 @@ class KindKeeper:
             return []
         judge = self.judge(embedder)
         if judge is None:
-            embedder, judge = None, await self._fitting.run(example_words.word_kinds)
+            return await self._compute.run(example_words.likeliest, lines, among)
         encode = example_words.embed if embedder is None else embedder.embed
         vectors = await self._models.run(encode, list(lines))
         return await self._fitting.run(judge.likeliest, vectors, among)
@@ -194,7 +194,6 @@ class KindKeeper:
         known = self._examples[own]
         missing = [line for line in examples() if line not in known]
         if missing:
-            await self._fitting.run(example_words.word_kinds)  # serves meanwhile
             some = missing[: _LINES if asked else 4 * _LINES]
             vectors = await self._models.run(embedder.embed, some)
             known.update(zip(some, vectors, strict=True))

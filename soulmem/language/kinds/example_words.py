@@ -7,7 +7,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.language.kinds.kind_lines import KIND_FOLDER, kinds
-from soulmem.language.kinds.line_kinds import LineKinds, fitted, identity, unpacked
+from soulmem.language.kinds.line_kinds import (
+    LineKinds,
+    fitted,
+    identity,
+    lines_of,
+    unpacked,
+)
 from soulmem.language.scripts import UNSPACED, is_unspaced
 
 Floats = NDArray[np.float32]
@@ -38,18 +44,30 @@ def embed(texts: Sequence[str]) -> Floats:
 
 @cache
 def word_kinds() -> LineKinds:
-    """The kinds as the words of their examples tell them apart, as they were fitted before."""
+    """The kinds as the words of their examples tell them apart: read from `FITTED`, or fitted anew."""
     kept = _kept()
     return fit() if kept is None else unpacked(kept)
 
 
+def scores_of(texts: Sequence[str]) -> Floats:
+    """Scores of texts by their words, float32[n, kinds]; see `LineKinds.of_texts`. Takes 0.2 ms a line."""
+    lines = [lines_of(text) for text in texts]
+    vectors = embed(list(chain.from_iterable(lines)))
+    return word_kinds().of_texts(vectors, list(map(len, lines)))
+
+
+def likeliest(lines: Sequence[str], among: Sequence[str]) -> list[str]:
+    """Which of these kinds each line is most like by its words; see `LineKinds.likeliest`."""
+    return word_kinds().likeliest(embed(lines), among)
+
+
 def fit() -> LineKinds:
-    """Fit them to the examples, which takes some seconds."""
+    """Fit the kinds to the words of their examples, which takes some seconds."""
     return fitted(embed, plain=True)
 
 
 def write() -> Path:
-    """Fit them and keep that, with the examples; where."""
+    """Fit the kinds and write what was fitted to `FITTED`, whose path is returned."""
     arrays = {**fit().packed(), "rarity": _rarity_of_examples()}
     np.savez_compressed(FITTED, identity=np.array(_identity()), **arrays)  # type: ignore[arg-type]
     return FITTED
@@ -57,7 +75,7 @@ def write() -> Path:
 
 @cache
 def _kept() -> Mapping[str, NDArray[Any]] | None:
-    """What was fitted to these examples; None if they have changed since."""
+    """The arrays of `FITTED`; None if examples or settings have changed since it was written."""
     if not FITTED.exists():
         return None
     with np.load(FITTED, allow_pickle=False) as file:
@@ -66,7 +84,7 @@ def _kept() -> Mapping[str, NDArray[Any]] | None:
 
 
 def _identity() -> str:
-    """Differs where examples or the way of judging do."""
+    """Differs where examples or settings of the fit do."""
     ways = repr((identity(), _DIM, _STEM, _LONGEST, _RUN.pattern))
     return hashlib.sha256(ways.encode()).hexdigest()[:12]
 

@@ -78,7 +78,7 @@ class LineKinds:
         self._most = np.where(self._whole & (right < _TRUSTED), _UNSURE, 1.0)
 
     def packed(self) -> dict[str, NDArray[Any]]:
-        """All that was fitted, by names for `unpacked`; floats lose half of their digits."""
+        """What was fitted, as arrays by name for `unpacked`; float64 becomes float32."""
         out = {
             name: value.astype(np.float32)
             for name, value in zip(_OF_ALL, self._fitted, strict=True)
@@ -133,7 +133,7 @@ class LineKinds:
 
 
 def unpacked(arrays: Mapping[str, NDArray[Any]]) -> LineKinds:
-    """What `LineKinds.packed` gave. Raises KeyError if an array is missing."""
+    """The kinds of which `LineKinds.packed` gave these arrays. Raises KeyError if one is missing."""
     groups: list[_Group] = []
     while f"columns_{len(groups)}" in arrays:
         columns, mean, own, weights, base = (

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.dialogue import Fork, Role
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SlotId, SoulId
@@ -19,7 +20,6 @@ from soulmem.server.schemas.common import (
     Query,
     Time,
     Words,
-    within_calendar,
     without_repeats,
 )
 

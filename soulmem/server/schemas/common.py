@@ -8,7 +8,6 @@ from typing import Annotated, TypeVar
 
 from msgspec import Meta, Struct
 
-from soulmem.domain.calendar import within_calendar as within_calendar
 from soulmem.domain.ids import ID_PATTERN
 
 HASH_PATTERN = r"^[0-9a-f]{16}\Z"

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.digests import Period, first_instant_after
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.memories import MemoryKind
@@ -25,7 +26,6 @@ from soulmem.server.schemas.common import (
     Share,
     Time,
     Words,
-    within_calendar,
 )
 
 _EPISODE_FIELDS = (

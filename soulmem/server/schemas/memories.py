@@ -7,6 +7,7 @@ from typing import Annotated, Literal, TypeVar
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.digests import Period
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import Unprocessable
@@ -36,7 +37,6 @@ from soulmem.server.schemas.common import (
     Tags,
     Time,
     Words,
-    within_calendar,
 )
 from soulmem.server.schemas.fields import (
     FieldsBody,

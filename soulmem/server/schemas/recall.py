@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from soulmem.domain.calendar import within_calendar
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.situation import Emotion
@@ -28,7 +29,6 @@ from soulmem.server.schemas.common import (
     Tags,
     Time,
     Words,
-    within_calendar,
 )
 from soulmem.server.schemas.souls import Items, Tokens
 
