@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.kernels.warm import kernels
+from soulmem.retrieval.best import best_rows
 
 Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+
+_STANDS_OUT = 2.5  # standard deviations above what memories usually score
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,12 @@ def standardised(values: Floats, among: Bools, rows: NDArray[np.int64]) -> Float
     out = np.zeros(row_values.shape, np.float32)
     out[finite] = (row_values[finite] - np.float32(mean)) * np.float32(scale)
     return out
+
+
+def stands_out(score: Floats, visible: Bools) -> bool:
+    """Whether the best text score is far above what visible memories usually have."""
+    best = best_rows(score, 1)
+    return bool((standardised(score, visible, best) > _STANDS_OUT).any())
 
 
 def fuse(evidence: TextEvidence, params: FusionParams | None = None) -> TextScores:

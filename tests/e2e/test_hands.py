@@ -219,7 +219,7 @@ def test_typed_commands_remember_recall_and_say_why(
     note = page.slash("/soulmem-pin message=1")
     assert [m["id"] for m in player.memories(permanent="true")] == [note]
     assert page.slash("/soulmem-forget 2") == "2"
-    assert player.tab.locator('#chat .mes.soulmem_message_off[mesid="2"]').count() == 1
+    player.tab.locator('#chat .mes.soulmem_message_off[mesid="2"]').wait_for()
     assert page.slash("/soulmem-read") == str(page.length)
     status = json.loads(page.slash("/soulmem-status as=json"))
     assert (status["state"], status["messages"]) == ("ok", page.length)

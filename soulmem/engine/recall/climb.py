@@ -30,7 +30,7 @@ from soulmem.engine.recall.walks import Walks
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.keywords import terms
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.fusion import standardised
+from soulmem.retrieval.fusion import standardised, stands_out
 
 Ints = NDArray[np.int64]
 
@@ -40,7 +40,6 @@ Ints = NDArray[np.int64]
 _LEAST_WORDS = 3
 _FAR = 7.0
 _AHEAD = 1.5
-_STANDS_OUT = 2.5  # standard deviations above what memories usually score
 _NO_QUERY = "nothing was said"
 _ALL = "this character tells all that comes to mind"
 _GIVEN = "a time, an intent or tags were given"
@@ -221,17 +220,12 @@ def _enough_by_walk(
     if mode is not RecallMode.AUTO:
         return True, _ASKED_FOR
     compared = [part.scores for part in asked_lines] or [scores]
-    missing = sum(not _stands_out(context, part) for part in compared)
+    missing = sum(not stands_out(part.score, context.visible) for part in compared)
     reached = 0 if expansion.walk is None else expansion.walk.walk.rows.size
     reach = f"a walk reached {reached} memories" if reached else "no edge to follow"
     if missing:
         return False, f"{reach}; for {missing} of {len(compared)} parts none stands out"
     return True, f"{reach}; for each part of the query a memory stands out"
-
-
-def _stands_out(context: RecallContext, scores: TextScores) -> bool:
-    best: Ints = best_rows(scores.score, 1)
-    return bool((standardised(scores.score, context.visible, best) > _STANDS_OUT).any())
 
 
 def _since(began: float) -> float:
