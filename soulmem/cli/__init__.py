@@ -11,6 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
+from soulmem.adapters.private_files import create_private_files
 from soulmem.cli.arguments import COMMANDS, build_parser
 from soulmem.cli.language import choose_language
 from soulmem.cli.screen import Screen
@@ -27,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # A console without Chinese characters shows ? instead of failing.
             stream.reconfigure(errors="replace")
+    create_private_files()
     # Commands print their errors themselves.
     logging.getLogger("soulmem").addHandler(logging.NullHandler())
     words = Words(choose_language(arguments, os.environ))
