@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from soulmem.cli.client import Client, Unreachable
 from soulmem.config import Settings, load
 from soulmem.config.token import FILE_NAME as TOKEN_FILE
+from soulmem.config.token import with_token
 from soulmem.domain.errors import SoulMemError
 
 if TYPE_CHECKING:
@@ -122,7 +123,9 @@ class Momentary:
     """
 
     def __init__(self, settings: Settings, port: int = 0) -> None:
-        server = replace(settings.server, host="127.0.0.1", port=port)
+        _make_folder(settings.data)
+        known = with_token(settings).server  # who asks for this folder sends its token
+        server = replace(known, host="127.0.0.1", port=port)
         self._wanted_port = port
         self._settings = replace(settings, server=server)
         self._thread = threading.Thread(target=self._run, name="soulmem-sidecar")
@@ -139,7 +142,7 @@ class Momentary:
         if self._failure is not None:
             self._thread.join()
             raise self._failure
-        return Client("127.0.0.1", self._port)
+        return Client("127.0.0.1", self._port, self._settings.server.token)
 
     def __exit__(self, *_: object) -> None:
         if (
@@ -152,7 +155,6 @@ class Momentary:
 
     def _run(self) -> None:
         try:
-            _make_folder(self._settings.data)
             # Imported late: takes half a second, which is not needed with a running sidecar.
             from aiohttp import web
 
