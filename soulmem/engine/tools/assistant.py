@@ -6,6 +6,7 @@ undone together.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Busy, Conflict, SoulMemError, Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.llm import (
     Completion,
@@ -216,7 +218,8 @@ class Assistant:
         results = []
         for number, request in enumerate(requests):
             loop.task.report_progress()
-            arguments = _arguments(request)
+            # In a thread: a model may write megabytes.
+            arguments = await asyncio.to_thread(_arguments, request)
             if number >= _MOST_REQUESTS:
                 result = _problem(
                     "unprocessable", f"at most {_MOST_REQUESTS} calls in one answer"
@@ -282,7 +285,7 @@ def _requests(answer: Completion) -> tuple[ToolRequest, ...] | str:
 def _arguments(request: ToolRequest) -> dict[str, Any] | None:
     """The arguments of a call; None where they are no JSON object."""
     try:
-        arguments = json.loads(request.arguments or "{}")
+        arguments = read_json(request.arguments or "{}")
     except ValueError:
         return None
     return arguments if isinstance(arguments, dict) else None
