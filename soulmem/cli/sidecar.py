@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aiohttp import web
 
 _POLL = 0.05  # seconds between two requests for health
-_STARTING = 30.0  # seconds for a temporary sidecar to start
+_STARTING = 120.0  # seconds for a temporary sidecar to start, on a busy machine
 _GRACE = 5.0  # seconds for requests in flight
 
 
@@ -130,6 +130,7 @@ class Momentary:
         self._settings = replace(settings, server=server)
         self._thread = threading.Thread(target=self._run, name="soulmem-sidecar")
         self._up = threading.Event()
+        self._is_given_up = False
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -138,6 +139,8 @@ class Momentary:
     def __enter__(self) -> Client:
         self._thread.start()
         if not self._up.wait(_STARTING):
+            self._is_given_up = True
+            self.__exit__()
             raise Unreachable(f"the sidecar did not start within {_STARTING:.0f} s")
         if self._failure is not None:
             self._thread.join()
@@ -175,6 +178,8 @@ class Momentary:
         from aiohttp import web
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        if self._is_given_up:
+            return
         await runner.setup()
         try:
             try:
