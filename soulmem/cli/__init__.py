@@ -37,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Must be set before numpy is imported. Our matrix products are too small for several threads: beside a
     # running language model, choosing among sixty memories took 5 ms instead of 0.4 ms.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    command = import_module(COMMANDS[args.command])  # only imports what it needs
     try:
+        command = import_module(COMMANDS[args.command])  # only imports what it needs
         return int(command.run(args, words, screen))
     except SoulMemError as error:
         screen.failure(words("failed", message=error.message), error)
