@@ -60,10 +60,11 @@ def _create_token(path: Path) -> str:
     try:
         os.link(draft, path)  # replaces none, which another process may use already
     except FileExistsError:
-        return _read_token(path)
+        if there := _read_token(path):
+            return there
+        draft.replace(path)  # an empty one is nobody's
     except OSError:  # a file system without links
         draft.replace(path)
-        return token
     finally:
         draft.unlink(missing_ok=True)
     return token

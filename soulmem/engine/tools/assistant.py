@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from soulmem.assembly.tokens import estimate_tokens
@@ -215,11 +215,13 @@ class Assistant:
 
     async def _carry_out(self, loop: _Loop, requests: tuple[ToolRequest, ...]) -> None:
         """Call the tools of one answer, and note what came of it."""
-        results = []
+        results, told = list[str](), list[ToolRequest]()
         for number, request in enumerate(requests):
             loop.task.report_progress()
             # In a thread: a model may write megabytes.
             arguments = await asyncio.to_thread(_arguments, request)
+            if arguments is None:  # no server takes them back
+                request = replace(request, arguments="{}")
             if number >= _MOST_REQUESTS:
                 result = _problem(
                     "unprocessable", f"at most {_MOST_REQUESTS} calls in one answer"
@@ -233,7 +235,8 @@ class Assistant:
             did = {"tool": request.name, "arguments": arguments, "result": result}
             loop.did.append(did)
             results.append(json.dumps(_for_model(result), ensure_ascii=False))
-        loop.turns.append(ToolTurn(requests, tuple(results)))
+            told.append(request)
+        loop.turns.append(ToolTurn(tuple(told), tuple(results)))
 
     async def _called(
         self, run: JobRun, name: str, arguments: Mapping[str, Any]
