@@ -17,6 +17,7 @@ from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.folder_traces import FolderTraces
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.adapters.model_choice import JsonModelChoice
+from soulmem.adapters.private_files import make_private
 from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
@@ -69,13 +70,22 @@ MODEL_FILE = "model.json"  # the user's choice of the model for memory work
 # Compiled kernels, if the installation has none; may be deleted at any time.
 KERNELS_FOLDER = "kernels"
 
+_OWN = frozenset(
+    (STORE_FOLDER, JOBS_FOLDER, TRACES_FOLDER, IMAGES_FOLDER, TOKENS_FOLDER)
+) | {BACKUPS_FOLDER, KERNELS_FOLDER, "model", "token", "damaged"}
+
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
 
 
 def build(
     settings: Settings, *, test_mode: bool = False
 ) -> tuple[Engine, web.Application]:
-    """A wired engine and the application that serves, starts and stops it."""
+    """A wired engine and the application that serves, starts and stops it.
+
+    What older versions left readable for other accounts is made private first.
+    """
+    make_private(settings.data, _OWN)
+    make_private(backups_of(settings).folder, {"soulmem"})
     engine = build_engine(settings, test_mode=test_mode)
     app = create_app(engine, settings.server, test_mode=test_mode)
     return engine, app

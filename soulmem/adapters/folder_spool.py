@@ -12,6 +12,7 @@ import msgspec
 
 from soulmem.adapters.durable import replace_file
 from soulmem.adapters.write_errors import folder_error
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.phrases import Wording
 from soulmem.ports.spool import JobRecord
@@ -48,7 +49,7 @@ class FolderSpool:
         records = []
         for path in sorted(self._folder.glob("*.json")):  # ids sort by creation time
             with suppress(OSError, ValueError, KeyError, TypeError):
-                records.append(_record(json.loads(path.read_bytes())))
+                records.append(_record(read_json(path.read_bytes())))
         return records
 
     def _put(self, record: JobRecord, payload: bytes | None) -> None:

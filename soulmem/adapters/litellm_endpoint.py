@@ -25,6 +25,7 @@ from soulmem.domain.llm import (
     Unreadable,
 )
 from soulmem.domain.phrases import Wording, phrase
+from soulmem.domain.texts import well_formed
 
 log = logging.getLogger(__name__)
 
@@ -410,7 +411,7 @@ def _chain(error: BaseException | None) -> list[BaseException]:
 
 def _safe_detail(message: str, prompt: Prompt, key: str) -> str:
     """A short form of a server's message, without the key; empty if it quotes the prompt."""
-    words = " ".join(message.split())
+    words = well_formed(" ".join(message.split()))
     if key:
         words = words.replace(key, "***")
     words = re.sub(r"\b(sk|key|Bearer)[-_ ][\w*.-]{6,}", r"\1-***", words)[:300]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from soulmem.adapters.durable import replace_file
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.llm import ModelChoice, ModelUse
 
 log = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ class JsonModelChoice:
     def read(self) -> ModelChoice:
         """The stored choice; that of the settings where none can be read."""
         try:
-            fields = json.loads(self._path.read_text(encoding="utf-8"))
+            fields = read_json(self._path.read_bytes())
             return ModelChoice(
                 ModelUse(fields["use"]),
                 str(fields["model"]),

@@ -11,6 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
+from soulmem.adapters.private_files import create_private_files
 from soulmem.cli.arguments import COMMANDS, build_parser
 from soulmem.cli.language import choose_language
 from soulmem.cli.screen import Screen
@@ -27,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             # A console without Chinese characters shows ? instead of failing.
             stream.reconfigure(errors="replace")
+    create_private_files()
     # Commands print their errors themselves.
     logging.getLogger("soulmem").addHandler(logging.NullHandler())
     words = Words(choose_language(arguments, os.environ))
@@ -35,8 +37,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Must be set before numpy is imported. Our matrix products are too small for several threads: beside a
     # running language model, choosing among sixty memories took 5 ms instead of 0.4 ms.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    command = import_module(COMMANDS[args.command])  # only imports what it needs
     try:
+        command = import_module(COMMANDS[args.command])  # only imports what it needs
         return int(command.run(args, words, screen))
     except SoulMemError as error:
         screen.failure(words("failed", message=error.message), error)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from soulmem.domain.errors import SoulMemError
+from soulmem.domain.foreign_json import read_json
 
 API_MAJOR = 1  # version of the HTTP interface
 _PIECE = 1 << 20  # bytes that are read at once
@@ -82,7 +83,7 @@ class Client:
                 connection.request("GET", f"/v1{path}", headers=sent)
                 response = connection.getresponse()
             if response.status != 200:
-                error = json.loads(response.read() or b"{}")
+                error = read_json(response.read() or b"{}")
                 raise Refused(
                     response.status,
                     error["error"],
@@ -139,7 +140,7 @@ class Client:
         finally:
             connection.close()
         try:
-            answer = json.loads(raw)
+            answer = read_json(raw)
         except ValueError:
             answer = None
         return (

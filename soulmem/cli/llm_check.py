@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import http.client
-import json
 import urllib.error
 import urllib.request
 from typing import Any
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 from soulmem.adapters.client_llm import MODEL as CLIENT
 from soulmem.cli.words import Words
 from soulmem.config.settings import LlmEndpoint
+from soulmem.domain.foreign_json import read_json
 
 _TIMEOUT = 5.0  # seconds
 _LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -64,7 +64,7 @@ def _models(wanted: LlmEndpoint) -> set[str] | None:
         with urllib.request.build_opener(*handlers).open(
             request, timeout=_TIMEOUT
         ) as answer:
-            listed = json.loads(answer.read(1 << 20))
+            listed = read_json(answer.read(1 << 20))
         return {str(model["id"]) for model in listed["data"]}
     except urllib.error.HTTPError as error:
         error.close()

@@ -38,6 +38,8 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         server = tool_server(SoulTools(client, soul["id"]), soul["name"], actors)
         serving = words("mcp_serving", name=soul["name"], url=client.url)
         stopped = asyncio.run(_serve(server, lambda: screen.note(serving)))
+    for sign in (signal.SIGINT, signal.SIGTERM):  # until the process has ended
+        signal.signal(sign, signal.SIG_IGN)
     screen.note(words("stopped" if stopped else "mcp_ended"))
     return STOPPED if stopped else 0
 
@@ -48,12 +50,18 @@ async def _serve(server: Any, announce: Callable[[], None]) -> bool:
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
-    with suppress(NotImplementedError):  # Windows: there KeyboardInterrupt ends it
-        for sign in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(sign, stop.set)
+
+    def end(_number: int, _frame: object) -> None:
+        with suppress(RuntimeError):  # the loop is closed: it has ended
+            loop.call_soon_threadsafe(stop.set)
+
+    # Not those of the loop, which go with it: a second Ctrl-C would end the process without words.
+    for sign in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(sign, end)
     announce()
-    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    # A stream of its own: Python closes `sys.stdin` at its end, and aborts while a thread waits for a line of it.
+    # Streams of their own, the output without a buffer: Python flushes and closes its own at its end, and
+    # aborts while a thread waits in one.
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     lines = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     await serve(server, lines, out, stop)
     return stop.is_set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from soulmem.cli.sidecar import load_settings, sidecar
 from soulmem.cli.souls import drop_if_empty
 from soulmem.cli.words import Words
 from soulmem.domain.errors import SoulMemError, Unprocessable
+from soulmem.domain.foreign_json import read_json
 
 _GZIP = b"\x1f\x8b"
 _POLL = 0.1  # seconds between two requests for the job's state
@@ -148,7 +148,7 @@ def _text(path: Path, words: Words) -> str:
 def _head(text: str, path: Path, words: Words) -> tuple[str, str]:
     """The id and name of the soul in the file."""
     try:
-        first, second = (json.loads(line) for line in text.split("\n", 2)[:2])
+        first, second = (read_json(line) for line in text.split("\n", 2)[:2])
         if first["type"] == "bundle":
             return str(first["soul"]), str(second["soul"]["name"])
     except (ValueError, KeyError, TypeError):

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from soulmem.cli.client import Client, Unreachable
 from soulmem.config import Settings, load
 from soulmem.config.token import FILE_NAME as TOKEN_FILE
+from soulmem.config.token import with_token
 from soulmem.domain.errors import SoulMemError
 
 if TYPE_CHECKING:
     from aiohttp import web
 
 _POLL = 0.05  # seconds between two requests for health
-_STARTING = 30.0  # seconds for a temporary sidecar to start
+_STARTING = 120.0  # seconds for a temporary sidecar to start, on a busy machine
 _GRACE = 5.0  # seconds for requests in flight
 
 
@@ -122,11 +123,14 @@ class Momentary:
     """
 
     def __init__(self, settings: Settings, port: int = 0) -> None:
-        server = replace(settings.server, host="127.0.0.1", port=port)
+        _make_folder(settings.data)
+        known = with_token(settings).server  # who asks for this folder sends its token
+        server = replace(known, host="127.0.0.1", port=port)
         self._wanted_port = port
         self._settings = replace(settings, server=server)
         self._thread = threading.Thread(target=self._run, name="soulmem-sidecar")
         self._up = threading.Event()
+        self._is_given_up = False
         self._failure: BaseException | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -135,11 +139,13 @@ class Momentary:
     def __enter__(self) -> Client:
         self._thread.start()
         if not self._up.wait(_STARTING):
+            self._is_given_up = True
+            self.__exit__()
             raise Unreachable(f"the sidecar did not start within {_STARTING:.0f} s")
         if self._failure is not None:
             self._thread.join()
             raise self._failure
-        return Client("127.0.0.1", self._port)
+        return Client("127.0.0.1", self._port, self._settings.server.token)
 
     def __exit__(self, *_: object) -> None:
         if (
@@ -152,7 +158,6 @@ class Momentary:
 
     def _run(self) -> None:
         try:
-            _make_folder(self._settings.data)
             # Imported late: takes half a second, which is not needed with a running sidecar.
             from aiohttp import web
 
@@ -173,6 +178,8 @@ class Momentary:
         from aiohttp import web
 
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        if self._is_given_up:
+            return
         await runner.setup()
         try:
             try:

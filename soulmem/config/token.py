@@ -46,7 +46,10 @@ def _read_token(path: Path) -> str:
 
 
 def _create_token(path: Path) -> str:
-    """Write a new token. The file is complete or missing, and only the user can read it."""
+    """Write a new token, unless another process was faster; the one that stands then.
+
+    The file is complete or missing, and only the user can read it.
+    """
     token = secrets.token_urlsafe(32)
     draft = path.with_name(f"{FILE_NAME}.{secrets.token_hex(4)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -54,5 +57,14 @@ def _create_token(path: Path) -> str:
         file.write(token + "\n")
         file.flush()
         os.fsync(file.fileno())
-    draft.replace(path)
+    try:
+        os.link(draft, path)  # replaces none, which another process may use already
+    except FileExistsError:
+        if there := _read_token(path):
+            return there
+        draft.replace(path)  # an empty one is nobody's
+    except OSError:  # a file system without links
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
     return token

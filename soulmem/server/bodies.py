@@ -13,6 +13,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from msgspec import inspect
 
 from soulmem.domain.errors import BadRequest, SoulMemError, TooLarge
+from soulmem.domain.foreign_json import NestsTooDeep, check_depth
 from soulmem.domain.phrases import phrase
 from soulmem.server.rule_errors import unprocessable
 from soulmem.server.schemas.common import Body, Query
@@ -106,10 +107,11 @@ async def _read(request: web.Request, limit: int) -> bytes:
 def decode(raw: bytes, shape: type[B]) -> B:
     """The Struct in `raw`. Raises BadRequest if it is not JSON, Unprocessable if a value breaks a rule."""
     try:
+        check_depth(raw)
         return msgspec.json.decode(raw, type=shape)
     except msgspec.ValidationError as error:
         raise unprocessable(error, shape, _untyped(raw)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, NestsTooDeep) as error:
         raise BadRequest(
             f"the body is not JSON in UTF-8: {_decode_reason(error, raw)}"
         ) from error
@@ -161,13 +163,13 @@ def _untyped(raw: bytes) -> Any:
     """The body decoded without rules, to quote it in an error message; None if that fails too."""
     try:
         return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError):
         return None
 
 
 def _decode_reason(error: Exception, raw: bytes) -> str:
-    if isinstance(error, RecursionError):
-        return "it nests too deep"
+    if isinstance(error, NestsTooDeep):
+        return str(error)
     if isinstance(error, UnicodeDecodeError):
         return f"byte {error.object[error.start]:#04x} is not UTF-8"
     if _LONE_SURROGATE.search(raw):

@@ -1,7 +1,7 @@
 """Standard input and output as lines of JSON-RPC, for a server that must stop at any moment.
 
-A reading thread that waits for input cannot be cancelled: here it is a daemon, and the
-event loop waits for a queue.
+A thread that waits for input, or for a client to read, cannot be cancelled: here both are daemons, and the
+event loop waits for queues.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ import asyncio
 import json
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any, BinaryIO
+
+from soulmem.domain.foreign_json import read_json
 
 _MOST_BYTES = 8 << 20  # of a line; the longest text that a tool takes is far below
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
@@ -20,22 +23,38 @@ class LineWriter:
     """Writes whole lines as UTF-8. A reader that has gone ends nothing: the input ends then, too."""
 
     def __init__(self, out: BinaryIO) -> None:
+        """`out` is not buffered: a buffer that a thread is stuck in would abort the interpreter's end."""
         self._out = out
-        self._lock = threading.Lock()
+        self._loop = asyncio.get_running_loop()
+        self._waiting: SimpleQueue[tuple[bytes, asyncio.Future[None]]] = SimpleQueue()
+        self.written = 0  # lines
+        threading.Thread(
+            target=self._write_all, name="soulmem-stdout", daemon=True
+        ).start()
 
     async def write(self, text: str) -> None:
-        """Write one line, with its end."""
-        await asyncio.to_thread(self._write, text)
+        """Write one line, with its end. Waits for as long as the client does not read."""
+        done: asyncio.Future[None] = self._loop.create_future()
+        self._waiting.put((text.encode("utf-8", "replace"), done))
+        await done
 
     async def flush(self) -> None:
         """Nothing: each line is flushed as it is written."""
 
-    def _write(self, text: str) -> None:
-        with self._lock:
+    def _write_all(self) -> None:
+        """Runs in a thread of its own."""
+        while True:
+            line, done = self._waiting.get()
+            rest = memoryview(line)
             try:
-                self._out.write(text.encode())
-                self._out.flush()
-            except (BrokenPipeError, ValueError):
+                while rest:
+                    rest = rest[self._out.write(rest) or 0 :]
+            except (OSError, ValueError):
+                pass  # the reader has gone
+            self.written += 1
+            try:
+                self._loop.call_soon_threadsafe(_settle, done)
+            except RuntimeError:  # the loop is closed: nobody waits any more
                 return
 
 
@@ -51,6 +70,8 @@ class LineReader:
         self._check = check
         self._loop = asyncio.get_running_loop()
         self._lines: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._is_over = False
+        self.ended = asyncio.Event()  # the input is over, or was ended
         threading.Thread(target=self._read, name="soulmem-stdin", daemon=True).start()
 
     def __aiter__(self) -> LineReader:
@@ -59,35 +80,47 @@ class LineReader:
     async def __anext__(self) -> str:
         while True:
             line = await self._lines.get()
-            if line is None:
+            if line is None or self._is_over:
                 raise StopAsyncIteration
-            problem = self._problem(line)
+            message, problem = self._message(line)
             if problem is None:
-                return line.decode()
+                return message
             await self._writer.write(json.dumps(problem) + "\n")
 
     def end(self) -> None:
-        """End the lines, though the stream goes on."""
-        self._lines.put_nowait(None)
+        """End the lines, though the stream goes on and some were read already."""
+        self._is_over = True
+        self._take(None)
 
-    def _problem(self, line: bytes) -> dict[str, Any] | None:
-        """The answer to a line that is no message; None for a message."""
+    def _take(self, line: bytes | None) -> None:
+        self._lines.put_nowait(line)
+        if line is None:
+            self.ended.set()
+
+    def _message(self, line: bytes) -> tuple[str, dict[str, Any] | None]:
+        """The message in a line, as any program can read it, or the answer to a line that is none."""
         if len(line) > _MOST_BYTES:
-            return _error(
-                None, _INVALID_REQUEST, f"a message of more than {_MOST_BYTES} bytes"
-            )
+            words = f"a message of more than {_MOST_BYTES} bytes"
+            return "", _error(None, _INVALID_REQUEST, words)
         try:
-            value = json.loads(line)
+            value = read_json(line)
         except ValueError as error:  # UnicodeDecodeError is one
-            return _error(None, _PARSE_ERROR, f"this line is no JSON: {error}")
+            return "", _error(None, _PARSE_ERROR, f"this line is no JSON: {error}")
+        message = json.dumps(value, ensure_ascii=False) + "\n"
+        number = value.get("id", 0) if isinstance(value, dict) else None
+        is_number = isinstance(number, str | int) and not isinstance(number, bool)
         try:
-            self._check(line)
+            if not is_number:
+                raise ValueError("an id of another kind")
+            self._check(message.encode())
         except ValueError:
-            number = value.get("id") if isinstance(value, dict) else None
-            number = number if isinstance(number, str | int) else None
-            words = "this is no JSON-RPC 2.0 request: it needs jsonrpc, method and id"
-            return _error(number, _INVALID_REQUEST, words)
-        return None
+            known = number if is_number and "id" in value else None
+            words = (
+                "this is no JSON-RPC 2.0 request: it needs jsonrpc, method and an id that"
+                " is a text or a whole number"
+            )
+            return "", _error(known, _INVALID_REQUEST, words)
+        return message, None
 
     def _read(self) -> None:
         """Runs in a thread of its own."""
@@ -106,9 +139,14 @@ class LineReader:
 
     def _hand_over(self, line: bytes | None) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._lines.put_nowait, line)
+            self._loop.call_soon_threadsafe(self._take, line)
         except RuntimeError:  # the loop is closed: nobody reads any more
             return
+
+
+def _settle(done: asyncio.Future[None]) -> None:
+    if not done.done():
+        done.set_result(None)
 
 
 def _error(number: str | int | None, code: int, message: str) -> dict[str, Any]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, BinaryIO, Protocol
 
 import mcp_types as types
 from mcp.server.lowlevel import Server
@@ -19,10 +18,11 @@ from mcp.shared.exceptions import MCPError
 from soulmem import __version__
 from soulmem.domain.errors import SoulMemError
 from soulmem.tools.lines import LineReader, LineWriter
-
-T = TypeVar("T")
+from soulmem.tools.workers import Workers
 
 ACTORS = ("lead", "archivist")
+_MOST_CALLS = 8  # at once; further ones wait
+_PATIENCE = 2.0  # seconds in which a client must read a line, once the input has ended
 
 
 class ToolClient(Protocol):
@@ -67,6 +67,7 @@ def tool_server(
 ) -> Server[Any]:
     """The server. Raises SoulMemError where the tools cannot be listed."""
     offered = offered_tools(client.tools(), actors)
+    workers = Workers(_MOST_CALLS)
 
     async def list_tools(
         _context: Any, _params: types.PaginatedRequestParams | None
@@ -83,7 +84,7 @@ def tool_server(
             raise MCPError(types.INVALID_PARAMS, words)
         arguments = params.arguments or {}
         try:
-            result = await _in_thread(
+            result = await workers.run(
                 lambda: client.call(params.name, entry.actor, arguments)
             )
         except SoulMemError as error:
@@ -107,13 +108,19 @@ async def serve(
     writer = LineWriter(stdout)
     reader = LineReader(stdin, writer, types.jsonrpc_message_adapter.validate_json)
     ending = asyncio.create_task(_end(reader, stop))
-    try:
-        with redirect_stdout(sys.stderr):
-            async with stdio_server(reader, writer) as (incoming, outgoing):  # type: ignore[arg-type]  # as files
-                options = server.create_initialization_options()
-                await server.run(incoming, outgoing, options)
-    finally:
-        ending.cancel()
+    with redirect_stdout(sys.stderr):
+        try:
+            serving = asyncio.create_task(_exchange(server, reader, writer))
+            await _over(serving, reader, writer)
+        finally:
+            ending.cancel()
+
+
+async def _exchange(
+    server: Server[Any], reader: LineReader, writer: LineWriter
+) -> None:
+    async with stdio_server(reader, writer) as (incoming, outgoing):  # type: ignore[arg-type]  # as files
+        await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 async def _end(reader: LineReader, stop: asyncio.Event) -> None:
@@ -121,37 +128,23 @@ async def _end(reader: LineReader, stop: asyncio.Event) -> None:
     reader.end()
 
 
-async def _in_thread(work: Callable[[], T]) -> T:
-    """The result of the work, done in a daemon: one that never ends keeps nothing from ending."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[T] = loop.create_future()
-
-    def run() -> None:
-        try:
-            result = work()
-        except BaseException as error:
-            _deliver(loop, done.set_exception, done, error)
-        else:
-            _deliver(loop, done.set_result, done, result)
-
-    threading.Thread(target=run, name="soulmem-tool", daemon=True).start()
-    return await done
-
-
-def _deliver(
-    loop: asyncio.AbstractEventLoop,
-    deliver: Callable[[Any], None],
-    done: asyncio.Future[Any],
-    value: Any,
+async def _over(
+    serving: asyncio.Task[None], reader: LineReader, out: LineWriter
 ) -> None:
-    def hand_over() -> None:
-        if not done.done():
-            deliver(value)
-
-    try:
-        loop.call_soon_threadsafe(hand_over)
-    except RuntimeError:  # the loop is closed: nobody waits any more
+    """Wait until the serving is over. Once the input has ended, only for as long as the client reads."""
+    ended = asyncio.create_task(reader.ended.wait())
+    await asyncio.wait([serving, ended], return_when=asyncio.FIRST_COMPLETED)
+    ended.cancel()
+    written = -1
+    while not serving.done() and out.written > written:
+        written = out.written
+        await asyncio.wait([serving], timeout=_PATIENCE)
+    if serving.done():
+        serving.result()
         return
+    serving.cancel()
+    # What fails now fails as its other side is gone already.
+    await asyncio.gather(serving, return_exceptions=True)
 
 
 def _answer(

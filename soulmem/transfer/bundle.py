@@ -22,6 +22,7 @@ from soulmem.domain.dialogue import Chat, Message, text_hash
 from soulmem.domain.edges import Edge
 from soulmem.domain.errors import SoulMemError, Unprocessable
 from soulmem.domain.fading import FadingRecord
+from soulmem.domain.foreign_json import sound_json
 from soulmem.domain.ids import ChatId, MemoryId, SoulId, check_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryState
 from soulmem.domain.opinions import Opinion
@@ -173,15 +174,11 @@ def read_bundle(data: bytes) -> Bundle:
     decoder = msgspec.json.Decoder(Line)
     for number, raw in _numbered(data):
         try:
-            line = _within_calendar(decoder.decode(raw))
+            line = _within_calendar(decoder.decode(sound_json(raw)))
             too_new = isinstance(line, Head) and line.version > VERSION
             if not too_new:
                 _take(bundle, line, number)
-        except (
-            ValueError,
-            RecursionError,
-            SoulMemError,
-        ) as error:  # ValueError: also the errors of msgspec
+        except (ValueError, SoulMemError) as error:  # ValueError: also msgspec's
             if len(bundle.broken) < _MOST_BROKEN:
                 reason = (
                     error.message
@@ -428,6 +425,4 @@ def _storable(*texts: str) -> None:
 
 def _without_texts(error: Exception) -> str:
     """The message of a decoding error; it has paths and types, but no text of the file."""
-    return (
-        "it nests too deep" if isinstance(error, RecursionError) else str(error)[:200]
-    )
+    return str(error)[:200]

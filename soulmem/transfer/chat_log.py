@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from typing import Any
 
 from soulmem.domain.dialogue import Fork, Message, Role, Version, text_hash
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.ids import ChatId, SlotId, SoulId, derived_id
 from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
@@ -133,8 +133,8 @@ def _is_in_other_encoding(log: ChatLog) -> bool:
 def _check_json(data: bytes) -> None:
     """Raises Unprocessable where the file is one JSON value that is a chat of another program."""
     try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
+        content = read_json(data)
+    except ValueError:
         return
     if isinstance(content, dict):
         check_no_foreign_chat(content)
@@ -229,8 +229,8 @@ def _row(line: bytes) -> dict[str, Any] | None:
     if not text:
         return None
     try:
-        row = json.loads(text)
-    except (ValueError, RecursionError):
+        row = read_json(text)
+    except ValueError:
         raise ValueError("not_json") from None
     if not isinstance(row, dict):
         raise ValueError("not_an_object")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.phrases import phrase
 from soulmem.transfer.card import card_data, is_card, is_packed
 from soulmem.transfer.files import as_utf8, check_text, json_value
@@ -58,7 +58,7 @@ def _is_line_of_chat(data: bytes) -> bool:
     lines = as_utf8(data).split(b"\n", 8)
     line = next((line for line in lines if line.strip()), b"")
     try:
-        row: Any = json.loads(line)
-    except (ValueError, RecursionError):
+        row: Any = read_json(line)
+    except ValueError:
         return False
     return isinstance(row, dict) and any(field in row for field in _OF_CHATS)

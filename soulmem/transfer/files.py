@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.phrases import phrase
 
 # By their first bytes; the longer ones first, as one begins like another.
@@ -82,16 +82,13 @@ def json_value(data: bytes) -> Any:
     if refusal is not None:
         raise refusal
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
-        reason = (
-            "it nests too deep" if isinstance(error, RecursionError) else str(error)
-        )
+        return read_json(data)
+    except ValueError as error:
         raise Unprocessable(
             phrase(
                 "file_no_json",
                 "the file is no JSON ({reason}): export it again",
-                reason=reason,
+                reason=error,
             ),
             field="text",
         ) from error

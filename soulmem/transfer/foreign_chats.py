@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.phrases import phrase
 
 _DEPTH = 4  # levels of lists and objects that are searched for messages
@@ -77,8 +77,8 @@ def _is_list_of(value: Any, field: str) -> bool:
 def _values(lines: Iterable[bytes]) -> Iterator[Any]:
     for _, line in zip(range(_LOOKED_AT), lines, strict=False):
         try:
-            yield json.loads(line)
-        except (ValueError, RecursionError):
+            yield read_json(line)
+        except ValueError:
             continue
 
 

@@ -6,13 +6,13 @@ text file of bullets in `<memory>` blocks. MessageSummarize writes a summary on 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.phrases import phrase
 from soulmem.domain.texts import well_formed
 from soulmem.transfer import marked_entries
@@ -71,8 +71,8 @@ def _is_chat(text: str) -> bool:
 
 def _row(line: str) -> dict[str, Any] | None:
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
+        row = read_json(line)
+    except ValueError:
         return None
     return row if isinstance(row, dict) else None
 

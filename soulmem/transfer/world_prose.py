@@ -6,13 +6,13 @@ paragraph) go together: where most of a group is orders or code, the rest of it 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from soulmem.domain.foreign_json import read_json
 from soulmem.language.segmentation import pieces
 from soulmem.transfer.orders import is_labelled, is_order, names_form
 from soulmem.transfer.statements import columns, untagged
@@ -259,8 +259,8 @@ def _json(text: str) -> Any:
     if bare[:1] not in ("{", "["):
         return None
     try:
-        return json.loads(bare) or None
-    except (ValueError, RecursionError):
+        return read_json(bare) or None
+    except ValueError:
         return None
 
 

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -186,6 +186,60 @@ def test_ctrl_c_ends_it_in_words(running: Client, mira: str) -> None:
     assert process.returncode == 130
     assert "Stopped." in err
     assert "Traceback" not in err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for others")
+@pytest.mark.parametrize("how", ["twice", "terminate", "int", "end of input"])
+def test_it_ends_though_nobody_reads_its_answers(
+    running: Client, mira: str, how: str
+) -> None:
+    process = talk("--soul", mira, "--port", str(running.port), lines=HELLO)
+    serving(process)
+    listing = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/list"})
+    assert process.stdin is not None
+    process.stdin.write(f"{listing}\n" * 60)  # answers of 10 kB: no pipe holds them
+    process.stdin.flush()
+    if how == "terminate":
+        process.terminate()
+    elif how == "end of input":
+        process.stdin.close()
+    else:
+        process.send_signal(signal.SIGINT)
+        if how == "twice":
+            process.send_signal(signal.SIGINT)
+    process.wait(timeout=30)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    words = process.stderr.read()
+    with suppress(BrokenPipeError):  # what it did not read
+        process.stdin.close()
+    process.stdout.close()
+    process.stderr.close()
+    assert process.returncode == (0 if how == "end of input" else 130)
+    assert "Traceback" not in words
+
+
+def test_a_second_one_uses_the_sidecar_of_the_first_with_the_token_of_the_folder(
+    tmp_path: Path,
+) -> None:
+    data = str(tmp_path / "data")
+    with start_process("serve", "--port", "0", "--data", data, "--json") as first:
+        assert first.stdout is not None
+        port = json.loads(first.stdout.readline())["url"].rpartition(":")[2][:-3]
+        Client("127.0.0.1", int(port)).ask("PUT", "/souls/s1", {"name": "Mira"})
+        first.terminate()
+        first.communicate(timeout=30)
+    where = ("--soul", "Mira", "--port", port, "--data", data)
+    one = talk(*where, lines=HELLO)
+    assert f":{port}" in serving(one)
+    other = talk(*where, lines=[*HELLO, json.dumps(PING)])
+    assert f":{port}" in serving(other)
+    assert other.stdout is not None
+    answers = [json.loads(other.stdout.readline()) for _ in range(2)]
+    assert {answer["id"] for answer in answers} == {1, 9}
+    for process in (other, one):
+        process.communicate(timeout=30)
+        assert process.returncode == 0
 
 
 def test_one_is_started_where_none_runs_and_others_can_use_it(tmp_path: Path) -> None:

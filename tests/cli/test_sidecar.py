@@ -7,20 +7,26 @@ import os
 import signal
 import socket
 import sys
+import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
-from soulmem.cli.client import Client, Unreachable
+from soulmem.cli import sidecar
+from soulmem.cli.client import Client, Refused, Unreachable
+from soulmem.cli.sidecar import Momentary
+from soulmem.config import load
 from tests.cli.chat_files import talk, write
 from tests.cli.conftest import Command, run_process, start_process
 
 pytestmark = pytest.mark.timeout(120)
 
 _FILES = 60  # that a sidecar with nothing to do has open
+UNLOADED = {"embedder.model": "none"}
 BARE = {"SOULMEM_EMBEDDER_MODEL": "none"}  # no model to load where none is asked
 
 
@@ -189,3 +195,24 @@ def test_serving_a_folder_twice_says_so_and_ends(tmp_path: Path) -> None:
 def until_open(client: Client) -> None:
     """Wait until the store of a sidecar that has just been started is open."""
     client.ask("GET", "/souls")
+
+
+def test_a_temporary_one_that_is_not_awaited_any_longer_ends_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It held the port and the process for ever."""
+    monkeypatch.setattr(sidecar, "_STARTING", 0.0)
+    settings = load(None, overrides={"store.data": tmp_path / "data", **UNLOADED})
+    with pytest.raises(Unreachable, match="did not start"), Momentary(settings):
+        pytest.fail("it is not to start")
+    assert "soulmem-sidecar" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_a_temporary_one_knows_the_token_of_its_folder(tmp_path: Path) -> None:
+    settings = load(None, overrides={"store.data": tmp_path / "data", **UNLOADED})
+    with Momentary(settings) as client:
+        kept = (tmp_path / "data" / "token").read_text(encoding="utf-8").strip()
+        assert client.token == kept
+        client.ask("GET", "/health")
+        with pytest.raises(Refused):
+            replace(client, token="of another folder").ask("GET", "/health")

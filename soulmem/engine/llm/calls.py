@@ -14,7 +14,7 @@ from typing import TypeVar
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.derivations import Work
 from soulmem.domain.ids import ChatId, Owner, SoulId
-from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt
+from soulmem.domain.llm import Completion, Failure, LlmFailed, Prompt, ToolRequest
 from soulmem.domain.phrases import Wording
 from soulmem.domain.texts import well_formed
 from soulmem.engine.llm.retry import Deferrals
@@ -121,7 +121,7 @@ class LlmCalls:
                 text = (await self._complete(task, prompt)).text
                 task.calls_made += 1
                 self.deferrals.model_available()
-                return await self._compute.run(read, well_formed(text))
+                return await self._compute.run(read, text)
             except LlmFailed as failed:
                 failure = failed
                 self._record(task, LlmUsage(failed=1))
@@ -139,7 +139,7 @@ class LlmCalls:
             raise
         task.calls_made += 1
         self.deferrals.model_available()
-        return replace(answer, text=well_formed(answer.text))
+        return answer
 
     async def _complete(self, task: LlmTask, prompt: Prompt) -> Completion:
         """The model's answer. Raises LlmFailed, LlmInterrupted."""
@@ -150,7 +150,7 @@ class LlmCalls:
                 if not prompt.for_reply:
                     await self._wait_until_free(task, _max_tokens(prompt))
                 answer = await self._call(task, prompt)
-        return answer
+        return _sound(answer)
 
     async def _wait_until_free(self, task: LlmTask, tokens: int) -> None:
         """Wait until a call of `tokens` tokens may start. Raises LlmInterrupted instead for idle work."""
@@ -208,3 +208,12 @@ class LlmCalls:
 def _max_tokens(prompt: Prompt) -> int:
     """The most tokens that a call may use, prompt and answer, as estimated here."""
     return sum(map(estimate_tokens, prompt.texts())) + prompt.max_tokens
+
+
+def _sound(answer: Completion) -> Completion:
+    """The answer with lone surrogates replaced in all its texts."""
+    requests = (
+        ToolRequest(*map(well_formed, (call.id, call.name, call.arguments)))
+        for call in answer.requests
+    )
+    return replace(answer, text=well_formed(answer.text), requests=tuple(requests))

@@ -6,14 +6,16 @@ undone together.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.audit import Actor
 from soulmem.domain.errors import Busy, Conflict, SoulMemError, Unprocessable
+from soulmem.domain.foreign_json import read_json
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.llm import (
     Completion,
@@ -213,10 +215,13 @@ class Assistant:
 
     async def _carry_out(self, loop: _Loop, requests: tuple[ToolRequest, ...]) -> None:
         """Call the tools of one answer, and note what came of it."""
-        results = []
+        results, told = list[str](), list[ToolRequest]()
         for number, request in enumerate(requests):
             loop.task.report_progress()
-            arguments = _arguments(request)
+            # In a thread: a model may write megabytes.
+            arguments = await asyncio.to_thread(_arguments, request)
+            if arguments is None:  # no server takes them back
+                request = replace(request, arguments="{}")
             if number >= _MOST_REQUESTS:
                 result = _problem(
                     "unprocessable", f"at most {_MOST_REQUESTS} calls in one answer"
@@ -230,7 +235,8 @@ class Assistant:
             did = {"tool": request.name, "arguments": arguments, "result": result}
             loop.did.append(did)
             results.append(json.dumps(_for_model(result), ensure_ascii=False))
-        loop.turns.append(ToolTurn(requests, tuple(results)))
+            told.append(request)
+        loop.turns.append(ToolTurn(tuple(told), tuple(results)))
 
     async def _called(
         self, run: JobRun, name: str, arguments: Mapping[str, Any]
@@ -282,7 +288,7 @@ def _requests(answer: Completion) -> tuple[ToolRequest, ...] | str:
 def _arguments(request: ToolRequest) -> dict[str, Any] | None:
     """The arguments of a call; None where they are no JSON object."""
     try:
-        arguments = json.loads(request.arguments or "{}")
+        arguments = read_json(request.arguments or "{}")
     except ValueError:
         return None
     return arguments if isinstance(arguments, dict) else None

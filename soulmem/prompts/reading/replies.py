@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from soulmem.domain.foreign_json import first_value
 from soulmem.domain.llm import Unreadable
 from soulmem.domain.phrases import phrase
-from soulmem.domain.texts import well_formed
 from soulmem.prompts.reading.unwrapping import answer_of
 
 _TRIES = 24  # positions tried as the begin of JSON
 _LONGEST = 60_000  # characters of an answer; the rest is ignored
-_DECODER = json.JSONDecoder(strict=False)
 _MARKS = re.compile(r'\\.|["{}\[\]]', re.S)
 _CLOSING = {"{": "}", "[": "]"}
 _SENTENCES = re.compile(r".*[.!?。！？…]", re.S)
@@ -58,10 +56,8 @@ def _objects(body: str) -> Iterator[Mapping[str, Any]]:
 def _decoded(text: str, position: int = 0) -> Mapping[str, Any] | None:
     """The object that begins at the "{" at `position`; None where it is no JSON, or nested too deeply."""
     try:
-        value, _ = _DECODER.raw_decode(text, position)
-        # An escape may be half of a surrogate pair.
-        value = json.loads(well_formed(json.dumps(value, ensure_ascii=False)))
-    except (ValueError, RecursionError):
+        value = first_value(text, position)
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 

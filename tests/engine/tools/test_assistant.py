@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import msgspec
 import pytest
 
 from soulmem.domain.audit import Actor
@@ -213,3 +214,34 @@ async def test_a_job_without_a_model_or_an_instruction_is_refused(
         with pytest.raises(Unprocessable, match="instruction"):
             await stage.engine.jobs.ask(ME, "assistant", SoulId("s1"), arguments)
     assert stage.llm.asked == []
+
+
+@pytest.mark.parametrize("name", ["search_memories", "no_\\ud83d_tool"])
+async def test_half_a_pair_or_an_endless_number_in_a_call_breaks_no_answer(
+    stage: ModelStage, name: str
+) -> None:
+    """Half an emoji, as a model leaves it when its answer is cut."""
+    arguments = '{"query": "brass key \\ud83d", "limit": 1e999}'
+    request = ToolRequest("c\ud83d", json.loads(f'"{name}"'), arguments)
+    answer = Completion("done \ud83d", 10, 5, 0.1, (request,))
+    stage.llm.takes_tools = True
+    stage.llm.then([answer, native(said="Done \ud83d.")])
+
+    got = await ask(stage)
+
+    assert got["said"] == "Done \ufffd."
+    assert got["did"][0]["arguments"]["query"] == "brass key \ufffd"
+    jobs = stage.engine.jobs.of(ME, SoulId("s1"))
+    assert len(jobs) == 1
+    msgspec.json.encode([got, jobs[0].result])
+
+
+async def test_arguments_that_nest_too_deep_are_told_to_the_model(
+    stage: ModelStage,
+) -> None:
+    deep = '{"query":' * 100_000 + "1" + "}" * 100_000
+    answer = Completion("", 1, 1, 0.1, (ToolRequest("c", "remember", deep),))
+    stage.llm.takes_tools = True
+    stage.llm.then([answer, native(said="Done.")])
+    (did,) = (await ask(stage))["did"]
+    assert did["result"]["error"] == "unprocessable"
