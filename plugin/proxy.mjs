@@ -33,11 +33,11 @@ function refuse(response, status, error, message) {
  * @param {string} path @returns {string | null} */
 export function sidecarPath(path) {
     const segments = path.split('/').filter(Boolean);
-    if (segments[0] === 'v1') segments.shift();
+    while (segments[0]?.toLowerCase() === 'v1') segments.shift();
     const plain =
         segments.length > 0 &&
         segments.every(segment => SEGMENT.test(segment) && !/^\.+$/.test(segment));
-    return plain && segments[0] !== 'test' ? `/v1/${segments.join('/')}` : null;
+    return plain && segments[0]?.toLowerCase() !== 'test' ? `/v1/${segments.join('/')}` : null;
 }
 
 /** @param {string} path @returns {number} bytes that a body may have */
@@ -116,7 +116,14 @@ export function createProxy(config, { patience = PATIENCE, why = () => null } = 
         const body = bodyOf(request);
         const refusal = refusalOf(request, body);
         if (refusal) return refuse(response, ...refusal);
-        const upstream = forward(request, body);
+        /** @type {import('node:http').ClientRequest} */
+        let upstream;
+        try {
+            upstream = forward(request, body);
+        } catch (error) {
+            // No HTTP can carry that path or header.
+            return refuse(response, 400, 'bad_request', String(error));
+        }
         const timer = setTimeout(() => upstream.destroy(new Error('timeout')), patience);
         upstream.on('response', answer => {
             clearTimeout(timer);

@@ -238,8 +238,18 @@ for (const [requested, wanted] of /** @type {[string, string | null][]} */ ([
     ['/a%2fb', null],
     ['/a b', null],
     ['/@x', null],
+    ['/V1/v1/souls', '/v1/souls'],
+    ['/v1/v1/test/clock', null],
+    ['/v1/TEST/clock', null],
 ]))
     test(`${requested} is ${wanted}`, () => assert.equal(sidecarPath(requested), wanted));
+
+test('a header that no HTTP can carry is refused', async () => {
+    user = 'al\r\nX-Other: 1';
+    const answer = await ask('/souls');
+    user = 'default-user';
+    assert.equal(answer.status, 400);
+});
 
 for (const [
     what,
