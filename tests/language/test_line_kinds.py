@@ -116,3 +116,18 @@ def test_a_plea_to_remember_alone_is_nothing_momentous() -> None:
     encoder, judge = packaged()
     got = scores_of("Remember to close the window.", encoder.embed, judge)
     assert max(got["momentous"], got["fact"]) < 0.5
+
+
+def test_of_a_text_with_very_many_lines_some_that_are_spread_over_it_are_judged() -> (
+    None
+):
+    many = [f"Line {number} says little." for number in range(3000)]
+    lines = lines_of(" ".join(many))
+    assert 100 < len(lines) < 500
+    assert (lines[0], lines[-1]) == (many[0], many[-1])
+    assert lines == sorted(set(lines), key=many.index)
+    assert lines_of("Hm.\n" * 5000 + "I have a daughter.") == [
+        "Hm.",
+        "I have a daughter.",
+    ]
+    assert lines_of("") == [""]

@@ -34,7 +34,8 @@ _BARS = np.array([_PROMISED if k == "promise" else _CLEAR for k in TOLD_AS[1:]])
 _HEAD = struct.Struct("<HBB")
 _DIM = 512  # of a kept vector at most; longer ones, such as counts of words, are folded
 _MOST = 127.0  # in a kept vector
-WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO}"  # differs where other lines are kept
+# Differs where other lines are kept, or their places are others: each line of a text counts once.
+WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once"
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Encode = Callable[[Sequence[str]], Floats]  # texts to unit vectors, float32[n, dim]
 
+_MOST_LINES = 256  # of one text that are judged
 _STRENGTH = 0.2  # of the ridge; .1 to 1 judge alike
 _MIDDLE = (
     2.2  # log odds of .9: the score of the middle example of a kind, with .5 at the bar
@@ -150,8 +151,15 @@ def _wide(values: NDArray[Any] | None) -> Any:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text that are judged one by one; the text itself where it has none."""
-    return sentences(text) or [text]
+    """The lines of a text that are judged one by one, each once; the text itself where it has none.
+
+    Of a text with very many so many that are spread over it: their vectors would take gigabytes.
+    """
+    lines = list(dict.fromkeys(sentences(text))) or [text]
+    if len(lines) <= _MOST_LINES:
+        return lines
+    places = np.linspace(0, len(lines) - 1, _MOST_LINES).astype(int)
+    return [lines[place] for place in places.tolist()]
 
 
 @cache
