@@ -85,11 +85,16 @@ class Logistic(msgspec.Struct, frozen=True):
 
 
 class Decision(msgspec.Struct, frozen=True):
-    """Both models for one kind of matches, and the least P at restraint 1."""
+    """Both models for one kind of matches, and the least P at restraint 1.
+
+    least  of what a remark calls for
+    asked  of what is asked for: silence costs more there than a memory too many
+    """
 
     line: Logistic
     memory: Logistic
     least: float
+    asked: float
 
 
 class Fitted(msgspec.Struct, frozen=True):

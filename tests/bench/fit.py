@@ -26,6 +26,7 @@ import msgspec
 import numpy as np
 
 from soulmem.adapters import sentence_transformer
+from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.retrieval import decision
 from soulmem.retrieval.decision import (
@@ -42,7 +43,8 @@ from tests.bench.moments import Chat, Floats, Line, Moment, moments_of
 _PLACES = 8  # memories in an answer
 # Features that words give: none where memories are in another script.
 _OF_WORDS = ("evidence", "own_evidence", "covered", "specific")
-_LEAST = 0.035  # probability from which on a memory is told at restraint 1
+# Probability from which on a memory is told at restraint 1: that a remark calls for, and that is asked for.
+_LEAST, _ASKED = 0.045, 0.02
 _JUDGED = 20  # memories of a line that the model of memories learns from
 _RIDGE = 3.0
 # How much each kind of line weighs; all lines of one kind in one chat weigh as much together.
@@ -80,7 +82,7 @@ def _group(moment: Moment) -> tuple[str, str, bool, bool]:
     return moment.chat, moment.kind, moment.said, moment.young
 
 
-def fit(moments: Sequence[Moment], least: float) -> Decision:
+def fit(moments: Sequence[Moment], least: float, asked: float) -> Decision:
     """Both models on these moments."""
     weighing = Weighing(moments)
     rows, called, weights = [], list[float](), list[float]()
@@ -98,7 +100,7 @@ def fit(moments: Sequence[Moment], least: float) -> Decision:
         [float(moment.is_evidence[:_PLACES].any()) for moment in read],
         [weighing.of(moment) for moment in read],
     )
-    return Decision(line, memory, least)
+    return Decision(line, memory, least, asked)
 
 
 def _of_line(moment: Moment, memory: Logistic) -> Floats:
@@ -151,7 +153,9 @@ def told(moment: Moment, numbers: Decision) -> list[int]:
     calls = probability(numbers.line.log_odds(of_line[None]))[0]
     likely = probability(memory) * calls
     best = np.argsort(-likely)[:_PLACES]
-    return [int(at) for at in best if likely[at] >= numbers.least]
+    asks = moment.features[0, MEMORY_FEATURES.index("question")] >= SURE
+    least = numbers.asked if asks else numbers.least
+    return [int(at) for at in best if likely[at] >= least]
 
 
 def figures(moments: Sequence[Moment], numbers: Decision) -> dict[str, float]:
@@ -175,12 +179,12 @@ def figures(moments: Sequence[Moment], numbers: Decision) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in rows.items()}
 
 
-def left_out(moments: Sequence[Moment], least: float) -> dict[str, float]:
+def left_out(moments: Sequence[Moment], least: float, asked: float) -> dict[str, float]:
     """The mean figures of each chat by numbers that were fitted on the others."""
     chats = sorted({moment.chat for moment in moments})
     every: defaultdict[str, list[float]] = defaultdict(list)
     for chat in chats:
-        numbers = fit([m for m in moments if m.chat != chat], least)
+        numbers = fit([m for m in moments if m.chat != chat], least, asked)
         own = figures([m for m in moments if m.chat == chat], numbers)
         for name, value in own.items():
             every[name].append(value)
@@ -222,6 +226,7 @@ async def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--model")
     parser.add_argument("--least", type=float, default=_LEAST)
+    parser.add_argument("--asked", type=float, default=_ASKED)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     names = sorted(path.stem[3:] for path in options.data.glob("rp_*.json"))
@@ -239,13 +244,13 @@ async def main() -> None:
     for chat in chats:
         moments += await moments_of(chat, model)
         print(f"{chat.name}: {len(moments)} moments", flush=True)
-    shown = left_out(moments, options.least)
+    shown = left_out(moments, options.least, options.asked)
     for name, value in shown.items():
         print(f"{name:<28}{value:6.3f}")
     if options.write:
         for scale, some in scales(moments, by_words=model is None).items():
-            shown = left_out(some, options.least)
-            numbers = fit(some, options.least)
+            shown = left_out(some, options.least, options.asked)
+            numbers = fit(some, options.least, options.asked)
             write(
                 Path(decision.__file__).with_name("decision.json"),
                 scale,

@@ -96,6 +96,7 @@ class JudgedLine:
     scale     which numbers judge
     memory    float64[m], 0..1, that it is this memory, if the line calls for something
     calls     0..1, that the line calls for something
+    value     of telling what is called for, in that of telling what a remark calls for
     absent    names that it asks for and that the soul has never heard of
     """
 
@@ -106,14 +107,20 @@ class JudgedLine:
     scale: Scale
     memory: Floats
     calls: float
+    value: float = 1.0
     absent: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> Floats:
+        """float64[m], that the line calls for each memory, times the value."""
+        return self.memory * self.calls * self.value
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     """What the lines of a moment call for.
 
-    least  probability from which on a memory is told
+    least  probability from which on a memory is told that a remark calls for
     sure   whether the moment calls for memories by something else than its lines: a time, an intent, tags
     """
 
@@ -133,10 +140,13 @@ class Judged:
         return self.sure or any(k is None or k[_FORMER] >= SURE for k in kinds)
 
     def of_row(self) -> dict[int, float]:
-        """By row 0..1, that the moment calls for it; rows that are left out have 0."""
+        """By row how likely the moment calls for it, times the value of telling it: what to compare with `least`.
+
+        Rows that are left out have 0.
+        """
         out: dict[int, float] = {}
         for line in self.lines:
-            likely = line.memory * (1.0 if self.sure else line.calls)
+            likely = line.memory * line.value if self.sure else line.called
             for row, share in zip(line.rows.tolist(), likely.tolist(), strict=True):
                 out[row] = max(share, out.get(row, 0.0))
         return out
@@ -150,8 +160,7 @@ class Judged:
         """Those of these lines that call for a memory at restraint 1."""
         calling = set[int]()
         for judged in self.lines:
-            likely = float((judged.memory * judged.calls).max())
-            if likely >= fitted().models[judged.scale].least:
+            if judged.called.max() >= fitted().models[judged.scale].least:
                 calling.add(id(judged.line))
         return tuple(line for line in lines if id(line) in calling)
 
@@ -226,8 +235,16 @@ def _judged_by(
     log_odds = decision.memory.log_odds(features)
     of_line = line_features(features, log_odds, matches.known)
     calls = float(probability(decision.line.log_odds(of_line[None]))[0])
+    asks = line.kinds is not None and line.kinds[KINDS.index("question")] >= SURE
     return JudgedLine(
-        line, rows, features, matches.known, scale, probability(log_odds), calls
+        line=line,
+        rows=rows,
+        features=features,
+        known=matches.known,
+        scale=scale,
+        memory=probability(log_odds),
+        calls=calls,
+        value=decision.least / decision.asked if asks else 1.0,
     )
 
 
