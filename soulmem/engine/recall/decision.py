@@ -63,7 +63,7 @@ _KINDS = {
     "asks": "question",
     "filler": "filler",
 }
-_FORMER = KINDS.index("former")
+_FORMER, _QUESTION = KINDS.index("former"), KINDS.index("question")
 _UNIT = 10.0  # of weights of matches, in the logarithm
 # A word in at most so many texts, or in that share of them, is rare.
 _FEW_TEXTS = 8
@@ -235,7 +235,6 @@ def _judged_by(
     log_odds = decision.memory.log_odds(features)
     of_line = line_features(features, log_odds, matches.known)
     calls = float(probability(decision.line.log_odds(of_line[None]))[0])
-    asks = line.kinds is not None and line.kinds[KINDS.index("question")] >= SURE
     return JudgedLine(
         line=line,
         rows=rows,
@@ -244,8 +243,15 @@ def _judged_by(
         scale=scale,
         memory=probability(log_odds),
         calls=calls,
-        value=decision.least / decision.asked if asks else 1.0,
+        value=decision.least / decision.asked if _asks(mind, line, matches) else 1.0,
     )
+
+
+def _asks(mind: Mind, line: Line, matches: LineMatches) -> bool:
+    """Whether a line asks: in a question, or by nothing but a word that some memory says and the world does not."""
+    if line.kinds is not None and line.kinds[_QUESTION] >= SURE:
+        return True
+    return matches.known == 1.0 and len(mind.tokeniser.tokens(line.text)) == 1
 
 
 def _features(
@@ -269,7 +275,7 @@ def _features(
         "named": _named(mind, line, texts),
         "length": np.log([_judged_length(text) + 1.0 for text in texts]),
         **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
-        "question": of_line[KINDS.index("question")],
+        "question": of_line[_QUESTION],
         "empty": of_line[KINDS.index("filler")],
         "specific": np.log1p(weight.sum() / _UNIT),
         "words": np.log(matches.count + 1.0),
