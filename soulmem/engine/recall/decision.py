@@ -235,6 +235,7 @@ def _judged_by(
     log_odds = decision.memory.log_odds(features)
     of_line = line_features(features, log_odds, matches.known)
     calls = float(probability(decision.line.log_odds(of_line[None]))[0])
+    asks = line.kinds is not None and line.kinds[_QUESTION] >= SURE
     return JudgedLine(
         line=line,
         rows=rows,
@@ -243,14 +244,12 @@ def _judged_by(
         scale=scale,
         memory=probability(log_odds),
         calls=calls,
-        value=decision.least / decision.asked if _asks(mind, line, matches) else 1.0,
+        value=decision.least / decision.asked if asks else 1.0,
     )
 
 
-def _asks(mind: Mind, line: Line, matches: LineMatches) -> bool:
-    """Whether a line asks: in a question, or by nothing but a word that some memory says and the world does not."""
-    if line.kinds is not None and line.kinds[_QUESTION] >= SURE:
-        return True
+def _is_special_word(mind: Mind, line: Line, matches: LineMatches) -> bool:
+    """Whether it is a single word, which a memory says and the world does not: no such line is filler."""
     return matches.known == 1.0 and len(mind.tokeniser.tokens(line.text)) == 1
 
 
@@ -264,6 +263,7 @@ def _features(
     weight, total = matches.weight, max(float(matches.weight.sum()), 1e-6)
     kinds = np.nan_to_num(mind.line_kinds.scores(rows))
     of_line = np.zeros(len(KINDS)) if line.kinds is None else line.kinds
+    is_special = _is_special_word(mind, line, matches)
     values = {
         "fit": fit,
         "alone": alone,
@@ -276,7 +276,7 @@ def _features(
         "length": np.log([_judged_length(text) + 1.0 for text in texts]),
         **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
         "question": of_line[_QUESTION],
-        "empty": of_line[KINDS.index("filler")],
+        "empty": 0.0 if is_special else of_line[KINDS.index("filler")],
         "specific": np.log1p(weight.sum() / _UNIT),
         "words": np.log(matches.count + 1.0),
         "size": np.log(max(int(np.count_nonzero(context.visible)), 1)),
