@@ -23,7 +23,6 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 
 SURE = 0.5  # score from which on a line is of a kind
-_FILLER = KINDS.index("filler")
 _CHAT = ORIGINS.index(Origin.CHAT)
 _JUDGED = [
     MEMORY_KINDS.index(kind)
@@ -65,15 +64,10 @@ class KindTable:
             self.known_changes += 1
 
     def scores(self, rows: Ints | Sequence[int]) -> Floats:
-        """Scores of these rows, float32[len(rows), kinds]; NaN where there are none.
-
-        What the user wrote is no filler.
-        """
+        """Scores of these rows, float32[len(rows), kinds]; NaN where there are none."""
         at = np.asarray(rows, np.int64)
         self._grow(int(at.max(initial=-1)) + 1)
-        scores = self._scores[at]
-        scores[self._is_by_hand(at), _FILLER] *= 0.0
-        return np.asarray(scores)
+        return np.asarray(self._scores[at])
 
     def of_kind(self, kind: str, n: int) -> Floats:
         """How surely each of the first `n` rows is of a kind, float32[n]; 0 where nothing is known."""
@@ -82,12 +76,8 @@ class KindTable:
 
     def filler(self, n: int) -> Bools:
         """Which of the first `n` rows hold a message that says nothing by itself ("Hm."), bool[n]."""
-        by_hand = self._is_by_hand(np.arange(n))
+        by_hand = self._columns.permanent[:n] | (self._columns.origin[:n] != _CHAT)
         return np.asarray((self.of_kind("filler", n) >= SURE) & ~by_hand)
-
-    def _is_by_hand(self, rows: Ints) -> Bools:
-        columns = self._columns
-        return np.asarray(columns.permanent[rows] | (columns.origin[rows] != _CHAT))
 
     def missing(self, n: int) -> Ints:
         """Those of the first `n` rows, ascending, that hold a searched text whose kinds are not known."""

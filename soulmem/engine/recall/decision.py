@@ -55,6 +55,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CANDIDATES = 32  # memories of a line that are judged, the best by their texts
+_YOUNGEST = 12  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
 # The kind that a feature of a memory is of.
 _KINDS = {
     "momentous": "momentous",
@@ -230,12 +231,13 @@ def _judged_by(
     rows: Ints,
     matches: LineMatches,
 ) -> JudgedLine:
-    features = _features(mind, context, line, rows, matches)
+    is_special = _is_special_word(mind, line, matches)
+    features = _features(mind, context, line, rows, matches, is_special=is_special)
     decision: Decision = fitted().models[scale]
     log_odds = decision.memory.log_odds(features)
     of_line = line_features(features, log_odds, matches.known)
     calls = float(probability(decision.line.log_odds(of_line[None]))[0])
-    asks = line.kinds is not None and line.kinds[_QUESTION] >= SURE
+    is_question = line.kinds is not None and line.kinds[_QUESTION] >= SURE
     return JudgedLine(
         line=line,
         rows=rows,
@@ -244,17 +246,23 @@ def _judged_by(
         scale=scale,
         memory=probability(log_odds),
         calls=calls,
-        value=decision.least / decision.asked if asks else 1.0,
+        value=decision.least / decision.asked if is_question or is_special else 1.0,
     )
 
 
 def _is_special_word(mind: Mind, line: Line, matches: LineMatches) -> bool:
-    """Whether it is a single word, which a memory says and the world does not: no such line is filler."""
+    """Whether it is a single word, which a memory says and the world does not: that is no filler, it asks."""
     return matches.known == 1.0 and len(mind.tokeniser.tokens(line.text)) == 1
 
 
 def _features(
-    mind: Mind, context: RecallContext, line: Line, rows: Ints, matches: LineMatches
+    mind: Mind,
+    context: RecallContext,
+    line: Line,
+    rows: Ints,
+    matches: LineMatches,
+    *,
+    is_special: bool,
 ) -> Floats:
     """float64[m, MEMORY_FEATURES]; the order of the columns is that of the names there."""
     scores, texts = line.scores, mind.texts_at(rows.tolist())
@@ -263,7 +271,6 @@ def _features(
     weight, total = matches.weight, max(float(matches.weight.sum()), 1e-6)
     kinds = np.nan_to_num(mind.line_kinds.scores(rows))
     of_line = np.zeros(len(KINDS)) if line.kinds is None else line.kinds
-    is_special = _is_special_word(mind, line, matches)
     values = {
         "fit": fit,
         "alone": alone,
@@ -279,7 +286,7 @@ def _features(
         "empty": 0.0 if is_special else of_line[KINDS.index("filler")],
         "specific": np.log1p(weight.sum() / _UNIT),
         "words": np.log(matches.count + 1.0),
-        "size": np.log(max(int(np.count_nonzero(context.visible)), 1)),
+        "size": np.log(max(int(np.count_nonzero(context.visible)), _YOUNGEST)),
     }
     columns = [np.broadcast_to(values[name], rows.shape) for name in MEMORY_FEATURES]
     return np.stack(columns, axis=1).astype(np.float64)
