@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from soulmem.language import chinese
 from soulmem.language.function_words import (
@@ -34,6 +35,9 @@ _NUMBERS = frozenset(signs("zh", "names", "born_as"))
 _CALLED_BY = "阿"  # stands before a name and nothing else
 _ENDING = "之"  # a word of grammar, and the end of many a given name
 _TIME_TAG = "t"
+_OF_DEEDS = frozenset(
+    ("v", "p", "d", "m", "zg")
+)  # what a name of two signs does, how, and to whom
 _DOUBLE = words("zh", "names", "double_surnames")
 
 
@@ -122,8 +126,10 @@ def _is_speech(quote: str) -> bool:
 def _of_run(run: str) -> Iterator[str]:
     """Names in a run of Chinese: family name and given name, and what the dictionary knows as a name."""
     loose = ""  # signs that stand alone so far
-    yield from _addressed(run)
-    for word, tag in chinese.dictionary().tag(run, hmm=False):
+    tagged = [(word, tag) for word, tag in chinese.dictionary().tag(run, hmm=False)]
+    yield from _addressed(tagged)
+    yield from _that_acts(run, tagged)
+    for word, tag in tagged:
         if word == _ENDING and len(loose) == 2 and is_person_like(loose):
             loose += word
             continue
@@ -139,11 +145,26 @@ def _of_run(run: str) -> Iterator[str]:
     yield from _of_loose(loose)
 
 
-def _addressed(run: str) -> Iterator[str]:
+def _that_acts(run: str, tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A family name and two signs that begin a run, where more follows: 江别鹤想要..
+
+    Such a given name may be a word, or hold one of grammar.
+    """
+    ends = dict(zip(accumulate(len(word) for word, _ in tagged), tagged, strict=True))
+    name = run[:3]
+    is_whole = 1 in ends and 3 in ends and len(run) > 3
+    is_given = is_whole and not (
+        CHINESE_GRAMMAR_SIGNS.intersection(name[1:]) - {_ENDING}
+        or (2 in ends and ends[3][1] in _OF_DEEDS)
+    )
+    if is_given and name[0] in chinese.SURNAMES:
+        yield name
+
+
+def _addressed(tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Names as people are called: 阿菱, 老周, 刘姨, 佟四娘."""
-    words = list(chinese.dictionary().tag(run, hmm=False))
-    alone = [word if len(word) == 1 else "" for word, _ in words] + ["", ""]
-    for place, (word, tag) in enumerate(words):
+    alone = [word if len(word) == 1 else "" for word, _ in tagged] + ["", ""]
+    for place, (word, tag) in enumerate(tagged):
         first, second, third = alone[place : place + 3]
         if tag == _TIME_TAG and word[0] in _FAMILIAR and word[1:] in chinese.SURNAMES:
             yield word  # the dictionary has some of them
