@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -26,8 +27,10 @@ def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
         slots.append(None if slot in taken else slot)
         if slot is not None:
             taken.add(slot)
+    attempts = Counter[str]()
     return [
-        SlotId(slot or _mint(row, taken)) for slot, row in zip(slots, rows, strict=True)
+        SlotId(slot or _mint(row, taken, attempts))
+        for slot, row in zip(slots, rows, strict=True)
     ]
 
 
@@ -49,17 +52,22 @@ def _extras(row: Mapping[str, Any]) -> Iterator[Any]:
         yield swipe.get("extra") if isinstance(swipe, dict) else None
 
 
-def _mint(row: Mapping[str, Any], taken: set[str]) -> str:
-    """A new slot from speaker and date, which is added to `taken`."""
+def _mint(row: Mapping[str, Any], taken: set[str], attempts: Counter[str]) -> str:
+    """A new slot from speaker and date, which is added to `taken`.
+
+    attempts  by speaker and date those that were made: without them the time would grow as the square of the
+              messages without a date
+    """
     date = row.get("send_date")
     if isinstance(date, float) and date.is_integer():
         date = int(date)  # as JavaScript writes it
     side = "u" if row.get("is_user") else "c"
     seed = f"{side}\n{row.get('name') or ''}\n{'' if date is None else date}"
-    for attempt in count():
+    for attempt in count(attempts[seed]):
         text = well_formed(f"{seed}\n{attempt}")
         slot = "m" + hashlib.sha256(text.encode()).hexdigest()[:20]
         if slot not in taken:
+            attempts[seed] = attempt + 1
             break
     taken.add(slot)
     return slot

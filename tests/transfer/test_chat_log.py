@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import Fork, Role, SentMessage
 from soulmem.domain.ids import ChatId, SlotId, SoulId
-from soulmem.transfer import chat_log
+from soulmem.transfer import chat_log, slots
 from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for, read_chat_log
 from soulmem.transfer.sent import sent_messages, stop_of_piece
 
@@ -202,6 +202,23 @@ def test_a_minted_slot_is_the_one_the_extension_would_mint() -> None:
     assert second.slot == "m" + hashlib.sha256(f"{seed}\n1".encode()).hexdigest()[:20]
     [bare] = read({"mes": "x", "is_user": True, "send_date": 1700000000000.0}).messages
     assert bare.slot == "m" + hashlib.sha256(b"u\n\n1700000000000\n0").hexdigest()[:20]
+
+
+def test_many_messages_of_one_date_take_a_hash_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = list[bytes]()
+
+    def counting(seed: bytes) -> Any:
+        made.append(seed)
+        return hashlib.new("sha256", seed)
+
+    rows = [said(f"Line {number}.") for number in range(300)]
+    stamped = {"extra": {"soulmem": {"id": str(read(HEADER, *rows).messages[7].slot)}}}
+    monkeypatch.setattr("soulmem.transfer.slots.hashlib.sha256", counting)
+    found = slots.slots_of([{**rows[0], **stamped}, *rows])
+    assert len(set(found)) == len(found) == len(rows) + 1
+    assert len(made) <= len(rows) + 2
 
 
 def test_the_record_of_the_extension_names_the_chat() -> None:

@@ -70,14 +70,17 @@ export function mintSlots(chat, more = () => ({})) {
             if (slotOf(message) === null) stampAllSwipes(message, { id: slot });
         }
     }
+    // Of many messages without a date each would go through the rounds of all before it.
+    const rounds = /** @type {Map<string, number>} */ (new Map());
     for (const message of unassigned) {
         const { is_user, name, send_date } = message;
         const seed = `${is_user ? 'u' : 'c'}\n${name ?? ''}\n${String(send_date ?? '')}`;
-        let round = 0;
+        let round = rounds.get(seed) ?? 0;
         let slot = '';
         do slot = 'm' + sha256(`${seed}\n${round++}`).slice(0, 20);
         while (taken.has(slot));
         taken.add(slot);
+        rounds.set(seed, round);
         const isDuplicate = slotOf(message) !== null;
         stampAllSwipes(message, { id: slot });
         writeStamp(message, isDuplicate ? { trace: undefined, n: undefined } : more(message));
