@@ -128,7 +128,8 @@ def talk(*argv: str, lines: list[str]) -> subprocess.Popen[str]:
     process = subprocess.Popen(
         [sys.executable, "-m", "soulmem", "mcp", *argv],
         cwd=REPOSITORY,
-        env={**os.environ, **ENVIRONMENT},
+        # A sidecar that it starts finds by words.
+        env={**os.environ, **ENVIRONMENT, "SOULMEM_EMBEDDER_MODEL": "none"},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -223,7 +224,8 @@ def test_a_second_one_uses_the_sidecar_of_the_first_with_the_token_of_the_folder
     tmp_path: Path,
 ) -> None:
     data = str(tmp_path / "data")
-    with start_process("serve", "--port", "0", "--data", data, "--json") as first:
+    command = ("serve", "--port", "0", "--data", data, "--json")
+    with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as first:
         assert first.stdout is not None
         port = json.loads(first.stdout.readline())["url"].rpartition(":")[2][:-3]
         Client("127.0.0.1", int(port)).ask("PUT", "/souls/s1", {"name": "Mira"})
@@ -240,24 +242,6 @@ def test_a_second_one_uses_the_sidecar_of_the_first_with_the_token_of_the_folder
     for process in (other, one):
         process.communicate(timeout=30)
         assert process.returncode == 0
-
-
-def test_one_is_started_where_none_runs_and_others_can_use_it(tmp_path: Path) -> None:
-    data = str(tmp_path / "data")
-    command = ("serve", "--port", "0", "--data", data, "--json")
-    with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as first:
-        assert first.stdout is not None
-        port = json.loads(first.stdout.readline())["url"].rpartition(":")[2][:-3]
-        client = Client("127.0.0.1", int(port))
-        client.ask("PUT", "/souls/s1", {"name": "Mira"})
-        first.terminate()
-        first.communicate(timeout=20)
-    where = ("--soul", "Mira", "--port", port, "--data", data)
-    process = talk(*where, lines=HELLO)
-    assert f":{port}" in serving(process)
-    assert client.ask("GET", "/souls")["souls"][0]["name"] == "Mira"
-    process.communicate(timeout=20)
-    assert process.returncode == 0
 
 
 def test_a_sidecar_that_dies_is_told_in_the_answer(tmp_path: Path) -> None:

@@ -37,7 +37,8 @@ def test_data_backups_traces_and_exports_are_private(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
         where = ("--port", "0", "--data", str(data))
-        with start_process("serve", *where, "--json") as process:
+        none = {"SOULMEM_EMBEDDER_MODEL": "none"}
+        with start_process("serve", *where, "--json", **none) as process:
             assert process.stdout is not None
             url = json.loads(process.stdout.readline())["url"]
             client = Client("127.0.0.1", int(url.rpartition(":")[2][:-3]))
@@ -51,7 +52,8 @@ def test_data_backups_traces_and_exports_are_private(tmp_path: Path) -> None:
                 process.communicate(timeout=30)
         out = tmp_path / "mira.jsonl"
         done = run_process(
-            "export", "--soul", "Mira", "--data", str(data), "--out", str(out)
+            *("export", "--soul", "Mira", "--data", str(data), "--out", str(out)),
+            **none,
         )
     finally:
         os.umask(before)
