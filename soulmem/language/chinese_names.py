@@ -35,9 +35,8 @@ _NUMBERS = frozenset(signs("zh", "names", "born_as"))
 _CALLED_BY = "阿"  # stands before a name and nothing else
 _ENDING = "之"  # a word of grammar, and the end of many a given name
 _TIME_TAG = "t"
-_OF_DEEDS = frozenset(
-    ("v", "p", "d", "m", "zg")
-)  # what a name of two signs does, how, and to whom
+# Tags of a single sign that follows a name of two signs rather than ending one of three
+_BEHIND_NAMES = frozenset(("v", "p", "d", "m", "zg"))
 _DOUBLE = words("zh", "names", "double_surnames")
 
 
@@ -128,7 +127,7 @@ def _of_run(run: str) -> Iterator[str]:
     loose = ""  # signs that stand alone so far
     tagged = [(word, tag) for word, tag in chinese.dictionary().tag(run, hmm=False)]
     yield from _addressed(tagged)
-    yield from _that_acts(run, tagged)
+    yield from _at_start(run, tagged)
     for word, tag in tagged:
         if word == _ENDING and len(loose) == 2 and is_person_like(loose):
             loose += word
@@ -145,19 +144,18 @@ def _of_run(run: str) -> Iterator[str]:
     yield from _of_loose(loose)
 
 
-def _that_acts(run: str, tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """A family name and two signs that begin a run, where more follows: 江别鹤想要..
+def _at_start(run: str, tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """A name of three signs at the start of a run, which more signs follow: 江别鹤想要..
 
-    Such a given name may be a word, or hold one of grammar.
+    Its given name may be a word of the dictionary, or hold a word of grammar.
     """
     ends = dict(zip(accumulate(len(word) for word, _ in tagged), tagged, strict=True))
     name = run[:3]
-    is_whole = 1 in ends and 3 in ends and len(run) > 3
-    is_given = is_whole and not (
-        CHINESE_GRAMMAR_SIGNS.intersection(name[1:]) - {_ENDING}
-        or (2 in ends and ends[3][1] in _OF_DEEDS)
-    )
-    if is_given and name[0] in chinese.SURNAMES:
+    if 1 not in ends or 3 not in ends or len(run) == 3:
+        return  # a word begins inside of the name, or nothing follows it
+    has_grammar = CHINESE_GRAMMAR_SIGNS.intersection(name[1:]) - {_ENDING}
+    is_shorter = 2 in ends and ends[3][1] in _BEHIND_NAMES
+    if name[0] in chinese.SURNAMES and not has_grammar and not is_shorter:
         yield name
 
 

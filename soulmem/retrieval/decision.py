@@ -87,8 +87,8 @@ class Logistic(msgspec.Struct, frozen=True):
 class Decision(msgspec.Struct, frozen=True):
     """Both models for one kind of matches, and the least P at restraint 1.
 
-    least  of what a remark calls for
-    asked  of what is asked for: silence costs more there than a memory too many
+    least  for a line that asks nothing
+    asked  for a line that asks: there silence costs more than a memory too many
     """
 
     line: Logistic

@@ -55,7 +55,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CANDIDATES = 32  # memories of a line that are judged, the best by their texts
-_YOUNGEST = 12  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
+_YOUNGEST = 10  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
 # The kind that a feature of a memory is of.
 _KINDS = {
     "momentous": "momentous",
@@ -97,7 +97,7 @@ class JudgedLine:
     scale     which numbers judge
     memory    float64[m], 0..1, that it is this memory, if the line calls for something
     calls     0..1, that the line calls for something
-    value     of telling what is called for, in that of telling what a remark calls for
+    value     how much more a memory is worth as an answer to this line than as one to a remark, > 0
     absent    names that it asks for and that the soul has never heard of
     """
 
@@ -121,7 +121,7 @@ class JudgedLine:
 class Judged:
     """What the lines of a moment call for.
 
-    least  probability from which on a memory is told that a remark calls for
+    least  probability from which on a memory comes for a remark; for other lines it is divided by their value
     sure   whether the moment calls for memories by something else than its lines: a time, an intent, tags
     """
 
@@ -251,7 +251,10 @@ def _judged_by(
 
 
 def _is_special_word(mind: Mind, line: Line, matches: LineMatches) -> bool:
-    """Whether it is a single word, which a memory says and the world does not: that is no filler, it asks."""
+    """Whether a line is one word that a memory says and plain chat lines do not.
+
+    An encoder takes such a word for filler; here it is a question for that memory. Token states find it anyway.
+    """
     return matches.known == 1.0 and len(mind.tokeniser.tokens(line.text)) == 1
 
 

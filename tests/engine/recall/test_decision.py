@@ -57,6 +57,26 @@ async def test_a_rare_word_in_a_short_line_brings_its_memory(stage: Stage) -> No
     assert "mandolin" in await brings(stage, "A mandolin!")
 
 
+async def test_a_soul_of_two_notes_is_silent_at_a_remark_and_answers() -> None:
+    made = Stage(fallback=PACKAGED, judges_lines=True)
+    await made.start()
+    await made.soul(restraint=1.0)
+    for text in (
+        "Tilda Farrow is the founder of Willowmill. Tilda is thinking of a move to larger customers.",
+        "Willowmill is a young company. Founded by Tilda Farrow. The first talks began in spring.",
+    ):
+        await made.note(text)
+    await made.engine.idle.run()
+    for remark in (
+        "Quick one, does Friday work for the walk?",
+        "Make the letter begin with the good news, then the rest.",
+    ):
+        assert not (await made.recall(remark)).memories, remark
+    answer = await made.recall("Who is the founder of Willowmill?")
+    assert any("Tilda" in memory.text for memory in answer.memories)
+    await made.stop()
+
+
 @pytest.mark.parametrize(
     ("word", "rest"), [("Zomapadu", "stands behind the mill."), ("Dodutama", "NONE")]
 )
