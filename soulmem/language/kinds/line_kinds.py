@@ -58,7 +58,9 @@ class _Group:
         """About 1 for a line of the kind, -1 for one of another; [n, kinds]."""
         likeness = _centred(vectors, self.mean)
         if self.own is not None:
-            likeness = np.exp(likeness @ self.own.T - 1.0)
+            # A product of mixed widths would copy all examples to the greater one.
+            near = likeness.astype(np.float32) @ self.own.T
+            likeness = np.exp(near.astype(np.float64) - 1.0)
         return np.asarray(likeness @ self.weights + self.base)
 
 
@@ -140,9 +142,8 @@ def unpacked(arrays: Mapping[str, NDArray[Any]]) -> LineKinds:
         columns, mean, own, weights, base = (
             arrays.get(f"{name}_{len(groups)}") for name in _OF_A_GROUP
         )
-        groups.append(
-            _Group(columns, *map(_wide, (mean, own, weights, base)))  # type: ignore[arg-type]
-        )
+        wide = map(_wide, (weights, base))
+        groups.append(_Group(columns, _wide(mean), own, *wide))  # type: ignore[arg-type]
     return LineKinds(groups, *(_wide(arrays[name]) for name in _OF_ALL))
 
 
