@@ -58,7 +58,7 @@ class _Group:
         """About 1 for a line of the kind, -1 for one of another; [n, kinds]."""
         likeness = _centred(vectors, self.mean)
         if self.own is not None:
-            # A product of mixed widths would copy all examples to the greater one.
+            # With float64 on the left each product would convert all examples to float64.
             near = likeness.astype(np.float32) @ self.own.T
             likeness = np.exp(near.astype(np.float64) - 1.0)
         return np.asarray(likeness @ self.weights + self.base)
