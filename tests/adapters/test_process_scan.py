@@ -36,6 +36,8 @@ async def main(url, forgo):
     print(json.dumps({"pid": os.getpid(), "scanned": scanned}))
 
 asyncio.run(main(sys.argv[1], sys.argv[2] == "forgo"))
+sys.stdout.flush()
+os._exit(0)  # as `soulmem.cli.run_and_leave`: a thread of the store may abort the end of Python
 """
 
 
