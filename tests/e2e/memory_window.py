@@ -29,6 +29,26 @@ TOO_WIDE = """() => {
 MOVING = """() => document.querySelector('#soulmem_browser').getAnimations({ subtree: true }).filter(
     one => one.playState === 'running' && Number.isFinite(one.effect.getComputedTiming().endTime)).length"""
 
+# The page of the window above each part that is not the first of its page.
+_ABOVE = {
+    "habits": "tab_her",
+    "fading": "tab_her",
+    "graph": "tab_people",
+    **dict.fromkeys(("bin", "changes", "work", "check", "waiting", "settings"), "gear"),
+}
+
+
+def show_tab(tab: Any, page: str) -> None:
+    """Turn the open window to the page that has the tab of a part."""
+    if page in _ABOVE and not tab.locator(f"#soulmem_tab_{page}").is_visible():
+        tab.locator(f"#soulmem_{_ABOVE[page]}").click()
+
+
+def press_tab(tab: Any, page: str) -> None:
+    """Turn the open window to a page, or to a part of one."""
+    show_tab(tab, page)
+    tab.locator(f"#soulmem_tab_{page}").click()
+
 
 class MemoryWindow:
     """The window of all memories, and the soul whose they are."""
@@ -79,7 +99,7 @@ class MemoryWindow:
         return key
 
     def turn_to(self, page: str) -> Any:
-        self.tab.locator(f"#soulmem_tab_{page}").click()
+        press_tab(self.tab, page)
         shown = self.tab.locator(f'#soulmem_browser [data-page="{page}"]')
         shown.locator("*").first.wait_for()
         return shown

@@ -31,6 +31,7 @@ from tests.bench.large_soul import SOUL
 from .child import until
 from .conftest import CHROMIUM_FLAGS, DEFAULT_ST_VERSION
 from .data_folder import DataFolder
+from .memory_window import show_tab
 from .mock_llm import MockLlm
 from .needs import cache_folder, find_tools
 from .page import LOADED, TavernPage
@@ -198,6 +199,7 @@ def looks(tab: Any) -> Iterator[tuple[str, Callable[[], list[float]]]]:
     tab.locator("#plain_popup").wait_for(state="detached")
     for name, shown in PAGES.items():
         button = "#soulmem_browse" if name == "her" else f"#soulmem_tab_{name}"
+        show_tab(tab, name)
         selector = f'#soulmem_browser [data-page="{name}"] {shown}'
         yield name, partial(press, tab, button, selector)
         if name == "memories":

@@ -8,7 +8,7 @@ import pytest
 
 from .child import until
 from .conftest import World
-from .memory_window import DESKTOP, PHONE, TOO_WIDE
+from .memory_window import DESKTOP, PHONE, TOO_WIDE, press_tab
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
 
@@ -43,7 +43,7 @@ def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
     tab.set_viewport_size(view)
     page.open_drawer()
     tab.locator("#soulmem_browse").click()
-    tab.locator("#soulmem_tab_bin").click()
+    press_tab(tab, "bin")
     tab.locator("#soulmem_forget_soul", has_text=name).wait_for()
 
     # Only by the whole name.

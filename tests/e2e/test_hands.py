@@ -13,7 +13,7 @@ import pytest
 
 from .child import until
 from .conftest import World
-from .memory_window import DESKTOP, PHONE
+from .memory_window import DESKTOP, PHONE, press_tab
 from .ports import free_port
 from .small_talk import small_talk
 from .stories import FEVER, KEY, KEY_ZH, Fact, chat
@@ -370,7 +370,7 @@ def test_the_model_for_memory_work_is_chosen_and_tested_in_the_page(
     tab, page = player.tab, player.page
     page.open_drawer()
     tab.locator("#soulmem_browse").click()
-    tab.locator("#soulmem_tab_work").click()
+    press_tab(tab, "work")
     tab.locator("#soulmem_model_choice > summary").click()
     tab.locator("#soulmem_model_use").select_option("none")
     tab.locator("#soulmem_model_choose").click()
@@ -398,7 +398,7 @@ def test_troubles_are_told_in_chinese(tidy_world: World, tmp_path: Path) -> None
     nowhere = f"http://127.0.0.1:{free_port()}/v1"
     page.open_drawer()
     tab.locator("#soulmem_browse").click()
-    tab.locator("#soulmem_tab_work").click()
+    press_tab(tab, "work")
     tab.locator("#soulmem_model_choice > summary").click()
     tab.locator("#soulmem_model_use").select_option("server")
     tab.locator("#soulmem_model_url").fill(nowhere)

@@ -10,7 +10,7 @@ import pytest
 
 from .child import ask, until
 from .conftest import World
-from .memory_window import DESKTOP, PHONE, TOO_WIDE
+from .memory_window import DESKTOP, PHONE, TOO_WIDE, press_tab
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
 
@@ -76,7 +76,7 @@ class Room:
         self.tab.locator("#soulmem_browse").click()
         self.tab.locator("#soulmem_tab_memories").click()
         self.tab.locator("#soulmem_browser .soulmem_block").first.wait_for()
-        self.tab.locator("#soulmem_tab_work").click()
+        press_tab(self.tab, "work")
         self.tab.locator("#soulmem_model .soulmem_facts li").first.wait_for()
 
     def close(self) -> None:

@@ -15,7 +15,7 @@ from .test_window import CHINESE, ENGLISH, PAGES, Scene
 
 pytestmark = pytest.mark.nightly
 
-BEHIND = ("bin", "changes", "waiting", "work")  # pages at the foot of the window
+BEHIND = ("bin", "changes", "waiting", "work")  # parts behind the gear
 OR_ELSE = {"en": "talks of the lamp instead", "zh": "转而说起那盏灯"}
 OTHER_SCENES = {
     "en": (
@@ -213,6 +213,9 @@ def test_the_window_is_worked_by_keyboard_alone(window: MemoryWindow) -> None:
     keys = tab.keyboard
     focused = "() => document.activeElement?.id || document.activeElement?.className"
     window.page.wait("() => document.activeElement?.id === 'soulmem_tab_her'")
+    keys.press("ArrowRight")
+    assert tab.evaluate(focused) == "soulmem_tab_memories"
+    keys.press("ArrowRight")
     keys.press("ArrowRight")
     assert tab.evaluate(focused) == "soulmem_tab_recall"
     keys.press("Enter")

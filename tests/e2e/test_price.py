@@ -10,6 +10,7 @@ import pytest
 
 from .child import PATIENCE, ask, until
 from .conftest import World
+from .memory_window import press_tab
 from .stories import Exchange, chat
 
 pytestmark = pytest.mark.slow
@@ -93,7 +94,7 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
     assert due > calls
 
     tab.locator("#soulmem_browse").click()
-    tab.locator("#soulmem_tab_work").click()
+    press_tab(tab, "work")
     tab.locator("#soulmem_run_now").click()
     assert f"model: {due}" in tab.locator("#soulmem_price").inner_text()
     page.screenshot("price-asked-en")

@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from .axe import serious_findings
-from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow
+from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow, press_tab
 from .stories import KEY, KEY_ZH, Fact
 
-PAGES = ("her", "recall", "memories", "people", "habits", "graph", "check", "fading")
+PAGES = (
+    *("her", "habits", "fading", "memories", "people", "graph", "recall"),
+    *("bin", "changes", "work", "check", "waiting", "settings"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +89,7 @@ def test_every_page_by_clicks(window: MemoryWindow, script: Path, scene: Scene) 
     row.first.wait_for(state="detached")
 
     # A habit is made, and fires in its scene alone.
-    tab.locator("#soulmem_tab_habits").click()
+    press_tab(tab, "habits")
     tab.locator("#soulmem_habit_new").click()
     tab.fill("#soulmem_habit_when", scene.when)
     tab.fill("#soulmem_habit_does", scene.does)
@@ -102,7 +105,7 @@ def test_every_page_by_clicks(window: MemoryWindow, script: Path, scene: Scene) 
     tab.locator('#soulmem_browser [data-fired="true"]').wait_for(state="detached")
 
     # Ten questions of the character's own memories.
-    tab.locator("#soulmem_tab_check").click()
+    press_tab(tab, "check")
     tab.locator("#soulmem_check_start").click()
     tab.locator(".soulmem_check_score").wait_for(timeout=30_000)
 

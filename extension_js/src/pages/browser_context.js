@@ -11,7 +11,7 @@ import { showFarMessage } from './far_message.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/types.js').ChatHead} ChatHead */
 /** @typedef {import('../base/types.js').Source} Source */
-/** @typedef {'her' | 'memories' | 'recall' | 'people' | 'habits' | 'graph' | 'check' | 'fading' | 'work' | 'bin' | 'changes' | 'waiting'} Page */
+/** @typedef {'her' | 'memories' | 'recall' | 'people' | 'habits' | 'graph' | 'check' | 'fading' | 'work' | 'bin' | 'changes' | 'waiting' | 'settings'} Page */
 /** @typedef {'permanent_question' | 'purge_question' | 'bin_empty_question' | 'soul_question'} WordQuestion */
 
 const STATUS_TIME = 5000; // ms that a message stays
@@ -138,6 +138,12 @@ export function createBrowserContext(app, say, content, soul, close) {
             else await showFarMessage(app.host, say, index);
         },
 
+        /** Closes the window and shows a part of the settings drawer. @param {string} id of the element */
+        showSettings(id) {
+            close();
+            openDrawer(id);
+        },
+
         /** Whether the soul is the character of the open chat, which is no group: its other chats can be opened. */
         isOpenCharacter() {
             if (app.host.group()) return false;
@@ -154,6 +160,23 @@ function closeDrawer() {
     if (!settings?.classList.contains('openDrawer')) return;
     const toggle = document.querySelector('#extensions-settings-button .drawer-toggle');
     /** @type {HTMLElement | null} */ (toggle)?.click();
+}
+
+/** Opens SillyTavern's settings at an element of the drawer, with whatever is folded around it.
+ * @param {string} id of the element */
+function openDrawer(id) {
+    const press = (/** @type {string} */ selector) =>
+        /** @type {HTMLElement | null} */ (document.querySelector(selector))?.click();
+    if (!document.getElementById('rm_extensions_block')?.classList.contains('openDrawer'))
+        press('#extensions-settings-button .drawer-toggle');
+    if (document.querySelector('#soulmem_drawer .inline-drawer-icon.down'))
+        press('#soulmem_drawer .inline-drawer-toggle');
+    const element = document.getElementById(id);
+    for (let around = element; around; around = around.parentElement)
+        if (around.matches('details')) around.setAttribute('open', '');
+    element?.scrollIntoView({ block: 'center' });
+    const first = /** @type {HTMLElement | null | undefined} */ (element?.querySelector('summary, input, select'));
+    (first ?? element)?.focus();
 }
 
 /** @typedef {ReturnType<typeof createBrowserContext>} BrowserContext */

@@ -3,10 +3,10 @@
 import { byId, el, onPress } from '../base/dom.js';
 import { createBrowserContext } from './browser_context.js';
 import { windowFrame } from './window_frame.js';
+import { pageTabs } from './page_tabs.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
-/** @typedef {import('../base/strings.js').Key} Key */
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('./browser_context.js').Page} Page */
 
@@ -15,43 +15,35 @@ import { windowFrame } from './window_frame.js';
 
 const QUIET = 5000; // ms
 
-// Pages at the head; those at the foot are about the work behind them.
-/** @type {Record<string, {icon: string, load: LoadPage}>} */
-const HEAD_PAGES = {
+/** Every part of the window, by its name. @type {Record<Page, {icon: string, load: LoadPage}>} */
+const PARTS = {
     her: {
         icon: 'fa-heart',
         load: async () => (await import('./her_page.js')).herPage,
     },
-    recall: {
-        icon: 'fa-wand-magic-sparkles',
-        load: async () => (await import('./recall_page.js')).recallPage,
+    habits: {
+        icon: 'fa-masks-theater',
+        load: async () => (await import('./habits_page.js')).habitsPage,
+    },
+    fading: {
+        icon: 'fa-hourglass-half',
+        load: async () => (await import('./fading_page.js')).fadingPage,
     },
     memories: {
-        icon: 'fa-brain',
+        icon: 'fa-book-open',
         load: async () => (await import('./memories_page.js')).memoriesPage,
     },
     people: {
         icon: 'fa-users',
         load: async () => (await import('./people_page.js')).peoplePage,
     },
-    habits: {
-        icon: 'fa-masks-theater',
-        load: async () => (await import('./habits_page.js')).habitsPage,
-    },
     graph: {
         icon: 'fa-diagram-project',
         load: async () => (await import('./graph_page.js')).graphPage,
     },
-    check: {
-        icon: 'fa-list-check',
-        load: async () => (await import('./check_page.js')).checkPage,
-    },
-};
-/** @type {Record<string, {icon: string, load: LoadPage}>} */
-const FOOT_PAGES = {
-    fading: {
-        icon: 'fa-hourglass-half',
-        load: async () => (await import('./fading_page.js')).fadingPage,
+    recall: {
+        icon: 'fa-wand-magic-sparkles',
+        load: async () => (await import('./recall_page.js')).recallPage,
     },
     bin: {
         icon: 'fa-trash-can',
@@ -61,16 +53,32 @@ const FOOT_PAGES = {
         icon: 'fa-clock-rotate-left',
         load: async () => (await import('./changes_page.js')).changesPage,
     },
-    waiting: {
-        icon: 'fa-bell',
-        load: async () => (await import('./waiting_page.js')).waitingPage,
-    },
     work: {
         icon: 'fa-graduation-cap',
         load: async () => (await import('./work_page.js')).workPage,
     },
+    check: {
+        icon: 'fa-list-check',
+        load: async () => (await import('./check_page.js')).checkPage,
+    },
+    waiting: {
+        icon: 'fa-bell',
+        load: async () => (await import('./waiting_page.js')).waitingPage,
+    },
+    settings: {
+        icon: 'fa-sliders',
+        load: async () => (await import('./settings_page.js')).settingsPage,
+    },
 };
-const PAGES = { ...HEAD_PAGES, ...FOOT_PAGES };
+
+/** The pages of the window, and the parts of each; the first part is shown when the page is opened. */
+const PAGES = /** @type {const} */ ({
+    her: ['her', 'habits', 'fading'],
+    memories: ['memories'],
+    people: ['people', 'graph'],
+    recall: ['recall'],
+    gear: ['bin', 'changes', 'work', 'check', 'waiting', 'settings'],
+});
 
 /** @param {App} app @param {Say} say
  * @param {() => {avatar: string} | undefined} chosen the member of the open chat whose memories are meant
@@ -98,13 +106,13 @@ export function mountMemoryBrowser(app, say, chosen) {
         mayClose = () => context.mayLeave();
         await fillWindow(context, content, { page, memory }, popup, open);
         // Whoever looks at one page looks at others
-        for (const { load } of Object.values(PAGES)) whenQuiet(() => void load().catch(() => undefined));
+        for (const { load } of Object.values(PARTS)) whenQuiet(() => void load().catch(() => undefined));
     }
 
     onPress(byId('soulmem_browse'), () => open('her'));
     onPress(byId('soulmem_waiting'), () => open('waiting'));
     addToWandMenu(say, open);
-    whenQuiet(() => void Promise.all([HEAD_PAGES.her.load(), HEAD_PAGES.memories.load()]));
+    whenQuiet(() => void Promise.all([PARTS.her.load(), PARTS.memories.load()]));
     return { open };
 }
 
@@ -138,12 +146,13 @@ function addToWandMenu(say, open) {
 async function fillWindow(context, content, { page: firstPage, memory }, popup, reopen) {
     const { close, closed } = popup;
     const { say } = context;
-    const frame = windowFrame(context, close);
-    const { tabs, footTabs: foot, who } = frame;
+    const tabs = pageTabs(say, { pages: PAGES, parts: PARTS, press });
+    const frame = windowFrame(context, tabs.pages, close);
+    const { who } = frame;
     // It takes the focus, so that keys scroll a page that is only read.
     const page = el('div', { class: 'soulmem_page', role: 'tabpanel', tabindex: '0' });
     const { notice, status } = context;
-    content.append(frame.head, frame.problem, notice, status, page, frame.foot);
+    content.append(frame.head, tabs.parts, frame.problem, notice, status, page, frame.foot);
     const unwatch = frame.watch();
     void closed.finally(unwatch);
     let shown = firstPage;
@@ -158,34 +167,28 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
         context.mayLeave = async () => true;
         shown = name;
         context.status.replaceChildren();
-        for (const tab of [...tabs.children, ...foot.children]) {
-            tab.setAttribute('aria-selected', String(tab.id === `soulmem_tab_${name}`));
-        }
-        page.setAttribute('aria-labelledby', `soulmem_tab_${name}`);
+        choose(name);
         const fresh = el('div', { data: { page: name } });
         page.replaceChildren(fresh);
         await context.attempt(async () => {
-            const draw = await PAGES[name].load();
+            const draw = await PARTS[name].load();
             await draw(context, fresh, memoryId);
         });
     }
     context.show = show;
     context.redraw = () => reopen(shown, undefined, context.soul);
-    context.showWaitingCount = count => {
-        const badge = foot.querySelector('#soulmem_tab_waiting .soulmem_count');
-        if (badge) badge.textContent = count ? String(count) : '';
-    };
-    for (const [place, pages] of /** @type {const} */ ([
-        [tabs, HEAD_PAGES],
-        [foot, FOOT_PAGES],
-    ])) {
-        for (const name of /** @type {Page[]} */ (Object.keys(pages))) {
-            const press = () => {
-                isChosen = true;
-                void show(name);
-            };
-            place.append(tabOf(name, say, press));
-        }
+    context.showWaitingCount = tabs.showWaiting;
+    choose(firstPage);
+
+    /** @param {Page} name */
+    function press(name) {
+        isChosen = true;
+        void show(name);
+    }
+
+    /** @param {Page} name */
+    function choose(name) {
+        page.setAttribute('aria-labelledby', tabs.choose(name).id);
     }
 
     await context.attempt(async () => {
@@ -204,6 +207,7 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
             context.soul = souls[0]?.id ?? '';
         }
         frame.showSouls(souls, context.soul);
+        tabs.showName(frame.nameOf(context.soul));
         if (context.soul) {
             soulIsKnown();
             if (!isChosen) first ??= show(firstPage, memory);
@@ -216,7 +220,7 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
         if (!anyForgotten) page.append(el('p', { text: say('browse_nobody') }));
     });
     // The window opens with the focus on what is shown
-    /** @type {HTMLElement | null} */ (content.querySelector(`#soulmem_tab_${firstPage}`))?.focus();
+    tabs.choose(firstPage).focus();
     who.addEventListener('change', async () => {
         if (!(await context.mayLeave())) {
             who.value = context.soul;
@@ -225,19 +229,8 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
         context.mayLeave = async () => true;
         context.soul = who.value;
         frame.showPortrait(who.value);
+        tabs.showName(frame.nameOf(who.value));
         void show(shown);
         void context.countWaiting().catch(() => undefined);
     });
-}
-
-/** @param {Page} name @param {Say} say @param {() => void} press */
-function tabOf(name, say, press) {
-    const about = { id: `soulmem_tab_${name}`, class: 'soulmem_tab', role: 'tab', tabindex: '0' };
-    const tab = el('div', about, [
-        el('i', { class: `fa-solid ${PAGES[name].icon}` }),
-        el('span', { text: say(/** @type {Key} */ (`page_${name}`)) }),
-        el('b', { class: 'soulmem_count' }),
-    ]);
-    onPress(tab, press);
-    return tab;
 }

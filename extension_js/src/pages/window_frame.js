@@ -1,4 +1,4 @@
-// The frame of the memory window: whose memories are shown, the tabs, and one line about the state of memory.
+// The frame of the memory window: whose memories are shown, and one line about the state of memory.
 
 import { button, el } from '../base/dom.js';
 import { checklist, stepText } from '../link/health_checks.js';
@@ -8,22 +8,6 @@ import { avatarOf } from './soul_avatar.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {{id: string, name: string}} Soul */
-
-/** A row of tabs whose focus moves by arrow keys, Home and End. @param {string} label @param {string} [style] */
-function tabRow(label, style = '') {
-    const about = { class: `soulmem_tabs ${style}`.trim(), role: 'tablist', 'aria-label': label };
-    const tabs = el('div', about);
-    tabs.addEventListener('keydown', event => {
-        const all = /** @type {HTMLElement[]} */ ([...tabs.children]);
-        const from = all.findIndex(tab => tab.contains(document.activeElement));
-        const places = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: all.length - 1 };
-        const to = places[/** @type {keyof typeof places} */ (event.key)];
-        if (from < 0 || to === undefined) return;
-        event.preventDefault();
-        all[(to + all.length) % all.length]?.focus();
-    });
-    return tabs;
-}
 
 /** The line at the foot: whether memory works, the open chat, and calls to a language model. What went wrong is told
  * with its remedy in `problem`, at the head.
@@ -68,8 +52,8 @@ function portraitOf({ app }) {
     return { image, show };
 }
 
-/** @param {BrowserContext} context @param {() => unknown} close the window */
-export function windowFrame(context, close) {
+/** @param {BrowserContext} context @param {HTMLElement} tabs @param {() => unknown} close the window */
+export function windowFrame(context, tabs, close) {
     const { say, app } = context;
     const who = /** @type {HTMLSelectElement} */ (
         el('select', {
@@ -80,8 +64,6 @@ export function windowFrame(context, close) {
     );
     const portrait = portraitOf(context);
     const title = el('h3', { class: 'margin0', text: say('browse_title') });
-    const tabs = tabRow(say('browse_title'));
-    const footTabs = tabRow(say('browse_behind'), 'soulmem_foot_tabs');
     const state = stateLine(context);
     const out = button('fa-xmark', say('recalled_close'), close, {
         id: 'soulmem_close',
@@ -94,26 +76,28 @@ export function windowFrame(context, close) {
         tabs,
         out,
     ]);
-    const foot = el('div', { class: 'soulmem_browser_foot' }, [state.line, footTabs]);
+    const foot = el('div', { class: 'soulmem_browser_foot' }, [state.line]);
+
+    let known = /** @type {readonly Soul[]} */ ([]);
 
     return {
         head,
         foot,
-        tabs,
-        footTabs,
         who,
         problem: state.problem,
         /** @param {readonly Soul[]} souls @param {string} chosen id */
         showSouls(souls, chosen) {
+            known = souls;
             const options = souls.map(({ id, name }) => el('option', { value: id, text: name }));
             who.replaceChildren(...options);
             who.value = chosen;
             who.hidden = souls.length < 2;
             title.hidden = !who.hidden;
-            const name = souls.find(({ id }) => id === chosen)?.name;
-            title.textContent = name ?? say('browse_title');
+            title.textContent = this.nameOf(chosen) || say('browse_title');
             portrait.show(chosen);
         },
+        /** @param {string} soul @returns {string} its name; empty where it is not known */
+        nameOf: soul => known.find(({ id }) => id === soul)?.name ?? '',
         /** Another soul is shown. @param {string} soul */
         showPortrait: soul => portrait.show(soul),
         /** Follows the state of memory until the window is closed. @returns {() => void} ends it */

@@ -281,3 +281,55 @@ test('arrow keys, Home and End move the focus along the tabs, around the ends', 
     const end = all.length - 1;
     assert.deepEqual(places, [1, end, 0, end, 0, 0]);
 });
+
+test('four pages and a gear hold every part, each below the page where it belongs', async () => {
+    const { open, page } = await memoryWindow();
+    await open();
+    const below = (/** @type {any} */ element) => element.children.map((/** @type {any} */ tab) => tab.id);
+    assert.deepEqual(below(page.get('.soulmem_page_tabs')), [
+        'soulmem_tab_her',
+        'soulmem_tab_memories',
+        'soulmem_tab_people',
+        'soulmem_tab_recall',
+        'soulmem_gear',
+    ]);
+    const parts = page.get('.soulmem_parts').children;
+    assert.deepEqual(parts.map(below), [
+        ['soulmem_part_her', 'soulmem_tab_habits', 'soulmem_tab_fading'],
+        [],
+        ['soulmem_part_people', 'soulmem_tab_graph'],
+        [],
+        ['bin', 'changes', 'work', 'check', 'waiting', 'settings'].map(name => `soulmem_tab_${name}`),
+    ]);
+    const seen = () => parts.map(row => !row.hidden);
+    await page.get('#soulmem_tab_memories').click();
+    await settle();
+    assert.deepEqual(seen(), [false, false, false, false, false]);
+    await page.get('#soulmem_gear').click();
+    await settle();
+    assert.deepEqual(seen(), [false, false, false, false, true]);
+    const isChosen = (/** @type {string} */ id) => page.get(id).getAttribute('aria-selected');
+    assert.deepEqual([isChosen('#soulmem_gear'), isChosen('#soulmem_tab_bin')], ['true', 'true']);
+});
+
+test('a part that is opened by its old name lies below its page, and Tab goes to chosen tabs alone', async () => {
+    const { open, page } = await memoryWindow({ answers: { 'GET /jobs': { jobs: [] } } });
+    await open('changes');
+    assert.equal(page.get('#soulmem_gear').getAttribute('aria-selected'), 'true');
+    const reached = page.body
+        .querySelectorAll('.soulmem_tab')
+        .filter(tab => tab.getAttribute('tabindex') === '0')
+        .map(tab => tab.attributes.get('id'));
+    assert.deepEqual(reached, ['soulmem_gear', 'soulmem_tab_changes']);
+});
+
+test('the page of the character bears its name, also when another one is chosen', async () => {
+    const { open, page, texts } = await memoryWindow();
+    await open();
+    assert.equal(texts('#soulmem_tab_her span')[0], 'Mira');
+    const who = page.get('#soulmem_who');
+    who.value = 's2';
+    await who.happen('change');
+    await settle();
+    assert.equal(texts('#soulmem_tab_her span')[0], 'Ben');
+});
