@@ -90,7 +90,7 @@ export function createMemoryApi(ask, minor = () => 0) {
         split: (concept, names) => call('POST', `/people/${concept}/split`, names),
         /** How what a filter selects lies along time. @param {string} soul @param {Filter} filter
          * @param {'day' | 'week' | 'month'} by periods that are counted
-         * @returns {Promise<import('../pages/story_density.js').Density>} */
+         * @returns {Promise<import('../widgets/story_density.js').Density>} */
         density(soul, { kind, permanent, chat, about, texts }, by) {
             const query = queryOf({ soul, kind, permanent, chat, about, texts, by });
             return call('GET', `/density${query}`);
@@ -119,16 +119,16 @@ export function createMemoryApi(ask, minor = () => 0) {
         /** @param {string} soul @returns {Promise<any>} how much it remembers, and what it felt last */
         overview: soul => call('GET', `/overview${queryOf({ soul })}`),
         /** What the soul felt over time. @param {string} soul @param {string} [about] a person: in scenes with them
-         * @returns {Promise<{stretches: import('../pages/feeling_curve.js').Stretch[]}>} */
+         * @returns {Promise<{stretches: import('../widgets/feeling_curve.js').Stretch[]}>} */
         feelings: (soul, about) => call('GET', `/feelings${queryOf({ soul, about })}`),
         /** @param {string} soul @returns {Promise<{people: any[]}>} who is known, last met first */
         people: soul => call('GET', `/people${queryOf({ soul })}`),
         /** What the soul knows of somebody, as quotes, the latest first.
-         * @param {string} soul @param {string} about a name or a concept @param {number} limit
-         * @param {string | null} cursor
+         * @param {string} soul @param {{about: string, kind?: string}} filter `about`: a name or a concept
+         * @param {number} limit @param {string | null} cursor
          * @returns {Promise<{known: import('../base/types.js').KnownThing[], cursor: string | null}>} */
-        known: (soul, about, limit, cursor) =>
-            call('GET', `/souls/${soul}/known${queryOf({ about, limit, cursor })}`),
+        known: (soul, filter, limit, cursor) =>
+            call('GET', `/souls/${soul}/known${queryOf({ ...filter, limit, cursor })}`),
         /** Fails with `conflict` when the memory changed since it was read.
          * @param {WholeMemory} memory as it was read @param {Record<string, unknown>} changes
          * @returns {Promise<WholeMemory>} */

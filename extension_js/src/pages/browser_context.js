@@ -72,6 +72,8 @@ export function createBrowserContext(app, say, content, soul, close) {
         say,
         memoryApi,
         soul,
+        /** The name of the soul; set by the window. @type {() => string} */
+        soulName: () => '',
         /** Shows a page, or one memory on it; set by the window. @type {(page: Page, memory?: string) => Promise<void>} */
         show: async () => {},
         /** Draws the whole window anew, after souls came or went; set by the window. @type {() => Promise<void>} */

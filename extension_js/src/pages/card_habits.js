@@ -2,7 +2,7 @@
 
 import { watchedJob } from '../link/watched_job.js';
 import { createTavernFiles } from '../tavern/tavern_files.js';
-import { avatarOf } from './soul_avatar.js';
+import { avatarOf } from '../widgets/soul_avatar.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {{when: string, does: string, often: 'always' | 'often' | 'sometimes'}} Proposal */

@@ -1,35 +1,35 @@
-// The first page of the memory window: how the character is, what it holds, what it will lose.
+// The page of the character: how it stands with the player, what it knows of them, its mood, what it will lose.
 
 import { button, el, onPress } from '../base/dom.js';
 import { mirrored } from '../base/settings.js';
-import { lastMessage } from '../recall/recall_request.js';
 import { chipRow } from '../widgets/chip_row.js';
 import { readingNodes } from '../widgets/faded_text.js';
+import { feelingCurve } from '../widgets/feeling_curve.js';
 import { feelingText } from '../widgets/feeling_text.js';
-import { knownQuotes } from '../widgets/known_quotes.js';
-import { recalledParts } from '../widgets/recalled_parts.js';
+import { iconButton, knownQuotes } from '../widgets/known_quotes.js';
 import { cardSettings } from './card_settings.js';
 import { fadingRow } from './fading_page.js';
-import { feelingCurve } from './feeling_curve.js';
 import { forgettingDial } from './forgetting_dial.js';
-import { summaryText } from './recalled_view.js';
+import { firstDay, sentenceOf, showLetter } from './letter.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('./browser_context.js').Page} Page */
-/** @typedef {import('../base/types.js').Memory} Memory */
-/** @typedef {import('../base/types.js').RecallRecord} RecallRecord */
+/** @typedef {import('../base/strings.js').Key} Key */
+/** @typedef {import('../base/types.js').KnownThing} KnownThing */
 /** @typedef {{memories: number, permanent: number, today: number, habits: number,
  *   felt: {label: string, intensity: number, memory: string, text: string} | null}} Overview */
 
 const AHEAD = 500; // turns that "fades next" looks ahead
 const FADING = 5; // shown of it
-const QUOTES = 5; // of what is known of the player, drawn at once
+const QUOTES = 6; // of what is known of the player, drawn at once
+const COUNTED = 100; // things that are counted by kind
 /** Words for how much comes up, by their place on the dial of recalling. */
 const RECALLING = /** @type {const} */ (['silent', 'natural', 'talkative']);
 
 /** @param {BrowserContext} context @param {HTMLElement} page */
 export async function herPage(context, page) {
     const { say, app, memoryApi } = context;
+    const you = app.host.persona();
     const overview = /** @type {Overview} */ (await memoryApi.overview(context.soul));
     if (overview.memories === 0) {
         page.append(
@@ -38,49 +38,85 @@ export async function herPage(context, page) {
         );
         return;
     }
+    const stands = el('p', { id: 'soulmem_her_stands' });
     const next = el('div', { id: 'soulmem_her_fades' });
-    const known = count('…', say('her_people', { n: 0 }), 'people');
+    const people = count('…', say('her_people', { n: 0 }), 'people');
+    const kinds = el('div', {});
     const quotes = el('div', { id: 'soulmem_her_knows' });
     const dial = el('div', {});
     const recalling = el('div', {});
     const curve = el('div', { id: 'soulmem_her_curve' });
+    const write = () => context.attempt(() => showLetter(context, overview));
+    const letter = button('fa-envelope-open-text', say('letter_button'), write, {
+        id: 'soulmem_letter',
+    });
     const left = el('div', {}, [
+        el('div', { class: 'soulmem_recalled_head' }, [el('h4', { text: say('her_knows') }), letter]),
+        kinds,
+        quotes,
+        ...feelingOf(overview),
+        curve,
+    ]);
+    const right = el('div', {}, [
+        el('h4', { text: say('fading_next') }),
+        next,
+        dial,
+        recalling,
         el('div', { class: 'soulmem_counts' }, [
             count(overview.memories, say('her_memories', { n: overview.memories }), 'memories'),
             count(overview.permanent, say('her_permanent'), 'memories'),
             count(overview.today, say('her_today'), 'memories'),
-            known,
+            people,
             count(overview.habits, say('her_habits', { n: overview.habits }), 'habits'),
         ]),
-        ...feelingOf(overview),
-        curve,
-        dial,
-        recalling,
     ]);
-    const right = el('div', {}, [
-        el('h4', { text: say('her_knows') }),
-        quotes,
-        el('h4', { text: say('her_last_reply') }),
-        ...lastReply(app.recaller.last()),
-        el('h4', { text: say('fading_next') }),
-        next,
-    ]);
-    page.append(el('div', { class: 'soulmem_halves' }, [left, right]));
+    page.append(stands, el('div', { class: 'soulmem_halves' }, [left, right]));
     // What takes longer comes when it is there, each by itself; to know everybody takes longest
     await Promise.all([
+        drawKnown(),
+        drawFading(),
         drawCurve(),
         recallingChoice(context).then(choice => recalling.replaceWith(choice)),
-        forgettingDial(context, () => context.attempt(drawFading), { isWhole: false }).then(
-            whole => dial.replaceWith(whole),
+        forgettingDial(context, () => context.attempt(drawFading), { isWhole: false }).then(whole =>
+            dial.replaceWith(whole),
         ),
-        drawFading(),
-        drawQuotes(),
     ]);
     await countPeople();
 
-    async function drawQuotes() {
-        const who = app.host.persona();
-        quotes.replaceChildren(await knownQuotes(context, who, QUOTES, say('known_none')));
+    /** What is known of the player, of one kind or of all. @param {string} kind */
+    async function drawQuotes(kind) {
+        quotes.replaceChildren(await knownQuotes(context, you, QUOTES, say('known_none'), kind));
+    }
+
+    async function drawKnown() {
+        const asked = memoryApi.known(context.soul, { about: you }, COUNTED, null);
+        const [{ known }, since] = await Promise.all([asked, firstDay(context), drawQuotes('')]);
+        const current = known.filter(({ until }) => !until);
+        stands.textContent = standing(overview, current, since);
+        const present = [...new Set(known.map(({ kind }) => kind))];
+        if (present.length < 2) return;
+        const counted = (/** @type {string} */ kind) => known.filter(thing => thing.kind === kind).length;
+        const words = present.map(kind => /** @type {const} */ ([
+            kind,
+            `${say(/** @type {Key} */ (`known_${kind}`))} ${counted(kind)}`,
+        ]));
+        const about = { name: 'told', label: say('her_knows'), chosen: '' };
+        const choose = (/** @type {string} */ kind) => context.attempt(() => drawQuotes(kind));
+        kinds.replaceChildren(chipRow({ ...about, words: [['', say('known_all')], ...words] }, choose));
+    }
+
+    /** How the two stand, in one sentence.
+     * @param {Overview} overview @param {KnownThing[]} known what holds now @param {string} since day of the first memory */
+    function standing({ memories, felt }, known, since) {
+        const who = context.soulName();
+        const promises = known.filter(({ kind }) => kind === 'promise').length;
+        const clauses = [
+            say(since ? 'stands_since' : 'stands_memories', { who, since, n: memories }),
+            known.length ? say('stands_known', { you, n: known.length }) : '',
+            promises ? say('stands_promises', { you, n: promises }) : '',
+            felt ? say('stands_felt', { label: feelingText(felt, say) }) : '',
+        ].filter(Boolean);
+        return sentenceOf(clauses, app.host.locale());
     }
 
     async function drawCurve() {
@@ -90,10 +126,10 @@ export async function herPage(context, page) {
     }
 
     async function countPeople() {
-        const { people } = await memoryApi.people(context.soul);
-        const [number, words] = known.children;
-        number.textContent = String(people.length);
-        words.textContent = say('her_people', { n: people.length });
+        const known = (await memoryApi.people(context.soul)).people;
+        const [number, words] = people.children;
+        number.textContent = String(known.length);
+        words.textContent = say('her_people', { n: known.length });
     }
 
     /** A count is a door to what is counted. @param {number | string} n @param {string} text
@@ -119,42 +155,9 @@ export async function herPage(context, page) {
         return [el('h4', { text: say('her_feels') }), card];
     }
 
-    /** What came to mind for the last reply of this page. @param {RecallRecord | null} record */
-    function lastReply(record) {
-        if (!record || record.soul !== context.soul) {
-            return [el('p', { class: 'soulmem_hint', text: say('her_no_reply') })];
-        }
-        const items = record.memories
-            .filter(memory => record.sent.includes(memory.id))
-            .map(memory => recalledRow(record, memory));
-        const lookAgain = () => context.show('recall', lastMessage(app.host.chat().slice(0, -1)));
-        return [
-            el('small', { class: 'soulmem_hint', text: summaryText(record, say) }),
-            el('ol', { class: 'soulmem_recalled_list' }, items),
-            record.withheld
-                ? button('fa-eye', say('her_withheld', { n: record.withheld }), lookAgain, {
-                      id: 'soulmem_her_withheld',
-                  })
-                : null,
-        ];
-    }
-
-    /** @param {RecallRecord} record @param {Memory} memory */
-    function recalledRow(record, memory) {
-        const tokens = record.item_tokens[memory.id];
-        const facts = tokens === undefined ? [] : [say('try_words', { n: tokens })];
-        const about = { class: 'soulmem_recalled_item', data: { kind: memory.kind } };
-        return el('li', about, recalledParts(memory, facts, say));
-    }
-
     async function drawFading() {
         const fresh = await memoryApi.fading(context.soul, { turns: AHEAD }, null);
-        fill(fresh.memories);
-    }
-
-    /** @param {import('../base/types.js').FadingMemory[]} memories */
-    function fill(memories) {
-        const rows = memories.slice(0, FADING).map(memory => fadingRow(context, memory));
+        const rows = fresh.memories.slice(0, FADING).map(fadingWithKeep);
         next.replaceChildren(
             rows.length
                 ? el('ol', { class: 'soulmem_list' }, rows)
@@ -163,6 +166,20 @@ export async function herPage(context, page) {
                 id: 'soulmem_her_all_fading',
             }),
         );
+    }
+
+    /** @param {import('../base/types.js').FadingMemory} memory */
+    function fadingWithKeep(memory) {
+        const keep = () =>
+            context.attempt(async () => {
+                await memoryApi.keepForEver(memory.id);
+                context.showStatus(say('try_forever_done'));
+                await drawFading();
+            });
+        const row = fadingRow(context, memory);
+        row.classList.add('soulmem_thing');
+        row.append(iconButton('fa-heart-circle-check', say('fading_keep'), keep, 'soulmem_fading_keep'));
+        return row;
     }
 }
 

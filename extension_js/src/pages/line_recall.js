@@ -2,7 +2,7 @@
 
 import { reasonLanguage } from '../recall/recall_request.js';
 import { cardConfig } from '../tavern/identity.js';
-import { avatarOf } from './soul_avatar.js';
+import { avatarOf } from '../widgets/soul_avatar.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** `chat`: id of the chat whose state counts; `type`: "preview" keeps no trace, "quiet" keeps one.

@@ -9,13 +9,13 @@ import { createSelection } from './memory_selection.js';
 import { memoryForm } from './hand_made.js';
 import { memoryView } from './memory_view.js';
 import { dayTitle, storyDays } from './story_days.js';
-import { densityBar } from './story_density.js';
+import { densityBar } from '../widgets/story_density.js';
 import { createStoryFilters } from './story_filters.js';
 import { createStoryJumps } from './story_jumps.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
-/** @typedef {import('./story_density.js').Density} Density */
-/** @typedef {import('./story_density.js').Period} Period */
+/** @typedef {import('../widgets/story_density.js').Density} Density */
+/** @typedef {import('../widgets/story_density.js').Period} Period */
 /** @typedef {import('../link/memory_api.js').Filter} Filter */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 

@@ -3,7 +3,8 @@
 import { byId, el, onPress } from '../base/dom.js';
 import { createBrowserContext } from './browser_context.js';
 import { windowFrame } from './window_frame.js';
-import { pageTabs } from './page_tabs.js';
+import { avatarOf } from '../widgets/soul_avatar.js';
+import { pageTabs } from '../widgets/page_tabs.js';
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
@@ -176,6 +177,10 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
         });
     }
     context.show = show;
+    context.soulName = () => {
+        const member = context.app.host.members().find(({ avatar }) => avatar === avatarOf(context.app, context.soul));
+        return frame.nameOf(context.soul) || member?.name || '';
+    };
     context.redraw = () => reopen(shown, undefined, context.soul);
     context.showWaitingCount = tabs.showWaiting;
     choose(firstPage);

@@ -7,7 +7,7 @@ import { knownQuotes } from '../widgets/known_quotes.js';
 import { memoryPages, pagesOf } from '../widgets/memory_pages.js';
 import { pressRow } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
-import { feelingCurve } from './feeling_curve.js';
+import { feelingCurve } from '../widgets/feeling_curve.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {{concept: string, name: string, aliases: string[], facts: string[],

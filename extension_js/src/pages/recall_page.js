@@ -1,6 +1,7 @@
-// The page "Recall now": a line that was never said, and what would come to mind for it.
+// The page "Recall": what came to mind for the last reply, and what would come for a line that was never said.
 
 import { button, el } from '../base/dom.js';
+import { lastMessage } from '../recall/recall_request.js';
 import { chipRow } from '../widgets/chip_row.js';
 import { clarityBar, clarityOf, readingNodes } from '../widgets/faded_text.js';
 import { kindLabel } from '../widgets/memory_badges.js';
@@ -10,6 +11,7 @@ import { recalledParts } from '../widgets/recalled_parts.js';
 import { withTools } from '../widgets/row_tools.js';
 import { twoColumns } from '../widgets/two_columns.js';
 import { recallForLine } from './line_recall.js';
+import { lastReplyRecord, summaryText } from './recalled_view.js';
 import { verdictButtons } from './verdicts.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
@@ -65,6 +67,8 @@ export async function recallPage(context, page, first) {
         chips,
         answerPlace,
     );
+    const replyPlace = el('div', { id: 'soulmem_last_reply' });
+    list.append(replyPlace);
     page.append(columns);
     line.addEventListener('keydown', event => {
         if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
@@ -272,10 +276,54 @@ export async function recallPage(context, page, first) {
         ]);
     }
 
+    /** What came to mind for the last reply of the open chat. */
+    async function drawReply() {
+        const record = await lastReplyRecord(app);
+        const isHers = record && (!record.soul || record.soul === context.soul);
+        if (!isHers) {
+            replyPlace.replaceChildren(
+                el('h4', { text: say('her_last_reply') }),
+                el('p', { class: 'soulmem_hint', text: say('her_no_reply') }),
+            );
+            return;
+        }
+        const items = record.memories
+            .filter(memory => record.sent.includes(memory.id))
+            .map(memory => repliedRow(record, memory));
+        const lookAgain = () => {
+            line.value = lastMessage(app.host.chat().slice(0, -1));
+            return go();
+        };
+        replyPlace.replaceChildren(
+            el('h4', { text: say('her_last_reply') }),
+            el('small', { class: 'soulmem_hint', text: summaryText(record, say) }),
+            el('ol', { class: 'soulmem_recalled_list' }, items),
+            ...(record.withheld
+                ? [
+                      button('fa-eye', say('her_withheld', { n: record.withheld }), lookAgain, {
+                          id: 'soulmem_her_withheld',
+                      }),
+                  ]
+                : []),
+        );
+    }
+
+    /** @param {import('../base/types.js').RecallRecord} record @param {Memory} memory */
+    function repliedRow(record, memory) {
+        const tokens = record.item_tokens[memory.id];
+        const facts = tokens === undefined ? [] : [say('try_words', { n: tokens })];
+        const item = pressRow(
+            { class: 'soulmem_recalled_item', data: { memory: memory.id, kind: memory.kind } },
+            recalledParts(memory, facts, say),
+            () => context.show('memories', memory.id),
+        );
+        return withTools(item, [verdictButtons(app, say, record, memory.id), ...ownActions(memory)]);
+    }
+
+    line.value = first ?? lastMessage(app.host.chat());
     if (!first) {
         line.focus();
-        return;
+        line.select?.(); // whoever types replaces it
     }
-    line.value = first;
-    await ask();
+    await Promise.all([first ? ask() : null, drawReply()]);
 }

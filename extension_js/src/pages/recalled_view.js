@@ -179,14 +179,25 @@ export function recalledView(record, name, say, actionsOf, traceOf) {
     ]);
 }
 
+/** What the sidecar has kept of a recall; null when it cannot be had.
+ * @param {App} app @param {string} trace @returns {Promise<any>} */
+const keptTrace = (app, trace) =>
+    app.link.ask('GET', `/traces/${trace}`, undefined, { timeout: 5000 }).catch(() => null);
+
+/** The recall behind the last reply of the open chat: of this page, else as the sidecar keeps it. @param {App} app
+ * @returns {Promise<RecallRecord | null>} */
+export async function lastReplyRecord(app) {
+    const last = app.recaller.last();
+    if (last && !last.error) return last;
+    const reply = [...app.host.chat()].reverse().find(message => stampOf(message).trace);
+    const { trace, n = 0 } = reply ? stampOf(reply) : {};
+    return trace ? recordOfTrace(await keptTrace(app, trace), n) : null;
+}
+
 /** @param {App} app @param {Say} say
  * @param {(memory: string, soul: string) => unknown} showMemory in the memory window */
 export function mountRecallIcons(app, say, showMemory) {
-    /** What the sidecar has kept of a recall; null when it cannot be had. @param {string} trace @returns {Promise<any>} */
-    function storedTrace(trace) {
-        const asked = app.link.ask('GET', `/traces/${trace}`, undefined, { timeout: 5000 });
-        return asked.catch(() => null);
-    }
+    const storedTrace = (/** @type {string} */ trace) => keptTrace(app, trace);
 
     /** The recall behind a reply: of this page, else from the sidecar.
      * @param {string} trace @param {number} sent memories @returns {Promise<RecallRecord | null>} */

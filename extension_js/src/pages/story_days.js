@@ -5,7 +5,7 @@ import { memoryPages } from '../widgets/memory_pages.js';
 import { whenNear } from '../widgets/near_view.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
-/** @typedef {import('./story_density.js').Period} Period */
+/** @typedef {import('../widgets/story_density.js').Period} Period */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 
 const ROW = 66; // px, about, of a memory that is not drawn yet

@@ -3,7 +3,7 @@
 import { button, el } from '../base/dom.js';
 import { checklist, stepText } from '../link/health_checks.js';
 import { stepFacts } from '../widgets/error_text.js';
-import { avatarOf } from './soul_avatar.js';
+import { avatarOf } from '../widgets/soul_avatar.js';
 
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */

@@ -1,19 +1,42 @@
-// What is known of somebody, as quotes: what was said, by whom, when; what a later line ended is struck through.
+// What is known of somebody, as quotes: what was said, by whom, when, where; what a later line ended is struck through.
+// Beside each stand a pin and a way to correct it.
 
-import { el } from '../base/dom.js';
+import { button, el } from '../base/dom.js';
 import { memoryPages } from './memory_pages.js';
 import { pressRow } from './press_row.js';
 
 /** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').KnownThing} KnownThing */
 
+/** A button that shows its icon alone.
+ * @param {string} icon @param {string} label @param {() => unknown} run @param {string} style */
+export const iconButton = (icon, label, run, style) =>
+    button(icon, label, run, { class: `soulmem_icon_only ${style}`, title: label, 'aria-label': label });
+
+/** @param {BrowserContext} context @param {string} memory id
+ * @returns {HTMLElement} a button that keeps it for ever, and lets go of it at the next press */
+export function pinButton(context, memory) {
+    const { say, memoryApi, attempt } = context;
+    let isPinned = false;
+    const pin = iconButton('fa-thumbtack', say('thing_pin'), () => attempt(turn), 'soulmem_thing_pin');
+
+    async function turn() {
+        if (isPinned) await memoryApi.change(await memoryApi.read(memory), { permanent: false });
+        else await memoryApi.keepForEver(memory);
+        isPinned = !isPinned;
+        pin.setAttribute('aria-pressed', String(isPinned));
+        context.showStatus(say(isPinned ? 'try_forever_done' : 'thing_unpinned'));
+    }
+    return pin;
+}
+
 /** @param {BrowserContext} context @param {string} about a name or a concept @param {number} size of a page
- * @param {string} none what stands there without any */
-export function knownQuotes(context, about, size, none) {
+ * @param {string} none what stands there without any @param {string} [kind] only things told as this */
+export function knownQuotes(context, about, size, none, kind = '') {
     const { say, memoryApi } = context;
     return memoryPages({
         fetch: async (/** @type {string | null} */ cursor) => {
-            const page = await memoryApi.known(context.soul, about, size, cursor);
+            const page = await memoryApi.known(context.soul, { about, kind }, size, cursor);
             return { rows: page.known, cursor: page.cursor };
         },
         draw: row,
@@ -31,8 +54,9 @@ export function knownQuotes(context, about, size, none) {
         const until = thing.until
             ? say('people_until', { when: context.localTime(thing.until) })
             : '';
-        return pressRow(
-            { class: 'soulmem_item', data: { thing: thing.id } },
+        const correct = () => context.show('memories', thing.memory);
+        const item = pressRow(
+            { class: 'soulmem_item soulmem_thing', data: { thing: thing.id } },
             [
                 el('span', { class: 'soulmem_badge', text: say(`known_${thing.kind}`) }),
                 el('span', {
@@ -44,7 +68,12 @@ export function knownQuotes(context, about, size, none) {
                     text: ` ${[said, thing.location, until].filter(Boolean).join(' · ')}`,
                 }),
             ],
-            () => context.show('memories', thing.memory),
+            correct,
         );
+        item.append(
+            pinButton(context, thing.memory),
+            iconButton('fa-pen', say('thing_correct'), correct, 'soulmem_thing_correct'),
+        );
+        return item;
     }
 }

@@ -49,7 +49,7 @@ test('every key said in code is known, and every text is said somewhere', () => 
     for (const [, key] of code.matchAll(/say\(\s*'(\w+)'/g)) assert.ok(localeKey(key) in ENGLISH, key);
     for (const key of Object.keys(ENGLISH).map(name => name.replace('soulmem.', ''))) {
         const family =
-            /^(state|step|kind|item|check|page|by|did|field|value|span|trouble|origin|verdict|job|stand|grade|thought|ended|clarity|often|edge|weight|feeling|way|section|header|use|sort|group|failure|phrase|make_hint|period|left_out|known|part)_/.exec(
+            /^(state|step|kind|item|check|page|by|did|field|value|span|trouble|origin|verdict|job|stand|grade|thought|ended|clarity|often|edge|weight|feeling|way|section|header|use|sort|group|failure|phrase|make_hint|period|left_out|known|part|letter)_/.exec(
                 key,
             )?.[1];
         assert.ok(

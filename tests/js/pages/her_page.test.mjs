@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '../tavern.mjs';
-import { memoryWindow } from './window.mjs';
+import { memory, memoryWindow } from './window.mjs';
 import { say } from '../texts.mjs';
 
 const OVERVIEW = {
@@ -96,27 +96,57 @@ test('how much comes up is chosen by a word and saved in the card', async () => 
     assert.equal(tavern.characters['mira.png'].field.config.restraint, 2);
 });
 
-test('the last reply shows what came and why, and what was held back is a door', async () => {
-    const { page, app, texts } = await herScene();
-    const recalled = { ...FADES, why: '“soup” came up', path: [], age_turns: 3, permanent: false };
-    const record = {
-        soul: 's1',
-        memories: [recalled],
-        sent: ['m1'],
-        trimmed: [],
-        item_tokens: { m1: 9 },
-        tokens: 9,
-        budget: 100,
-        took_ms: {},
-        withheld: 2,
-    };
-    Object.assign(app.recaller, { last: () => record });
-    await page.get('#soulmem_tab_bin').click();
-    await page.get('#soulmem_tab_her').click();
-    do await settle();
-    while (page.get('#soulmem_browser').classList.contains('soulmem_working'));
-    assert.deepEqual(texts('.soulmem_recalled_why'), ['“soup” came up']);
-    await page.get('#soulmem_her_withheld').click();
+/** Things that are known, of two kinds and one of them past. */
+const THINGS = [
+    KNOWN,
+    { ...KNOWN, id: 'm8l0', kind: 'fact', quote: 'I cannot swim.', memory: 'm8' },
+    { ...KNOWN, id: 'm9l0', kind: 'fact', quote: 'I live in Tarn.', memory: 'm9', until: '2026-01-05T00:00:00Z' },
+];
+
+test('one sentence tells how the two stand: what is past is not counted', async () => {
+    const { open, texts, replies } = await herScene();
+    replies['GET /souls/s1/known'] = { known: THINGS, cursor: null };
+    replies['GET /density'] = { from: '2026-01-02T00:00:00Z', to: null, counts: [], periods: [] };
+    await open('her');
+    assert.equal(
+        texts('#soulmem_her_stands')[0],
+        'Since 2 January 2026 Mira has kept 214 memories, knows 2 things about Alice, ' +
+            'holds 1 promise of Alice, and felt this last: joy, strongly.',
+    );
+});
+
+test('what is known is shown by kind, and asked for by kind', async () => {
+    const { open, page, take, texts, replies } = await herScene();
+    replies['GET /souls/s1/known'] = { known: THINGS, cursor: null };
+    await open('her');
+    assert.deepEqual(texts('[data-told]'), ['everything', 'promised 1', 'known 2']);
+    take('GET /souls/s1/known');
+    await page.body.querySelectorAll('[data-told]')[1]?.click();
     await settle();
-    assert.equal(page.get('#soulmem_tab_recall').getAttribute('aria-selected'), 'true');
+    assert.deepEqual(take('GET /souls/s1/known').map(({ query }) => query.get('kind')), ['promise']);
+});
+
+test('a thing that is known is pinned, let go of again, and corrected', async () => {
+    const { page, take, replies } = await herScene();
+    replies['GET /memories/m7'] = { ...memory(), id: 'm7', revision: 4 };
+    const pin = page.get('.soulmem_thing_pin');
+    for (const permanent of [true, false]) {
+        await pin.click();
+        await settle();
+        assert.equal(pin.getAttribute('aria-pressed'), String(permanent));
+        assert.deepEqual(take('PATCH /memories/m7').map(({ body }) => body), [{ permanent, revision: 4 }]);
+    }
+    await page.get('.soulmem_thing_correct').click();
+    await settle();
+    assert.equal(page.get('#soulmem_tab_memories').getAttribute('aria-selected'), 'true');
+    assert.ok(take('GET /memories/m7').length);
+});
+
+test('what is about to be forgotten is kept by one press', async () => {
+    const { page, take, texts, replies } = await herScene();
+    replies['GET /fading'] = { memories: [], cursor: null };
+    await page.get('.soulmem_fading_keep').click();
+    await settle();
+    assert.equal(take('PATCH /memories/m1')[0]?.body.permanent, true);
+    assert.deepEqual(texts('#soulmem_her_fades .soulmem_fades'), []);
 });

@@ -165,3 +165,45 @@ test('a line that brings nothing is told apart from a memory that is empty', asy
         assert.match(texts('.soulmem_recalled_summary').join(), words);
     }
 });
+
+/** A recall as it is kept for a reply. */
+const RECORD = {
+    trace: 't9',
+    soul: 's1',
+    memories: answer().memories,
+    sent: ['m1'],
+    trimmed: [],
+    item_tokens: { m1: 9 },
+    tokens: 9,
+    budget: 100,
+    took_ms: {},
+    withheld: 2,
+    error: null,
+};
+
+test('the last reply shows what came and why, and its line is tried again by one press', async () => {
+    const { page, app, texts, take, openPage, tavern } = await recallScene();
+    tavern.chat.push({ name: 'Alice', is_user: true, mes: 'Where is the key?' }, { name: 'Mira', mes: 'Hm.' });
+    Object.assign(app.recaller, { last: () => RECORD });
+    await openPage('recall');
+    assert.deepEqual(texts('#soulmem_last_reply .soulmem_recalled_why'), ['"key" leads to it.']);
+    assert.equal(take('POST /recall').length, 0, 'nothing is asked before a press');
+    await page.get('#soulmem_her_withheld').click();
+    await settle();
+    assert.equal(take('POST /recall')[0].body.query, 'Where is the key?');
+});
+
+test('after the page was loaded anew the sidecar tells what came for the last reply', async () => {
+    const { openPage, texts, replies, tavern } = await recallScene();
+    tavern.chat.push({ name: 'Mira', mes: 'Hm.', extra: { soulmem: { trace: 't8', n: 1 } } });
+    replies['GET /traces/t8'] = { type: 'normal', soul: 's1', chat: 'c1', answer: answer() };
+    await openPage('recall');
+    assert.deepEqual(texts('#soulmem_last_reply .soulmem_recalled_text'), ['You hid the key in the oak.']);
+});
+
+test('the line is the last one of the chat until another is typed', async () => {
+    const { openPage, page, tavern } = await recallScene();
+    tavern.chat.push({ name: 'Alice', is_user: true, mes: 'It smells of rain.' });
+    await openPage('recall');
+    assert.equal(page.get('#soulmem_try_line').value, 'It smells of rain.');
+});

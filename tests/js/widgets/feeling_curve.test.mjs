@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settle } from '../tavern.mjs';
-import { memoryWindow } from './window.mjs';
+import { memoryWindow } from '../pages/window.mjs';
 
 const stretch = (/** @type {number} */ day, /** @type {number} */ balance, /** @type {any} */ feeling) => ({
     from: `2026-03-${day}T10:00:00Z`,

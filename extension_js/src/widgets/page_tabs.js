@@ -4,7 +4,7 @@ import { el, onPress } from '../base/dom.js';
 
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/strings.js').Key} Key */
-/** @typedef {import('./browser_context.js').Page} Page */
+/** @typedef {import('../pages/browser_context.js').Page} Page */
 /** @typedef {'her' | 'memories' | 'people' | 'recall' | 'gear'} Place a page of the window */
 
 const ICON_OF_GEAR = 'fa-gear';

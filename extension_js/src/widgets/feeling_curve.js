@@ -1,11 +1,11 @@
 // What the character felt over time: a curve from the first scene to the last, and the same in words.
 
 import { el } from '../base/dom.js';
-import { feelingText } from '../widgets/feeling_text.js';
-import { pressRow } from '../widgets/press_row.js';
-import { svg } from '../widgets/svg.js';
+import { feelingText } from './feeling_text.js';
+import { pressRow } from './press_row.js';
+import { svg } from './svg.js';
 
-/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** Scenes that follow each other. `balance`: -1 all unpleasant to 1 all pleasant; `memory`: where the feeling was
  * strongest.
  * @typedef {{from: string, to: string, balance: number, feeling: {label: string, intensity: number} | null,

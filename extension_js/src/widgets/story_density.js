@@ -2,7 +2,7 @@
 
 import { el } from '../base/dom.js';
 
-/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {{from: string, to: string, count: number}} Period */
 /** @typedef {{from: string | null, to: string | null, counts: number[], periods: Period[]}} Density */
 
