@@ -83,6 +83,11 @@ class MemoryWindow:
         self.tab.locator("#soulmem_tab_memories").click()
         self.tab.locator("#soulmem_browser .soulmem_block").first.wait_for()
 
+    def unfold_filters(self) -> None:
+        """They lie behind one button."""
+        if not self.tab.locator("#soulmem_sort").is_visible():
+            self.tab.locator("#soulmem_filters_open").click()
+
     def find(self, words: str) -> Any:
         """Search, and return the first memory that holds `words`."""
         self.tab.fill("#soulmem_search", words)

@@ -369,7 +369,7 @@ def story_page(story: LargeStory) -> None:
     story.look("story-first-day")
 
     name = BY_LANGUAGE[scene.language].people[1][0]
-    unfold_filters(story)
+    story.window.unfold_filters()
     tab.select_option("#soulmem_about", label=name)
     shown = browser.locator(".soulmem_block .soulmem_item:visible")
 
@@ -404,6 +404,7 @@ def made_by_hand(story: LargeStory) -> None:
         "concept": (scene.tag, "mentions"),
         "abstract_episode": (scene.when, "instance_of"),
     }
+    story.window.unfold_filters()
     for kind, (text, edge) in wanted.items():
         tab.locator("#soulmem_make").click()
         tab.select_option("#soulmem_make_kind", kind)
@@ -449,9 +450,3 @@ def jump(story: LargeStory) -> None:
     message = tab.locator("#chat .mes", has_text=words).first
     message.wait_for(timeout=120_000 * PATIENCE)
     story.shot("jumped")
-
-
-def unfold_filters(story: LargeStory) -> None:
-    """A phone folds them away."""
-    if not story.tab.locator("#soulmem_about").is_visible():
-        story.browser.locator(".soulmem_more_filters summary").click()

@@ -25,6 +25,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     # What comes near is added: the button below may be gone before it is pressed.
     tab.evaluate("document.querySelector('.soulmem_more').scrollIntoView()")
     tab.locator(".soulmem_item").nth(shown).wait_for()
+    window.unfold_filters()
     tab.select_option("#soulmem_kind", "concept")
     tab.locator('.soulmem_item[data-kind="episode"]').first.wait_for(state="detached")
     tab.select_option("#soulmem_kind", "")

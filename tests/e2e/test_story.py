@@ -85,7 +85,7 @@ def test_the_story_by_clicks(window: MemoryWindow, script: Path, scene: Scene) -
     look(window, script, f"story-first-day-{scene.locale}")
 
     # The oldest first: the fact stands at the top, and leads to its message.
-    unfold_filters(window)
+    window.unfold_filters()
     tab.select_option("#soulmem_sort", "oldest")
     row = browser.locator(".soulmem_item", has_text=scene.fact.words).first
     row.wait_for()
@@ -129,12 +129,6 @@ def test_the_story_by_clicks(window: MemoryWindow, script: Path, scene: Scene) -
     message = tab.locator("#chat .mes", has_text=scene.fact.words).first
     message.wait_for()
     assert red_lines(window) == []
-
-
-def unfold_filters(window: MemoryWindow) -> None:
-    """A phone folds them away."""
-    if not window.tab.locator("#soulmem_sort").is_visible():
-        window.press(".soulmem_more_filters summary")
 
 
 def in_view(tab: Any, locator: Any) -> bool:

@@ -13,7 +13,7 @@ from .stories import KEY, KEY_ZH, Fact
 
 PAGES = (
     *("her", "habits", "fading", "memories", "people", "graph", "recall"),
-    *("bin", "changes", "work", "check", "waiting", "settings"),
+    *("check", "settings"),
 )
 
 

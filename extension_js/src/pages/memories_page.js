@@ -20,7 +20,6 @@ import { createStoryJumps } from './story_jumps.js';
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 
 const TYPING_PAUSE = 300; // ms without a key before a search begins
-const PHONE = '(max-width: 600px)';
 
 /** Heads of days above the first memory of each. @param {BrowserContext} context
  * @returns {(memory: ListedMemory) => HTMLElement | null} */
@@ -58,16 +57,15 @@ export async function memoriesPage(context, page, memory) {
     });
     const chosen = createSelection(context, () => context.attempt(list));
     const tools = el('span', { class: 'soulmem_row soulmem_story_tools' });
-    const isPhone = globalThis.matchMedia?.(PHONE).matches;
-    const more = el('details', { class: 'soulmem_more_filters', open: isPhone ? undefined : '' }, [
-        el('summary', { text: say('filters') }),
+    const more = el('details', { class: 'soulmem_more_filters' }, [
+        el('summary', { id: 'soulmem_filters_open', text: say('filters') }),
         el('div', { class: 'soulmem_filters' }, [...filters.first, ...filters.others]),
+        el('div', { class: 'soulmem_row soulmem_story_bar' }, [make, chosen.bar, tools]),
     ]);
     columns.list.append(
-        density,
-        el('div', { class: 'soulmem_filters' }, [filters.search, note, make]),
+        el('div', { class: 'soulmem_filters' }, [filters.search, note]),
         more,
-        el('div', { class: 'soulmem_row soulmem_story_bar' }, [chosen.bar, tools]),
+        density,
         place,
     );
     withArrowRows(place);

@@ -3,6 +3,7 @@
 import { button, el, onPress } from '../base/dom.js';
 import { memoryPages } from '../widgets/memory_pages.js';
 import { whenNear } from '../widgets/near_view.js';
+import { sceneDrawer } from './story_scenes.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../widgets/story_density.js').Period} Period */
@@ -78,7 +79,7 @@ export function storyDays(context, telling) {
         async function load() {
             const rows = await memoryPages({
                 fetch: cursor => telling.read(period, cursor),
-                draw: telling.row,
+                draw: sceneDrawer(context, telling.row),
                 more: say('more'),
                 none: '',
                 attempt: context.attempt,

@@ -1,0 +1,64 @@
+// Scenes of the story: lines of one chat that follow each other closely are one card, which reads from top to bottom.
+
+import { el } from '../base/dom.js';
+
+/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
+
+const PAUSE = 30 * 60_000; // ms without a line that end a scene
+const MOST = 40; // lines of a card
+const SPEAKER = /^([^:：\n]{1,40})[:：]\s/;
+
+/** A scene while it is drawn. `from`, `to`: ms.
+ * @typedef {{chat: string, from: number, to: number, count: number, who: Set<string>, list: HTMLElement,
+ *   head: HTMLElement}} Scene */
+
+/** Draws the memories of a day one after the other, in either order of time.
+ * @param {BrowserContext} context @param {(memory: ListedMemory) => HTMLElement} row
+ * @returns {(memory: ListedMemory) => HTMLElement | null} null for a line of the scene before */
+export function sceneDrawer({ say, app }, row) {
+    let scene = /** @type {Scene | null} */ (null);
+    const clock = (/** @type {number} */ time) =>
+        new Date(time).toLocaleTimeString(app.host.locale(), { timeStyle: 'short' });
+
+    /** @param {Scene} drawn */
+    function showHead({ from, to, who, count, head }) {
+        const [begin, end] = [clock(from), clock(to)];
+        const facts = [
+            begin === end ? begin : `${begin} – ${end}`,
+            [...who].join(', '),
+            say('scene_lines', { n: count }),
+        ];
+        head.textContent = facts.filter(Boolean).join(' · ');
+    }
+
+    return memory => {
+        const [source] = memory.sources;
+        const time = Date.parse(memory.happened ?? '');
+        if (memory.kind !== 'episode' || !source || Number.isNaN(time)) {
+            scene = null;
+            return row(memory);
+        }
+        const isNext =
+            scene?.chat === source.chat &&
+            scene.count < MOST &&
+            time > scene.from - PAUSE &&
+            time < scene.to + PAUSE;
+        const isNew = !isNext || !scene;
+        if (isNew || !scene) {
+            const head = el('small', { class: 'soulmem_scene_head' });
+            const list = el('ol', { class: 'soulmem_list' });
+            scene = { chat: source.chat, from: time, to: time, count: 0, who: new Set(), list, head };
+        }
+        // The newest may come first: a scene is read in its own order all the same
+        if (time < scene.to) scene.list.prepend(row(memory));
+        else scene.list.append(row(memory));
+        scene.from = Math.min(scene.from, time);
+        scene.to = Math.max(scene.to, time);
+        scene.count++;
+        const speaker = SPEAKER.exec(memory.text)?.[1];
+        if (speaker) scene.who.add(speaker);
+        showHead(scene);
+        return isNew ? el('li', { class: 'soulmem_scene' }, [scene.head, scene.list]) : null;
+    };
+}
