@@ -3,6 +3,7 @@
 import { createApp } from './app.js';
 import { registerCommands } from './commands.js';
 import { mountMessageMenu } from './controls/message_menu.js';
+import { mountRememberChips } from './controls/remember_chips.js';
 import { mountHealthDot } from './drawer/health_dot.js';
 import { offerToForget } from './drawer/delete_chat_dialog.js';
 import { registerFunctionTools } from './recall/function_tools.js';
@@ -29,6 +30,7 @@ registerFunctionTools(app, say);
 offerToForget(app, say);
 mountHealthDot(app, say);
 mountMessageMenu(app, say);
+mountRememberChips(app, say);
 const browser = mountSettingsPanel(app, say).catch(error => {
     console.error('[SoulMem] the settings drawer could not be built', error);
     return null;

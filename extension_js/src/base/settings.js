@@ -12,6 +12,7 @@
  * @property {number} time_budget ms that a reply may wait for sync and recall together
  * @property {boolean} read_only recall, but remember nothing new
  * @property {boolean} tools the model that plays may use tools of memory
+ * @property {boolean} chips a line under a message tells that something worth keeping was said
  * @property {boolean} reply_line a line below each reply tells how much was recalled
  * @property {boolean} quiet recall for background prompts too (/gen, Summarize, image prompts)
  * @property {number} forgetting 0 elephant .. 2 goldfish, for characters without their own
@@ -36,6 +37,7 @@ export const DEFAULTS = {
     time_budget: 2000,
     read_only: false,
     quiet: false,
+    chips: true,
     reply_line: false,
     tools: false,
     forgetting: 1,
@@ -129,7 +131,7 @@ export function repair(stored) {
     )) {
         if (!choices.includes(settings[key])) Object.assign(settings, { [key]: DEFAULTS[key] });
     }
-    for (const key of /** @type {const} */ (['enabled', 'quiet', 'read_only', 'reply_line', 'tools']))
+    for (const key of /** @type {const} */ (['chips', 'enabled', 'quiet', 'read_only', 'reply_line', 'tools']))
         settings[key] = Boolean(settings[key]);
     settings.url = addressOf(settings.url) ?? DEFAULTS.url;
     if (typeof settings.llm_profile !== 'string') settings.llm_profile = '';

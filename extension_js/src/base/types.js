@@ -2,7 +2,7 @@
 
 /** A line that tells something lasting of somebody.
  * @typedef {{id: string, kind: 'fact' | 'promise' | 'secret' | 'gift' | 'like' | 'date', about: string,
- *   speaker: string | null, quote: string, memory: string, said_at: string, location: string | null,
+ *   speaker: string | null, quote: string, memory: string, slot?: string | null, said_at: string, location: string | null,
  *   until: string | null}} KnownThing */
 
 /** @typedef {import('./strings.js').Phrase} Phrase */

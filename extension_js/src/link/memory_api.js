@@ -124,7 +124,7 @@ export function createMemoryApi(ask, minor = () => 0) {
         /** @param {string} soul @returns {Promise<{people: any[]}>} who is known, last met first */
         people: soul => call('GET', `/people${queryOf({ soul })}`),
         /** What the soul knows of somebody, as quotes, the latest first.
-         * @param {string} soul @param {{about: string, kind?: string}} filter `about`: a name or a concept
+         * @param {string} soul @param {{about?: string, kind?: string}} filter `about`: a name or a concept
          * @param {number} limit @param {string | null} cursor
          * @returns {Promise<{known: import('../base/types.js').KnownThing[], cursor: string | null}>} */
         known: (soul, filter, limit, cursor) =>

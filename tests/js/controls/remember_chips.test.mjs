@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mountRememberChips } from '../../../extension_js/src/controls/remember_chips.js';
+import { newMessage } from '../fakes.mjs';
+import { settle } from '../tavern.mjs';
+import { note, openChat } from './scene.mjs';
+import { say } from '../texts.mjs';
+
+/** An open chat whose first message told something, and how a reply arrives. @param {object} [settings] */
+async function chipScene(settings = {}) {
+    const scene = await openChat();
+    const { app, tavern, page, happen, pass, replies, soul } = scene;
+    Object.assign(app.host.stored(), settings);
+    mountRememberChips(app, say);
+    await app.chatSync.syncNow();
+    /** What is known of a message. @param {number} index @param {object} [about] */
+    const thing = (index, about) => ({
+        id: `k${index}`,
+        kind: 'fact',
+        about: 'Alice',
+        speaker: 'Alice',
+        quote: 'I cannot touch walnuts.',
+        memory: 'n1',
+        slot: tavern.chat[index].extra?.soulmem?.id,
+        until: null,
+        ...about,
+    });
+    /** A reply came, and the sidecar knows these. @param {object[]} known */
+    async function replied(known) {
+        replies[`GET /souls/${soul}/known`] = { known, cursor: null };
+        await happen('MESSAGE_RECEIVED', tavern.chat.length - 1, 'normal');
+        await pass(5000);
+        page.drawFrames();
+    }
+    const chips = () => page.body.querySelectorAll('.soulmem_will');
+    return { ...scene, thing, replied, chips };
+}
+
+test('what was worth keeping is told quietly under its message, once', async () => {
+    const { thing, replied, chips, page } = await chipScene();
+    await replied([thing(0)]);
+    assert.deepEqual(
+        chips().map(({ textContent, parentElement }) => [textContent.trim(), parentElement?.getAttribute('mesid')]),
+        [[` Mira will remember: “I cannot touch walnuts.”${say('thing_pin')}${say('will_not')}`.trim(), '0']],
+    );
+    page.change();
+    page.drawFrames();
+    assert.equal(chips().length, 1);
+});
+
+test('small talk, what ended, and what an older message told bring none', async () => {
+    const { thing, replied, chips } = await chipScene();
+    await replied([]);
+    await replied([thing(0, { until: '2026-01-05T00:00:00Z' }), thing(1, { slot: 'elsewhere' })]);
+    assert.deepEqual(chips(), []);
+});
+
+test('at most one in five messages has one, and a promise comes before a fact', async () => {
+    const { thing, replied, chips, tavern } = await chipScene();
+    await replied([thing(1), thing(0, { kind: 'promise' })]);
+    const places = () => chips().map(({ parentElement }) => parentElement?.getAttribute('mesid'));
+    assert.deepEqual(places(), ['0']);
+    tavern.chat.push(newMessage('Hm.'));
+    await replied([thing(1)]);
+    assert.deepEqual(places(), ['0']);
+});
+
+test('the switch and read-only turn it off', async () => {
+    for (const off of [{ chips: false }, { read_only: true }]) {
+        const { thing, replied, chips, take, soul } = await chipScene(off);
+        await replied([thing(0)]);
+        assert.deepEqual(chips(), []);
+        assert.equal(take(`GET /souls/${soul}/known`).length, 0);
+    }
+});
+
+test('its pin keeps for ever, and its undo has the message forgotten', async () => {
+    const { thing, replied, page, take, replies, tavern, shown } = await chipScene();
+    replies['GET /memories/n1'] = note({ revision: 2 });
+    await replied([thing(0)]);
+    await page.get('.soulmem_will_pin').click();
+    await settle();
+    assert.equal(page.get('.soulmem_will_pin').getAttribute('aria-pressed'), 'true');
+    await page.get('.soulmem_will_undo').click();
+    for (let i = 0; i < 8; i++) await settle();
+    assert.deepEqual(take('PATCH /memories/n1').map(({ body }) => body.permanent), [true, false]);
+    assert.equal(tavern.chat[0].extra?.soulmem?.off, true);
+    assert.match(String(shown.toasts.at(-1)?.[1]), /Where is the key/);
+    page.drawFrames();
+    assert.equal(page.body.querySelector('.soulmem_will'), null);
+});
