@@ -20,7 +20,7 @@ import { firstDay, sentenceOf, showLetter } from './letter.js';
  *   felt: {label: string, intensity: number, memory: string, text: string} | null}} Overview */
 
 const AHEAD = 500; // turns that "fades next" looks ahead
-const FADING = 5; // shown of it
+const FADING = 4; // shown of it
 const QUOTES = 6; // of what is known of the player, drawn at once
 const COUNTED = 100; // things that are counted by kind
 /** Words for how much comes up, by their place on the dial of recalling. */
@@ -56,12 +56,12 @@ export async function herPage(context, page) {
         quotes,
         ...feelingOf(overview),
         curve,
+        dial,
+        recalling,
     ]);
     const right = el('div', {}, [
         el('h4', { text: say('fading_next') }),
         next,
-        dial,
-        recalling,
         el('div', { class: 'soulmem_counts' }, [
             count(overview.memories, say('her_memories', { n: overview.memories }), 'memories'),
             count(overview.permanent, say('her_permanent'), 'memories'),

@@ -320,7 +320,7 @@ export async function recallPage(context, page, first) {
         return withTools(item, [verdictButtons(app, say, record, memory.id), ...ownActions(memory)]);
     }
 
-    line.value = first ?? lastMessage(app.host.chat());
+    line.value = first ?? lastMessage(app.host.chat().filter(message => message.is_user));
     if (!first) {
         line.focus();
         line.select?.(); // whoever types replaces it

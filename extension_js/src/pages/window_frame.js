@@ -63,7 +63,7 @@ export function windowFrame(context, tabs, close) {
         })
     );
     const portrait = portraitOf(context);
-    const title = el('h3', { class: 'margin0', text: say('browse_title') });
+    const title = el('h3', { class: 'margin0 soulmem_only_heard', text: say('browse_title') });
     const state = stateLine(context);
     const out = button('fa-xmark', say('recalled_close'), close, {
         id: 'soulmem_close',
