@@ -21,10 +21,9 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     tab, page = window.tab, window.page
     window.open()
     page.screenshot("memories-en")
-    shown = tab.locator(".soulmem_item").count()
-    # What comes near is added: the button below may be gone before it is pressed.
-    tab.evaluate("document.querySelector('.soulmem_more').scrollIntoView()")
-    tab.locator(".soulmem_item").nth(shown).wait_for()
+    # What comes near is added: more than a page of thirty.
+    tab.locator(".soulmem_item").nth(29).scroll_into_view_if_needed()
+    tab.locator(".soulmem_item").nth(30).wait_for()
     window.unfold_filters()
     tab.select_option("#soulmem_kind", "concept")
     tab.locator('.soulmem_item[data-kind="episode"]').first.wait_for(state="detached")
