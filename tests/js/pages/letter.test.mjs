@@ -38,7 +38,7 @@ const PARTS = {
 test('a letter tells what is known and promised, with day and place, and nothing that is past', () => {
     assert.deepEqual(letterLines(PARTS, say, 'en-GB'), [
         'Dear Alice,',
-        'you ask what I remember of you. Since 1 January 2026 I have kept 38 memories.',
+        'You ask what I remember of you. Since 1 January 2026 I have kept 38 memories.',
         'This I know of you:',
         '“I cannot swim.” (2 January 2026, the pier)',
         'This you promised:',
