@@ -91,6 +91,9 @@ class EmbeddingService:
         # Set when nothing is pending or being embedded.
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._loading = (
+            asyncio.Lock()
+        )  # held while the wanted model is fetched or loaded
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
         self.encoder = SituationEncoder(fallback)
@@ -289,6 +292,24 @@ class EmbeddingService:
         self.wake()
         return True
 
+    async def try_again(self) -> bool:
+        """Load the wanted model, which may be on this computer by now; whether it is in use already.
+
+        False: it takes over at the next quiet moment, see `switch_model`. Raises SoulMemError if it cannot be
+        loaded.
+        """
+        wanted = self._wanted_source
+        await self._settled.wait()
+        async with self._loading:
+            if wanted is not None and self._lacks_wanted:
+                await self._take(await self._loader.run(wanted.load))
+            return self._better is None
+
+    @property
+    def _lacks_wanted(self) -> bool:
+        """Whether the wanted model is neither in use nor about to be."""
+        return self._better is None and (self._embedder is None or self._is_fallback)
+
     async def drop_unused_states(self) -> None:
         """Idle work, and after a purge: remove the token states that no text of a mind needs."""
         for mind in list(self._minds):
@@ -330,9 +351,14 @@ class EmbeddingService:
                 wanted.name, self._embedder.name
             )
             log.warning(self._notes["fallback"])
-        embedder = await self._loaded(wanted)
-        if embedder is None:
-            return
+        async with self._loading:
+            embedder = await self._loaded(wanted) if self._lacks_wanted else None
+            if embedder is not None:
+                await self._take(embedder)
+
+    async def _take(self, embedder: Embedder) -> None:
+        """Use the wanted model, which was loaded: at once if no mind has memories, else soon."""
+        self._notes.pop("load", None)
         if self._embedder is None or not any(mind.memories for mind in self._minds):
             self._notes.pop("fallback", None)
             await self._use(embedder, is_fallback=False)
