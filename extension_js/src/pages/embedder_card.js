@@ -2,7 +2,7 @@
 
 import { button, el } from '../base/dom.js';
 import { watchedJob } from '../link/watched_job.js';
-import { failedJob } from '../widgets/error_text.js';
+import { errorTextOf, failedJob } from '../widgets/error_text.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').Job} Job */
@@ -14,6 +14,12 @@ export function fetchText({ progress: { done, total, unit } }, say) {
     if (unit === 'loading') return say('embedder_loading');
     if (unit === 'unpacked') return say('embedder_unpacking');
     return total ? say('embedder_downloaded', { done, total }) : say('embedder_downloading');
+}
+
+/** How a job ended that did not fail, in words. @param {Job} job @param {Say} say @returns {string} */
+function endText({ state, result }, say) {
+    if (state !== 'done') return say('embedder_stopped');
+    return say(result.in_use ? 'embedder_in_use' : 'embedder_soon');
 }
 
 /** What the model lacks, in words; empty where nothing is lacking. @param {EmbedderOrigin} origin
@@ -62,16 +68,18 @@ export function embedderCard(context) {
         title: say('embedder_here_hint'),
     });
     const byHand = el('small', { class: 'soulmem_hint' });
-    const ways = el('div', {}, [
+    const ways = el('div', { id: 'soulmem_embedder_ways' }, [
         el('div', { class: 'soulmem_row' }, [fromPackage, fromDisk]),
         el('div', { class: 'soulmem_row' }, [address, fromHub]),
         byHand,
     ]);
+    const outcome = el('div', { id: 'soulmem_embedder_outcome', role: 'status' });
     const element = el('div', { class: 'soulmem_card', id: 'soulmem_embedder' }, [
         el('div', { class: 'soulmem_row' }, [light, name]),
         facts,
         ways,
         running,
+        outcome,
     ]);
     let isStopped = false;
     element.hidden = true;
@@ -96,18 +104,17 @@ export function embedderCard(context) {
         element.hidden = false;
     }
 
-    const look = async () => draw(await memoryApi.embedderOrigin());
-
     /** @param {'package' | 'hub' | 'disk'} way */
     const get = way =>
         context.attempt(async () => {
             const hub = way === 'hub' ? address.value.trim() : '';
-            await watch(await memoryApi.fetchEmbedder(way, hub));
+            void watch(await memoryApi.fetchEmbedder(way, hub));
         });
 
-    /** Shows a job until it has ended. @param {string} id */
+    /** Shows a job until it has ended, and how it ended. @param {string} id */
     async function watch(id) {
         isStopped = false;
+        outcome.textContent = '';
         running.hidden = false;
         ways.hidden = true;
         try {
@@ -121,21 +128,20 @@ export function embedderCard(context) {
             };
             const job = await watchedJob(memoryApi, id, { shown, isUnwanted: () => isStopped });
             if (job.state === 'failed') throw failedJob(job, say);
-            if (job.state === 'done') {
-                context.showStatus(say(job.result.in_use ? 'embedder_in_use' : 'embedder_soon'));
-            } else context.showStatus(say('embedder_stopped'), false);
-        } finally {
-            running.hidden = true;
-            await app.link.check();
-            await look();
+            outcome.textContent = endText(job, say);
+        } catch (error) {
+            outcome.textContent = errorTextOf(app, error, say);
         }
+        running.hidden = true;
+        await app.link.check();
+        await memoryApi.embedderOrigin().then(draw, () => undefined);
     }
 
     // An older sidecar has no such route
     memoryApi.embedderOrigin().then(
         origin => {
             draw(origin);
-            if (origin.job) void context.attempt(() => watch(/** @type {string} */ (origin.job)));
+            if (origin.job) void watch(origin.job);
         },
         () => undefined,
     );

