@@ -181,7 +181,7 @@ def test_a_store_that_cannot_be_read_is_broken(look: Command, tmp_path: Path) ->
         ("fallback", True, True, "ok", "settings"),
         ("none", True, True, "warn", "settings"),
         ("some/model", False, True, "warn", "start.py install"),
-        ("some/model", True, False, "warn", "network"),
+        ("some/model", True, False, "warn", "--from-package"),
         ("some/model", True, True, "ok", "on this machine"),
     ],
 )

@@ -1,8 +1,8 @@
 // The page of background work: the models, the price of a run, jobs, and what was learned.
 
 import { el } from '../base/dom.js';
+import { embedderCard } from '../widgets/embedder_card.js';
 import { isUnfinished, jobList } from '../widgets/job_list.js';
-import { embedderCard } from './embedder_card.js';
 import { drawRuns } from './learned_runs.js';
 import { modelCard } from './model_card.js';
 

@@ -2,9 +2,9 @@
 
 import { button, el } from '../base/dom.js';
 import { watchedJob } from '../link/watched_job.js';
-import { errorTextOf, failedJob } from '../widgets/error_text.js';
+import { errorTextOf, failedJob } from './error_text.js';
 
-/** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').Job} Job */
 /** @typedef {import('../base/types.js').EmbedderOrigin} EmbedderOrigin */
 /** @typedef {import('../base/strings.js').Say} Say */

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { HEALTH } from '../fake_app.mjs';
 import { settle } from '../tavern.mjs';
 import { say } from '../texts.mjs';
-import { memoryWindow } from './window.mjs';
-import { fetchText, lackTexts } from '../../../extension_js/src/pages/embedder_card.js';
+import { memoryWindow } from '../pages/window.mjs';
+import { fetchText, lackTexts } from '../../../extension_js/src/widgets/embedder_card.js';
 
 const JOB = `j${'0'.repeat(22)}`;
 const ORIGIN = {
