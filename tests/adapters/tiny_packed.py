@@ -136,4 +136,4 @@ def first_values(data: bytes) -> NDArray[np.float64]:
     (scale,) = struct.unpack_from("<e", data, start)
     packed = data[start + 2 : start + 18]
     low, high = [byte % 16 for byte in packed], [byte // 16 for byte in packed]
-    return (np.array(low + high, np.float64) - 8) * scale
+    return np.asarray((np.array(low + high) - 8) * scale, np.float64)
