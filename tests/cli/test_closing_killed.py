@@ -96,6 +96,7 @@ def test_nothing_is_lost_when_it_is_killed_while_souls_close(tmp_path: Path) -> 
             "soul": "s1",
             "chat": "c1",
             "query": f"the lantern of day {count // 2}",
+            "time_budget_ms": 60_000,  # an answer of which time cut a part would prove nothing
         }
         for _ in range(2):
             answer = client.ask("POST", "/recall", question)

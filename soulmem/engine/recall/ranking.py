@@ -29,7 +29,7 @@ from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.fusion import standardised, stands_out
+from soulmem.retrieval.fusion import standardised
 from soulmem.retrieval.mood import Mood, mood_fit
 from soulmem.retrieval.reserved_slots import (
     ReservedSlotParams,
@@ -259,19 +259,15 @@ def _part_slots(
     asked_lines: Sequence[Line],
     p: RankingParams,
 ) -> tuple[int, ...]:
-    """The best rows for each part of the query that a memory stands out for: first the best of each part, by how
-    well they fit their part.
+    """The best rows for each part of the query: first the best of each part, by how well they fit their part.
 
     A small budget has no room for all of them.
     """
-    answered = [
-        part for part in asked_lines if stands_out(part.scores.score, context.visible)
-    ]
-    if not answered:
+    if not asked_lines:
         return ()
-    most = min(p.slots.of_part, max(1, context.max_items // (2 * len(answered))))
+    most = min(p.slots.of_part, max(1, context.max_items // (2 * len(asked_lines))))
     ranked = []
-    for part in answered:
+    for part in asked_lines:
         own = _unweighted(context, part.scores, expansion, p)
         for place, row in enumerate(best_rows(own, most).tolist()):
             ranked.append((place, -float(own[row]), row))

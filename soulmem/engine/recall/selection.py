@@ -166,19 +166,25 @@ class Selection:
         most = places - len(habits)
         taken: dict[int, PromptLine] = {}
         before = self._with_answer.copy() if self._with_answer is not None else None
-        called = self._called(free, judged)
-        fitting = self._pick(called, most, novelty)
+        called = waiting = self._called(free, judged)
+        # The line of a candidate may be longer than was reckoned: what it leaves room for comes instead.
+        while picked := self._pick(waiting, most - len(taken), novelty):
+            for i in picked:
+                faded = self.faded[i]
+                scene = self._scene(self._rows[i])
+                line = line_of(faded.memory, is_masked=faded.is_masked, scene=scene)
+                if self.budget.take(line):
+                    taken[i] = line
+            if taken.keys() >= set(picked):
+                break
+            waiting = [i for i in waiting if i not in set(picked)]
+            self._with_answer = before.copy() if before is not None else None
+            self.add_to_prompt(self.rendered[i] for i in taken)
         rest = [i for i in free if i not in set(called)]
-        withheld = self._pick(rest, most - len(fitting), novelty)
+        withheld = self._pick(rest, most - len(taken), novelty)
         self.withheld = len(withheld)
         for i in withheld:
             self._left_out[self._keys[i]] = Omitted.NOT_CALLED_FOR
-        for i in fitting:
-            faded = self.faded[i]
-            scene = self._scene(self._rows[i])
-            line = line_of(faded.memory, is_masked=faded.is_masked, scene=scene)
-            if self.budget.take(line):
-                taken[i] = line
         # Withheld candidates are not in the prompt.
         self._with_answer = before
         self.add_to_prompt(self.rendered[i] for i in taken)

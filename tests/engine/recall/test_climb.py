@@ -164,3 +164,30 @@ async def test_guidance_says_what_was_asked_for(stage: Stage) -> None:
     assert guidance["mood"] == "anger"
     assert guidance["kinds"]["episode"] > guidance["kinds"]["fact"]
     assert 0 < len(answer.memories) <= 4
+
+
+async def test_what_proves_too_long_leaves_its_room_to_others(stage: Stage) -> None:
+    """The age above a scene makes its line longer than its text."""
+    told = [
+        "The key is in the hollow elm behind the mill.",
+        "The parrot eats dates since the winter.",
+        "My brother caught a fever in the marshes.",
+        "The willow bark cured the fever.",
+    ]
+    await stage.engine.souls.put(
+        ME, SoulId("s2"), "Mira", (), SoulSettings(restraint=0.0)
+    )
+    texts = [*TALK[:40], *told, *TALK[40:80]]
+    lines = [line(f"n{i}", text) for i, text in enumerate(texts)]
+    await stage.sync("c2", lines, souls=("s2",))
+    await stage.close("c2")
+    query = (
+        "Where is the key? What does the parrot eat? Who caught a fever, and what"
+        " cured it?"
+    )
+    free = []
+    for budget in range(40, 100, 4):
+        answer = await stage.recall(query, soul="s2", max_items=8, budget_tokens=budget)
+        free.append(budget - sum(block.tokens for block in answer.blocks))
+    shortest = 8  # tokens of a line that is left over
+    assert max(free) < shortest, free
