@@ -9,6 +9,7 @@ class Omitted(Enum):
     """Why a memory was left out."""
 
     NOT_CALLED_FOR = "not_called_for"
+    TOO_FAINT = "too_faint"
     NOT_CHOSEN = "not_chosen"
     IN_PROMPT = "in_prompt"
     FADED = "faded"
@@ -17,6 +18,7 @@ class Omitted(Enum):
 
 _ENGLISH = {
     Omitted.NOT_CALLED_FOR: "what was said does not clearly ask for it",
+    Omitted.TOO_FAINT: "it has faded: a remark no longer brings it back, a question may",
     Omitted.NOT_CHOSEN: "others were better, more varied, or the budget was spent",
     Omitted.IN_PROMPT: "the prompt says it already",
     Omitted.FADED: "nothing of it is left to tell",
@@ -24,6 +26,7 @@ _ENGLISH = {
 }
 _CHINESE = {
     Omitted.NOT_CALLED_FOR: "这句话没有明确问到它",
+    Omitted.TOO_FAINT: "它已经淡去：随口一提唤不起来，直接问也许可以",
     Omitted.NOT_CHOSEN: "有更合适、更不重复的，或者预算用完了",
     Omitted.IN_PROMPT: "提示词里已经有了",
     Omitted.FADED: "已经没有什么可说的了",

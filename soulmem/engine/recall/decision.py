@@ -157,6 +157,14 @@ class Judged:
         """Whether any memory is called for."""
         return self.least == 0.0 or bool(self.called_rows())
 
+    def asked_rows(self) -> set[int]:
+        """The rows that a line asks for: who searches finds what has faded as well."""
+        out = set[int]()
+        for line in self.lines:
+            if line.value > 1.0:
+                out.update(line.rows[line.called >= self.least].tolist())
+        return out
+
     def lines_that_call(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Those of these lines that call for a memory at restraint 1."""
         calling = set[int]()

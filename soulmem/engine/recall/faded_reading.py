@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from soulmem.assembly.masks import Stretch
+from soulmem.assembly.masks import Stretch, Thresholds
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.micro_units import MicroUnit
 from soulmem.domain.soul import Masks
@@ -24,6 +24,8 @@ from soulmem.retrieval.query_strength import (
 )
 
 _REPEATED = 0.8  # of the words of a memory; so many are in a query that repeats it
+# What has faded entirely, a remark brings back as rarely as a memory that is a twentieth as likely.
+_FADED = 0.05
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 
 
@@ -81,8 +83,7 @@ class FadedReader:
             memory if rest == memory.text else replace(memory, text=rest)
         )
         mind = self._mind
-        has_units = memory.kind in _EPISODES or mind.fading.of(memory.id) is not None
-        if not has_units or not blurs(mind, memory):
+        if not self._fades(memory):
             return clear
         words = set(mind.tokeniser.tokens(memory.text))
         strength = self._strength(words, standing)
@@ -107,6 +108,20 @@ class FadedReader:
             is_masked=reading.is_masked,
             is_empty=reading.is_empty,
         )
+
+    @compute_only
+    def ease(self, memory: Memory) -> float:
+        """0..1, how easily a remark brings a memory back, the less, the more it has faded; 1 while it is clear."""
+        if not self._fades(memory):
+            return 1.0
+        seen = fading_of(self._mind, memory, self._turn).visibility
+        return max(_FADED, min(1.0, seen / Thresholds().clear))
+
+    def _fades(self, memory: Memory) -> bool:
+        """Whether the memory has parts that may fade, and the soul forgets."""
+        mind = self._mind
+        has_units = memory.kind in _EPISODES or mind.fading.of(memory.id) is not None
+        return has_units and blurs(mind, memory)
 
     def _said_details(self, faded: FadedText) -> Iterator[Stretch]:
         """Where the details stand that the moment itself names: nobody forgets them now."""

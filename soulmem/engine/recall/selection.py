@@ -89,6 +89,8 @@ class Selection:
         # The reasons are read by the user, the blocks by a model.
         self.language = context.request.language or language
         self._left_out: dict[MemoryId, Omitted] = {}
+        # Positions of what a remark would bring to mind, had it not faded.
+        self._faint: set[int] = set()
         self.withheld = 0  # memories that would have fitted, but were not called for
 
     def rows_of(self, memories: Iterable[Memory]) -> dict[MemoryId, int]:
@@ -184,7 +186,9 @@ class Selection:
         withheld = self._pick(rest, most - len(taken), novelty)
         self.withheld = len(withheld)
         for i in withheld:
-            self._left_out[self._keys[i]] = Omitted.NOT_CALLED_FOR
+            is_faint = i in self._faint
+            omitted = Omitted.TOO_FAINT if is_faint else Omitted.NOT_CALLED_FOR
+            self._left_out[self._keys[i]] = omitted
         # Withheld candidates are not in the prompt.
         self._with_answer = before
         self.add_to_prompt(self.rendered[i] for i in taken)
@@ -340,11 +344,16 @@ class Selection:
         placed = set(
             positions_of(self._ranked, _required_rows(self._ranked, irritation))
         )
-        return [
-            i
-            for i in free
-            if i in placed or likely.get(self._rows[i], 0.0) >= judged.least
-        ]
+        called = [i for i in free if likely.get(self._rows[i], 0.0) >= judged.least]
+        asked = judged.asked_rows()
+        for i in called:
+            row = self._rows[i]
+            if row in asked or i in placed:
+                continue
+            ease = self._reader.ease(self._mind.memory_at(row))
+            if likely[row] * ease < judged.least:
+                self._faint.add(i)
+        return [i for i in free if i in placed or i in set(called) - self._faint]
 
     def _in_own_words(self, positions: Sequence[int]) -> int:
         """The position whose text by itself fits best; -1 of none.

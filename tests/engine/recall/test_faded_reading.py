@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from soulmem.assembly.omitted import Omitted, omission_text
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import SlotId
 from soulmem.domain.soul import Masks
@@ -259,3 +260,36 @@ async def test_reasons_are_in_the_language_that_is_asked_for(stage: Stage) -> No
     cut = {candidate.cut for candidate in trace.considered if not candidate.kept}
     assert cut
     assert not any(reason.isascii() for reason in cut if reason)
+
+
+async def test_a_remark_brings_back_what_is_clear_and_a_question_what_has_faded() -> (
+    None
+):
+    fact = "Behind the granary a drunken bishop sold a wax elephant."
+    remark = (
+        "There was a lot of noise behind the granary last night, an elephant maybe."
+    )
+    stage = Stage()
+    await stage.start()
+    await stage.soul(restraint=1.0)
+    talk = [f"{who} washed a {thing}." for who in PEOPLE for thing in THINGS[:4]]
+    texts = [*talk[:20], fact, *talk[20:]]
+    await stage.sync("c1", [said(f"m{i}", text) for i, text in enumerate(texts)])
+    await stage.close("c1")
+
+    async def comes(query: str) -> bool:
+        answer = await stage.recall(query, type=RecallType.QUIET)
+        return any(m.sources[0].slot == "m20" for m in answer.memories)
+
+    assert await comes(remark)
+    assert await comes("What did the drunken bishop sell?")
+    stage.clock.advance(0, 3_000)
+    assert not await comes(remark)
+    assert await comes("What did the drunken bishop sell?")
+    trace = (await stage.recall(remark, type=RecallType.QUIET)).trace
+    considered = (await stage.engine.recaller.trace(ME, trace)).considered
+    (cut,) = {one.cut for one in considered if fact in one.text}
+    assert cut == omission_text(Omitted.TOO_FAINT, "en")
+    await stage.soul(restraint=1.0, forgetting=0.0)
+    assert await comes(remark)
+    await stage.stop()

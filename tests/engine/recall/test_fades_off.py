@@ -1,4 +1,4 @@
-"""Fading changes how memories read and nothing else: with it off what comes and its numbers are the same."""
+"""Without restraint fading changes how memories read and nothing else: with it off what comes is the same."""
 
 from __future__ import annotations
 
