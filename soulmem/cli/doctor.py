@@ -231,19 +231,8 @@ def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> F
         )
     if model == "fallback":
         return Finding("model", "ok", words("model_chosen", model=model))
-    if (
-        health is not None
-        and health["embedder"]["state"] == "ok"
-        and not health["embedder"]["fallback"]
-    ):
-        prompt = health["embedder"].get("prompt") or "-"
-        running = (
-            words("model_running", model=model)
-            + " "
-            + words("model_prompt", prompt=prompt.strip())
-        )
-        lacking = [note for note in health["notes"] if "embedder.query_prompt" in note]
-        return Finding("model", "warn" if lacking else "ok", running, *lacking)
+    if health is not None and _has_full_model(health):
+        return _running_model(model, health, words)
     if not _has_model_library():
         return Finding(
             "model",
@@ -259,6 +248,24 @@ def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> F
             words("model_ways", hub=fetcher.hub.current()),
         )
     return Finding("model", "ok", words("model_disk", model=model))
+
+
+def _has_full_model(health: dict[str, Any]) -> bool:
+    """Whether the running sidecar uses the model of the settings."""
+    embedder = health["embedder"]
+    return embedder["state"] == "ok" and not embedder["fallback"]
+
+
+def _running_model(model: str, health: dict[str, Any], words: Words) -> Finding:
+    """The model that the running sidecar uses, with its prompt."""
+    prompt = health["embedder"].get("prompt") or "-"
+    running = (
+        words("model_running", model=model)
+        + " "
+        + words("model_prompt", prompt=prompt.strip())
+    )
+    lacking = [note for note in health["notes"] if "embedder.query_prompt" in note]
+    return Finding("model", "warn" if lacking else "ok", running, *lacking)
 
 
 def _has_model_library() -> bool:
