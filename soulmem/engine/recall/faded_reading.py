@@ -111,11 +111,15 @@ class FadedReader:
 
     @compute_only
     def ease(self, memory: Memory) -> float:
-        """0..1, how easily a remark brings a memory back, the less, the more it has faded; 1 while it is clear."""
+        """0..1, how easily a remark brings a memory back: the less, the more it has faded, and the more, the more
+        of its words the remark says; 1 while it is clear.
+        """
         if not self._fades(memory):
             return 1.0
         seen = fading_of(self._mind, memory, self._turn).visibility
-        return max(_FADED, min(1.0, seen / Thresholds().clear))
+        words = set(self._mind.tokeniser.tokens(memory.text))
+        repeated = len(self._asked.keys() & words) / max(len(words), 1) / _REPEATED
+        return max(_FADED, min(1.0, max(seen / Thresholds().clear, 2 * repeated - 1)))
 
     def _fades(self, memory: Memory) -> bool:
         """Whether the memory has parts that may fade, and the soul forgets."""

@@ -166,33 +166,42 @@ class Selection:
         """
         free = self._in_sections(open_candidates(self._mind, self._rows, habits))
         most = places - len(habits)
+        called = self._called(free, judged)
+        taken = self._take(called, most, novelty)
+        rest = [i for i in free if i not in set(called)]
+        before = self._with_answer and self._with_answer.copy()
+        withheld = self._pick(rest, most - len(taken), novelty)
+        self._with_answer = before  # withheld candidates are not in the prompt
+        self.withheld = len(withheld)
+        for i in withheld:
+            is_faint = i in self._faint
+            omitted = Omitted.TOO_FAINT if is_faint else Omitted.NOT_CALLED_FOR
+            self._left_out[self._keys[i]] = omitted
+        return dict(sorted(taken.items()))
+
+    def _take(
+        self, waiting: Sequence[int], most: int, novelty: float
+    ) -> dict[int, PromptLine]:
+        """The lines of those of the positions that there is room for, `most` at most, by position."""
+        before = self._with_answer
         taken: dict[int, PromptLine] = {}
-        before = self._with_answer.copy() if self._with_answer is not None else None
-        called = waiting = self._called(free, judged)
-        # The line of a candidate may be longer than was reckoned: what it leaves room for comes instead.
-        while picked := self._pick(waiting, most - len(taken), novelty):
+        is_full = False
+        while not is_full:
+            self._with_answer = before and before.copy()
+            self.add_to_prompt(self.rendered[i] for i in taken)
+            picked = self._pick(waiting, most - len(taken), novelty)
             for i in picked:
                 faded = self.faded[i]
                 scene = self._scene(self._rows[i])
                 line = line_of(faded.memory, is_masked=faded.is_masked, scene=scene)
                 if self.budget.take(line):
                     taken[i] = line
-            if taken.keys() >= set(picked):
-                break
+            # A line may be longer than was reckoned: what it leaves room for comes instead.
+            is_full = taken.keys() >= set(picked)
             waiting = [i for i in waiting if i not in set(picked)]
-            self._with_answer = before.copy() if before is not None else None
-            self.add_to_prompt(self.rendered[i] for i in taken)
-        rest = [i for i in free if i not in set(called)]
-        withheld = self._pick(rest, most - len(taken), novelty)
-        self.withheld = len(withheld)
-        for i in withheld:
-            is_faint = i in self._faint
-            omitted = Omitted.TOO_FAINT if is_faint else Omitted.NOT_CALLED_FOR
-            self._left_out[self._keys[i]] = omitted
-        # Withheld candidates are not in the prompt.
         self._with_answer = before
         self.add_to_prompt(self.rendered[i] for i in taken)
-        return dict(sorted(taken.items()))
+        return taken
 
     def take_digests(
         self,
@@ -346,14 +355,14 @@ class Selection:
         )
         called = [i for i in free if likely.get(self._rows[i], 0.0) >= judged.least]
         asked = judged.asked_rows()
-        for i in called:
+        remarked = [i for i in called if self._rows[i] not in asked and i not in placed]
+        for i in remarked:
             row = self._rows[i]
-            if row in asked or i in placed:
-                continue
             ease = self._reader.ease(self._mind.memory_at(row))
             if likely[row] * ease < judged.least:
                 self._faint.add(i)
-        return [i for i in free if i in placed or i in set(called) - self._faint]
+        kept = placed.union(called) - self._faint
+        return [i for i in free if i in kept]
 
     def _in_own_words(self, positions: Sequence[int]) -> int:
         """The position whose text by itself fits best; -1 of none.
