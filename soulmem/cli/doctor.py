@@ -218,9 +218,10 @@ def _store(settings: Settings, words: Words) -> Finding:
 
 
 def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> Finding:
-    from soulmem.adapters.sentence_transformer import is_on_disk
+    from soulmem.bootstrap import model_fetcher
 
     model = settings.embedder.model
+    fetcher = model_fetcher(settings)
     if model == "none":
         return Finding(
             "model",
@@ -230,19 +231,8 @@ def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> F
         )
     if model == "fallback":
         return Finding("model", "ok", words("model_chosen", model=model))
-    if (
-        health is not None
-        and health["embedder"]["state"] == "ok"
-        and not health["embedder"]["fallback"]
-    ):
-        prompt = health["embedder"].get("prompt") or "-"
-        running = (
-            words("model_running", model=model)
-            + " "
-            + words("model_prompt", prompt=prompt.strip())
-        )
-        lacking = [note for note in health["notes"] if "embedder.query_prompt" in note]
-        return Finding("model", "warn" if lacking else "ok", running, *lacking)
+    if health is not None and _has_full_model(health):
+        return _running_model(model, health, words)
     if not _has_model_library():
         return Finding(
             "model",
@@ -250,14 +240,32 @@ def _model(settings: Settings, health: dict[str, Any] | None, words: Words) -> F
             words("model_fallback", model=model),
             words("model_library_remedy"),
         )
-    if not is_on_disk(model):
+    if fetcher is not None and not fetcher.is_on_disk():
         return Finding(
             "model",
             "warn",
             words("model_fallback", model=model),
-            words("model_download_remedy"),
+            words("model_ways", hub=fetcher.hub.current()),
         )
     return Finding("model", "ok", words("model_disk", model=model))
+
+
+def _has_full_model(health: dict[str, Any]) -> bool:
+    """Whether the running sidecar uses the model of the settings."""
+    embedder = health["embedder"]
+    return embedder["state"] == "ok" and not embedder["fallback"]
+
+
+def _running_model(model: str, health: dict[str, Any], words: Words) -> Finding:
+    """The model that the running sidecar uses, with its prompt."""
+    prompt = health["embedder"].get("prompt") or "-"
+    running = (
+        words("model_running", model=model)
+        + " "
+        + words("model_prompt", prompt=prompt.strip())
+    )
+    lacking = [note for note in health["notes"] if "embedder.query_prompt" in note]
+    return Finding("model", "warn" if lacking else "ok", running, *lacking)
 
 
 def _has_model_library() -> bool:

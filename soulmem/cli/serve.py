@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     )
     # Imported late: it is slow, and errors in the settings should be shown before.
     from soulmem.adapters.surreal.process_scan import forgo_process_scan
-    from soulmem.bootstrap import build
+    from soulmem.bootstrap import build, model_fetcher
 
     if not settings.store.url:
         forgo_process_scan()
@@ -47,8 +47,14 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         url = Client(host, port).url
         _show_address(settings, url, words, screen, test_mode=args.test_mode)
 
+    def away() -> None:
+        screen.line(words("model_away"), "yellow")
+        if fetcher is not None:
+            screen.line(words("model_ways", hub=fetcher.hub.current()))
+
+    fetcher = model_fetcher(settings)
     try:
-        asyncio.run(_until_stopped(engine, app, settings.server, ready))
+        asyncio.run(_until_stopped(engine, app, settings.server, ready, away))
     except PortTaken as error:
         if not _is_ours(settings):
             raise
@@ -67,8 +73,11 @@ async def _until_stopped(
     app: web.Application,
     server: ServerSettings,
     ready: Callable[[str, int], None],
+    away: Callable[[], None],
 ) -> None:
     """Serve. Raises StoreLocked if another process uses the data folder.
+
+    `away` is called, in a thread, when the wanted embedding model could not be loaded.
 
     Other errors of the store do not end it: they are in the health report, with what to do.
     """
@@ -80,11 +89,18 @@ async def _until_stopped(
             stop.set()
         return error
 
+    async def tell_of_the_model() -> None:
+        await engine.opened()  # by then the engine has begun to load the model
+        if await engine.embedding.lacks_wanted():
+            await asyncio.to_thread(away)
+
     watch = asyncio.create_task(give_up_when_locked())
+    telling = asyncio.create_task(tell_of_the_model())
     try:
         await serve(app, server.host, server.port, ready=ready, stop=stop)
     finally:
         watch.cancel()
+        telling.cancel()
     error = watch.result() if watch.done() and not watch.cancelled() else None
     if isinstance(error, StoreLocked):
         raise error

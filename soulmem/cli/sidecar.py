@@ -57,6 +57,21 @@ def client_for(settings: Settings) -> Client:
     return Client(settings.server.host, settings.server.port, token)
 
 
+def running_sidecar(args: argparse.Namespace, settings: Settings) -> Client | None:
+    """The sidecar that runs on these settings; None where none answers.
+
+    None as well with a data folder but no port on the command line: the running one may use another folder.
+    """
+    if args.data is not None and args.port is None:
+        return None
+    running = client_for(settings)
+    try:
+        running.health()
+    except Unreachable:
+        return None
+    return running
+
+
 @contextmanager
 def sidecar(
     args: argparse.Namespace, settings: Settings, *, shared: bool = False
@@ -68,15 +83,10 @@ def sidecar(
     With a data folder but no port on the command line, always a temporary one: the running sidecar may use
     another folder. Raises StoreUnusable.
     """
-    running = client_for(settings)
-    if args.data is None or args.port is not None:
-        try:
-            running.health()
-        except Unreachable:
-            pass
-        else:
-            yield running
-            return
+    running = running_sidecar(args, settings)
+    if running is not None:
+        yield running
+        return
     own_folder = args.data is not None and args.port is None
     port = settings.server.port if shared and not own_folder else 0
     with Momentary(settings, port) as client:

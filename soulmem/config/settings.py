@@ -22,6 +22,7 @@ from soulmem.domain.soul import (
     SoulClock,
     SoulSettings,
 )
+from soulmem.domain.web_addresses import is_web_address
 
 _DATABASE = re.compile("[A-Za-z0-9_-]{1,64}")
 
@@ -132,6 +133,16 @@ class EmbedderSettings(Section):
     batch: int = _limited(16, 1, 1024)  # texts at once
     threads: int = _limited(0, 0, 256)  # most passes at a time; 0: half the cores
     offline: bool = False  # true: never ask the model hub
+    hub: str = ""  # address of the model hub; empty: HF_ENDPOINT, else huggingface.co
+
+    def __post_init__(self) -> None:
+        Section.__post_init__(self)
+        if self.hub and not is_web_address(self.hub):
+            raise ConfigError(
+                f"embedder.hub = {self.hub!r} is no address of a model hub: write it like https://example.org,"
+                " without ? and #; empty is the usual one",
+                field="embedder.hub",
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,6 +157,16 @@ def no_memory(memory: str, field: str | None = None) -> NotFound:
     return NotFound(words, field=field)
 
 
+def model_of_main_user() -> Forbidden:
+    """The error for another user than the main one, who wants to choose or fetch a model."""
+    return Forbidden(
+        phrase(
+            "model_main_user",
+            "the model is the same for all users: only the main user of this SoulMem can choose it",
+        )
+    )
+
+
 def span_backwards(field: str) -> Unprocessable:
     """The error for a span of time whose end, in this field, is not after its start."""
     words = phrase("range_backwards", "the span ends before it begins")

@@ -41,6 +41,7 @@ from soulmem.engine.tools.dispatch import Tools
 from soulmem.engine.upkeep.backups import BackupSchedule
 from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.vectors.embedder import EmbeddingService
+from soulmem.engine.vectors.model_fetching import ModelFetching
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
@@ -80,6 +81,7 @@ class Engine:
     idle: IdleWork
     warming: KernelCompilation
     embedding: EmbeddingService
+    fetching: ModelFetching
     learner: Learner
     consolidator: Consolidator
     usage_persistence: UsagePersistence

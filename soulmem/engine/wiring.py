@@ -64,6 +64,7 @@ from soulmem.engine.upkeep.forgetting import ForgettingWork
 from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService, ModelSource
+from soulmem.engine.vectors.model_fetching import ModelFetching
 from soulmem.engine.world.attempts import Attempts
 from soulmem.engine.world.audit import Auditor
 from soulmem.engine.world.edge_loader import EdgeLoader
@@ -75,6 +76,7 @@ from soulmem.engine.world.worlds import Worlds
 from soulmem.ports.backups import Backups
 from soulmem.ports.clock import Clock
 from soulmem.ports.llm import Llm
+from soulmem.ports.model_fetching import ModelFetcher
 from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.spool import Spool
 from soulmem.ports.store import Store
@@ -91,6 +93,7 @@ class Ports:
     spool: Spool
     model: ModelSource | None = None  # the embedding model that is wanted
     fallback: ModelSource | None = None  # the model used until the wanted one is loaded
+    fetcher: ModelFetcher | None = None  # brings the wanted model when the user asks
     params: EngineParams | None = None
     advance: Callable[[float, int], None] | None = None
     warm: Callable[[], object] | None = (
@@ -226,6 +229,7 @@ def wire_engine(ports: Ports) -> Engine:
         bundles=BundleImport(services, learner=learner, embedding=embedding),
         embedding=embedding,
     )
+    fetching = ModelFetching(fetcher=ports.fetcher, embedding=embedding, jobs=jobs)
     assistant = Assistant(
         services,
         jobs=jobs,
@@ -282,6 +286,7 @@ def wire_engine(ports: Ports) -> Engine:
         forgetting.job_kinds(),
         purge.job_kinds(),
         backups.job_kinds(),
+        fetching.job_kinds(),
     )
     startup = Startup(
         services=services,
@@ -362,6 +367,7 @@ def wire_engine(ports: Ports) -> Engine:
         idle=idle,
         warming=warming,
         embedding=embedding,
+        fetching=fetching,
         learner=learner,
         consolidator=consolidator,
         usage_persistence=usage_persistence,

@@ -226,7 +226,7 @@ def test_a_hub_that_is_away_is_told_at_once(
     no_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(ModelUnavailable, match="does not answer: go online once"):
+    with pytest.raises(ModelUnavailable, match="does not answer: get it as a package"):
         load("someone/tiny")
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from soulmem.adapters import sentence_transformer
+from soulmem.adapters.model_fetcher import SettingsFetcher
 from soulmem.cli import doctor
 from soulmem.cli.client import Client
 from tests.cli.conftest import REPOSITORY, Command, Ended
@@ -181,7 +181,7 @@ def test_a_store_that_cannot_be_read_is_broken(look: Command, tmp_path: Path) ->
         ("fallback", True, True, "ok", "settings"),
         ("none", True, True, "warn", "settings"),
         ("some/model", False, True, "warn", "start.py install"),
-        ("some/model", True, False, "warn", "network"),
+        ("some/model", True, False, "warn", "--from-package"),
         ("some/model", True, True, "ok", "on this machine"),
     ],
 )
@@ -196,7 +196,7 @@ def test_the_model_is_told_as_it_is(
 ) -> None:
     monkeypatch.setenv("SOULMEM_EMBEDDER_MODEL", model)
     monkeypatch.setattr(doctor, "_has_model_library", lambda: library)
-    monkeypatch.setattr(sentence_transformer, "is_on_disk", lambda name: on_disk)
+    monkeypatch.setattr(SettingsFetcher, "is_on_disk", lambda fetcher: on_disk)
     check = found(look())["model"]
     assert check["state"] == state
     assert word in f"{check['detail']} {check['remedy']}"

@@ -112,6 +112,7 @@ CHOSEN = {
     "soul.rewords": ("false", False),
     "digest.periods": ("hour, year", ("hour", "year")),
     "prompt.sections_off": ("summary, facts", ("summary", "facts")),
+    "embedder.hub": ("https://a.example/hub", "https://a.example/hub"),
     "llm.base_url": ("http://a:1/v1", "http://a:1/v1"),
     "llm.archivist_base_url": ("https://a/v1", "https://a/v1"),
     "llm.context_tokens": ("8192", 8192),

@@ -29,6 +29,7 @@ from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.world import World
 from soulmem.ports.backups import Backups
+from soulmem.ports.model_fetching import ModelFetcher
 from soulmem.ports.snapshot_store import SnapshotStore
 from soulmem.ports.store import Store
 from soulmem.ports.token_store import TokenStore
@@ -116,8 +117,10 @@ class Stage:
         tokens: TokenStore | None = None,
         judges_lines: bool = False,
         backups: Backups | None = None,
+        fetcher: ModelFetcher | None = None,
     ) -> None:
         self.backups = backups
+        self.fetcher = fetcher
         self.judges_lines = judges_lines
         self.tokens = tokens
         self.images: SnapshotStore | None = images
@@ -158,6 +161,7 @@ class Stage:
                 tokens=self.tokens,
                 judges_lines=self.judges_lines,
                 backups=self.backups,
+                fetcher=self.fetcher,
             )
         )
 

@@ -45,7 +45,7 @@ from soulmem.engine.recall.pushes import Draws
 from soulmem.engine.runtime.events import Events
 from tests.fakes.model_choice import FakeModels
 from tests.server.fake_governor import FakeGovernor, FakeTools
-from tests.server.fake_jobs import NOW, FakeExports, FakeJobs
+from tests.server.fake_jobs import NOW, FakeExports, FakeFetching, FakeJobs
 from tests.server.fake_overviews import FakeOverviews
 from tests.server.fake_replies import a_recalled, fake_replies
 
@@ -68,6 +68,7 @@ class FakeEngine:
         self.events = Events()
         self.imports = self.jobs
         self.exports = FakeExports(self)
+        self.fetching = FakeFetching(self)
         governor = FakeGovernor(self._called)
         self.history = self.feedback = self.consolidator = self.bin = governor
         self.tools = self.deletions = FakeTools(self._called)

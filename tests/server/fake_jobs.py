@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.engine.api.requests import ImportRequest
 from soulmem.engine.runtime.jobs import JobState, JobView, Progress
+from soulmem.ports.model_fetching import Lack, ModelOrigin, Way
 
 NOW = datetime(2024, 3, 1, 12, 0, tzinfo=timezone.utc)
 
@@ -48,6 +49,22 @@ class FakeJobs:
     async def cancel(self, owner: Owner, job: str) -> JobView:
         self._engine._called("cancel_job", (owner, job))
         return JobView(job, "count", SoulId("s1"), JobState.CANCELLED, NOW)
+
+
+class FakeFetching:
+    """A model that lacks its weights, and a job that fetches it and never goes on."""
+
+    job: str | None = None
+
+    def __init__(self, engine: Recorder) -> None:
+        self._engine = engine
+
+    async def origin(self) -> ModelOrigin:
+        return ModelOrigin(Lack.WEIGHTS, "https://hub.example", False, "pack==1.0")
+
+    async def start(self, owner: Owner, way: Way, hub: str) -> str:
+        self._engine._called("fetch_model", (owner, way, hub))
+        return "j3"
 
 
 class FakeExports:

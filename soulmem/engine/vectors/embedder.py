@@ -17,7 +17,6 @@ from soulmem.domain.phrases import Wording
 from soulmem.engine.api.results import EmbedderHealth
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.vector_queue import PendingText
-from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors import model_notes
 from soulmem.engine.vectors.encoder import SituationEncoder
@@ -25,6 +24,8 @@ from soulmem.engine.vectors.kind_keeper import KindKeeper
 from soulmem.engine.vectors.model_sources import ModelSource as ModelSource
 from soulmem.engine.vectors.passes import Passes
 from soulmem.engine.vectors.stored_vectors import (
+    next_texts,
+    take_made,
     take_stored,
     texts_by_key,
     vector_key,
@@ -33,7 +34,6 @@ from soulmem.engine.vectors.token_keeper import TokenKeeper
 from soulmem.engine.vectors.vector_sweep import VectorSweep
 from soulmem.engine.vectors.world_background import Usual
 from soulmem.engine.vectors.world_keeper import WorldKeeper
-from soulmem.graph.vectors import VectorTable
 from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import Embedder, TokenStates
 from soulmem.ports.store import Store
@@ -48,7 +48,6 @@ _SHORT_BATCH = 1  # texts in one call while queries come: a query waits for one 
 _GIVE_WAY_SECONDS = 0.25  # before new texts are embedded while queries come
 _ASKED_SECONDS = 30.0  # after a query, in which more queries are expected
 _READ = 1000  # stored vectors read at once
-_FEW = 8  # new texts: not an import, so a query with them will soon come
 _RETRY_SECONDS = 5.0  # after a failure of the store or the model
 
 
@@ -91,6 +90,9 @@ class EmbeddingService:
         # Set when nothing is pending or being embedded.
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._loading = (
+            asyncio.Lock()
+        )  # held while the wanted model is fetched or loaded
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
         self.encoder = SituationEncoder(fallback)
@@ -289,6 +291,29 @@ class EmbeddingService:
         self.wake()
         return True
 
+    async def lacks_wanted(self) -> bool:
+        """Whether the wanted model could not be loaded, once that was tried; False where none is wanted."""
+        await asyncio.wait(self._tasks[:1])
+        return self._wanted_source is not None and self._lacks_wanted
+
+    async def try_again(self) -> bool:
+        """Load the wanted model, which may be on this computer by now; whether it is in use already.
+
+        False: it takes over at the next quiet moment, see `switch_model`. Raises SoulMemError if it cannot be
+        loaded.
+        """
+        wanted = self._wanted_source
+        await self._settled.wait()
+        async with self._loading:
+            if wanted is not None and self._lacks_wanted:
+                await self._take(await self._loader.run(wanted.load))
+            return self._better is None
+
+    @property
+    def _lacks_wanted(self) -> bool:
+        """Whether the wanted model is neither in use nor about to be."""
+        return self._better is None and (self._embedder is None or self._is_fallback)
+
     async def drop_unused_states(self) -> None:
         """Idle work, and after a purge: remove the token states that no text of a mind needs."""
         for mind in list(self._minds):
@@ -330,9 +355,14 @@ class EmbeddingService:
                 wanted.name, self._embedder.name
             )
             log.warning(self._notes["fallback"])
-        embedder = await self._loaded(wanted)
-        if embedder is None:
-            return
+        async with self._loading:
+            embedder = await self._loaded(wanted) if self._lacks_wanted else None
+            if embedder is not None:
+                await self._take(embedder)
+
+    async def _take(self, embedder: Embedder) -> None:
+        """Use the wanted model, which was loaded: at once if no mind has memories, else soon."""
+        self._notes.pop("load", None)
         if self._embedder is None or not any(mind.memories for mind in self._minds):
             self._notes.pop("fallback", None)
             await self._use(embedder, is_fallback=False)
@@ -416,7 +446,7 @@ class EmbeddingService:
         if embedder is None:
             return self._is_without_model and await self._one_batch_of_kinds()
         for mind in list(self._minds):
-            wanted, few = await self._compute.run(_wanted, mind, self._batch())
+            wanted, few = await self._compute.run(next_texts, mind, self._batch())
             if (
                 wanted
                 and (table := mind.vector_queue.text_vectors) is not None
@@ -428,7 +458,7 @@ class EmbeddingService:
                     embedder, tokens, wanted, few=few
                 )
                 await self._compute.run(
-                    _take_into, table, mind, list(zip(wanted, vectors, strict=True))
+                    take_made, table, mind, list(zip(wanted, vectors, strict=True))
                 )
                 # Vectors are stored while the next batch is embedded.
                 await self._saved()
@@ -504,18 +534,3 @@ class EmbeddingService:
                     {k: v.tobytes() for k, v in zip(keys, vectors, strict=True)},
                 )
                 await self.tokens.keep(mind, tokens, wanted, states)
-
-
-@compute_only
-def _wanted(mind: Mind, limit: int) -> tuple[list[PendingText], bool]:
-    """At most `limit` pending texts, the newest first; whether few are pending in all."""
-    queue = mind.vector_queue
-    return queue.next_texts(limit), queue.pending_count() <= _FEW
-
-
-def _take_into(
-    table: VectorTable, mind: Mind, vectors: Sequence[tuple[PendingText, Vector]]
-) -> None:
-    """Store these vectors, unless the mind has tables of another model by now."""
-    if mind.vector_queue.text_vectors is table:
-        mind.vector_queue.store_vectors(vectors)

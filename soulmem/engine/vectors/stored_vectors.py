@@ -1,4 +1,4 @@
-"""Vectors in the store: the key of a text, and how vectors that were read get into a mind."""
+"""Vectors in the store: the key of a text, which texts wait for one, and how vectors get into a mind."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import hashlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.vector_queue import PendingText, TextKey
 from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.graph.vectors import VectorTable
+
+_FEW = 8  # new texts: not an import, so a query with them will soon come
 
 
 def vector_key(text: str) -> str:
@@ -37,3 +41,20 @@ def take_stored(
         for vector in (np.frombuffer(data, "<f4"),)
         for text in wanted[name]
     )
+
+
+@compute_only
+def next_texts(mind: Mind, limit: int) -> tuple[list[PendingText], bool]:
+    """At most `limit` pending texts, the newest first; whether few are pending in all."""
+    queue = mind.vector_queue
+    return queue.next_texts(limit), queue.pending_count() <= _FEW
+
+
+def take_made(
+    table: VectorTable,
+    mind: Mind,
+    vectors: Sequence[tuple[PendingText, NDArray[np.float32]]],
+) -> None:
+    """Let the mind keep vectors that were made, unless it has tables of another model by now."""
+    if mind.vector_queue.text_vectors is table:
+        mind.vector_queue.store_vectors(vectors)
