@@ -45,7 +45,7 @@ test('a letter tells what is known and promised, with day and place, and nothing
         '“I will mend the roof.” (2 January 2026)',
         'This I promised:',
         '“I will not tell Marta.” (2 January 2026)',
-        'To this I come back most often:',
+        'This weighs most with me:',
         '“Alice: I came back.”',
         'This I felt last: joy, strongly.',
         'Ask me again. I would rather remember it with you.',
