@@ -22,9 +22,8 @@ MARK = b"E5S1"
 UNIT = "unpacked"  # of the progress: MiB of weights
 _BLOCK = np.dtype([("scale", "<f2"), ("nibbles", "u1", 16)])  # of 32 packed values
 _AT_ONCE = 1 << 15  # blocks that are unpacked in one piece, 4 MiB of weights
-_PIECES_AT_ONCE = (
-    4096  # of the vocabulary: longer texts of JSON would hold up other threads
-)
+# Of the vocabulary, written as one text of JSON: longer ones would hold up other threads.
+_PIECES_AT_ONCE = 4096
 _MIB = 1 << 20
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 _MOST_TOKENS = 512
@@ -102,9 +101,8 @@ class PackedModel:
         reader.take(4)  # values in a block
         self.pieces = _read_pieces(reader)
         _, length = reader.numbers("<iI")
-        reader.take(
-            length
-        )  # the engine's table of normal forms; the tokenizer has its own
+        # The engine's table of normal forms; the tokenizer has its own.
+        reader.take(length)
         (count,) = reader.numbers("<i")
         self._tensors = dict(_read_tensor(reader) for _ in range(count))
         self._data = data

@@ -60,12 +60,12 @@ def _fetch(
 
 def _reporter(words: Words, screen: Screen) -> Report:
     """Shows the progress: each stage by a line, and how far it is where the terminal can overwrite."""
-    told: set[str] = set()
+    shown: set[str] = set()
 
     def report(done: int, total: int, unit: str) -> None:
         text = words(f"model_{unit}")
-        if unit not in told:
-            told.add(unit)
+        if unit not in shown:
+            shown.add(unit)
             screen.note(text)
         if total:
             screen.progress(words("model_progress", what=text, done=done, total=total))

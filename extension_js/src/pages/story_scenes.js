@@ -44,8 +44,8 @@ export function sceneDrawer({ say, app }, row) {
             scene.count < MOST &&
             time > scene.from - PAUSE &&
             time < scene.to + PAUSE;
-        const isNew = !isNext || !scene;
-        if (isNew || !scene) {
+        const isNew = !scene || !isNext;
+        if (!scene || isNew) {
             const head = el('small', { class: 'soulmem_scene_head' });
             const list = el('ol', { class: 'soulmem_list' });
             scene = { chat: source.chat, from: time, to: time, count: 0, who: new Set(), list, head };

@@ -158,7 +158,7 @@ class Judged:
         return self.least == 0.0 or bool(self.called_rows())
 
     def asked_rows(self) -> set[int]:
-        """The rows that a line asks for: who searches finds what has faded as well."""
+        """The rows that a question calls for, which finds faded memories as well."""
         out = set[int]()
         for line in self.lines:
             if line.value > 1.0:

@@ -168,7 +168,8 @@ class Selection:
         most = places - len(habits)
         called = self._called(free, judged)
         taken = self._take(called, most, novelty)
-        rest = [i for i in free if i not in set(called)]
+        is_called = set(called)
+        rest = [i for i in free if i not in is_called]
         before = self._with_answer and self._with_answer.copy()
         withheld = self._pick(rest, most - len(taken), novelty)
         self._with_answer = before  # withheld candidates are not in the prompt
@@ -198,7 +199,7 @@ class Selection:
                     taken[i] = line
             # A line may be longer than was reckoned: what it leaves room for comes instead.
             is_full = taken.keys() >= set(picked)
-            waiting = [i for i in waiting if i not in set(picked)]
+            waiting = [i for i in waiting if i not in picked]
         self._with_answer = before
         self.add_to_prompt(self.rendered[i] for i in taken)
         return taken
