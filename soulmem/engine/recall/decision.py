@@ -21,6 +21,7 @@ from soulmem.engine.recall.context import (
     score_texts,
     start_cosines,
 )
+from soulmem.engine.recall.ease import ease_of, primed_rows
 from soulmem.engine.recall.late_interaction import QueryTokens, interact
 from soulmem.engine.recall.line_matches import (
     LineMatches,
@@ -66,6 +67,8 @@ _KINDS = {
 }
 _FORMER, _QUESTION = KINDS.index("former"), KINDS.index("question")
 _UNIT = 10.0  # of weights of matches, in the logarithm
+_EASIEST = 8.0  # times the odds of a memory that comes as easily as any can
+_TINY = 1e-12
 # A word in at most so many texts, or in that share of them, is rare.
 _FEW_TEXTS = 8
 _FEW = 0.06
@@ -111,6 +114,11 @@ class JudgedLine:
     value: float = 1.0
     absent: tuple[str, ...] = ()
 
+    def eased(self, ease: Floats) -> JudgedLine:
+        """The line where each memory comes more easily, float64[m], 0..1."""
+        odds = self.memory / np.maximum(1.0 - self.memory, _TINY) * _EASIEST**ease
+        return replace(self, memory=odds / (1.0 + odds))
+
     @property
     def called(self) -> Floats:
         """float64[m], that the line calls for each memory, times the value."""
@@ -122,12 +130,19 @@ class Judged:
     """What the lines of a moment call for.
 
     least  probability from which on a memory comes for a remark; for other lines it is divided by their value
-    sure   whether the moment calls for memories by something else than its lines: a time, an intent, tags
+    given  whether the request calls for memories by something else than its lines: a time, an intent, tags
+    past   whether a line names a time that is over
     """
 
     lines: tuple[JudgedLine, ...]
     least: float
-    sure: bool = False
+    given: bool = False
+    past: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """Whether the moment calls for memories, whatever its lines are like."""
+        return self.given or self.past
 
     @property
     def calls(self) -> float:
@@ -147,7 +162,7 @@ class Judged:
         """
         out: dict[int, float] = {}
         for line in self.lines:
-            likely = line.memory * line.value if self.sure else line.called
+            likely = self._likely(line)
             for row, share in zip(line.rows.tolist(), likely.tolist(), strict=True):
                 out[row] = max(share, out.get(row, 0.0))
         return out
@@ -158,12 +173,16 @@ class Judged:
         return self.least == 0.0 or bool(self.called_rows())
 
     def asked_rows(self) -> set[int]:
-        """The rows that a question calls for, which finds faded memories as well."""
+        """The rows that a question or the request calls for, which find faded memories as well."""
         out = set[int]()
         for line in self.lines:
-            if line.value > 1.0:
-                out.update(line.rows[line.called >= self.least].tolist())
+            if line.value > 1.0 or self.given:
+                out.update(line.rows[self._likely(line) >= self.least].tolist())
         return out
+
+    def _likely(self, line: JudgedLine) -> Floats:
+        """float64[m], that a line calls for each memory, times the value of telling it."""
+        return line.memory * line.value if self.sure else line.called
 
     def lines_that_call(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Those of these lines that call for a memory at restraint 1."""
@@ -184,6 +203,8 @@ class Judged:
 def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
     """How likely the moment calls for the best memories of each line."""
     judged = list(chain.from_iterable(_judged(mind, context, line) for line in lines))
+    primed = primed_rows(mind, context) if judged else {}
+    judged = [line.eased(ease_of(mind, line.rows.tolist(), primed)) for line in judged]
     scale: Scale = judged[0].scale if judged else "words"
     irritation = context.guidance.irritation
     least = least_probability(
@@ -195,7 +216,7 @@ def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
     if request.mode is not RecallMode.AUTO:
         least = 0.0  # who asks for a grade wants what it finds
     is_given = bool(request.intent or request.tags or request.time_range)
-    return Judged(tuple(judged), least, is_given or asks_for_past(context))
+    return Judged(tuple(judged), least, is_given, asks_for_past(context))
 
 
 def asks_for_past(context: RecallContext) -> bool:
