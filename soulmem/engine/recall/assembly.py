@@ -116,7 +116,7 @@ def assemble(
     absence = selection.budget.absence(absent_names(judged))
     blocks += [absence] if absence is not None else []
     ages = _ages(mind, context, rows)
-    view = _View(mind, context, ranked, selection, ages)
+    view = _View(mind, context, ranked, selection, ages, judged)
     memories = view.always_shown(core, 1.0, Cause.PERMANENT)
     memories += view.candidates(candidates, selection)
     memories += view.digests(told, min((m.score for m in memories), default=1.0))
@@ -146,6 +146,7 @@ class _View:
         ranked: Ranked,
         selection: Selection,
         ages: dict[MemoryId, int],
+        judged: Judged,
     ) -> None:
         """`ages`: how many exchanges ago each memory took place"""
         self._mind = mind
@@ -154,6 +155,7 @@ class _View:
         self._language = selection.language
         self._facts = selection.facts
         self._ages = ages
+        self._judged = judged
 
     def always_shown(
         self, chosen: Sequence[Chosen], score: float, cause: Cause
@@ -197,7 +199,10 @@ class _View:
             row, memory = int(ranked.rows[i]), rendered[i]
             path: Path | None = ranked.learned_path(row) or walk_paths.get(row)
             age = self._ages[memory.id]
-            reason = self._reason(i, path, shared[memory.id], age)
+            reason = replace(
+                self._reason(i, path, shared[memory.id], age),
+                weighed=self._judged.weighed(row),
+            )
             answer = self._recalled(memory, lines[i], score, reason, path)
             answer = _as_read(answer, selection.faded[i])
             if row in ranked.deduplicated.duplicates:

@@ -5,7 +5,7 @@ Compute thread only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import exp
 
 import numpy as np
@@ -27,7 +27,7 @@ _PRACTICE = 1 / 3
 
 @compute_only
 def ease_of(
-    mind: Mind, rows: Sequence[int], primed: dict[int, float]
+    mind: Mind, rows: Sequence[int], primed: Mapping[int, float]
 ) -> NDArray[np.float64]:
     """How much more easily than by its text each of these rows comes to mind, float64[m], 0..1."""
     out = []

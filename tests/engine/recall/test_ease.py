@@ -62,12 +62,12 @@ async def likely(stage: Stage, said: str, text: str) -> float:
     return judged.of_row()[row]
 
 
-async def told(stage: Stage, said: str, between: tuple[float, float]) -> list[str]:
-    """What a line brings where a memory must be likelier than the middle of these two."""
+async def told(stage: Stage, said: str, between: tuple[float, float]) -> dict[str, str]:
+    """What a line brings, with the reasons, where a memory must be likelier than the middle of these two."""
     least = fitted().models["words"].least
     restraint = (sqrt(between[0] * between[1]) / least) ** (1 / log2(10))
     answer = await stage.recall(said, type=RecallType.QUIET, restraint=restraint)
-    return [memory.text for memory in answer.memories]
+    return {memory.text: memory.why for memory in answer.memories}
 
 
 async def test_what_hangs_on_a_memory_in_mind_comes_more_easily_for_a_while(
@@ -97,4 +97,4 @@ async def test_what_came_again_and_again_comes_more_easily(stage: Stage) -> None
     await exchange(stage, said, SMALL_TALK)
     practised = await likely(stage, WEAK, UMBRELLA)
     assert practised > 1.4 * before
-    assert UMBRELLA in await told(stage, WEAK, (before, practised))
+    assert "lately or often" in (await told(stage, WEAK, (before, practised)))[UMBRELLA]
