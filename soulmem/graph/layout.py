@@ -3,14 +3,18 @@
 Forces of springs (Fruchterman and Reingold 1991, https://doi.org/10.1002/spe.4380211102) lay out small
 graphs. Their cost grows with the square of the nodes, so a larger graph is laid out by its communities:
 first these among each other, then the nodes of each within a disc of its size.
+
+A few people round two in the middle need no forces: they have places on rings, which they keep.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +28,14 @@ Point = tuple[float, float]
 Places = dict[int, NDArray[np.float64]]  # x and y by node
 
 _HUB = -1  # no node has this number
+# Of a ring layout: the places of the two in the middle, and how far from there nodes stand when there are few
+MIDDLE: tuple[Point, Point] = ((0.38, 0.5), (0.62, 0.5))
+_NEAR, _FAR, _ALONE = 0.3, 0.47, 0.42
+_INNER, _OUTER = 8, 16  # places on either ring
+_CLEAR = math.radians(
+    18
+)  # beside the middle no place: lines to there would cross whoever stands in it
+RINGS = _INNER + _OUTER
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +71,41 @@ def layout_of(
     places = _sprung(graph, p) if is_small else _by_communities(graph, p)
     points = _in_square({**places, **_around(places, single)})
     return {ids[node]: point for node, point in points.items()}
+
+
+def ring_layout(
+    nodes: Sequence[str], links: Iterable[tuple[str, str]]
+) -> dict[str, Point]:
+    """A place for each of at most `RINGS` nodes on rings round `MIDDLE`; the first ones stand nearer.
+
+    Each takes the free place that is nearest to where its name and those linked to it pull it, so a node at the
+    end of the order moves none of the others, but when there is one too many for one ring, which then narrows.
+    """
+    if len(nodes) > RINGS:
+        raise ValueError(f"{len(nodes)} nodes have no room on rings for {RINGS}")
+    spread = np.linspace(_CLEAR, math.pi - _CLEAR, _OUTER // 2)
+    outer = np.concatenate([spread, spread + math.pi])
+    inner = (np.arange(_INNER) + 0.5) * math.tau / _INNER
+    radius = _NEAR if len(nodes) > _INNER else _ALONE
+    free = [(radius, float(angle)) for angle in inner]
+    linked: dict[str, list[str]] = {node: [] for node in nodes}
+    for first, second in links:
+        if first in linked and second in linked:
+            linked[first].append(second)
+            linked[second].append(first)
+    angles: dict[str, complex] = {}
+    out: dict[str, Point] = {}
+    for count, node in enumerate(nodes):
+        if count == _INNER:
+            free = [(_FAR, float(angle)) for angle in outer]
+        pull = cmath.rect(1.0, math.tau * crc32(node.encode()) / 2**32)
+        pull += sum((angles[other] for other in linked[node] if other in angles), 0j)
+        place = max(free, key=lambda at: (pull * cmath.rect(1.0, -at[1])).real)
+        free.remove(place)
+        angles[node] = cmath.rect(1.0, place[1])
+        x, y = 0.5 + place[0] * angles[node].real, 0.5 + place[0] * angles[node].imag
+        out[node] = (round(x, 6), round(y, 6))
+    return out
 
 
 def _graph(ids: Sequence[str], links: Iterable[tuple[str, str]]) -> networkx.Graph[int]:

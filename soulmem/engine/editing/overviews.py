@@ -31,6 +31,13 @@ from soulmem.engine.views.fading_ahead import (
     may_fade,
 )
 from soulmem.engine.views.feelings_over_time import FeltStretch, feelings_over_time
+from soulmem.engine.views.heart import (
+    Bond,
+    Heart,
+    bonds_of,
+    heart_lines,
+    read_now,
+)
 from soulmem.engine.views.known import (
     KnownThing,
     Reading,
@@ -49,8 +56,10 @@ from soulmem.engine.views.people import (
     named_concepts,
     people_among,
 )
+from soulmem.engine.views.read_texts import ReadText
 from soulmem.engine.world.services import Services
-from soulmem.graph.layout import Point, layout_of
+from soulmem.graph.layout import MIDDLE, RINGS, Point, layout_of, ring_layout
+from soulmem.language.name_tokens import fold
 
 # At a time on the compute thread: some 20 ms.
 _TEXTS = 20
@@ -113,6 +122,14 @@ class _Known:
     people: list[Person]
 
 
+@dataclass(frozen=True, slots=True)
+class _Heart:
+    """The map of a soul's heart, as of one state of its mind and for one name of the player."""
+
+    state: tuple[object, ...]
+    heart: Heart
+
+
 class Overviews:
     """Answers what a page shows of a whole soul."""
 
@@ -126,6 +143,7 @@ class Overviews:
         self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
         self._verdicts: WeakKeyDictionary[Mind, KnownVerdicts] = WeakKeyDictionary()
         self._quotes: WeakKeyDictionary[Mind, _Quotes] = WeakKeyDictionary()
+        self._hearts: WeakKeyDictionary[Mind, _Heart] = WeakKeyDictionary()
 
     async def overview(self, owner: Owner, soul: SoulId) -> Overview:
         """How much the soul remembers, and what it felt last. Raises NotFound."""
@@ -181,6 +199,42 @@ class Overviews:
             joined_people, mind, list(people.values()), extra, verdicts
         )
         return sorted(joined, key=lambda person: (-person.episodes, person.name))
+
+    async def heart(self, owner: Owner, soul: SoulId, you: str) -> Heart:
+        """The map of the soul's heart; `you` is the player's name, or empty. Raises NotFound."""
+        mind = await self._mind(owner, soul)
+        extra = self._clock.extra_turns
+        changes = (mind.fading.revision, mind.line_kinds.known_changes)
+        state = (mind.revision, mind.soul, extra, changes, you)
+        kept = self._hearts.get(mind)
+        if kept is None or kept.state != state:
+            heart = await self._mapped(owner, soul, mind, you)
+            kept = self._hearts[mind] = _Heart(state, heart)
+        return kept.heart
+
+    async def _mapped(self, owner: Owner, soul: SoulId, mind: Mind, you: str) -> Heart:
+        people = (await self.people(owner, soul))[:RINGS]
+        await self._loader.complete(owner, mind, [person.concept for person in people])
+        bonds: list[Bond] = await self._compute.run(bonds_of, mind, people)
+        keys = list(dict.fromkeys(key for bond in bonds for key in bond.memories))
+        texts: dict[MemoryId, ReadText] = {}
+        extra = self._clock.extra_turns
+        for start in range(0, len(keys), _TEXTS):
+            some = keys[start : start + _TEXTS]
+            texts |= await self._compute.run(read_now, mind, some, extra)
+        lines = await self._compute.run(heart_lines, mind, bonds, texts)
+        told = {end for line in lines for end in (line.first, line.second)}
+        shown = [person for person in people if person.concept in told]
+        player = next(
+            (p.concept for p in shown if fold(you) in map(fold, (p.name, *p.aliases))),
+            None,
+        )
+        around = [person.concept for person in shown if person.concept != player]
+        links = ((line.first or soul, line.second) for line in lines)
+        places = {MemoryId(k): at for k, at in ring_layout(around, links).items()}
+        if player is not None:
+            places[player] = MIDDLE[1]
+        return Heart(shown, places, lines, player)
 
     async def known(
         self,
