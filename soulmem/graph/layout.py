@@ -30,12 +30,12 @@ Places = dict[int, NDArray[np.float64]]  # x and y by node
 _HUB = -1  # no node has this number
 # Of a ring layout: the places of the two in the middle, and how far from there nodes stand when there are few
 MIDDLE: tuple[Point, Point] = ((0.38, 0.5), (0.62, 0.5))
-_NEAR, _FAR, _ALONE = 0.3, 0.47, 0.42
-_INNER, _OUTER = 8, 16  # places on either ring
-_CLEAR = math.radians(
-    18
-)  # beside the middle no place: lines to there would cross whoever stands in it
-RINGS = _INNER + _OUTER
+_NEAR, _FAR, _ALONE = 0.335, 0.48, 0.42
+# Where on half a ring they stand, in degrees: such that lines from the middle pass nobody too near
+_INNER = (29.0, 72.5, 121.0, 163.0)
+_OUTER = (18.5, 38.0, 57.0, 80.5, 100.0, 128.0, 147.0, 170.5)
+_ON_INNER = 2 * len(_INNER)
+RINGS = _ON_INNER + 2 * len(_OUTER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,29 +83,38 @@ def ring_layout(
     """
     if len(nodes) > RINGS:
         raise ValueError(f"{len(nodes)} nodes have no room on rings for {RINGS}")
-    spread = np.linspace(_CLEAR, math.pi - _CLEAR, _OUTER // 2)
-    outer = np.concatenate([spread, spread + math.pi])
-    inner = (np.arange(_INNER) + 0.5) * math.tau / _INNER
-    radius = _NEAR if len(nodes) > _INNER else _ALONE
-    free = [(radius, float(angle)) for angle in inner]
-    linked: dict[str, list[str]] = {node: [] for node in nodes}
-    for first, second in links:
-        if first in linked and second in linked:
-            linked[first].append(second)
-            linked[second].append(first)
-    angles: dict[str, complex] = {}
-    out: dict[str, Point] = {}
+    radius = _NEAR if len(nodes) > _ON_INNER else _ALONE
+    free = _ring(radius, _INNER)
+    linked = _linked(links)
+    out: dict[str, complex] = {}
     for count, node in enumerate(nodes):
-        if count == _INNER:
-            free = [(_FAR, float(angle)) for angle in outer]
+        if count == _ON_INNER:
+            free = _ring(_FAR, _OUTER)
         pull = cmath.rect(1.0, math.tau * crc32(node.encode()) / 2**32)
-        pull += sum((angles[other] for other in linked[node] if other in angles), 0j)
-        place = max(free, key=lambda at: (pull * cmath.rect(1.0, -at[1])).real)
-        free.remove(place)
-        angles[node] = cmath.rect(1.0, place[1])
-        x, y = 0.5 + place[0] * angles[node].real, 0.5 + place[0] * angles[node].imag
-        out[node] = (round(x, 6), round(y, 6))
+        near = [out[other] for other in linked.get(node, ()) if other in out]
+        pull += sum((place / abs(place) for place in near), 0j)
+        # All free places lie on one ring
+        out[node] = max(free, key=lambda place: (pull * place.conjugate()).real)
+        free.remove(out[node])
+    return {
+        node: (round(0.5 + place.real, 6), round(0.5 + place.imag, 6))
+        for node, place in out.items()
+    }
+
+
+def _linked(links: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """What each node is linked to, in either direction."""
+    out: dict[str, list[str]] = {}
+    for first, second in links:
+        out.setdefault(first, []).append(second)
+        out.setdefault(second, []).append(first)
     return out
+
+
+def _ring(radius: float, degrees: Sequence[float]) -> list[complex]:
+    """The places on both halves of a ring, seen from its middle."""
+    turns = [sign * math.radians(angle) for sign in (1, -1) for angle in degrees]
+    return [cmath.rect(radius, turn) for turn in turns]
 
 
 def _graph(ids: Sequence[str], links: Iterable[tuple[str, str]]) -> networkx.Graph[int]:

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -36,6 +37,7 @@ from soulmem.engine.views.heart import (
     Heart,
     bonds_of,
     heart_lines,
+    mapped,
     read_now,
 )
 from soulmem.engine.views.known import (
@@ -58,8 +60,7 @@ from soulmem.engine.views.people import (
 )
 from soulmem.engine.views.read_texts import ReadText
 from soulmem.engine.world.services import Services
-from soulmem.graph.layout import MIDDLE, RINGS, Point, layout_of, ring_layout
-from soulmem.language.name_tokens import fold
+from soulmem.graph.layout import RINGS, Point, layout_of
 
 # At a time on the compute thread: some 20 ms.
 _TEXTS = 20
@@ -216,25 +217,15 @@ class Overviews:
         people = (await self.people(owner, soul))[:RINGS]
         await self._loader.complete(owner, mind, [person.concept for person in people])
         bonds: list[Bond] = await self._compute.run(bonds_of, mind, people)
-        keys = list(dict.fromkeys(key for bond in bonds for key in bond.memories))
+        some_of = (bond.memories for bond in bonds)
+        keys = list(dict.fromkeys(chain.from_iterable(some_of)))
         texts: dict[MemoryId, ReadText] = {}
         extra = self._clock.extra_turns
         for start in range(0, len(keys), _TEXTS):
             some = keys[start : start + _TEXTS]
             texts |= await self._compute.run(read_now, mind, some, extra)
         lines = await self._compute.run(heart_lines, mind, bonds, texts)
-        told = {end for line in lines for end in (line.first, line.second)}
-        shown = [person for person in people if person.concept in told]
-        player = next(
-            (p.concept for p in shown if fold(you) in map(fold, (p.name, *p.aliases))),
-            None,
-        )
-        around = [person.concept for person in shown if person.concept != player]
-        links = ((line.first or soul, line.second) for line in lines)
-        places = {MemoryId(k): at for k, at in ring_layout(around, links).items()}
-        if player is not None:
-            places[player] = MIDDLE[1]
-        return Heart(shown, places, lines, player)
+        return mapped(soul, people, lines, you)
 
     async def known(
         self,

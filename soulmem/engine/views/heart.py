@@ -6,13 +6,14 @@ Compute thread only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.domain.ids import MemoryId
+from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.engine.api.results import Person
 from soulmem.engine.mind.mind import Mind
@@ -21,7 +22,7 @@ from soulmem.engine.views.doubted import is_in_doubt, is_waiting
 from soulmem.engine.views.gapped_texts import label_length
 from soulmem.engine.views.people import episodes_by_concept
 from soulmem.engine.views.read_texts import ReadText, read_texts
-from soulmem.graph.layout import Point
+from soulmem.graph.layout import MIDDLE, Point, ring_layout
 from soulmem.language.name_tokens import fold
 from soulmem.language.passages import length_of, passages
 from soulmem.language.segmentation import pieces, without_marks
@@ -82,8 +83,8 @@ def bonds_of(mind: Mind, people: Sequence[Person]) -> list[Bond]:
     names = [_concepts(mind, person) for person in people]
     episodes = episodes_by_concept(mind, sorted(frozenset().union(*names)))
     accessible = mind.accessible_rows(None, None, lambda _, __: False)
-    met = [np.unique(np.concatenate([episodes[key] for key in keys])) for keys in names]
-    met = [rows[accessible[rows]] for rows in met]
+    found = [list(map(episodes.__getitem__, keys)) for keys in names]
+    met = [rows[accessible[rows]] for rows in map(np.concatenate, found)]
     rows = np.unique(np.concatenate([np.zeros(0, np.int64), *met]))
     is_met = np.asarray([np.isin(rows, own) for own in met], np.float32)
     together = np.triu(is_met @ is_met.T, 1) if people else np.zeros((0, 0))
@@ -97,11 +98,33 @@ def bonds_of(mind: Mind, people: Sequence[Person]) -> list[Bond]:
     ]
 
 
+def mapped(
+    soul: SoulId, people: Sequence[Person], lines: Sequence[HeartLine], you: str
+) -> Heart:
+    """The map of these lines, with whom they reach; `you` is the player's name, or empty."""
+    told = {line.first for line in lines} | {line.second for line in lines}
+    shown = [person for person in people if person.concept in told]
+    player = _player(shown, you)
+    around = [person.concept for person in shown if person.concept != player]
+    rings = ring_layout(around, ((line.first or soul, line.second) for line in lines))
+    places = {MemoryId(key): place for key, place in rings.items()}
+    if player is not None:
+        places[player] = MIDDLE[1]
+    return Heart(shown, places, lines, player)
+
+
+def _player(people: Iterable[Person], you: str) -> MemoryId | None:
+    return next((p.concept for p in people if fold(you) in _folded(p)), None)
+
+
+def _folded(person: Person) -> frozenset[str]:
+    return frozenset(map(fold, (person.name, *person.aliases)))
+
+
 def _concepts(mind: Mind, person: Person) -> frozenset[MemoryId]:
     """The concepts that stand for a person by one of the person's names."""
-    names = (person.name, *person.aliases)
-    folded = set(map(fold, names))
-    spotted = {key for name in names for key in mind.names.spot(name)}
+    folded, names = _folded(person), (person.name, *person.aliases)
+    spotted = set(chain.from_iterable(map(mind.names.spot, names)))
     known = mind.memories.many(sorted(spotted))
     return frozenset((person.concept, *(m.id for m in known if fold(m.text) in folded)))
 
@@ -149,14 +172,9 @@ def heart_lines(
     told_before: set[MemoryId] = set()
     # Those of two first: the soul's own have more to choose from
     for bond in reversed(bonds):
-        told = [
-            _told(mind, bond, key, texts[key]) for key in bond.memories if key in texts
-        ]
-        weighed = [
-            (worth * (_AGAIN if key in told_before else 1.0), text, key)
-            for worth, text, key in told
-        ]
-        worth, text, memory = max(weighed, default=(0.0, "", MemoryId("")))
+        known = [key for key in bond.memories if key in texts]
+        told = [_told(mind, bond, key, texts[key], told_before) for key in known]
+        worth, text, memory = max(told, default=(0.0, "", MemoryId("")))
         if not worth:
             continue
         told_before.add(memory)
@@ -168,7 +186,11 @@ def heart_lines(
 
 
 def _told(
-    mind: Mind, bond: Bond, key: MemoryId, read: ReadText
+    mind: Mind,
+    bond: Bond,
+    key: MemoryId,
+    read: ReadText,
+    told_before: Collection[MemoryId],
 ) -> tuple[float, str, MemoryId]:
     """What a memory tells of a bond, with its worth, 0 where it says nothing of it."""
     memory = mind.memories[key]
@@ -178,7 +200,11 @@ def _told(
     worth = mind.line_kinds.importance_of(memory) * read.visibility
     if read.visibility < _CLEAR:
         worth *= read.visibility
-    return worth * (_ASKED if text.rstrip().endswith(("?", "？")) else 1.0), text, key
+    if key in told_before:
+        worth *= _AGAIN
+    if text.rstrip().endswith(("?", "？")):
+        worth *= _ASKED
+    return worth, text, key
 
 
 def _sentence(
