@@ -61,7 +61,6 @@ from soulmem.engine.upkeep.backups import BackupSchedule
 from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.upkeep.closing import SoulClosing
 from soulmem.engine.upkeep.forgetting import ForgettingWork
-from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService, ModelSource
 from soulmem.engine.vectors.model_fetching import ModelFetching
@@ -302,7 +301,6 @@ def wire_engine(ports: Ports) -> Engine:
         store_opening=store_opening,
         writer=writer,
         learner=learner,
-        rereader=Rereader(compute, services.attempts),
         joiner=joiner,
         co_recall_linker=CoRecallLinker(services),
         homonyms=HomonymWork(services, encoder=embedding.encoder),

@@ -49,7 +49,6 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.transfer.lore import (
-    PROMPT_PARTS,
     Cast,
     EvidenceRef,
     Lore,
@@ -238,12 +237,8 @@ class LoreImport:
         kept = await self._compute.run(user_linked_concepts, mind, drop)
         removed = set(drop) - {memory.id for memory in kept}
         counts = LoreCounts(changed=len(untagged), removed=len(removed), kept=len(kept))
-        binned = [
-            _binned(m) for m in withdrawn if m.id in removed and _was_in_prompt(m)
-        ]
-        removed -= {memory.id for memory in binned}
         change = MindChange(
-            put_memories=(*untagged, *kept, *binned),
+            put_memories=(*untagged, *kept),
             drop_memories=tuple(key for key in drop if key in removed),
             drop_derivations=await self._compute.run(_makers_of, mind, removed),
         )
@@ -485,13 +480,3 @@ def _other_tags(memory: Memory, source: str) -> tuple[str, ...]:
     """The memory's tags without this source, if another source still states it; else nothing."""
     tags = tuple(tag for tag in memory.tags if tag != source)
     return tags if any(map(is_source, tags)) else ()
-
-
-def _was_in_prompt(memory: Memory) -> bool:
-    """Whether it is a note of a text that every prompt has, as earlier versions made them."""
-    return memory.kind is MemoryKind.NOTE and not PROMPT_PARTS.isdisjoint(memory.tags)
-
-
-def _binned(memory: Memory) -> Memory:
-    """The memory in the bin: the card still states it, so the user may want it back."""
-    return replace(memory, state=MemoryState.BIN, revision=memory.revision + 1)
