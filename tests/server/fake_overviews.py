@@ -45,7 +45,7 @@ def _seen(text: str, visibility: float) -> ReadText:
 
 _HUMS = replace(_MEMORY, id=MemoryId("m8"), kind=MemoryKind.ACTION, text="hums")
 FELT = replace(_MEMORY, id=MemoryId("m9"), text="Yes!")
-FADING = FadingMemory(_MEMORY, _seen("It rained.", 0.75), _seen("xxx", 0.5), True)
+FADING = FadingMemory(_MEMORY, _seen("It rained.", 0.75), _seen("…", 0.5), "xxx", True)
 
 
 class FakeOverviews:

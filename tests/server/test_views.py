@@ -56,6 +56,7 @@ async def test_fading(client: Client, engine: FakeEngine) -> None:
         "kind": "episode",
         "text": "It rained.",
         "text_then": "xxx",
+        "reads_then": "…",
         "visibility": 0.75,
         "visibility_then": 0.5,
         "leaves": True,

@@ -150,7 +150,7 @@
  * @property {string} id
  * @property {string} [kind]
  * @property {string} text
- * @property {string} text_then
+ * @property {string} reads_then as a prompt will tell it
  * @property {number} visibility
  * @property {number} visibility_then
  * @property {boolean} leaves

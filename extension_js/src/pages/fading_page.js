@@ -19,12 +19,12 @@ export function fadingRow({ say, show, attempt }, memory) {
         ? el('div', { class: 'soulmem_item_text soulmem_leaves', text: say('fading_leaves') })
         : el('div', { class: 'soulmem_item_text' }, [
               el('i', { class: 'fa-solid fa-arrow-right fa-fw' }),
-              ...readingNodes(memory.text_then, say),
+              ...readingNodes(memory.reads_then, say),
           ]);
     const open = () => attempt(() => show('memories', memory.id));
     const from = say(`clarity_${clarityOf(memory, memory.text)}`);
     const later = { visibility: memory.visibility_then };
-    const to = say(`clarity_${clarityOf(later, memory.text_then)}`);
+    const to = say(`clarity_${clarityOf(later, memory.reads_then)}`);
     const data = { memory: memory.id, kind: memory.kind ?? '' };
     const parts = [
         el('div', { class: 'soulmem_recalled_head' }, [

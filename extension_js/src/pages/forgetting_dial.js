@@ -59,7 +59,7 @@ function createExample({ say, memoryApi, soul }, forgetting) {
         if (!rows.length) return;
         place.replaceChildren(
             line(say('example_today'), rows[0].text),
-            ...rows.map((row, i) => line(say('example_later', { n: LATER[i] }), row.text_then)),
+            ...rows.map((row, i) => line(say('example_later', { n: LATER[i] }), row.reads_then)),
         );
     }
 

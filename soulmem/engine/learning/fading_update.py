@@ -14,6 +14,7 @@ from soulmem.domain.fading import FadingRecord, Retelling
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import Anchor, MicroUnit, UnitSpan
+from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.faded_texts import blurs, record_of
@@ -44,7 +45,8 @@ def restored_fading(
         if memory is None or not blurs(mind, memory):
             continue
         slow = {key: slowing.get(key, 1.0)}
-        (read,) = read_texts(mind, [memory], turn, slowing=slow)
+        # A model words the gaps anew: it is to see where they are.
+        (read,) = read_texts(mind, [memory], turn, slowing=slow, masks=Masks.SEED)
         seen = read.faded
         hidden = [unit for unit in seen.units if not is_read_out(unit.retention)]
         read_units = [unit for unit in seen.units if not _is_inside(unit, hidden)]

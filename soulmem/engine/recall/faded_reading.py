@@ -8,15 +8,13 @@ from dataclasses import dataclass, replace
 from soulmem.assembly.masks import Stretch, Thresholds
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.micro_units import MicroUnit
-from soulmem.domain.soul import Masks
 from soulmem.engine.api.requests import RecallType
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.line_matches import rarity_in
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.faded_texts import FadedText, blurs, fading_of, record_of
-from soulmem.engine.views.read_texts import read_of
-from soulmem.language.gists import topic_frame
+from soulmem.engine.views.faded_texts import FadedText, blurs, fading_of
+from soulmem.engine.views.read_texts import frame_of, read_of
 from soulmem.retrieval.query_strength import (
     QueryStrengthParams,
     query_strength,
@@ -99,7 +97,7 @@ class FadedReader:
             mind.line_kinds.weighed(memory),
             faded,
             () if is_look else self._said_details(faded),
-            self._frame(memory, faded.text),
+            frame_of(mind, memory, faded.text),
         )
         return FadedMemory(
             memory=replace(memory, text=reading.text),
@@ -134,13 +132,6 @@ class FadedReader:
             words = faded.text[span.start : span.end]
             if span.is_detail and words.casefold() in self._said:
                 yield span.start, span.end
-
-    def _frame(self, memory: Memory, text: str) -> str:
-        """The frame of `read_out`: units by hand have gists that fit into no sentence, and are told as masks."""
-        if self._mind.soul.settings.masks is not Masks.WORDS:
-            return ""
-        record = record_of(self._mind, memory)
-        return "" if record is not None and record.own_units else topic_frame(text)
 
     def _strength(self, words: set[str], standing: float) -> float:
         """How strongly the newest text of the query brings back a memory of these words, 0..1."""

@@ -15,6 +15,7 @@ from soulmem.domain.edges import TEXTS
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import UNIT_STABILITY
+from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.read_texts import ReadText, read_texts
@@ -38,11 +39,12 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True)
 class FadingMemory:
-    """A memory as it reads now and then."""
+    """A memory as it reads now and then; `marked_then` has marks for what has blurred, in any soul."""
 
     memory: Memory
     now: ReadText
     then: ReadText
+    marked_then: str
     leaves: bool = False  # by then it is in the bin
 
     @property
@@ -102,8 +104,11 @@ def fading_memories(
     turn = float(mind.lived_turns(extra))
     dial = horizon.dial
     now = read_texts(mind, memories, turn, dial=dial)
-    then = read_texts(mind, memories, turn, ahead=horizon.turns, dial=dial)
+    then, marked = (
+        read_texts(mind, memories, turn, ahead=horizon.turns, dial=dial, masks=masks)
+        for masks in (None, Masks.SEED)
+    )
     return [
-        FadingMemory(memory, a, b, memory.id in leaving)
-        for memory, a, b in zip(memories, now, then, strict=True)
+        FadingMemory(memory, a, b, c.text, memory.id in leaving)
+        for memory, a, b, c in zip(memories, now, then, marked, strict=True)
     ]

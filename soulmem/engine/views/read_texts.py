@@ -12,9 +12,17 @@ from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import UnitSpan
+from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.faded_texts import FadedText, fadings_of, stays, times_of
+from soulmem.engine.views.faded_texts import (
+    FadedText,
+    fadings_of,
+    record_of,
+    stays,
+    times_of,
+)
+from soulmem.language.gists import topic_frame
 
 _NEVER = 1_000_000.0  # turns; what outlasts them stays
 
@@ -43,12 +51,20 @@ def read_texts(
     ahead: float = 0.0,
     slowing: Mapping[MemoryId, float] | None = None,
     dial: float | None = None,
+    masks: Masks | None = None,
 ) -> list[ReadText]:
-    """The memories as they read when `turn` exchanges are lived; see `fadings_of` for the rest."""
+    """The memories as they read when `turn` exchanges are lived; see `fadings_of` for the rest.
+
+    masks  the soul's own unless given
+    """
     faded = fadings_of(mind, memories, turn, ahead=ahead, slowing=slowing, dial=dial)
-    weighed = map(mind.line_kinds.weighed, memories)
     return [
-        read_of(memory, state) for memory, state in zip(weighed, faded, strict=True)
+        read_of(
+            mind.line_kinds.weighed(memory),
+            state,
+            frame=frame_of(mind, memory, state.text, masks),
+        )
+        for memory, state in zip(memories, faded, strict=True)
     ]
 
 
@@ -77,6 +93,17 @@ def read_of(
         label=_label(memory, faded.text),
     )
     return ReadText(read.text, faded, read.is_masked, read.is_empty)
+
+
+def frame_of(mind: Mind, memory: Memory, text: str, masks: Masks | None = None) -> str:
+    """The frame of `read_out` for a text of the memory, "" where it reads with masks.
+
+    Units by hand have gists that fit into no sentence; so they are told as masks.
+    """
+    if (masks or mind.soul.settings.masks) is not Masks.WORDS:
+        return ""
+    record = record_of(mind, memory)
+    return "" if record is not None and record.own_units else topic_frame(text)
 
 
 def _kept(memory: Memory, spans: Iterable[UnitSpan]) -> list[Stretch]:

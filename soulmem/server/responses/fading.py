@@ -9,6 +9,7 @@ from soulmem.server.responses.common import ResponseBody
 class FadingMemoryResponse(ResponseBody, frozen=True):
     """A memory as it reads now, and then if nothing recalls it; `visibility` 0..1.
 
+    `reads_then`: as a prompt will tell it; `text_then`: with the mark `xxx(gist)` for each part that has blurred.
     `leaves`: by then it says too little to be kept, and is in the bin.
     """
 
@@ -16,6 +17,7 @@ class FadingMemoryResponse(ResponseBody, frozen=True):
     kind: str
     text: str
     text_then: str
+    reads_then: str
     visibility: float
     visibility_then: float
     leaves: bool
@@ -40,7 +42,8 @@ def _memory(fading: FadingMemory) -> FadingMemoryResponse:
         id=fading.memory.id,
         kind=fading.memory.kind.value,
         text=fading.now.text,
-        text_then=fading.then.text,
+        text_then=fading.marked_then,
+        reads_then=fading.then.text,
         visibility=fading.now.visibility,
         visibility_then=fading.then.visibility,
         leaves=fading.leaves,

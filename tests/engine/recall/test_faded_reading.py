@@ -98,6 +98,8 @@ async def test_a_quiet_look_in_its_own_words_shows_it_as_it_is(stage: Stage) -> 
     look = await locket(stage, LOCKET, type=RecallType.QUIET)
     assert look.text == "Al: something about silver locket, something about tea."
     assert look.slowing == 1.0
+    page = await stage.engine.memories.get(ME, look.id)
+    assert page.reads_now == look.text
     cue = await locket(stage, LOCKET, type=RecallType.NORMAL)
     assert cue.text == f"Al: {LOCKET}"
 

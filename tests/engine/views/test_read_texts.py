@@ -48,7 +48,7 @@ async def test_it_blurs_part_by_part_until_only_the_speaker_is_left(
     assert clear == sorted(clear, reverse=True)
     assert any(look.is_masked and not look.is_empty for look in looks)
     assert looks[-1].is_empty
-    assert looks[-1].text.startswith("Al: xxx")
+    assert looks[-1].text.startswith("Al: …")
     assert len({look.text for look in looks}) > 3
 
 

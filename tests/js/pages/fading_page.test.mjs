@@ -9,7 +9,7 @@ const row = about => ({
     id: 'm1',
     kind: 'episode',
     text: 'Al: Kaelith hid a key.',
-    text_then: 'Al: xxx(a deed).',
+    reads_then: 'Al: xxx(a deed).',
     visibility: 0.9,
     visibility_then: 0.4,
     leaves: false,
@@ -22,7 +22,7 @@ async function fadingOpen({ answers = {}, ...more } = {}) {
         answers: {
             'GET /fading': (/** @type {any} */ { query }) => ({
                 memories: [
-                    row({ text_then: `${query.get('turns')} at ${query.get('forgetting') ?? 'own'}` }),
+                    row({ reads_then: `${query.get('turns')} at ${query.get('forgetting') ?? 'own'}` }),
                 ],
                 cursor: null,
             }),

@@ -15,7 +15,7 @@ const FADES = {
     id: 'm1',
     kind: 'episode',
     text: 'The soup was cold.',
-    text_then: 'xxx',
+    reads_then: 'xxx',
     visibility: 0.9,
     visibility_then: 0.1,
     leaves: false,
