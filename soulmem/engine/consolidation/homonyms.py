@@ -60,6 +60,7 @@ class _Question:
         return self.text, self.says, *sorted(self.descriptions.values())
 
 
+@dataclass(kw_only=True, eq=False)
 class HomonymWork:
     """Weakens the mentions of what a text does not mean. Callers must not hold `World.writing`.
 
@@ -67,20 +68,11 @@ class HomonymWork:
     change of names.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        encoder: SituationEncoder,
-        params: HomonymParams | None = None,
-    ) -> None:
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._loader = services.loader
-        self._encoder = encoder
-        self._params = params or HomonymParams()
+    services: Services
+    encoder: SituationEncoder
+    params: HomonymParams = HomonymParams()
+
+    def __post_init__(self) -> None:
         # What was judged, so that what is not clear is not judged in every Idle.
         self._judged: WeakKeyDictionary[Mind, set[tuple[str, ...]]] = (
             WeakKeyDictionary()
@@ -88,34 +80,34 @@ class HomonymWork:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: judge the texts of every open soul that mention several things of one name."""
-        await self._attempts.with_minds("homonyms", worlds, self._judge)
+        await self.services.attempts.with_minds("homonyms", worlds, self._judge)
 
     async def _judge(self, world: World, mind: Mind) -> None:
-        groups = await self._compute.run(_homonyms, mind)
+        groups = await self.services.compute.run(_homonyms, mind)
         if not groups:
             return
         concepts = [key for group in groups for key in group]
-        await self._loader.complete(world.owner, mind, concepts)
+        await self.services.loader.complete(world.owner, mind, concepts)
         judged = self._judged.setdefault(mind, set())
-        extra = self._clock.extra_turns
-        asked = await self._compute.run(_questions, mind, groups, extra)
+        extra = self.services.clock.extra_turns
+        asked = await self.services.compute.run(_questions, mind, groups, extra)
         questions = [q for q in asked if q.key not in judged][:_MOST]
         if not questions:
             return
         texts = [q.says for q in questions]
         for question in questions:
             texts += question.descriptions.values()
-        encoded = await self._encoder.encode(texts)
-        current_time = self._clock.now()
+        encoded = await self.encoder.encode(texts)
+        current_time = self.services.clock.now()
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return
-            await self._auditor.carry_out_made(
+            await self.services.auditor.carry_out_made(
                 token,
                 world,
                 mind,
                 lambda current: _change(
-                    current, questions, encoded, current_time, self._params
+                    current, questions, encoded, current_time, self.params
                 ),
                 _AUTHOR,
             )

@@ -7,6 +7,7 @@ previews, so the quiz teaches nothing, and what is asked is not stored.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -37,17 +38,13 @@ _ASKED_KINDS = [
 ]
 
 
+@dataclass(kw_only=True, eq=False)
 class Quiz:
     """Registers the job `quiz`. Its result has `asked` and `score`."""
 
-    def __init__(
-        self, services: Services, *, recaller: Recaller, recall: RecallParams
-    ) -> None:
-        self._world_of = services.world_of
-        self._compute = services.compute
-        self._clock = services.clock
-        self._recaller = recaller
-        self._recall = recall
+    services: Services
+    recaller: Recaller
+    recall: RecallParams
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -64,14 +61,14 @@ class Quiz:
     async def _work(self, run: JobRun) -> dict[str, Any]:
         count, chat = _checked(run.arguments)
         run.report(0, count, "questions")
-        world = await self._world_of(run.owner)
+        world = await self.services.world_of(run.owner)
         if chat is not None:
             await world.log(world.head(chat).id)
         mind = await world.mind(run.soul)
-        questions = await self._compute.run(
-            _questions, world, mind, chat, count, self._clock.extra_turns
+        questions = await self.services.compute.run(
+            _questions, world, mind, chat, count, self.services.clock.extra_turns
         )
-        top = mind.soul.settings.max_items or self._recall.max_items
+        top = mind.soul.settings.max_items or self.recall.max_items
         asked: list[dict[str, Any]] = []
         for memory, question in questions:
             run.report(len(asked), len(questions), "questions")
@@ -99,7 +96,7 @@ class Quiz:
             type=RecallType.PREVIEW,
             time_budget_ms=_TIME_BUDGET,
         )
-        answer = await self._recaller.recall(run.owner, request)
+        answer = await self.recaller.recall(run.owner, request)
         ids = [recalled.id for recalled in answer.memories]
         return ids.index(memory) + 1 if memory in ids else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -136,24 +136,22 @@ def assemble(
     return answer, selection.considered(shown, {memory.id for memory in memories})
 
 
+@dataclass(eq=False)
 class _View:
-    """Describes the memories of the answer: score, reason, path and sources."""
+    """Describes the memories of the answer: score, reason, path and sources.
 
-    def __init__(
-        self,
-        mind: Mind,
-        context: RecallContext,
-        ranked: Ranked,
-        selection: Selection,
-        ages: dict[MemoryId, int],
-    ) -> None:
-        """`ages`: how many exchanges ago each memory took place"""
-        self._mind = mind
-        self._context = context
-        self._ranked = ranked
-        self._language = selection.language
-        self._facts = selection.facts
-        self._ages = ages
+    `ages`: how many exchanges ago each memory took place
+    """
+
+    mind: Mind
+    context: RecallContext
+    ranked: Ranked
+    selection: Selection
+    ages: dict[MemoryId, int]
+
+    def __post_init__(self) -> None:
+        self._language = self.selection.language
+        self._facts = self.selection.facts
 
     def always_shown(
         self, chosen: Sequence[Chosen], score: float, cause: Cause
@@ -161,7 +159,7 @@ class _View:
         """Memories that are in the answer whatever the query."""
         out = []
         for memory, line in chosen:
-            reason = Reason(cause, (), self._ages[memory.id])
+            reason = Reason(cause, (), self.ages[memory.id])
             out.append(self._recalled(memory, line, score, reason))
         return out
 
@@ -179,7 +177,7 @@ class _View:
         self, lines: dict[int, PromptLine], selection: Selection
     ) -> list[RecalledMemory]:
         """The candidates in the answer, in the order in which they are displayed."""
-        mind, ranked = self._mind, self._ranked
+        mind, ranked = self.mind, self.ranked
         slots = ranked.association_slots
         front, behind = (
             positions_of(ranked, slots.front),
@@ -188,15 +186,15 @@ class _View:
         order = order_with_slots(list(lines), ranked.score, front, behind)
         scores = _displayed(ranked.score[order])
         walk_paths = _walk_paths(mind, ranked, ranked.rows[order])
-        query = "\n".join(text for text, _ in self._context.query.word_parts)
+        query = "\n".join(text for text, _ in self.context.query.word_parts)
         rendered = selection.rendered
         shared = _shared_words(mind, query, [rendered[i] for i in order])
-        chat = self._context.request.chat
+        chat = self.context.request.chat
         out = []
         for i, score in zip(order, scores, strict=True):
             row, memory = int(ranked.rows[i]), rendered[i]
             path: Path | None = ranked.learned_path(row) or walk_paths.get(row)
-            age = self._ages[memory.id]
+            age = self.ages[memory.id]
             reason = self._reason(i, path, shared[memory.id], age)
             answer = self._recalled(memory, lines[i], score, reason, path)
             answer = _as_read(answer, selection.faded[i])
@@ -214,7 +212,7 @@ class _View:
         out = []
         for digest, memory, line in told:
             cause = Cause.MEANING if digest.time is None else Cause.TIME
-            reason = Reason(cause, (), self._ages[memory.id], time=digest.time)
+            reason = Reason(cause, (), self.ages[memory.id], time=digest.time)
             out.append(self._recalled(memory, line, least, reason))
         return out
 
@@ -222,9 +220,9 @@ class _View:
         """The habits in the answer."""
         out = []
         for habit in shown:
-            age = self._ages[habit.memory.id]
+            age = self.ages[habit.memory.id]
             out.append(
-                recalled_habit(self._mind, self._context, habit, age, self._language)
+                recalled_habit(self.mind, self.context, habit, age, self._language)
             )
         return out
 
@@ -236,7 +234,7 @@ class _View:
         reason: Reason,
         path: Path | None = None,
     ) -> RecalledMemory:
-        mind = self._mind
+        mind = self.mind
         edges = path.edges if isinstance(path, WalkPath) else ()
         return RecalledMemory(
             id=memory.id,
@@ -252,7 +250,7 @@ class _View:
             path=_steps(mind, memory, path),
             edges=tuple(edge.id for edge in edges),
             sources=source_places(
-                mind, memory, self._context.request.chat, self._context.reached
+                mind, memory, self.context.request.chat, self.context.reached
             ),
             age_turns=reason.age_turns,
             visibility=1.0,
@@ -262,7 +260,7 @@ class _View:
         self, position: int, path: Path | None, shared: Words, age: int
     ) -> Reason:
         """What brought a candidate up most: the time asked for, its own text, its neighbours, or its path."""
-        ranked = self._ranked
+        ranked = self.ranked
         row = int(ranked.rows[position])
         # Standard deviations above what memories usually score.
         alone = float(ranked.alone[position])
@@ -287,10 +285,10 @@ class _View:
 
     def _asked_time(self, row: int, alone: float) -> NamedTime | None:
         """The time that the row is of, where the query asks for it and the text does not fit by itself."""
-        asked = self._context.asked_time
+        asked = self.context.asked_time
         if asked is None:
             return None
-        if asked.only_time or (alone < 1.0 and row in self._ranked.time_slots):
+        if asked.only_time or (alone < 1.0 and row in self.ranked.time_slots):
             return asked.time_of(row)
         return None
 
@@ -300,10 +298,10 @@ class _View:
         """The path as a reason; None where the text of the row says more. `is_weak`: the text fits little."""
         if [edge.kind for edge in path.edges] == [EdgeKind.NEXT]:
             return Reason(Cause.NEIGHBOUR, shared, age)
-        slots = self._ranked.association_slots
+        slots = self.ranked.association_slots
         has_slot = row in slots.front or row in slots.behind
         if (has_slot or is_weak) and (path.hops > 1 or not shared):
-            passed = tuple(self._mind.texts_at(path.rows[:-1]))
+            passed = tuple(self.mind.texts_at(path.rows[:-1]))
             return Reason(Cause.ASSOCIATION, shared, age, passed)
         return None
 

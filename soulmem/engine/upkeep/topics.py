@@ -51,21 +51,14 @@ class TopicWork:
     topics: TopicParams = field(default_factory=TopicParams)
 
 
+@dataclass(kw_only=True, eq=False)
 class Topics:
     """Keeps the topics of souls equal to what their texts contain."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        params: TopicWork | None = None,
-    ) -> None:
-        self._world = services.world_of
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._params = params or TopicWork()
+    services: Services
+    params: TopicWork = TopicWork()
+
+    def __post_init__(self) -> None:
         self._seen: WeakKeyDictionary[Mind, int] = (
             WeakKeyDictionary()
         )  # revision of the terms at the last update
@@ -76,7 +69,7 @@ class Topics:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: update the topics of every open soul whose texts have changed enough."""
-        await self._attempts.with_minds("topics", worlds, self._renew_changed)
+        await self.services.attempts.with_minds("topics", worlds, self._renew_changed)
 
     async def _renew_changed(self, world: World, mind: Mind) -> None:
         changed = abs(mind.terms.incidence.revision - self._seen.get(mind, -1))
@@ -84,7 +77,7 @@ class Topics:
             await self._renew(world, mind)
 
     async def _job(self, run: JobRun) -> dict[str, int]:
-        world = await self._world(run.owner)
+        world = await self.services.world_of(run.owner)
         return {"topics": await self._renew(world, await world.mind(run.soul), run)}
 
     async def _renew(self, world: World, mind: Mind, run: JobRun | None = None) -> int:
@@ -94,15 +87,15 @@ class Topics:
         """
         revision = mind.terms.incidence.revision
         links = await self._links(mind, None if run is None else run.report)
-        before = await self._compute.run(_previous_topics, mind)
+        before = await self.services.compute.run(_previous_topics, mind)
         found_topics = await asyncio.to_thread(
-            topics_of, links, before, self._params.topics
+            topics_of, links, before, self.params.topics
         )
         async with world.writing as token:
             if mind not in world.minds.values():
                 return 0
-            change = await self._compute.run(
-                _change, mind, found_topics, self._clock.now()
+            change = await self.services.compute.run(
+                _change, mind, found_topics, self.services.clock.now()
             )
             if change != MindChange():
                 # Numbers only: a word in the audit would outlive its message.
@@ -114,7 +107,7 @@ class Topics:
                     Actor.ENGINE, source="" if run is None else run.record.job
                 )
                 where = world.owner, mind.soul.id, author, Action.RENEW, mind.soul.id
-                entry = await self._auditor.entry(*where, None, audit_values)
+                entry = await self.services.auditor.entry(*where, None, audit_values)
                 await world.carry_out(
                     token, mind, Steps([replace(change, audit=(entry,))])
                 )
@@ -125,14 +118,16 @@ class Topics:
         self, mind: Mind, report: ReportProgress | None
     ) -> dict[tuple[str, str], float]:
         """Association strengths of pairs of concepts, by their labels."""
-        terms = await self._compute.run(_frequent, mind, self._params)
+        terms = await self.services.compute.run(_frequent, mind, self.params)
         among, links = frozenset(terms), dict[tuple[str, str], float]()
         for start in range(0, len(terms), _PIECE):
             if report is not None:
                 report(start, len(terms), "concepts")
             piece = terms[start : start + _PIECE]
             links.update(
-                await self._compute.run(_links_of, mind, piece, among, self._params)
+                await self.services.compute.run(
+                    _links_of, mind, piece, among, self.params
+                )
             )
         return links
 
