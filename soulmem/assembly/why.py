@@ -9,6 +9,7 @@ from enum import Enum
 
 from soulmem.assembly.dates import span_text
 
+_WEIGHTS = 2  # that are named at most
 _LABEL = 40  # characters of a memory that is named as a step of the path
 
 
@@ -28,6 +29,18 @@ class Cause(str, Enum):
     INTENT = "intent"  # an action selected for what the character means to do
     HABIT = "habit"  # an action that the character knows of itself
     PUSHED = "pushed"  # it came by itself
+
+
+class Weight(str, Enum):
+    """What may weigh in the decision that a moment calls for a memory."""
+
+    TEXT = "text"
+    WORDS = "words"
+    NAMED = "named"
+    MOMENTOUS = "momentous"
+    FACT = "fact"
+    PROMISE = "promise"
+    AT_HAND = "at_hand"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +68,7 @@ class Reason:
 
     `path` holds the texts of the memories passed through, the one nearest to the query first; for an action
     what selected it: the situation, the intent, or the owner of the habit. `time` is given for `TIME`.
+    `weighed` is what weighed most in the decision, the most first.
     """
 
     cause: Cause
@@ -62,6 +76,7 @@ class Reason:
     age_turns: int = 0
     path: tuple[str, ...] = ()
     time: NamedTime | None = None
+    weighed: tuple[Weight, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,9 @@ class _Wording:
     # How the further steps of a path are written: the template of each step, and what stands between two.
     steps: Mapping[Cause, tuple[str, str]]
     blurred: str  # what is added where parts of the memory are blurred
+    weights: Mapping[Weight, str]
+    weighed: str  # what is added to say what weighed most
+    weight_separator: str
 
 
 _ENGLISH = _Wording(
@@ -101,6 +119,17 @@ _ENGLISH = _Wording(
         Cause.LEARNED: ("{}", ", that of "),
     },
     blurred=" Parts of it have faded by now.",
+    weights={
+        Weight.TEXT: "how near it is to what was said",
+        Weight.WORDS: "what the two say that few others do",
+        Weight.NAMED: "the name in both",
+        Weight.MOMENTOUS: "that the moment matters",
+        Weight.FACT: "that it tells something lasting",
+        Weight.PROMISE: "that it is a promise",
+        Weight.AT_HAND: "that it, or what goes with it, was in mind lately or often",
+    },
+    weighed=" Most of all counted {}.",
+    weight_separator=" and ",
 )
 _CHINESE = _Wording(
     sentences={
@@ -126,7 +155,24 @@ _CHINESE = _Wording(
         Cause.LEARNED: ("{}", "，又想到"),
     },
     blurred="其中有些已经模糊了。",
+    weights={
+        Weight.TEXT: "它和这句话很贴近",
+        Weight.WORDS: "两者说到的东西很少见",
+        Weight.NAMED: "提到了同一个名字",
+        Weight.MOMENTOUS: "那是重要的时刻",
+        Weight.FACT: "说的是长久的事",
+        Weight.PROMISE: "那是一个承诺",
+        Weight.AT_HAND: "它或相关的事最近想起过、或常常想起",
+    },
+    weighed="最要紧的是{}。",
+    weight_separator="，以及",
 )
+# What the sentence of a cause says already; the decision has no part in the other causes.
+_SAID: Mapping[Cause, tuple[Weight, ...]] = {
+    Cause.WORDS: (Weight.WORDS,),
+    Cause.MEANING: (Weight.TEXT,),
+    Cause.NEIGHBOUR: (),
+}
 _NEED_PATH = frozenset(
     {
         Cause.ASSOCIATION,
@@ -161,6 +207,11 @@ def reason_sentence(
         steps=separator.join(step.format(label) for label in path[1:]),
         time=reason.time.text(language) if reason.time else "",
     )
+    said = _SAID.get(cause, tuple(Weight))
+    weights = [wording.weights[key] for key in reason.weighed if key not in said]
+    if weights:
+        weights = weights[:_WEIGHTS]
+        sentence += wording.weighed.format(wording.weight_separator.join(weights))
     return sentence + wording.blurred if is_blurred else sentence
 
 

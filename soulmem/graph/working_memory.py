@@ -123,6 +123,14 @@ class WorkingMemory:
             for turn, count, memory in first
         ]
 
+    def recalled_since(self, turn: int) -> list[Active]:
+        """Memories that a recall led to or over at that turn or later, in no order."""
+        return [
+            Active(memory, node["count"], node["turn"], node["new"])
+            for memory, node in self.graph.nodes(data=True)
+            if node["count"] and node["turn"] >= turn
+        ]
+
     def _node(self, memory: MemoryId, turn: int) -> dict[str, int]:
         if memory not in self.graph:
             self.graph.add_node(memory, count=0, turn=turn, new=False)

@@ -87,14 +87,24 @@ class Logistic(msgspec.Struct, frozen=True):
 class Decision(msgspec.Struct, frozen=True):
     """Both models for one kind of matches, and the least P at restraint 1.
 
-    least  for a line that asks nothing
-    asked  for a line that asks: there silence costs more than a memory too many
+    least       for a line that asks nothing
+    asked       for a line that asks: there silence costs more than a memory too many
+    asked_most  memories, the likeliest, that `asked` holds for; a question is rarely answered by more
     """
 
     line: Logistic
     memory: Logistic
     least: float
     asked: float
+    asked_most: int
+
+    def values(self, likely: Floats) -> Floats:
+        """How much more each memory is worth as an answer to a question than as one to a remark, float64[m].
+
+        likely  float64[m], that it is this memory
+        """
+        place = np.argsort(np.argsort(-likely, kind="stable"), kind="stable")
+        return np.where(place < self.asked_most, self.least / self.asked, 1.0)
 
 
 class Fitted(msgspec.Struct, frozen=True):

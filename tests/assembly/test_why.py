@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.assembly.why import Cause, Reason, reason_sentence
+from soulmem.assembly.why import Cause, Reason, Weight, reason_sentence
 
 
 @pytest.mark.parametrize(
@@ -68,6 +68,23 @@ from soulmem.assembly.why import Cause, Reason, reason_sentence
             Reason(Cause.NEIGHBOUR, ("key",), 2),
             "It stands right beside another moment that came to mind, 2 turns ago.",
             "它紧挨着另一段被想起的往事，在2轮之前。",
+        ),
+        (
+            Reason(Cause.WORDS, ("key",), 2, weighed=(Weight.WORDS, Weight.PROMISE)),
+            '"key" came up, and Mira remembers it from 2 turns ago. '
+            "Most of all counted that it is a promise.",
+            "提到了「key」，Mira想起了2轮之前的这件事。最要紧的是那是一个承诺。",
+        ),
+        (
+            Reason(Cause.MEANING, weighed=(Weight.NAMED, Weight.AT_HAND)),
+            "It is close in meaning to what is being said. Most of all counted the name in both and "
+            "that it, or what goes with it, was in mind lately or often.",
+            "它和正在说的事意思相近，在刚才。最要紧的是提到了同一个名字，以及它或相关的事最近想起过、或常常想起。",
+        ),
+        (
+            Reason(Cause.PERMANENT, weighed=(Weight.TEXT,)),
+            "Mira never forgets this: it is a permanent memory.",
+            "这是永久记忆，Mira不会忘记。",
         ),
     ],
 )

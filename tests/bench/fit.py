@@ -21,6 +21,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from functools import cache, partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -45,6 +46,7 @@ _PLACES = 8  # memories in an answer
 _OF_WORDS = ("evidence", "own_evidence", "covered", "specific")
 # Probability from which on a memory is told at restraint 1: that a remark calls for, and that is asked for.
 _LEAST, _ASKED = 0.045, 0.02
+_ASKED_MOST = 8  # memories that the second holds for
 _JUDGED = 20  # memories of a line that the model of memories learns from
 _RIDGE = 3.0
 # How much each kind of line weighs; all lines of one kind in one chat weigh as much together.
@@ -78,11 +80,19 @@ class Weighing:
         return share * (_YOUNG_CALLED if moment.evidence else _YOUNG_CALM)
 
 
+class Bars(NamedTuple):
+    """From which P on a memory is told, as in `Decision`."""
+
+    least: float
+    asked: float
+    asked_most: int
+
+
 def _group(moment: Moment) -> tuple[str, str, bool, bool]:
     return moment.chat, moment.kind, moment.said, moment.young
 
 
-def fit(moments: Sequence[Moment], least: float, asked: float) -> Decision:
+def fit(moments: Sequence[Moment], bars: Bars) -> Decision:
     """Both models on these moments."""
     weighing = Weighing(moments)
     rows, called, weights = [], list[float](), list[float]()
@@ -100,7 +110,7 @@ def fit(moments: Sequence[Moment], least: float, asked: float) -> Decision:
         [float(moment.is_evidence[:_PLACES].any()) for moment in read],
         [weighing.of(moment) for moment in read],
     )
-    return Decision(line, memory, least, asked)
+    return Decision(line, memory, *bars)
 
 
 def _of_line(moment: Moment, memory: Logistic) -> Floats:
@@ -154,8 +164,8 @@ def told(moment: Moment, numbers: Decision) -> list[int]:
     likely = probability(memory) * calls
     best = np.argsort(-likely)[:_PLACES]
     asks = moment.features[0, MEMORY_FEATURES.index("question")] >= SURE
-    least = numbers.asked if asks else numbers.least
-    return [int(at) for at in best if likely[at] >= least]
+    worth = likely * numbers.values(likely) if asks else likely
+    return [int(at) for at in best if worth[at] >= numbers.least]
 
 
 def figures(moments: Sequence[Moment], numbers: Decision) -> dict[str, float]:
@@ -179,12 +189,12 @@ def figures(moments: Sequence[Moment], numbers: Decision) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in rows.items()}
 
 
-def left_out(moments: Sequence[Moment], least: float, asked: float) -> dict[str, float]:
+def left_out(moments: Sequence[Moment], bars: Bars) -> dict[str, float]:
     """The mean figures of each chat by numbers that were fitted on the others."""
     chats = sorted({moment.chat for moment in moments})
     every: defaultdict[str, list[float]] = defaultdict(list)
     for chat in chats:
-        numbers = fit([m for m in moments if m.chat != chat], least, asked)
+        numbers = fit([m for m in moments if m.chat != chat], bars)
         own = figures([m for m in moments if m.chat == chat], numbers)
         for name, value in own.items():
             every[name].append(value)
@@ -227,6 +237,7 @@ async def main() -> None:
     parser.add_argument("--model")
     parser.add_argument("--least", type=float, default=_LEAST)
     parser.add_argument("--asked", type=float, default=_ASKED)
+    parser.add_argument("--asked-most", type=int, default=_ASKED_MOST)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     names = sorted(path.stem[3:] for path in options.data.glob("rp_*.json"))
@@ -244,13 +255,13 @@ async def main() -> None:
     for chat in chats:
         moments += await moments_of(chat, model)
         print(f"{chat.name}: {len(moments)} moments", flush=True)
-    shown = left_out(moments, options.least, options.asked)
+    bars = Bars(options.least, options.asked, options.asked_most)
+    shown = left_out(moments, bars)
     for name, value in shown.items():
         print(f"{name:<28}{value:6.3f}")
     if options.write:
         for scale, some in scales(moments, by_words=model is None).items():
-            shown = left_out(some, options.least, options.asked)
-            numbers = fit(some, options.least, options.asked)
+            shown, numbers = left_out(some, bars), fit(some, bars)
             write(
                 Path(decision.__file__).with_name("decision.json"),
                 scale,

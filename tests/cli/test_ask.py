@@ -3,86 +3,49 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from soulmem import bootstrap
 from soulmem.cli.client import Client
-from tests.cli.conftest import Command, Ended, start_process
+from soulmem.cli.sidecar import Momentary
+from soulmem.config import load
+from soulmem.engine.llm.sources import LlmSources
+from tests.cli.conftest import Command, Ended
+from tests.fakes.llm import FakeLlm
 
 pytestmark = pytest.mark.timeout(120)
 
 
-class Model:
-    """A chat server that plays `turns` one after the other, and then the last one for ever."""
-
-    def __init__(self) -> None:
-        self.turns: list[dict[str, Any]] = []
-        self.asked: list[dict[str, Any]] = []
-
-    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
-        self.asked.append(body)
-        turn = self.turns.pop(0) if len(self.turns) > 1 else self.turns[0]
-        message = {"role": "assistant", "content": json.dumps(turn)}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return {
-            "id": "x",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "tiny",
-            "choices": [choice],
-        }
-
-
 @pytest.fixture(scope="module")
-def model() -> Iterator[tuple[Model, str]]:
-    """The model and its address."""
-    played = Model()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            size = int(self.headers["Content-Length"])
-            answer = json.dumps(played.answer(json.loads(self.rfile.read(size))))
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.end_headers()
-            self.wfile.write(answer.encode())
-
-        def log_message(self, *_: object) -> None:
-            """Nothing is printed."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield played, f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def model() -> FakeLlm:
+    """The model that the settings name: it plays what a test gives it."""
+    return FakeLlm(name="tiny")
 
 
 @pytest.fixture(scope="module")
 def sidecar(
-    model: tuple[Model, str], tmp_path_factory: pytest.TempPathFactory
+    model: FakeLlm, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Client]:
-    """A sidecar with that model, and a character."""
-    folder: Path = tmp_path_factory.mktemp("asked")
-    with start_process(
-        "serve",
-        *("--port", "0", "--data", str(folder), "--json"),
-        SOULMEM_LLM_BASE_URL=model[1],
-        SOULMEM_LLM_MODEL="tiny",
-    ) as process:
-        assert process.stdout is not None
-        url = json.loads(process.stdout.readline())["url"]
-        client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
-        client.ask("PUT", "/souls/s1", {"name": "Mira"})
-        yield client
-        process.terminate()
-        process.communicate(timeout=20)
+    """A sidecar with that model, and a character. The library that talks to real ones takes seconds to load."""
+    chosen = {
+        "store.data": tmp_path_factory.mktemp("asked"),
+        "embedder.model": "none",
+        "llm.base_url": "http://127.0.0.1:9/v1",
+        "llm.model": "tiny",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "_llms", lambda *_: LlmSources(lambda _owner: model))
+        with Momentary(load(None, overrides=chosen)) as client:
+            client.ask("PUT", "/souls/s1", {"name": "Mira"})
+            yield client
+
+
+def play(model: FakeLlm, *turns: dict[str, Any]) -> None:
+    """Let the model answer with these, one after the other."""
+    model.then(map(json.dumps, turns))
 
 
 def asked(command: Command, sidecar: Client, *argv: str) -> Ended:
@@ -95,16 +58,17 @@ def note(sidecar: Client, text: str, **more: Any) -> str:
 
 
 def test_what_was_done_is_shown_and_can_be_taken_back(
-    command: Command, sidecar: Client, model: tuple[Model, str]
+    command: Command, sidecar: Client, model: FakeLlm
 ) -> None:
     rain, core = note(sidecar, "rain"), note(sidecar, "no nuts", permanent=True)
     rewording = {"memory_id": rain, "new_content": "hail"}
     forbidden = {"memory_id": core, "new_content": "nuts"}
-    model[0].turns = [
+    play(
+        model,
         {"tool": "update_memory_node", "arguments": rewording},
         {"tool": "update_memory_node", "arguments": forbidden},
         {"said": "It hails now."},
-    ]
+    )
     shown = asked(command, sidecar, "Make it hail.")
     assert shown.code == 0
     for words in (
@@ -115,7 +79,7 @@ def test_what_was_done_is_shown_and_can_be_taken_back(
         "3 calls",
     ):
         assert words in shown.out
-    assert "Make it hail." in json.dumps(model[0].asked)
+    assert "Make it hail." in str(model.asked)
     (job,) = [
         job["job"]
         for job in sidecar.ask("GET", "/jobs?soul=s1")["jobs"]
@@ -130,9 +94,9 @@ def test_what_was_done_is_shown_and_can_be_taken_back(
 
 
 def test_the_result_is_printed_as_json(
-    command: Command, sidecar: Client, model: tuple[Model, str]
+    command: Command, sidecar: Client, model: FakeLlm
 ) -> None:
-    model[0].turns = [{"said": "Nothing to do."}]
+    play(model, {"said": "Nothing to do."})
     result = asked(command, sidecar, "Look.", "--json").json()
     assert (result["said"], result["did"], result["calls"]) == ("Nothing to do.", [], 1)
 

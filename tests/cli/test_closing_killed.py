@@ -16,9 +16,11 @@ import pytest
 from soulmem.cli.client import Client
 from soulmem.cli.sidecar import await_store
 from tests.cli.conftest import start_process
+from tests.examples import sized
 
 pytestmark = pytest.mark.timeout(600)
-ROUNDS = 2
+ROUNDS = sized(2, 4)
+SOUL, CHAT = "closing", "closing-chat"
 # Closes as soon as it rests, which it does after a second.
 SETTINGS = """
 [idle]
@@ -59,8 +61,8 @@ def sync(client: Client, count: int) -> None:
                 "text": text,
             }
         )
-    body = {"souls": ["s1"], "messages": messages}
-    assert not client.ask("PUT", "/chats/c1", body).get("needs_text")
+    body = {"souls": [SOUL], "messages": messages}
+    assert not client.ask("PUT", f"/chats/{CHAT}", body).get("needs_text")
 
 
 def until_closed(client: Client) -> None:
@@ -73,13 +75,18 @@ def until_closed(client: Client) -> None:
     raise AssertionError(f"the soul does not close: {souls}")
 
 
-def test_nothing_is_lost_when_it_is_killed_while_souls_close(tmp_path: Path) -> None:
-    """Killed after it closed, and at any moment of a second in which it rests and closes."""
+def test_nothing_is_lost_when_it_is_killed_while_souls_close(
+    tmp_path: Path, running: Client
+) -> None:
+    """Killed after it closed, and at any moment of a second in which it rests and closes.
+
+    The sidecar of the other tests, where it never closed, has the same memory.
+    """
     draw, count = random.Random(3), 0
     folder = tmp_path / "killed"
     for number in range(ROUNDS):
         with sidecar(folder) as (client, process):
-            client.ask("PUT", "/souls/s1", {"name": "Bel", "names": []})
+            client.ask("PUT", f"/souls/{SOUL}", {"name": "Bel", "names": []})
             for _ in range(2):
                 count += 10
                 sync(client, count)
@@ -90,20 +97,20 @@ def test_nothing_is_lost_when_it_is_killed_while_souls_close(tmp_path: Path) -> 
             process.kill()  # SIGKILL
             process.wait()
     with sidecar(folder) as (client, _):
-        chat = client.ask("GET", "/chats/c1")
+        chat = client.ask("GET", f"/chats/{CHAT}")
         assert [m["slot"] for m in chat["messages"]] == [f"m{n}" for n in range(count)]
         question = {
-            "soul": "s1",
-            "chat": "c1",
+            "soul": SOUL,
+            "chat": CHAT,
             "query": f"the lantern of day {count // 2}",
             "time_budget_ms": 60_000,  # an answer of which time cut a part would prove nothing
         }
-        for _ in range(2):
+        for is_first in (True, False):
             answer = client.ask("POST", "/recall", question)
             assert any(f"day {count // 2} " in m["text"] for m in answer["memories"])
-            until_closed(client)
-        killed = client.ask("GET", "/souls/s1/fingerprint")["hash"]
-    with sidecar(tmp_path / "whole") as (client, _):
-        client.ask("PUT", "/souls/s1", {"name": "Bel", "names": []})
-        sync(client, count)
-        assert client.ask("GET", "/souls/s1/fingerprint")["hash"] == killed
+            if is_first:
+                until_closed(client)
+        killed = client.ask("GET", f"/souls/{SOUL}/fingerprint")["hash"]
+    running.ask("PUT", f"/souls/{SOUL}", {"name": "Bel", "names": []})
+    sync(running, count)
+    assert running.ask("GET", f"/souls/{SOUL}/fingerprint")["hash"] == killed

@@ -21,7 +21,8 @@ from tests.cli.conftest import start_process
 from tests.examples import sized
 
 pytestmark = pytest.mark.timeout(600)
-COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES") or sized(400, 500))
+COUNT = int(os.environ.get("SOULMEM_TEST_IMPORT_MESSAGES") or sized(250, 500))
+SOUL = "import-killed"
 PLACES = [
     "the mill",
     "the harbour",
@@ -72,10 +73,10 @@ def begin(client: Client, text: str) -> str:
     """Start the import; the id of its job."""
     client.ask(
         "PUT",
-        "/souls/s1",
+        f"/souls/{SOUL}",
         {"name": "Bel", "names": [{"name": "Varn"}, {"name": "钟楼"}]},
     )
-    body = {"soul": "s1", "format": "st_chat", "name": "night.jsonl", "text": text}
+    body = {"soul": SOUL, "format": "st_chat", "name": "night.jsonl", "text": text}
     return str(client.ask("POST", "/import", body)["job"])
 
 
@@ -103,7 +104,10 @@ def is_done(job_view: dict[str, Any]) -> bool:
     return bool(job_view["state"] == "done")
 
 
-def test_killed_half_way_it_goes_on_to_the_same_memory(tmp_path: Path) -> None:
+def test_killed_half_way_it_goes_on_to_the_same_memory(
+    tmp_path: Path, running: Client
+) -> None:
+    """As in `running`, which nobody killed."""
     text = chat_text(COUNT)
     with sidecar(tmp_path / "killed") as (client, process):
         job = begin(client, text)
@@ -120,13 +124,12 @@ def test_killed_half_way_it_goes_on_to_the_same_memory(tmp_path: Path) -> None:
         assert [m["text"] for m in chat["messages"]] == [
             json.loads(row)["mes"] for row in text.splitlines()[1:]
         ]
-        marks = [client.ask("GET", "/souls/s1/fingerprint")["hash"]]
+        marks = [client.ask("GET", f"/souls/{SOUL}/fingerprint")["hash"]]
         again = until(client, begin(client, text), is_done)["result"]
         assert [again[key] for key in ("added", "changed", "removed")] == [0, 0, 0]
-        marks.append(client.ask("GET", "/souls/s1/fingerprint")["hash"])
-    with sidecar(tmp_path / "whole") as (client, _):
-        began = time.monotonic()
-        until(client, begin(client, text), is_done)
-        print(f"{COUNT} messages in {time.monotonic() - began:.1f} s")
-        marks.append(client.ask("GET", "/souls/s1/fingerprint")["hash"])
+        marks.append(client.ask("GET", f"/souls/{SOUL}/fingerprint")["hash"])
+    began = time.monotonic()
+    until(running, begin(running, text), is_done)
+    print(f"{COUNT} messages in {time.monotonic() - began:.1f} s")
+    marks.append(running.ask("GET", f"/souls/{SOUL}/fingerprint")["hash"])
     assert len(set(marks)) == 1

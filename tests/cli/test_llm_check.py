@@ -52,7 +52,7 @@ class Handler(BaseHTTPRequestHandler):
 def server() -> Iterator[Server]:
     """A server of models, on a thread."""
     made = Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever)
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield made
     made.shutdown()

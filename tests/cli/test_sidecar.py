@@ -153,7 +153,7 @@ def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> No
             """Say nothing."""
 
     with HTTPServer(("127.0.0.1", 0), Newer) as server:
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         ended = command(
             "recall", "x", "--soul", "Bel", "--port", str(server.server_port)

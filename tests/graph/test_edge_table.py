@@ -244,7 +244,7 @@ class Machine(RuleBasedStateMachine):
 
 
 TestTable = Machine.TestCase
-TestTable.settings = few(30, stateful_step_count=12)
+TestTable.settings = few(15, long=120, stateful_step_count=12)
 
 
 def edge(

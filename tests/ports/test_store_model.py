@@ -150,7 +150,7 @@ def test_the_engine_does_what_the_fake_does() -> None:
             mine = replace(change, owner=Owner(f"{change.owner}-{example}"))
             assert await outcome(real, mine) == await outcome(fake, mine)
 
-    @few(20, long=160)
+    @few(12, long=160)
     @given(st.lists(changes, min_size=1, max_size=6))
     def run(series: list[Change]) -> None:
         loop.run_until_complete(compare(series))

@@ -171,9 +171,9 @@ moves = st.lists(
 )
 
 
-@pytest.mark.timeout(60)  # forty stores are opened, one after the other
+@pytest.mark.timeout(60)  # many stores are opened, one after the other
 @pytest.mark.parametrize("kind", ["fake", "mem"])
-@few(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@few(20, long=160, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(moves=moves)
 def test_whatever_order_of_changes_comes(
     kind: str, moves: list[tuple[Actor, bool, list[str], int]]

@@ -22,6 +22,7 @@
  * @property {Record<string, string>} headers section of the prompt to the user's own text above it, empty for none
  * @property {string[]} sections_off sections that stay out of the prompt
  * @property {Record<string, string>} souls avatar file to soul
+ * @property {Record<string, string>} asked_to_keep soul to the day on which it was asked about something that fades
  * @property {Record<string, string>} kept soul to the newest change by a model that the user has kept
  */
 
@@ -48,6 +49,7 @@ export const DEFAULTS = {
     sections_off: [],
     souls: {},
     kept: {},
+    asked_to_keep: {},
 };
 
 /** Sections of the memories in the prompt, in their order. */
@@ -135,7 +137,7 @@ export function repair(stored) {
         settings[key] = Boolean(settings[key]);
     settings.url = addressOf(settings.url) ?? DEFAULTS.url;
     if (typeof settings.llm_profile !== 'string') settings.llm_profile = '';
-    for (const key of /** @type {const} */ (['souls', 'kept', 'headers'])) {
+    for (const key of /** @type {const} */ (['souls', 'kept', 'asked_to_keep', 'headers'])) {
         if (
             typeof settings[key] !== 'object' ||
             settings[key] === null ||

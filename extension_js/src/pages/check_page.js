@@ -8,8 +8,9 @@ import { recallForLine } from './line_recall.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').Job} Job */
-/** A question of the quiz; `rank`: its place in the answer, null when it did not come.
- * @typedef {{memory: string, question: string, answer: string, rank: number | null}} Asked */
+/** A question of the quiz; `rank`: its place in the answer, null when it did not come; `told`: memories that came.
+ * @typedef {{memory: string, question: string, answer: string, rank: number | null, told: number}} Asked */
+/** A question about somebody unknown. @typedef {{question: string, told: number}} Never */
 
 const SCORES = 12; // earlier results that are drawn
 
@@ -72,15 +73,27 @@ export async function checkPage(context, page) {
             return;
         }
         const known = asked.filter(one => one.rank !== null).length;
+        const silent = asked.filter(({ told }) => told === 0).length;
+        const never = /** @type {Never[]} */ (job.result.never ?? []);
         const failedFirst = [...asked].sort((a, b) => Number(a.rank !== null) - Number(b.rank !== null));
         results.replaceChildren(
             el('p', {
                 class: 'soulmem_check_score',
-                text: say('check_score', { known, n: asked.length }),
+                text: say('check_score', { known, silent, wrong: asked.length - known - silent, n: asked.length }),
             }),
+            ...never.map(stranger),
             scoresOverTime(all),
             el('ol', { class: 'soulmem_list' }, failedFirst.map(question)),
         );
+    }
+
+    /** @param {Never} never */
+    function stranger({ question: text, told }) {
+        const said = say(told ? 'check_never_told' : 'check_never_silent', { question: text, n: told });
+        return el('p', { class: `soulmem_check_never ${told ? 'soulmem_no' : 'soulmem_yes'}` }, [
+            el('i', { class: `fa-solid ${told ? 'fa-circle-xmark' : 'fa-circle-check'}` }),
+            ` ${said}`,
+        ]);
     }
 
     /** Bars of the last results, oldest first. @param {readonly Job[]} all */
@@ -101,7 +114,7 @@ export async function checkPage(context, page) {
         const isKnown = asked.rank !== null;
         const verdict = isKnown
             ? say('check_known', { n: asked.rank ?? 0 })
-            : say('check_not_known');
+            : say(asked.told ? 'check_wrong' : 'check_not_known', { n: asked.told });
         const open = () => context.show('memories', asked.memory);
         const pin = () =>
             context.attempt(async () => {

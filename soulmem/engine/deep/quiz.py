@@ -1,12 +1,13 @@
 """The job `quiz`: questions made of a soul's own memories, and at which place each would be recalled.
 
-No language model is needed: a question is a sentence with its rarest words left out. The recalls are
-previews, so the quiz teaches nothing, and what is asked is not stored.
+No language model is needed: what is known of people is asked for as a player would, the rest by a sentence with
+its rarest words left out, and one question is about somebody unknown. The recalls are previews, so the quiz
+teaches nothing, and what is asked is not stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -25,12 +26,17 @@ from soulmem.engine.recall.recaller import Recaller
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.views.doubted import rows_in_doubt
+from soulmem.engine.views.known import main_listener, quoted_rows, readings, settled
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.language.gists import gist_language
+from soulmem.language.player_questions import question_about, question_about_nobody
 from soulmem.retrieval.quiz_questions import QuizQuestion, quiz_question
 
 _COUNT, _MOST = 10, 50  # questions
+_PLAIN = 0.6  # of the questions at most are about what is known of people
+_KNOWN = 200  # of the latest messages that tell such things
 _TRIES = 6  # memories looked at for each question
 _TIME_BUDGET = 5000  # ms, of one recall
 _ASKED_KINDS = [
@@ -40,7 +46,10 @@ _ASKED_KINDS = [
 
 @dataclass(kw_only=True, eq=False)
 class Quiz:
-    """Registers the job `quiz`. Its result has `asked` and `score`."""
+    """Registers the job `quiz`.
+
+    Its result has `asked`, `score`, and `never`: a question about somebody unknown, with what it brings.
+    """
 
     services: Services
     recaller: Recaller
@@ -72,23 +81,30 @@ class Quiz:
         asked: list[dict[str, Any]] = []
         for memory, question in questions:
             run.report(len(asked), len(questions), "questions")
-            rank = await self._rank(run, chat, memory, question.question)
+            told = await self._told(run, chat, question.question)
             asked.append(
                 {
                     "memory": memory,
                     "question": question.question,
                     "answer": question.answer,
-                    "rank": rank,
+                    "rank": told.index(memory) + 1 if memory in told else None,
+                    "told": len(told),
                 }
             )
+        nobody = await self.services.compute.run(_about_nobody, mind, questions)
+        never = []
+        if nobody is not None:
+            told = await self._told(run, chat, nobody)
+            never.append({"question": nobody, "told": len(told)})
         run.report(len(asked), len(asked), "questions")
         right = sum(q["rank"] is not None and q["rank"] <= top for q in asked)
-        return {"asked": asked, "score": right / len(asked) if asked else 0.0}
+        score = right / len(asked) if asked else 0.0
+        return {"asked": asked, "score": score, "never": never}
 
-    async def _rank(
-        self, run: JobRun, chat: ChatId | None, memory: MemoryId, question: str
-    ) -> int | None:
-        """The place of the memory among what is recalled for the question, from 1; None if it is not."""
+    async def _told(
+        self, run: JobRun, chat: ChatId | None, question: str
+    ) -> list[MemoryId]:
+        """What is recalled for the question, the best first."""
         request = RecallRequest(
             run.soul,
             chat=chat,
@@ -97,8 +113,7 @@ class Quiz:
             time_budget_ms=_TIME_BUDGET,
         )
         answer = await self.recaller.recall(run.owner, request)
-        ids = [recalled.id for recalled in answer.memories]
-        return ids.index(memory) + 1 if memory in ids else None
+        return [recalled.id for recalled in answer.memories]
 
 
 @compute_only
@@ -116,10 +131,13 @@ def _questions(
         visible[mind.opinions.kept_out(chat)] = False
     kinds = np.isin(mind.columns.kind[: visible.size], _ASKED_KINDS)
     rows = np.flatnonzero(visible & kinds & mind.columns.searched[: visible.size])
-    rows = rows[np.lexsort((rows, mind.columns.happened[rows]))]
     draw = Random(f"{mind.soul.id}:{mind.lived_turns(extra)}")
-    out: list[tuple[MemoryId, QuizQuestion]] = []
-    for span in np.array_split(rows, min(count, rows.size) or 1):
+    plain = {key: question for key, question in _plain_questions(mind, rows.tolist())}
+    most = min(int(_PLAIN * count), len(plain))
+    out = [(key, plain[key]) for key in draw.sample(sorted(plain), most)]
+    rows = rows[~np.isin(mind.ids_at(rows.tolist()), [key for key, _ in out])]
+    rows = rows[np.lexsort((rows, mind.columns.happened[rows]))]
+    for span in np.array_split(rows, min(count - len(out), rows.size) or 1):
         for row in draw.sample(span.tolist(), min(_TRIES, span.size)):
             memory = mind.memory_at(row)
             question = _question(mind, memory)
@@ -127,6 +145,42 @@ def _questions(
                 out.append((memory.id, question))
                 break
     return out
+
+
+def _plain_questions(
+    mind: Mind, visible: Sequence[int]
+) -> Iterator[tuple[MemoryId, QuizQuestion]]:
+    """Questions about what is known of people by these rows, as a player asks."""
+    known = quoted_rows(mind)
+    player, soul = main_listener(mind, known), mind.soul.name
+    rows = sorted({*known[-_KNOWN:]} & {*visible})
+    for thing in settled(readings(mind, rows, player)):
+        if thing.until is not None:
+            continue
+        question = question_about(
+            thing.quote,
+            thing.speaker,
+            is_promise=thing.told_as == "promise",
+            soul=soul,
+            player=player,
+        )
+        if question is not None:
+            yield thing.memory, QuizQuestion(question, thing.quote)
+
+
+@compute_only
+def _about_nobody(
+    mind: Mind, questions: Sequence[tuple[MemoryId, QuizQuestion]]
+) -> str | None:
+    """A question about somebody of whom the soul has never heard, in the language of these; None without any."""
+    texts = (question.answer for _, question in questions)
+    language = next(filter(None, map(gist_language, texts)), None)
+    if language is None:
+        return None
+    tokens = mind.tokeniser.tokens
+    return question_about_nobody(
+        language, lambda name: any(map(mind.words.frequency, tokens(name)))
+    )
 
 
 def _question(mind: Mind, memory: Memory) -> QuizQuestion | None:

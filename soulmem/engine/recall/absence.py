@@ -44,7 +44,8 @@ def with_absences(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
             other = in_other_script(mind, mind.tokeniser.tokens(line.text))
             is_read = np.zeros(len(each.rows)) if other is None else other[each.rows]
             calls = each.calls if is_read.any() else 0.0
-            each = replace(each, memory=each.memory * is_read, calls=calls, value=1.0)
+            plain = np.ones(len(each.rows))
+            each = replace(each, memory=each.memory * is_read, calls=calls, value=plain)
         out.append(replace(each, absent=unknown))
     return replace(judged, lines=tuple(out))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -116,7 +116,7 @@ def assemble(
     absence = selection.budget.absence(absent_names(judged))
     blocks += [absence] if absence is not None else []
     ages = _ages(mind, context, rows)
-    view = _View(mind, context, ranked, selection, ages)
+    view = _View(mind, context, ranked, selection, ages, judged)
     memories = view.always_shown(core, 1.0, Cause.PERMANENT)
     memories += view.candidates(candidates, selection)
     memories += view.digests(told, min((m.score for m in memories), default=1.0))
@@ -136,22 +136,26 @@ def assemble(
     return answer, selection.considered(shown, {memory.id for memory in memories})
 
 
-@dataclass(eq=False)
 class _View:
-    """Describes the memories of the answer: score, reason, path and sources.
+    """Describes the memories of the answer: score, reason, path and sources."""
 
-    `ages`: how many exchanges ago each memory took place
-    """
-
-    mind: Mind
-    context: RecallContext
-    ranked: Ranked
-    selection: Selection
-    ages: dict[MemoryId, int]
-
-    def __post_init__(self) -> None:
-        self._language = self.selection.language
-        self._facts = self.selection.facts
+    def __init__(
+        self,
+        mind: Mind,
+        context: RecallContext,
+        ranked: Ranked,
+        selection: Selection,
+        ages: dict[MemoryId, int],
+        judged: Judged,
+    ) -> None:
+        """`ages`: how many exchanges ago each memory took place"""
+        self._mind = mind
+        self._context = context
+        self._ranked = ranked
+        self._language = selection.language
+        self._facts = selection.facts
+        self._ages = ages
+        self._judged = judged
 
     def always_shown(
         self, chosen: Sequence[Chosen], score: float, cause: Cause
@@ -159,7 +163,7 @@ class _View:
         """Memories that are in the answer whatever the query."""
         out = []
         for memory, line in chosen:
-            reason = Reason(cause, (), self.ages[memory.id])
+            reason = Reason(cause, (), self._ages[memory.id])
             out.append(self._recalled(memory, line, score, reason))
         return out
 
@@ -177,7 +181,7 @@ class _View:
         self, lines: dict[int, PromptLine], selection: Selection
     ) -> list[RecalledMemory]:
         """The candidates in the answer, in the order in which they are displayed."""
-        mind, ranked = self.mind, self.ranked
+        mind, ranked = self._mind, self._ranked
         slots = ranked.association_slots
         front, behind = (
             positions_of(ranked, slots.front),
@@ -186,16 +190,19 @@ class _View:
         order = order_with_slots(list(lines), ranked.score, front, behind)
         scores = _displayed(ranked.score[order])
         walk_paths = _walk_paths(mind, ranked, ranked.rows[order])
-        query = "\n".join(text for text, _ in self.context.query.word_parts)
+        query = "\n".join(text for text, _ in self._context.query.word_parts)
         rendered = selection.rendered
         shared = _shared_words(mind, query, [rendered[i] for i in order])
-        chat = self.context.request.chat
+        chat = self._context.request.chat
         out = []
         for i, score in zip(order, scores, strict=True):
             row, memory = int(ranked.rows[i]), rendered[i]
             path: Path | None = ranked.learned_path(row) or walk_paths.get(row)
-            age = self.ages[memory.id]
-            reason = self._reason(i, path, shared[memory.id], age)
+            age = self._ages[memory.id]
+            reason = replace(
+                self._reason(i, path, shared[memory.id], age),
+                weighed=self._judged.weighed(row),
+            )
             answer = self._recalled(memory, lines[i], score, reason, path)
             answer = _as_read(answer, selection.faded[i])
             if row in ranked.deduplicated.duplicates:
@@ -212,7 +219,7 @@ class _View:
         out = []
         for digest, memory, line in told:
             cause = Cause.MEANING if digest.time is None else Cause.TIME
-            reason = Reason(cause, (), self.ages[memory.id], time=digest.time)
+            reason = Reason(cause, (), self._ages[memory.id], time=digest.time)
             out.append(self._recalled(memory, line, least, reason))
         return out
 
@@ -220,9 +227,9 @@ class _View:
         """The habits in the answer."""
         out = []
         for habit in shown:
-            age = self.ages[habit.memory.id]
+            age = self._ages[habit.memory.id]
             out.append(
-                recalled_habit(self.mind, self.context, habit, age, self._language)
+                recalled_habit(self._mind, self._context, habit, age, self._language)
             )
         return out
 
@@ -234,7 +241,7 @@ class _View:
         reason: Reason,
         path: Path | None = None,
     ) -> RecalledMemory:
-        mind = self.mind
+        mind = self._mind
         edges = path.edges if isinstance(path, WalkPath) else ()
         return RecalledMemory(
             id=memory.id,
@@ -250,7 +257,7 @@ class _View:
             path=_steps(mind, memory, path),
             edges=tuple(edge.id for edge in edges),
             sources=source_places(
-                mind, memory, self.context.request.chat, self.context.reached
+                mind, memory, self._context.request.chat, self._context.reached
             ),
             age_turns=reason.age_turns,
             visibility=1.0,
@@ -260,7 +267,7 @@ class _View:
         self, position: int, path: Path | None, shared: Words, age: int
     ) -> Reason:
         """What brought a candidate up most: the time asked for, its own text, its neighbours, or its path."""
-        ranked = self.ranked
+        ranked = self._ranked
         row = int(ranked.rows[position])
         # Standard deviations above what memories usually score.
         alone = float(ranked.alone[position])
@@ -285,10 +292,10 @@ class _View:
 
     def _asked_time(self, row: int, alone: float) -> NamedTime | None:
         """The time that the row is of, where the query asks for it and the text does not fit by itself."""
-        asked = self.context.asked_time
+        asked = self._context.asked_time
         if asked is None:
             return None
-        if asked.only_time or (alone < 1.0 and row in self.ranked.time_slots):
+        if asked.only_time or (alone < 1.0 and row in self._ranked.time_slots):
             return asked.time_of(row)
         return None
 
@@ -298,10 +305,10 @@ class _View:
         """The path as a reason; None where the text of the row says more. `is_weak`: the text fits little."""
         if [edge.kind for edge in path.edges] == [EdgeKind.NEXT]:
             return Reason(Cause.NEIGHBOUR, shared, age)
-        slots = self.ranked.association_slots
+        slots = self._ranked.association_slots
         has_slot = row in slots.front or row in slots.behind
         if (has_slot or is_weak) and (path.hops > 1 or not shared):
-            passed = tuple(self.mind.texts_at(path.rows[:-1]))
+            passed = tuple(self._mind.texts_at(path.rows[:-1]))
             return Reason(Cause.ASSOCIATION, shared, age, passed)
         return None
 

@@ -42,9 +42,8 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
         if len(way.edges) == _HOPS:
             continue
         key = mind.id_at(row)
-        edges = [edge for edge in mind.edges.of(key) if edge.kind in _KINDS]
-        for edge in edges if len(edges) <= _MOST_EDGES else ():
-            target = mind.row(_other_end(edge, key))
+        for edge in lived_edges(mind, key):
+            target = mind.row(other_end(edge, key))
             strength = mind.edge_strength(edge, turn) * edge.confidence
             score = way.score * strength
             if target is None or target in best or score < least or not score:
@@ -56,5 +55,13 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
     return sorted(out, key=lambda way: (-way.score, way.row))
 
 
-def _other_end(edge: Edge, key: MemoryId) -> MemoryId:
+@compute_only
+def lived_edges(mind: Mind, key: MemoryId) -> list[Edge]:
+    """The edges of a memory that were lived or drawn by hand; none of one with too many."""
+    edges = [edge for edge in mind.edges.of(key) if edge.kind in _KINDS]
+    return edges if len(edges) <= _MOST_EDGES else []
+
+
+def other_end(edge: Edge, key: MemoryId) -> MemoryId:
+    """What the edge joins the memory to."""
     return edge.target if edge.source == key else edge.source

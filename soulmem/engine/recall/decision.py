@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.assembly.why import Weight
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.kind_table import SURE
@@ -21,6 +23,7 @@ from soulmem.engine.recall.context import (
     score_texts,
     start_cosines,
 )
+from soulmem.engine.recall.ease import ease_of, primed_rows
 from soulmem.engine.recall.late_interaction import QueryTokens, interact
 from soulmem.engine.recall.line_matches import (
     LineMatches,
@@ -66,6 +69,16 @@ _KINDS = {
 }
 _FORMER, _QUESTION = KINDS.index("former"), KINDS.index("question")
 _UNIT = 10.0  # of weights of matches, in the logarithm
+_EASIEST = 8.0  # times the odds of a memory that comes as easily as any can
+# What is told of the features of a memory, as a reason; those of the line weigh for all memories alike.
+_WEIGHTS = {
+    Weight.TEXT: ("fit", "alone", "behind", "meaning"),
+    Weight.WORDS: ("evidence", "own_evidence", "covered"),
+    Weight.NAMED: ("named",),
+    Weight.MOMENTOUS: ("momentous",),
+    Weight.FACT: ("fact",),
+    Weight.PROMISE: ("promise",),
+}
 # A word in at most so many texts, or in that share of them, is rare.
 _FEW_TEXTS = 8
 _FEW = 0.06
@@ -97,7 +110,8 @@ class JudgedLine:
     scale     which numbers judge
     memory    float64[m], 0..1, that it is this memory, if the line calls for something
     calls     0..1, that the line calls for something
-    value     how much more a memory is worth as an answer to this line than as one to a remark, > 0
+    value     float64[m], how much more a memory is worth as an answer to this line than as one to a remark, >= 1
+    ease      float64[m], 0..1, see `ease_of`
     absent    names that it asks for and that the soul has never heard of
     """
 
@@ -108,8 +122,19 @@ class JudgedLine:
     scale: Scale
     memory: Floats
     calls: float
-    value: float = 1.0
+    ease: Floats
+    value: Floats
     absent: tuple[str, ...] = ()
+
+    def weighed(self, place: int) -> tuple[Weight, ...]:
+        """What weighed most for the memory at a place of `rows`, the most first."""
+        features = self.features[place : place + 1]
+        (shares,) = fitted().models[self.scale].memory.shares(features)
+        share = dict(zip(MEMORY_FEATURES, shares.tolist(), strict=True))
+        weights = {key: sum(share[name] for name in of) for key, of in _WEIGHTS.items()}
+        weights[Weight.AT_HAND] = float(self.ease[place]) * log(_EASIEST)
+        order = sorted(weights, key=lambda key: -weights[key])
+        return tuple(key for key in order if weights[key] > 0.0)
 
     @property
     def called(self) -> Floats:
@@ -122,12 +147,19 @@ class Judged:
     """What the lines of a moment call for.
 
     least  probability from which on a memory comes for a remark; for other lines it is divided by their value
-    sure   whether the moment calls for memories by something else than its lines: a time, an intent, tags
+    given  whether the request calls for memories by something else than its lines: a time, an intent, tags
+    past   whether a line names a time that is over
     """
 
     lines: tuple[JudgedLine, ...]
     least: float
-    sure: bool = False
+    given: bool = False
+    past: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """Whether the moment calls for memories, whatever its lines are like."""
+        return self.given or self.past
 
     @property
     def calls(self) -> float:
@@ -147,7 +179,7 @@ class Judged:
         """
         out: dict[int, float] = {}
         for line in self.lines:
-            likely = line.memory * line.value if self.sure else line.called
+            likely = self._likely(line)
             for row, share in zip(line.rows.tolist(), likely.tolist(), strict=True):
                 out[row] = max(share, out.get(row, 0.0))
         return out
@@ -157,13 +189,29 @@ class Judged:
         """Whether any memory is called for."""
         return self.least == 0.0 or bool(self.called_rows())
 
+    def weighed(self, row: int) -> tuple[Weight, ...]:
+        """What weighed most for a row, by the line that most likely calls for it; empty where none was judged."""
+        places = [
+            (self._likely(line)[place], index, place)
+            for index, line in enumerate(self.lines)
+            for place in np.flatnonzero(line.rows == row).tolist()
+        ]
+        if not places or self.least == 0.0:
+            return ()
+        _, index, place = max(places)
+        return self.lines[index].weighed(place)
+
     def asked_rows(self) -> set[int]:
-        """The rows that a question calls for, which finds faded memories as well."""
+        """The rows that a question or the request calls for, which find faded memories as well."""
         out = set[int]()
         for line in self.lines:
-            if line.value > 1.0:
-                out.update(line.rows[line.called >= self.least].tolist())
+            if self.given or (line.value > 1.0).any():
+                out.update(line.rows[self._likely(line) >= self.least].tolist())
         return out
+
+    def _likely(self, line: JudgedLine) -> Floats:
+        """float64[m], that a line calls for each memory, times the value of telling it."""
+        return line.memory * line.value if self.sure else line.called
 
     def lines_that_call(self, lines: Sequence[Line]) -> tuple[Line, ...]:
         """Those of these lines that call for a memory at restraint 1."""
@@ -183,7 +231,10 @@ class Judged:
 @compute_only
 def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
     """How likely the moment calls for the best memories of each line."""
-    judged = list(chain.from_iterable(_judged(mind, context, line) for line in lines))
+    primed = primed_rows(mind, context) if lines else {}
+    judged = list(
+        chain.from_iterable(_judged(mind, context, line, primed) for line in lines)
+    )
     scale: Scale = judged[0].scale if judged else "words"
     irritation = context.guidance.irritation
     least = least_probability(
@@ -195,7 +246,7 @@ def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
     if request.mode is not RecallMode.AUTO:
         least = 0.0  # who asks for a grade wants what it finds
     is_given = bool(request.intent or request.tags or request.time_range)
-    return Judged(tuple(judged), least, is_given or asks_for_past(context))
+    return Judged(tuple(judged), least, is_given, asks_for_past(context))
 
 
 def asks_for_past(context: RecallContext) -> bool:
@@ -209,7 +260,9 @@ def asks_for_past(context: RecallContext) -> bool:
     return min(span.end for span in spans) <= asked.current_time
 
 
-def _judged(mind: Mind, context: RecallContext, line: Line) -> Iterator[JudgedLine]:
+def _judged(
+    mind: Mind, context: RecallContext, line: Line, primed: Mapping[int, float]
+) -> Iterator[JudgedLine]:
     """None where no text is visible; two of a line that words compare, where memories are in another script."""
     rows = best_rows(line.scores.score, CANDIDATES)
     if not rows.size or not line.text:
@@ -218,23 +271,24 @@ def _judged(mind: Mind, context: RecallContext, line: Line) -> Iterator[JudgedLi
     if line.states is not None and line.usual is not None:
         matches = matches_by_tokens(mind, chat, line.states, line.usual, rows)
         if matches is not None:
-            yield _judged_by(mind, context, line, "tokens", rows, matches)
+            yield _judged_by(mind, context, line, primed, "tokens", rows, matches)
             return
     other = in_other_script(mind, mind.tokeniser.tokens(line.text))
     strange = np.zeros(rows.size, bool) if other is None else other[rows]
     read, unread = rows[~strange], rows[strange]
     if read.size:
         matches = matches_by_words(mind, chat, line.text, read)
-        yield _judged_by(mind, context, line, "words", read, matches)
+        yield _judged_by(mind, context, line, primed, "words", read, matches)
     if unread.size:
         matches = no_matches(mind, line.text, unread)
-        yield _judged_by(mind, context, line, "meaning", unread, matches)
+        yield _judged_by(mind, context, line, primed, "meaning", unread, matches)
 
 
 def _judged_by(
     mind: Mind,
     context: RecallContext,
     line: Line,
+    primed: Mapping[int, float],
     scale: Scale,
     rows: Ints,
     matches: LineMatches,
@@ -246,15 +300,19 @@ def _judged_by(
     of_line = line_features(features, log_odds, matches.known)
     calls = float(probability(decision.line.log_odds(of_line[None]))[0])
     is_question = line.kinds is not None and line.kinds[_QUESTION] >= SURE
+    ease = ease_of(mind, rows.tolist(), primed)
+    memory = probability(log_odds + ease * log(_EASIEST))
+    asks = is_question or is_special
     return JudgedLine(
         line=line,
         rows=rows,
         features=features,
         known=matches.known,
         scale=scale,
-        memory=probability(log_odds),
+        memory=memory,
         calls=calls,
-        value=decision.least / decision.asked if is_question or is_special else 1.0,
+        ease=ease,
+        value=decision.values(memory) if asks else np.ones(rows.size),
     )
 
 

@@ -40,8 +40,8 @@ async def test_what_is_lived_is_consolidated_by_itself(stage: ModelStage) -> Non
     "pieces",
     [
         pytest.param((1000,), marks=pytest.mark.nightly),
-        (20, 120, 220, 500),
-        (100, 200, 300, 340),
+        (20, 120, 160, 240),
+        (100, 160, 220, 240),
     ],
 )
 async def test_an_old_chat_waits_until_it_is_asked_for(

@@ -252,7 +252,7 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
 
 @pytest.mark.timeout(300)
 @given(STEPS)
-@few(10, long=80)
+@few(5, long=80)
 def test_no_word_of_a_vanished_message_is_left(
     steps: list[tuple[str, int, int]],
 ) -> None:

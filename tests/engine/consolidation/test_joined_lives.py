@@ -213,7 +213,7 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
 
 @pytest.mark.timeout(300)
 @given(STEPS)
-@few(15, long=120)
+@few(8, long=120)
 def test_tellings_are_never_lost_nor_told_where_nobody_told_them(
     steps: list[tuple[str, int, int]],
 ) -> None:

@@ -182,7 +182,7 @@ async def _lives(steps: list[tuple[str, int]]) -> int:
 
 
 @pytest.mark.timeout(300)
-@few(4, long=32, suppress_health_check=list(HealthCheck))
+@few(2, long=32, suppress_health_check=list(HealthCheck))
 @given(STEPS)
 def test_kinds_go_with_their_scenes_whatever_happens(
     steps: list[tuple[str, int]],

@@ -15,9 +15,10 @@ import pytest
 
 from soulmem.engine.runtime import worker
 from tests.engine.whole_life import WholeLife
+from tests.examples import sized
 from tests.fakes.at_once import AtOnce
 
-_FEW = "4x20"  # lives and steps of each
+_FEW = f"{sized(2, 8)}x20"  # lives and steps of each
 _ASKED = os.environ.get("SOULMEM_TEST_WHOLE_LIVES", _FEW)
 
 

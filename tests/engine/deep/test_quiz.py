@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 
+from soulmem.domain.dialogue import Role
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.soul import Scope
 from soulmem.engine.api.requests import RecallType
 from soulmem.engine.runtime.jobs import JobState
-from tests.engine.stage import ME, Stage, ended, line
+from tests.engine.reflexes import PACKAGED
+from tests.engine.stage import ME, Stage, ended, line, lines
 
 _TEXTS = (
     "Jonas rents the boathouse behind the brewery.",
@@ -91,7 +93,7 @@ async def test_a_chat_is_asked_only_of_what_it_may_know(stage: Stage) -> None:
 
 async def test_a_soul_without_memories_is_asked_nothing(stage: Stage) -> None:
     await stage.soul()
-    assert await quiz(stage) == {"asked": [], "score": 0.0}
+    assert await quiz(stage) == {"asked": [], "score": 0.0, "never": []}
 
 
 @pytest.mark.parametrize(
@@ -121,3 +123,28 @@ async def test_an_unknown_chat_ends_the_quiz(stage: Stage) -> None:
     view = await ended(stage, job)
     assert view.state is JobState.FAILED
     assert "nowhere" in str(view.error)
+
+
+async def test_what_is_known_of_people_is_asked_for_as_a_player_would() -> None:
+    told = (
+        line("a1", "I'm allergic to peanuts, one bite and my throat closes."),
+        line("a2", "The kettle is on. Mind the step.", Role.CHARACTER),
+        line("a3", "I will bring you your father's sword before winter, I promise."),
+        line("a4", "Jonas rents the boathouse behind the brewery."),
+    )
+    stage = Stage(fallback=PACKAGED, judges_lines=True)
+    await stage.start()
+    await stage.soul(restraint=1.0)
+    await stage.sync("c1", [*told, *lines(2, 90)])
+    await stage.engine.embedding.wait_pending()
+    result = await quiz(stage)
+    await stage.stop()
+    asked = {question["question"]: question for question in result["asked"]}
+    (promise,) = [text for text in asked if text.startswith("What did I promise you")]
+    assert asked[promise]["answer"].startswith("I will bring you your father's sword")
+    assert all(
+        question["told"] >= (question["rank"] or 0) for question in asked.values()
+    )
+    (never,) = result["never"]
+    assert never["question"] == "What did Osgood Tarrant give me for my birthday?"
+    assert never["told"] == 0

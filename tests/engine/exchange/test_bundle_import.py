@@ -152,7 +152,7 @@ class Copyist(Player):
 @pytest.mark.timeout(120)
 def test_a_soul_in_any_state_is_the_same_after_a_journey() -> None:
     run_state_machine_as_test(
-        Copyist, settings=few(6, long=100, stateful_step_count=20)
+        Copyist, settings=few(4, long=100, stateful_step_count=20)
     )
 
 

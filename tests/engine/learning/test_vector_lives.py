@@ -132,7 +132,7 @@ class Life:
 @pytest.mark.timeout(0)
 async def test_vectors_stay_with_their_edges_in_random_lives() -> None:
     most = []
-    for number in range(sized(3, 12)):
+    for number in range(sized(2, 12)):
         life = Life(number)
         await life.begin()
         for _ in range(25):

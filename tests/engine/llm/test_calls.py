@@ -19,6 +19,7 @@ from soulmem.engine.runtime.jobs import ENDED
 from soulmem.engine.runtime.worker import Worker
 from tests.engine.model_stage import ModelStage, obliging, talk
 from tests.engine.stage import ME, ended, lines
+from tests.examples import sized
 from tests.fakes.llm import FakeLlm
 from tests.fakes.virtual_time import run
 
@@ -26,7 +27,7 @@ REPLY_SECONDS = 20.0
 CALL_SECONDS = (
     12.0  # of the model, for memory work: it may still be at it when a reply begins
 )
-EXCHANGES = 60
+EXCHANGES = sized(42, 60)
 CHAT, SOUL = ChatId("c1"), SoulId("s1")
 
 

@@ -131,6 +131,6 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
 
 @pytest.mark.timeout(300)
 @given(STEPS)
-@few(15)
+@few(6, long=60)
 def test_names_are_one_by_what_a_chat_says(steps: list[tuple[str, int, int]]) -> None:
     asyncio.run(_lives(steps))

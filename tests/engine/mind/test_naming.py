@@ -118,5 +118,5 @@ class Naming(Namer):
 def test_whatever_is_named_mentions_are_what_texts_say() -> None:
     """Names of the card, concepts, notes, covers, importance, edits, deletions, restarts."""
     run_state_machine_as_test(
-        Naming, settings=few(20, long=160, stateful_step_count=20)
+        Naming, settings=few(10, long=160, stateful_step_count=20)
     )

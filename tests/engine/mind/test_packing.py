@@ -364,7 +364,7 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
     sound = path.read_bytes()
     stage.engine.snapshots.images = None
 
-    @few(40, suppress_health_check=list(HealthCheck))
+    @few(20, long=160, suppress_health_check=list(HealthCheck))
     @given(st.data())
     def damaged(data: st.DataObject) -> None:
         position = data.draw(st.integers(0, len(sound) - 1))

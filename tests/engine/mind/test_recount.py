@@ -155,7 +155,7 @@ def test_counts_are_those_of_what_is_left() -> None:
     """Random scripts."""
     loop = asyncio.new_event_loop()
 
-    @few(40, long=1_000)
+    @few(20, long=1_000)
     @given(STEPS)
     def every(steps: list[Step]) -> None:
         loop.run_until_complete(play(steps))

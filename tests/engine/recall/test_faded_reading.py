@@ -279,8 +279,8 @@ async def test_a_remark_brings_back_what_is_clear_and_a_question_what_has_faded(
     await stage.sync("c1", [said(f"m{i}", text) for i, text in enumerate(texts)])
     await stage.close("c1")
 
-    async def comes(query: str) -> bool:
-        answer = await stage.recall(query, type=RecallType.QUIET)
+    async def comes(query: str, intent: str | None = None) -> bool:
+        answer = await stage.recall(query, type=RecallType.QUIET, intent=intent)
         return any(m.sources[0].slot == "m20" for m in answer.memories)
 
     assert await comes(remark)
@@ -288,6 +288,7 @@ async def test_a_remark_brings_back_what_is_clear_and_a_question_what_has_faded(
     stage.clock.advance(0, 3_000)
     assert not await comes(remark)
     assert await comes("What did the drunken bishop sell?")
+    assert await comes(remark, intent="the noise behind the granary")
     trace = (await stage.recall(remark, type=RecallType.QUIET)).trace
     considered = (await stage.engine.recaller.trace(ME, trace)).considered
     (cut,) = {one.cut for one in considered if fact in one.text}

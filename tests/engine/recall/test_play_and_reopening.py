@@ -30,10 +30,12 @@ from tests.examples import sized
 from tests.fakes.images import FakeImages
 from tests.fakes.store import FakeStore
 
-SIZE = Size(nodes=1_500, edges=7_500, chat_lines=300)
+SIZE = Size(
+    nodes=sized(600, 1_500), edges=sized(3_000, 7_500), chat_lines=sized(150, 300)
+)
 CHAT = ChatId("live")
-TURNS = sized(24, 100)  # a message and a reply each
-QUESTIONS = 24
+TURNS = sized(10, 100)  # a message and a reply each
+QUESTIONS = sized(12, 24)
 # Scores differ by less. Sums in another order are 1e-7 of it; the mean of the texts, from which learned directions
 # are seen, is computed again once a tenth more texts are there or the soul is opened: 7e-4 of it.
 NEAR = 2e-3

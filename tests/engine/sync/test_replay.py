@@ -42,6 +42,7 @@ from tests.engine.reteller import HOWS, PRESENT, ROLES, TEXTS, Reteller
 from tests.engine.sovereign import Sovereign
 from tests.engine.stage import ME, Stage, line
 from tests.engine.told import Told, replayed
+from tests.examples import sized
 from tests.fakes.at_once import AtOnce
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.images import FakeImages
@@ -440,7 +441,7 @@ def test_whatever_a_player_does_the_memory_is_a_replay_of_what_is_left(
     SOULMEM_TEST_LIVES=1000x200 looks at a thousand lives of up to two hundred steps. With each value of
     SOULMEM_TEST_LIVES_SEED (1, 2, ..) the lives are others, so that several processes share the work.
     """
-    lives, steps = map(int, (LONG or "25x30").split("x"))
+    lives, steps = map(int, (LONG or f"{sized(8, 100)}x30").split("x"))
     if LONG:
         monkeypatch.setattr(worker, "ThreadPoolExecutor", AtOnce)
     number = os.environ.get("SOULMEM_TEST_LIVES_SEED")

@@ -139,7 +139,7 @@ async def _lives(steps: list[tuple[str, int, int]]) -> None:
     [("say", 4, 0), ("say", 28, 0), ("edit", 0, 0), ("branch", 82, 9)]
 )  # she moves away and back
 @given(STEPS)
-@few(8, long=60)
+@few(5, long=60)
 def test_the_home_that_a_chat_told_last_is_the_one_that_holds(
     steps: list[tuple[str, int, int]],
 ) -> None:

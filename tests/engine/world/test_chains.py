@@ -1,6 +1,6 @@
 """Walks reach memories that no word of the query leads to, and explain the path.
 
-Chains of two to four steps hang on a name that five hundred other memories mention; no two members of a chain
+Chains of two to four steps hang on a name that hundreds of other memories mention; no two members of a chain
 share a word, so a search by text cannot reach their end.
 """
 
@@ -22,8 +22,8 @@ from soulmem.kernels.warm import installed_cache, warm
 from tests.engine.stage import ME, Stage
 from tests.examples import sized
 
-CHAINS = sized(20, 50)  # in each language
-DISTRACTORS = 500
+CHAINS = sized(10, 50)  # in each language
+DISTRACTORS = sized(250, 500)
 FIRST = 5  # places
 
 CUE = {"en": "lantern", "zh": "灯笼"}

@@ -154,7 +154,7 @@ async def compare(
 async def test_a_part_scores_as_the_whole(
     web: Callable[[int, int], Pairs], l1: float
 ) -> None:
-    nodes, seed = sized(8_000, 20_000), round(1 / l1)
+    nodes, seed = sized(4_000, 20_000), round(1 / l1)
     edges = await asyncio.to_thread(lambda: links(web(nodes, seed), seed))
     store = await asyncio.to_thread(WebStore, nodes, edges)
     await store.open()
@@ -162,7 +162,7 @@ async def test_a_part_scores_as_the_whole(
 
 
 async def test_and_on_the_real_store() -> None:
-    nodes = 1500
+    nodes = sized(700, 1500)
     edges = await asyncio.to_thread(lambda: links(near(nodes, 9), 9))
     store = SurrealStore("mem://")
     await store.open()

@@ -13,6 +13,7 @@ async function chipScene(settings = {}) {
     Object.assign(app.host.stored(), settings);
     mountRememberChips(app, say);
     await app.chatSync.syncNow();
+    replies['GET /fading'] = { memories: [], cursor: null };
     /** What is known of a message. @param {number} index @param {object} [about] */
     const thing = (index, about) => ({
         id: `k${index}`,
@@ -88,4 +89,44 @@ test('its pin keeps for ever, and its undo has the message forgotten', async () 
     assert.match(String(shown.toasts.at(-1)?.[1]), /Where is the key/);
     page.drawFrames();
     assert.equal(page.body.querySelector('.soulmem_will'), null);
+});
+
+/** A memory that will be gone soon. @param {object} [about] */
+const fading = about => ({
+    ...{ id: 'n1', kind: 'episode', text: 'A blue door.', reads_then: 'xxx', visibility: 0.5, visibility_then: 0.1 },
+    ...about,
+});
+
+test('what is about to be forgotten is asked about once a day, and can be kept', async () => {
+    const { replied, chips, page, take, replies, app, soul, tavern } = await chipScene();
+    tavern.chat.pop();
+    const pageOf = (/** @type {object[]} */ memories) => ({ memories, cursor: null });
+    replies['GET /fading'] = pageOf([fading({ id: 'n0', visibility: 0.1 }), fading({})]);
+    replies['GET /memories/n1'] = note({ revision: 2 });
+    await replied([]);
+    assert.match(chips()[0].textContent, /Mira is about to forget: “A blue door.”. Keep it\?/);
+    await page.get('.soulmem_will_pin').click();
+    await settle();
+    assert.deepEqual(take('PATCH /memories/n1').map(({ body }) => body.permanent), [true]);
+    assert.equal(app.settings().asked_to_keep[soul], new Date().toDateString());
+    assert.equal(take('GET /fading').length, 1);
+    await replied([]);
+    assert.equal(take('GET /fading').length, 0);
+});
+
+test('the first reply of a chat says what it has from an earlier one', async () => {
+    const { replied, chips, app, soul, tavern } = await chipScene();
+    const memory = (/** @type {string} */ id, /** @type {string} */ chat) => ({
+        ...{ id, text: `${id} text`, sources: [{ chat, slot: 's' }] },
+    });
+    const record = {
+        ...{ chat: app.chatSync.state.chat, soul, sent: ['n2', 'n3'] },
+        memories: [memory('n1', 'old'), memory('n2', app.chatSync.state.chat ?? ''), memory('n3', 'old')],
+    };
+    Object.assign(app.recaller, { last: () => record });
+    await replied([]);
+    assert.deepEqual(chips(), [], 'the newest message is the own');
+    tavern.chat.pop();
+    await replied([]);
+    assert.match(chips()[0]?.textContent ?? '', /From an earlier chat: “n3 text”/);
 });

@@ -13,9 +13,10 @@ const QUIZ = {
     result: {
         score: 0.5,
         asked: [
-            { memory: 'm1', question: 'Where hangs the ..?', answer: 'The key.', rank: 1 },
-            { memory: 'm2', question: 'Who sold ..?', answer: 'Bela.', rank: null },
+            { memory: 'm1', question: 'Where hangs the ..?', answer: 'The key.', rank: 1, told: 3 },
+            { memory: 'm2', question: 'Who sold ..?', answer: 'Bela.', rank: null, told: 2 },
         ],
+        never: [{ question: 'What did Osgood Tarrant give me?', told: 0 }],
     },
 };
 
@@ -37,8 +38,10 @@ async function checkScene(jobs = [QUIZ]) {
 
 test('the last result is there, what failed stands first with buttons that help', async () => {
     const { texts, page, take } = await checkScene();
-    assert.deepEqual(texts('.soulmem_check_score'), ['1 of 2 would be known.']);
+    assert.deepEqual(texts('.soulmem_check_score'), ['Of 2: 1 came, 0 met silence, 1 brought something else.']);
     assert.deepEqual(texts('.soulmem_quote_text'), ['Bela.', 'The key.']);
+    assert.deepEqual(texts('.soulmem_no').map(text => text.trim()), ['brought 2 other memories']);
+    assert.match(texts('.soulmem_check_never')[0], /nothing is told: “What did Osgood/);
     assert.equal(page.body.querySelectorAll('.soulmem_check_pin').length, 1);
     assert.equal(page.body.querySelectorAll('.soulmem_scores span').length, 1);
     await page.get('.soulmem_check_pin').click();
@@ -52,7 +55,7 @@ test('ten questions are asked by a job, and its score is added', async () => {
     await page.get('#soulmem_check_start').click();
     await settle();
     assert.deepEqual(take('POST /jobs')[0].body.kind, 'quiz');
-    assert.deepEqual(texts('.soulmem_check_score'), ['1 of 2 would be known.']);
+    assert.deepEqual(texts('.soulmem_check_score'), ['Of 2: 1 came, 0 met silence, 1 brought something else.']);
     assert.equal(page.get('#soulmem_check_stop').hidden, true);
 });
 
