@@ -33,16 +33,13 @@ _FEWEST = 50  # texts of a soul, from which on it tells which words are rare
 _AUTOMATIC = (Origin.CHAT, Origin.CARD)
 
 
-@dataclass(frozen=True, slots=True)
-class HomonymParams:
-    """When a text is clearly about one of two things of one name."""
-
-    # Deviations by which the text fits one description better than any other. Of 20 texts
-    # about fruit and firms of one name (en, zh) the right one was ahead by .45 to 4.8.
-    ahead: float = 0.3
-    # The same by shared words alone, in their rarity; a word that one text of a soul has
-    # in seven weighs 2.
-    ahead_by_words: float = 2.0
+# When a text is clearly about one of two things of one name.
+# Deviations by which the text fits one description better than any other. Of 20 texts
+# about fruit and firms of one name (en, zh) the right one was ahead by .45 to 4.8.
+_AHEAD = 0.3
+# The same by shared words alone, in their rarity; a word that one text of a soul has
+# in seven weighs 2.
+_AHEAD_BY_WORDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +67,6 @@ class HomonymWork:
 
     services: Services
     encoder: SituationEncoder
-    params: HomonymParams = HomonymParams()
 
     def __post_init__(self) -> None:
         # What was judged, so that what is not clear is not judged in every Idle.
@@ -106,9 +102,7 @@ class HomonymWork:
                 token,
                 world,
                 mind,
-                lambda current: _change(
-                    current, questions, encoded, current_time, self.params
-                ),
+                lambda current: _change(current, questions, encoded, current_time),
                 _AUTHOR,
             )
         judged.update(question.key for question in questions)
@@ -164,12 +158,11 @@ def _change(
     questions: Sequence[_Question],
     encoded: EncodedTexts | None,
     current_time: datetime,
-    params: HomonymParams,
 ) -> MindChange | None:
     """The mentions that are weakened: those of what a text clearly does not mean."""
     put: list[Edge] = []
     for question in questions:
-        meant = _meant(mind, question, encoded, params)
+        meant = _meant(mind, question, encoded)
         if meant is None or question.text not in mind.memories:
             continue
         for edge in mind.edges.of(question.text, EdgeKind.MENTIONS):
@@ -183,16 +176,15 @@ def _meant(
     mind: Mind,
     question: _Question,
     encoded: EncodedTexts | None,
-    params: HomonymParams,
 ) -> MemoryId | None:
     """Which of the things the text means; None where it is not clear."""
     keys = list(question.descriptions)
     if encoded is None:
-        fits, ahead = _shared_words(mind, question), params.ahead_by_words
+        fits, ahead = _shared_words(mind, question), _AHEAD_BY_WORDS
     else:
         rows = encoded.rows([question.says, *question.descriptions.values()])
         between = encoded.calibration.between(rows)
-        fits, ahead = between[0, 1:].tolist(), params.ahead
+        fits, ahead = between[0, 1:].tolist(), _AHEAD
     order = np.argsort(-np.asarray(fits), kind="stable")
     best, second = int(order[0]), int(order[1])
     return keys[best] if fits[best] - fits[second] >= ahead else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from weakref import WeakKeyDictionary
 
@@ -37,18 +37,13 @@ _TAGS = 12  # concepts kept as tags of a topic
 _CHANGED = 0.02  # share of texts that must change before topics are updated
 
 
-@dataclass(frozen=True, slots=True)
-class TopicWork:
-    """Which terms and associations topics are built from."""
-
-    seen: int = 3  # texts with the term; two may be chance
-    met: int = 2  # exchanges with both terms; one may be chance
-    strength: float = (
-        0.12  # 0..1, least strength of an association; four even pairs reach 0.17
-    )
-    nearest: int = 6  # strongest associations of a term; more would merge all topics
-    most: int = 4000  # most frequent terms; communities of so many take about 2 s
-    topics: TopicParams = field(default_factory=TopicParams)
+# Which terms and associations topics are built from.
+_SEEN = 3  # texts with the term; two may be chance
+_MET = 2  # exchanges with both terms; one may be chance
+_STRENGTH = 0.12  # 0..1, least strength of an association; four even pairs reach 0.17
+_NEAREST = 6  # strongest associations of a term; more would merge all topics
+_MOST = 4000  # most frequent terms; communities of so many take about 2 s
+_TOPICS = TopicParams()
 
 
 @dataclass(kw_only=True, eq=False)
@@ -56,7 +51,6 @@ class Topics:
     """Keeps the topics of souls equal to what their texts contain."""
 
     services: Services
-    params: TopicWork = TopicWork()
 
     def __post_init__(self) -> None:
         self._seen: WeakKeyDictionary[Mind, int] = (
@@ -88,9 +82,7 @@ class Topics:
         revision = mind.terms.incidence.revision
         links = await self._links(mind, None if run is None else run.report)
         before = await self.services.compute.run(_previous_topics, mind)
-        found_topics = await asyncio.to_thread(
-            topics_of, links, before, self.params.topics
-        )
+        found_topics = await asyncio.to_thread(topics_of, links, before, _TOPICS)
         async with world.writing as token:
             if mind not in world.minds.values():
                 return 0
@@ -118,32 +110,28 @@ class Topics:
         self, mind: Mind, report: ReportProgress | None
     ) -> dict[tuple[str, str], float]:
         """Association strengths of pairs of concepts, by their labels."""
-        terms = await self.services.compute.run(_frequent, mind, self.params)
+        terms = await self.services.compute.run(_frequent, mind)
         among, links = frozenset(terms), dict[tuple[str, str], float]()
         for start in range(0, len(terms), _PIECE):
             if report is not None:
                 report(start, len(terms), "concepts")
             piece = terms[start : start + _PIECE]
-            links.update(
-                await self.services.compute.run(
-                    _links_of, mind, piece, among, self.params
-                )
-            )
+            links.update(await self.services.compute.run(_links_of, mind, piece, among))
         return links
 
 
-def _frequent(mind: Mind, p: TopicWork) -> list[str]:
+def _frequent(mind: Mind) -> list[str]:
     """Keys of the terms that enough texts contain, most frequent first."""
     incidence = mind.terms.incidence
     place, _ = incidence.rows_of(np.arange(incidence.terms), _rows_that_count(mind))
     windows = np.bincount(place, minlength=incidence.terms)
-    often = np.flatnonzero(windows >= p.seen)
-    often = often[np.argsort(-windows[often], kind="stable")][: p.most]
+    often = np.flatnonzero(windows >= _SEEN)
+    often = often[np.argsort(-windows[often], kind="stable")][:_MOST]
     return [incidence.key(int(term)) for term in often]
 
 
 def _links_of(
-    mind: Mind, keys: Sequence[str], among: Collection[str], p: TopicWork
+    mind: Mind, keys: Sequence[str], among: Collection[str]
 ) -> dict[tuple[str, str], float]:
     """The strongest associations of these terms with terms of `among`; removed terms have none."""
     incidence = mind.terms.incidence
@@ -154,7 +142,7 @@ def _links_of(
         if term is None:
             continue
         met = associates(incidence, term, told, windows=windows)
-        strong = np.flatnonzero((met.strength >= p.strength) & (met.pair >= p.met))
+        strong = np.flatnonzero((met.strength >= _STRENGTH) & (met.pair >= _MET))
         order = strong[np.argsort(-met.strength[strong], kind="stable")]
         others = [
             (int(met.terms[index]), float(met.strength[index])) for index in order
@@ -165,7 +153,7 @@ def _links_of(
             if incidence.key(other) in among
         ]
         name = mind.terms.label(term)
-        for other, strength in near[: p.nearest]:
+        for other, strength in near[:_NEAREST]:
             first, second = sorted((name, mind.terms.label(other)))
             if first and first != second and not _overlap(first, second):
                 links[first, second] = strength
