@@ -198,6 +198,11 @@ def oldest_sillytavern() -> Check:
     )
 
 
+def background_checks(whole: bool) -> list[Check]:
+    """What nobody waits for as long as other tests run."""
+    return [*static_checks(), house_tests(whole), library_tests(whole)]
+
+
 def files_that_ran(shared: Path) -> Outcome:
     """Whether each file of end-to-end tests with a chosen test was taken by a run.
 
@@ -305,18 +310,18 @@ def perform_in_lanes(lanes: Sequence[Sequence[Check]]) -> list[Outcome]:
 def run_all(whole: bool) -> list[Outcome]:
     """Every check but those with a real language model: those of everyday, or the `whole` of them.
 
-    One lane reads the code, in the background. The second runs the tests in Python, and then drives a
-    browser until no file of end-to-end tests is left. The third drives one behind the tests that import
-    large libraries. At the end,
-    alone, run the tests that measure wall time.
+    One lane reads the code and runs the tests that import large libraries, in the background: what it has left
+    when the other tests in Python are over fills the time in which browsers wait. The second runs these tests,
+    and then drives a browser beside the third, which does nothing else, until no file of end-to-end tests is left.
+    At the end, alone, run the tests that measure wall time.
     """
     with TemporaryDirectory(prefix="soulmem-e2e-") as folder:
         shared = Path(folder)
         browser, *more = end_to_end_tests(shared, whole)
         lanes = [
-            [in_background(check) for check in (*static_checks(), house_tests(whole))],
+            [in_background(check) for check in background_checks(whole)],
             [parallel_tests(whole), *more],
-            [library_tests(whole), browser],
+            [browser],
         ]
         if whole:
             lanes[-1].append(oldest_sillytavern())

@@ -220,9 +220,15 @@ def loop_watch() -> Iterator[LoopWatch]:
     patch.undo()
 
 
+@pytest.fixture(scope="session")
+def waiting_guard() -> BlockBuster:
+    """Finds calls of soulmem that wait on the event loop, while it is active. Making one takes a millisecond."""
+    return BlockBuster(scanned_modules=["soulmem"])
+
+
 @pytest.fixture(autouse=True)
 def unblocked_loop(
-    request: pytest.FixtureRequest, loop_watch: LoopWatch
+    request: pytest.FixtureRequest, loop_watch: LoopWatch, waiting_guard: BlockBuster
 ) -> Iterator[None]:
     """Fail any test in which soulmem waits on the event loop, or any step of the loop computes over 50 ms.
 
@@ -231,11 +237,10 @@ def unblocked_loop(
     if request.node.get_closest_marker("e2e"):
         yield
         return
-    guard = BlockBuster(scanned_modules=["soulmem"])
-    guard.activate()
+    waiting_guard.activate()
     loop_watch.blocked.clear()
     yield
-    guard.deactivate()
+    waiting_guard.deactivate()
     if loop_watch.blocked:
         pytest.fail(
             "the event loop was blocked: " + "\n".join(loop_watch.blocked),

@@ -1,4 +1,4 @@
-"""Questions of a quiz: a sentence of a memory with its rarest words left out."""
+"""Questions of a quiz: a sentence of a memory with its rarest words left out, or as a player asks it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
+from soulmem.language.gists import gist_language, topic_of
+from soulmem.language.grammars import ENGLISH_CODE
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.segmentation import sentences
+from soulmem.language.word_lists import tables
 
 GAP = "___"
 
@@ -16,6 +20,8 @@ _FEWEST = 3  # words that say something: two to ask with, one to leave out
 _MANY = 5  # of which two are left out
 _LONGEST = 240  # characters of a sentence
 _ENDING = r"\w{0,2}"  # of a word in the text that its base form lacks: houses, played
+
+_LANGUAGES = (ENGLISH_CODE, "zh")  # with forms of a question
 
 Span = tuple[int, int]
 
@@ -78,3 +84,41 @@ def _places(sentence: str, key: str) -> Iterator[Span]:
 
 def _overlap(first: Span, second: Span) -> bool:
     return first[0] < second[1] and second[0] < first[1]
+
+
+def question_about(
+    quote: str, speaker: str, *, is_promise: bool, soul: str, player: str
+) -> str | None:
+    """A question that the quote answers, in its language; None where it is about nothing, or in another one.
+
+    speaker  who says the quote, `soul` and `player` to each other
+    """
+    language, topic = gist_language(quote), topic_of(quote)
+    if language not in _LANGUAGES or not topic:
+        return None
+    by = {soul: "yours", player: "mine"}.get(speaker, "others")
+    form = f"promise_{by}" if is_promise else by
+    if language == ENGLISH_CODE and topic[0].islower():
+        topic = f"the {topic}"
+    return _filled(_forms(language)[form], topic=topic, who=speaker or player)
+
+
+def question_about_nobody(language: str, is_known: Callable[[str], bool]) -> str | None:
+    """A question about somebody of whom nothing can be known; None where all of the names are known."""
+    forms = _forms(language if language in _LANGUAGES else _LANGUAGES[0])
+    name = next((name for name in forms["strangers"] if not is_known(name)), None)
+    return None if name is None else _filled(forms["never"], name=name)
+
+
+def _forms(language: str) -> Any:
+    return tables(language)["player_questions"]
+
+
+def _filled(form: str, **words: str) -> str:
+    """The form with these words, which may have braces of their own."""
+    parts = form.split("{")
+    out = [parts[0]]
+    for part in parts[1:]:
+        name, _, rest = part.partition("}")
+        out += [words[name], rest]
+    return "".join(out)

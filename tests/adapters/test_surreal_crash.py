@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -83,14 +84,19 @@ def damaged(folder: Path, part: str, how: str) -> None:
         file.write_bytes(data)
 
 
-@pytest.mark.parametrize("part", ["manifest", "sstables"])
 @pytest.mark.parametrize(
-    "how",
+    ("part", "how"),
     [
-        pytest.param("garbage", marks=pytest.mark.nightly),
-        "half",
-        pytest.param("empty", marks=pytest.mark.nightly),
-        "bits",
+        ("manifest", "half"),
+        ("sstables", "bits"),
+        *(
+            pytest.param(part, how, marks=pytest.mark.nightly)
+            for part, how in (
+                ("manifest", "bits"),
+                ("sstables", "half"),
+                *product(("manifest", "sstables"), ("garbage", "empty")),
+            )
+        ),
     ],
 )
 async def test_a_damaged_store_is_said_to_be_broken(

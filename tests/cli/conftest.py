@@ -61,10 +61,15 @@ def run_process(*argv: str, **environ: str) -> Ended:
 
 
 @pytest.fixture(scope="session")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def running_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of `running`."""
+    return tmp_path_factory.mktemp("sidecar")
+
+
+@pytest.fixture(scope="session")
+def running(running_folder: Path) -> Iterator[Client]:
     """A sidecar on a free port, for the whole session; it finds by words."""
-    folder = tmp_path_factory.mktemp("sidecar")
-    command = ("serve", "--port", "0", "--data", str(folder), "--json")
+    command = ("serve", "--port", "0", "--data", str(running_folder), "--json")
     with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as process:
         assert process.stdout is not None
         line = process.stdout.readline()

@@ -190,7 +190,15 @@ def test_ctrl_c_ends_it_in_words(running: Client, mira: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for others")
-@pytest.mark.parametrize("how", ["twice", "terminate", "int", "end of input"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        "twice",
+        "terminate",
+        pytest.param("int", marks=pytest.mark.nightly),
+        "end of input",
+    ],
+)
 def test_it_ends_though_nobody_reads_its_answers(
     running: Client, mira: str, how: str
 ) -> None:

@@ -18,6 +18,7 @@ import pytest
 from soulmem.cli.client import Client, Refused
 from tests.cli.chat_files import talk, write
 from tests.cli.conftest import Command, run_process, start_process
+from tests.examples import sized
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -211,7 +212,7 @@ def test_an_import_that_was_killed_goes_on_with_the_next_start(
     tmp_path: Path, command: Command
 ) -> None:
     """Of a bundle, in the middle: what is there afterwards is the whole of it."""
-    big = Path(write(tmp_path / "big.jsonl", talk(200)))
+    big = Path(write(tmp_path / "big.jsonl", talk(sized(120, 200))))
     file = tmp_path / "bel.jsonl"
     with serving(tmp_path / "one") as client:
         before = fill(client, big)
@@ -231,7 +232,7 @@ def test_an_import_that_was_killed_goes_on_with_the_next_start(
             "text": file.read_text("utf-8"),
         }
         job = client.ask("POST", "/import", body)["job"]
-        while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 80:
+        while client.ask("GET", f"/jobs/{job}")["progress"]["done"] < 40:
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()

@@ -50,42 +50,17 @@ def test_without_a_running_one_the_folder_is_opened_for_the_moment(
     assert "silver whistle" in second.out
 
 
-def test_a_folder_in_use_is_not_opened_twice(tmp_path: Path) -> None:
-    with start_process(
-        "serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE
-    ) as process:
-        assert process.stdout is not None
-        url = json.loads(process.stdout.readline())["url"]
-        ended = run_process(
-            "recall",
-            "x",
-            "--soul",
-            "Bel",
-            "--data",
-            str(tmp_path),
-            "--lang",
-            "en",
-            **BARE,
-        )
-        assert ended.code == 1
-        assert "already running" in ended.err
-        assert len(ended.err.strip().splitlines()) == 1
-        port = url.removesuffix("/v1").rpartition(":")[2]
-        ended = run_process(
-            "recall",
-            "x",
-            "--soul",
-            "B",
-            "--data",
-            str(tmp_path),
-            "--port",
-            port,
-            "--json",
-            **BARE,
-        )
-        assert ended.json()["error"] == "not_found"
-        process.terminate()
-        process.communicate()
+def test_a_folder_in_use_is_not_opened_twice(
+    running: Client, running_folder: Path
+) -> None:
+    where = ("--data", str(running_folder))
+    asked = ("recall", "x", "--soul", "Nobody at all", *where)
+    ended = run_process(*asked, "--lang", "en", **BARE)
+    assert ended.code == 1
+    assert "already running" in ended.err
+    assert len(ended.err.strip().splitlines()) == 1
+    ended = run_process(*asked, "--port", str(running.port), "--json", **BARE)
+    assert ended.json()["error"] == "not_found"
 
 
 @pytest.mark.skipif(
@@ -173,28 +148,16 @@ def test_a_folder_that_cannot_be_made_is_told(command: Command, tmp_path: Path) 
     assert "--data" in ended.err
 
 
-def test_serving_a_folder_twice_says_so_and_ends(tmp_path: Path) -> None:
-    with start_process(
-        "serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE
-    ) as process:
-        assert process.stdout is not None
-        url = json.loads(process.stdout.readline())["url"]
-        client = Client("127.0.0.1", int(url.removesuffix("/v1").rpartition(":")[2]))
-        until_open(client)
-        second = run_process(
-            "serve", "--port", "0", "--data", str(tmp_path), "--lang", "en", **BARE
-        )
-        assert second.code == 1
-        assert "already running on this data folder" in second.err
-        assert "Traceback" not in second.err
-        assert client.health()[0]["store"]["state"] == "ok"
-        process.terminate()
-        process.communicate()
-
-
-def until_open(client: Client) -> None:
-    """Wait until the store of a sidecar that has just been started is open."""
-    client.ask("GET", "/souls")
+def test_serving_a_folder_twice_says_so_and_ends(
+    running: Client, running_folder: Path
+) -> None:
+    running.ask("GET", "/souls")  # its store is open
+    where = ("--port", "0", "--data", str(running_folder))
+    second = run_process("serve", *where, "--lang", "en", **BARE)
+    assert second.code == 1
+    assert "already running on this data folder" in second.err
+    assert "Traceback" not in second.err
+    assert running.health()[0]["store"]["state"] == "ok"
 
 
 def test_a_temporary_one_that_is_not_awaited_any_longer_ends_too(

@@ -23,11 +23,11 @@ from soulmem.language.vocabularies import vocabulary
         ("Lentement, elle ouvrit la porte d'Édouard.", {"Édouard"}),
         ("Hier soir, Madame Perrin est partie avec nous.", {"Madame Perrin"}),
         ("Oui, Madame, je viens.", set()),
-        ("Вчера Агафья вернулась с Прохором.", {"Агафья", "Прохором"}),
-        ("Обещаю никому не говорить об этом.", set()),
         *(
             pytest.param(*one, marks=pytest.mark.nightly)  # a dictionary of each language takes 120 MB
             for one in (
+                ("Вчера Агафья вернулась с Прохором.", {"Агафья", "Прохором"}),
+                ("Обещаю никому не говорить об этом.", set()),
                 ("Cuéntame qué pasó anoche en Toledo.", {"Toledo"}),
                 ("Ayer María y yo fuimos a la playa.", {"María"}),
                 ("Prometo que não conto a ninguém.", set()),

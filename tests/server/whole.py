@@ -13,10 +13,11 @@ from typing import Any
 
 from soulmem.cli.client import Client
 from soulmem.domain.dialogue import text_hash
+from tests.examples import is_long_run
 
 REPOSITORY = Path(__file__).parents[2]
 ENVIRONMENT = {
-    "SOULMEM_EMBEDDER_MODEL": "fallback",
+    "SOULMEM_EMBEDDER_MODEL": "fallback" if is_long_run() else "none",
     "PYTHONUNBUFFERED": "1",
     "OMP_NUM_THREADS": "1",
 }

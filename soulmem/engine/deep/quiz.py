@@ -31,8 +31,12 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.gists import gist_language
-from soulmem.language.player_questions import question_about, question_about_nobody
-from soulmem.retrieval.quiz_questions import QuizQuestion, quiz_question
+from soulmem.retrieval.quiz_questions import (
+    QuizQuestion,
+    question_about,
+    question_about_nobody,
+    quiz_question,
+)
 
 _COUNT, _MOST = 10, 50  # questions
 _PLAIN = 0.6  # of the questions at most are about what is known of people

@@ -41,7 +41,7 @@ async def test_what_is_lived_is_consolidated_by_itself(stage: ModelStage) -> Non
     [
         pytest.param((1000,), marks=pytest.mark.nightly),
         (20, 120, 160, 240),
-        (100, 160, 220, 240),
+        pytest.param((100, 200, 300, 340), marks=pytest.mark.nightly),
     ],
 )
 async def test_an_old_chat_waits_until_it_is_asked_for(

@@ -27,7 +27,10 @@ async def plain() -> AsyncIterator[Stage]:
     await stage.stop()
 
 
-@pytest.mark.parametrize("probabilities", [(0.8, 0.2), (0.4, 0.3, 0.3)])
+@pytest.mark.parametrize(
+    "probabilities",
+    [pytest.param((0.8, 0.2), marks=pytest.mark.nightly), (0.4, 0.3, 0.3)],
+)
 async def test_a_reply_draws_one_action_and_always_the_same(
     plain: Stage, probabilities: tuple[float, ...]
 ) -> None:

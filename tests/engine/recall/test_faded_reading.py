@@ -230,7 +230,10 @@ def filler(exchanges: int) -> list[SentMessage]:
     return out
 
 
-@pytest.mark.parametrize("kind", [RecallType.QUIET, RecallType.NORMAL])
+@pytest.mark.parametrize(
+    "kind",
+    [pytest.param(RecallType.QUIET, marks=pytest.mark.nightly), RecallType.NORMAL],
+)
 async def test_after_a_life_of_3000_exchanges_what_is_asked_plainly_is_clear(
     stage: Stage, kind: RecallType
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.language.player_questions import question_about, question_about_nobody
+from soulmem.retrieval.quiz_questions import question_about, question_about_nobody
 
 
 @pytest.mark.parametrize(
