@@ -20,8 +20,6 @@ else:
     import tomli as tomllib
 
 FILE_NAME = "config.toml"
-# Settings of earlier versions, which had no effect. They are ignored, because old settings files contain them.
-RETIRED = frozenset({"llm.lead_base_url", "llm.lead_model", "llm.lead_api_key"})
 # Short names of two variables that are often used.
 SHORT_NAMES = {"SOULMEM_DATA": "store.data", "SOULMEM_TOKEN": "server.token"}
 
@@ -92,8 +90,6 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, _Sourced]:
             values[key] = _Sourced(
                 from_text(text, keys[key].type, key, f"the environment ({name})"), name
             )
-        elif name in map(variable, RETIRED):
-            continue
         elif name.split("_")[:2] in [
             ["SOULMEM", section.upper()] for section in SECTIONS
         ]:
@@ -115,8 +111,6 @@ def _from_file(config: Path | None, folder: Path) -> dict[str, _Sourced]:
             )
         for name, value in table.items():
             key = f"{section}.{name}"
-            if key in RETIRED:
-                continue
             setting = _keys().get(key)
             if setting is None:
                 names = ", ".join(each.name for each in fields(SECTIONS[section]))

@@ -5,8 +5,6 @@ TextTiling (Hearst 1997, https://aclanthology.org/J97-1003/) with sentence vecto
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,42 +12,37 @@ Floats = NDArray[np.floating]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class TopicChangeParams:
-    """Size of what is compared, and how deep a fall is a change.
-
-    Measured on bundled plain scenes of about four exchanges, joined at random: a third of the ends of scenes are
-    detected, and of 100 detected changes 59 (en), 71 (zh), 64 (ja) are ends, by chance 29. With two or three
-    exchanges on each side fewer are detected, and fewer of these are ends.
-    """
-
-    around: int = 1  # exchanges on each side of a gap
-    # Standard deviations by which the fall at a gap is above the mean of all gaps.
-    depth: float = 1.0
-    fewest: int = 8  # gaps at least; the mean of fewer says little
+# Size of what is compared, and how deep a fall is a change.
+#
+# Measured on bundled plain scenes of about four exchanges, joined at random: a third of the ends of scenes are
+# detected, and of 100 detected changes 59 (en), 71 (zh), 64 (ja) are ends, by chance 29. With two or three
+# exchanges on each side fewer are detected, and fewer of these are ends.
+AROUND = 1  # exchanges on each side of a gap
+# Standard deviations by which the fall at a gap is above the mean of all gaps.
+DEPTH = 1.0
+FEWEST = 8  # gaps at least; the mean of fewer says little
 
 
-def topic_changes(vectors: Floats, params: TopicChangeParams | None = None) -> Bools:
+def topic_changes(vectors: Floats) -> Bools:
     """Whether the topic changes before each exchange; bool[n]. Never before the first one, nor the last:
     whether one goes on with another topic shows one exchange later.
 
     vectors  float[n, d]  one for each exchange, in order; an exchange with a NaN is like none
     """
-    p = params or TopicChangeParams()
     n = len(vectors)
     out = np.zeros(n, np.bool_)
-    if n - 1 < p.fewest:
+    if n - 1 < FEWEST:
         return out
     filled = np.nan_to_num(np.asarray(vectors, np.float64))
     sums = np.concatenate([np.zeros((1, filled.shape[1])), np.cumsum(filled, axis=0)])
     gaps = np.arange(1, n)
-    before = sums[gaps] - sums[np.maximum(gaps - p.around, 0)]
-    behind = sums[np.minimum(gaps + p.around, n)] - sums[gaps]
+    before = sums[gaps] - sums[np.maximum(gaps - AROUND, 0)]
+    behind = sums[np.minimum(gaps + AROUND, n)] - sums[gaps]
     length = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
     likeness = np.einsum("ij,ij->i", before, behind) / np.maximum(length, 1e-9)
     likeness[length == 0] = 1.0  # nothing is known of one side
     fall = _rise(likeness[::-1])[::-1] + _rise(likeness) - 2.0 * likeness
-    bar = fall.mean() + p.depth * fall.std()
+    bar = fall.mean() + DEPTH * fall.std()
     left = np.concatenate([[np.inf], likeness[:-1]])
     right = np.concatenate([likeness[1:], [-np.inf]])
     lowest = (likeness <= left) & (likeness < right)

@@ -125,6 +125,10 @@ class StoreTooNew(StoreError):
     """The data folder was written by a newer SoulMem."""
 
 
+class StoreTooOld(StoreError):
+    """The data folder was written by an older SoulMem."""
+
+
 class StoreDamaged(StoreError):
     """A stored row cannot be read: what it belongs to is left as it is, and the rest is served.
 

@@ -30,7 +30,6 @@ from soulmem.engine.upkeep.backups import BackupSchedule
 from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.upkeep.closing import SoulClosing
 from soulmem.engine.upkeep.forgetting import ForgettingWork
-from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.attempts import Piece
@@ -78,7 +77,6 @@ class IdleWork:
     store_opening: StoreOpening
     writer: ChatWriter
     learner: Learner
-    rereader: Rereader
     joiner: Joiner
     co_recall_linker: CoRecallLinker
     homonyms: HomonymWork
@@ -132,7 +130,6 @@ class IdleWork:
             "memories": lambda: minds(
                 "working_memory", worlds(), lambda _, mind: self.learner.refresh(mind)
             ),
-            "rereadings": lambda: self.rereader.run_idle(worlds()),
             "joinings": lambda: self.joiner.run_idle(worlds(), source),
             "links": lambda: self.co_recall_linker.run_idle(worlds(), source),
             "periods": lambda: self.digest_writer.run_idle(worlds()),

@@ -61,7 +61,6 @@ from soulmem.engine.upkeep.backups import BackupSchedule
 from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.upkeep.closing import SoulClosing
 from soulmem.engine.upkeep.forgetting import ForgettingWork
-from soulmem.engine.upkeep.rereading import Rereader
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService, ModelSource
 from soulmem.engine.vectors.model_fetching import ModelFetching
@@ -168,7 +167,7 @@ def wire_engine(ports: Ports) -> Engine:
     )
     writer = ChatWriter(services)
     souls = SoulService(
-        services,
+        services=services,
         writer=writer,
         images=snapshots,
         tokens=embedding.tokens,
@@ -176,7 +175,7 @@ def wire_engine(ports: Ports) -> Engine:
     )
     learner = Learner(services, params=params.learning)
     chats = ChatService(
-        services,
+        services=services,
         writer=writer,
         on_settled=learner.teach_settled,
         on_new_texts=embedding.wake,
@@ -184,7 +183,7 @@ def wire_engine(ports: Ports) -> Engine:
     )
     streams = Streams(services, minutes=params.digests.highlight_minutes)
     recaller = Recaller(
-        services,
+        services=services,
         embedding=embedding,
         learner=learner,
         params=params.recall,
@@ -216,29 +215,29 @@ def wire_engine(ports: Ports) -> Engine:
         trust=consolidator.trust,
     )
     digest_writer = DigestWriter(
-        services,
+        services=services,
         wording=DigestWording(services, llm_calls=consolidator.llm_calls),
         params=params.digests,
     )
-    deletions = DeletionRequests(services, memories=memories)
+    deletions = DeletionRequests(services=services, memories=memories)
     jobs = Jobs(ports.spool, souls.get, events)
     imports = ImportJobs(
         jobs=jobs,
         chats=ChatImport(chats=chats, compute=compute),
-        lore=LoreImport(services, writer=writer),
-        bundles=BundleImport(services, learner=learner, embedding=embedding),
+        lore=LoreImport(services=services, writer=writer),
+        bundles=BundleImport(services=services, learner=learner, embedding=embedding),
         embedding=embedding,
     )
     fetching = ModelFetching(fetcher=ports.fetcher, embedding=embedding, jobs=jobs)
     assistant = Assistant(
-        services,
+        services=services,
         jobs=jobs,
         llm_calls=consolidator.llm_calls,
         context_tokens=llms.context_tokens,
         tools=lambda: tools,
     )
     tools = Tools(
-        services,
+        services=services,
         memories=memories,
         recaller=recaller,
         deletions=deletions,
@@ -249,14 +248,14 @@ def wire_engine(ports: Ports) -> Engine:
     )
     joiner = Joiner(services, encoder=embedding.encoder)
     stated_names = StatedNames(services)
-    topics = Topics(services)
-    forgetting = ForgettingWork(services)
+    topics = Topics(services=services)
+    forgetting = ForgettingWork(services=services)
     purge = BinPurge(services, on_purged=embedding.tokens.tidy, params=params.bin)
     backups = BackupSchedule(
-        services, backups=ports.backups, daily=params.daily_backups
+        services=services, backups=ports.backups, daily=params.daily_backups
     )
     work_on_request = ConsolidationJobs(
-        services,
+        services=services,
         learner=learner,
         digest_writer=digest_writer,
         consolidator=consolidator,
@@ -265,7 +264,7 @@ def wire_engine(ports: Ports) -> Engine:
         jobs,
         work_on_request.job_kinds(),
         ReplayJob(
-            services,
+            services=services,
             consolidator=consolidator,
             joiner=joiner,
             stated_names=stated_names,
@@ -274,12 +273,12 @@ def wire_engine(ports: Ports) -> Engine:
             llm_calls=consolidator.llm_calls, trust=consolidator.trust
         ).job_kinds(),
         DeepRecall(
-            services,
+            services=services,
             recaller=recaller,
             llm_calls=consolidator.llm_calls,
             recall=params.recall,
         ).job_kinds(),
-        Quiz(services, recaller=recaller, recall=params.recall).job_kinds(),
+        Quiz(services=services, recaller=recaller, recall=params.recall).job_kinds(),
         assistant.job_kinds(),
         imports.job_kinds(),
         topics.job_kinds(),
@@ -302,17 +301,16 @@ def wire_engine(ports: Ports) -> Engine:
         store_opening=store_opening,
         writer=writer,
         learner=learner,
-        rereader=Rereader(compute, services.attempts),
         joiner=joiner,
-        co_recall_linker=CoRecallLinker(services),
-        homonyms=HomonymWork(services, encoder=embedding.encoder),
+        co_recall_linker=CoRecallLinker(services=services),
+        homonyms=HomonymWork(services=services, encoder=embedding.encoder),
         stated_names=stated_names,
         forgetting=forgetting,
         shelving=DigestShelving(services),
         topics=topics,
         bin=purge,
         closing=SoulClosing(
-            services,
+            services=services,
             embedding=embedding,
             snapshots=snapshots,
             jobs=jobs,
@@ -322,7 +320,7 @@ def wire_engine(ports: Ports) -> Engine:
         snapshots=snapshots,
         backups=backups,
         consolidator=consolidator,
-        rewording=Rewording(services, llm_calls=consolidator.llm_calls),
+        rewording=Rewording(services=services, llm_calls=consolidator.llm_calls),
         digest_writer=digest_writer,
         streams=streams,
         settle_after=timedelta(seconds=params.settle_after),
@@ -345,7 +343,7 @@ def wire_engine(ports: Ports) -> Engine:
         ),
         roulette=Roulette(services, weight=params.ranking.weight),
         feedback=FeedbackService(
-            services, trace_of=recaller.trace, asked_in=recaller.unit_query
+            services=services, trace_of=recaller.trace, asked_in=recaller.unit_query
         ),
         history=History(services),
         deletions=deletions,
@@ -353,7 +351,7 @@ def wire_engine(ports: Ports) -> Engine:
         streams=streams,
         jobs=jobs,
         imports=imports,
-        exports=BundleExport(services, learner=learner),
+        exports=BundleExport(services=services, learner=learner),
         llms=llms,
         model_choice=ModelChooser(
             llms=llms,

@@ -101,7 +101,7 @@ def opinion_values(opinion: Opinion) -> dict[str, Any]:
 
 
 def opinion_of_values(values: Any) -> Opinion:
-    """The opinion that `opinion_values` described; further keys of older versions are ignored."""
+    """The opinion that `opinion_values` described."""
     return msgspec.convert(values, Opinion)
 
 
@@ -151,7 +151,7 @@ def _mark(anchor: Anchor) -> str:
 
 
 def fading_of_values(values: Any) -> FadingRecord:
-    """The record that `fading_values` described; further keys of newer versions are ignored."""
+    """The record that `fading_values` described."""
     return msgspec.convert(values, FadingRecord)
 
 

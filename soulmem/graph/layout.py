@@ -12,7 +12,6 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from zlib import crc32
 
@@ -38,37 +37,30 @@ _ON_INNER = 2 * len(_INNER)
 RINGS = _ON_INNER + 2 * len(_OUTER)
 
 
-@dataclass(frozen=True, slots=True)
-class LayoutParams:
-    """How a graph is laid out."""
-
-    seed: int = (
-        7  # of the first places, and of the order in which communities are found
-    )
-    rounds: int = 50  # of the forces; the library's default
-    whole: int = 120  # nodes up to which all forces between all nodes cost some 50 ms
-    gap: float = 1.3  # distance of neighbouring discs, in sums of their radii
-    # Pull on what hangs together with nothing else, as a share of a link's: enough that it does not fly away.
-    pull: float = 0.2
+# How a graph is laid out.
+_SEED = 7  # of the first places, and of the order in which communities are found
+_ROUNDS = 50  # of the forces; the library's default
+_WHOLE = 120  # nodes up to which all forces between all nodes cost some 50 ms
+_GAP = 1.3  # distance of neighbouring discs, in sums of their radii
+# Pull on what hangs together with nothing else, as a share of a link's: enough that it does not fly away.
+_PULL = 0.2
 
 
 def layout_of(
     nodes: Iterable[str],
     links: Iterable[tuple[str, str]],
-    params: LayoutParams | None = None,
 ) -> dict[str, Point]:
     """A place for each node, x and y in 0..1; the same for the same graph, in whatever order it comes.
 
     Links count once in either direction; those of a node to itself or to none of `nodes` are ignored. Imports
     networkx, and takes half a second for 1,000 nodes: call it off the event loop.
     """
-    p = params or LayoutParams()
     ids = sorted(set(nodes))
     graph = _graph(ids, links)
     single = sorted(node for node, degree in graph.degree() if not degree)
     graph.remove_nodes_from(single)
-    is_small = graph.number_of_nodes() <= p.whole
-    places = _sprung(graph, p) if is_small else _by_communities(graph, p)
+    is_small = graph.number_of_nodes() <= _WHOLE
+    places = _sprung(graph) if is_small else _by_communities(graph)
     points = _in_square({**places, **_around(places, single)})
     return {ids[node]: point for node, point in points.items()}
 
@@ -133,7 +125,7 @@ def _graph(ids: Sequence[str], links: Iterable[tuple[str, str]]) -> networkx.Gra
     return graph
 
 
-def _sprung(graph: networkx.Graph[int], p: LayoutParams) -> Places:
+def _sprung(graph: networkx.Graph[int]) -> Places:
     """Places by springs, in units of the mean distance of linked nodes; parts of the graph stay together."""
     import networkx
 
@@ -145,20 +137,20 @@ def _sprung(graph: networkx.Graph[int], p: LayoutParams) -> Places:
     tied = graph
     if len(parts) > 1:
         tied = graph.copy()
-        tied.add_weighted_edges_from((_HUB, part, p.pull) for part in sorted(parts))
+        tied.add_weighted_edges_from((_HUB, part, _PULL) for part in sorted(parts))
     found: Mapping[int, NDArray[np.float64]] = networkx.spring_layout(
-        tied, iterations=p.rounds, seed=p.seed, method="force"
+        tied, iterations=_ROUNDS, seed=_SEED, method="force"
     )
     lengths = [float(np.linalg.norm(found[a] - found[b])) for a, b in links]
     unit = float(np.mean(lengths)) if lengths else 1.0
     return {node: np.asarray(found[node], np.float64) / (unit or 1.0) for node in nodes}
 
 
-def _by_communities(graph: networkx.Graph[int], p: LayoutParams) -> Places:
+def _by_communities(graph: networkx.Graph[int]) -> Places:
     """Places by springs among communities, and within each."""
     import networkx
 
-    groups = networkx.community.louvain_communities(graph, seed=p.seed)
+    groups = networkx.community.louvain_communities(graph, seed=_SEED)
     members = sorted((sorted(group) for group in groups), key=_largest_first)
     name = {node: group[0] for group in members for node in group}
     quotient: networkx.Graph[int] = networkx.Graph()
@@ -169,10 +161,10 @@ def _by_communities(graph: networkx.Graph[int], p: LayoutParams) -> Places:
             count = quotient.get_edge_data(a, b, {"weight": 0.0})["weight"]
             quotient.add_edge(a, b, weight=count + 1.0)
     radius = {group[0]: math.sqrt(len(group)) for group in members}
-    centers = _spread(_sprung(quotient, p), radius, p)
+    centers = _spread(_sprung(quotient), radius)
     out: Places = {}
     for group in members:
-        inner = _sprung(networkx.Graph(graph.subgraph(group)), p)
+        inner = _sprung(networkx.Graph(graph.subgraph(group)))
         out.update(_in_disc(inner, centers[group[0]], radius[group[0]]))
     return out
 
@@ -181,7 +173,7 @@ def _largest_first(group: Sequence[int]) -> tuple[int, int]:
     return -len(group), group[0]
 
 
-def _spread(centers: Places, radius: Mapping[int, float], p: LayoutParams) -> Places:
+def _spread(centers: Places, radius: Mapping[int, float]) -> Places:
     """The centers so far apart that the disc of a community seldom covers its neighbour's."""
     if len(centers) < 2:
         return centers
@@ -190,7 +182,7 @@ def _spread(centers: Places, radius: Mapping[int, float], p: LayoutParams) -> Pl
     radii = np.asarray([radius[key] for key in keys])
     distance = np.linalg.norm(places[:, None] - places[None, :], axis=2)
     np.fill_diagonal(distance, np.inf)
-    wanted = p.gap * (radii[:, None] + radii[None, :])
+    wanted = _GAP * (radii[:, None] + radii[None, :])
     factor = float(np.median((wanted / np.maximum(distance, 1e-9)).max(axis=1)))
     return {key: place * factor for key, place in centers.items()}
 

@@ -33,9 +33,7 @@ def packed_fading(record: FadingRecord) -> list[Any]:
 
 def unpacked_fading(values: list[Any], memory: MemoryId, soul: SoulId) -> FadingRecord:
     """Inverse of `packed_fading`."""
-    # A record of an older version has no reply at its end
-    wording, units, anchors, own_units, own_anchors, reworded, retold = values[:7]
-    reply = values[7] if len(values) > 7 else None
+    wording, units, anchors, own_units, own_anchors, reworded, retold, reply = values
     return FadingRecord(
         memory=memory,
         soul=soul,

@@ -151,9 +151,10 @@ class Store(Protocol):
     """
 
     async def open(self) -> None:
-        """Open or create, migrate the schema.
+        """Open or create, making the tables of a new store.
 
-        Raises StoreLocked (another process has it), StoreReadOnly, StoreFull, StoreTooNew or StoreBroken.
+        Raises StoreLocked (another process has it), StoreReadOnly, StoreFull, StoreTooNew, StoreTooOld or
+        StoreBroken.
         """
 
     async def close(self) -> None:

@@ -159,36 +159,31 @@ def spread_energy(
             terms = np.concatenate([terms, new])
 
 
+@dataclass(eq=False)
 class _Sources:
     """What terms and groups that fire pass their energy on to."""
 
-    def __init__(
-        self,
-        incidence: Incidence,
-        visible: Bools,
-        windows: Windows,
-        params: AssociationParams,
-        related: Related | None,
-        base: BaseActivation | None,
-        groups: TermGroups,
-    ) -> None:
-        self._incidence, self._visible, self._windows = incidence, visible, windows
-        self._params = params
-        self._related, self._base, self._groups = related, base, groups
+    incidence: Incidence
+    visible: Bools
+    windows: Windows
+    params: AssociationParams
+    related: Related | None
+    base: BaseActivation | None
+    groups: TermGroups
 
     def key(self, number: int) -> str:
         """What orders terms of equal energy; groups come first."""
-        is_group = number >= self._groups.first
-        return "" if is_group else self._incidence.key(number)
+        is_group = number >= self.groups.first
+        return "" if is_group else self.incidence.key(number)
 
     def associates(self, numbers: Sequence[int]) -> list[Associates]:
         """For each of these numbers what its energy goes to."""
-        terms = [number for number in numbers if number < self._groups.first]
+        terms = [number for number in numbers if number < self.groups.first]
         of_terms = dict(zip(terms, self._of_terms(terms), strict=True))
         return [
-            self._groups.with_groups(number, of_terms[number])
+            self.groups.with_groups(number, of_terms[number])
             if number in of_terms
-            else self._groups.members(number)
+            else self.groups.members(number)
             for number in numbers
         ]
 
@@ -196,16 +191,16 @@ class _Sources:
         """The terms that each occurs with or is related to, stronger where these are active by themselves."""
         if not terms:
             return []
-        seen = self._visible, self._params.cooccurrence, self._windows
-        found = all_associates(self._incidence, terms, *seen)
-        if self._related is not None:
-            counts, _ = self._incidence.window_counts(self._visible, self._windows)
+        seen = self.visible, self.params.cooccurrence, self.windows
+        found = all_associates(self.incidence, terms, *seen)
+        if self.related is not None:
+            counts, _ = self.incidence.window_counts(self.visible, self.windows)
             found = [
                 _with_related(met, weights, counts)
-                for met, weights in zip(found, self._related(terms), strict=True)
+                for met, weights in zip(found, self.related(terms), strict=True)
             ]
-        if self._base is not None and self._params.base > 0:
-            found = _by_activation(found, self._base, self._params.base)
+        if self.base is not None and self.params.base > 0:
+            found = _by_activation(found, self.base, self.params.base)
         return found
 
 

@@ -113,15 +113,12 @@ class Calibration:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class WordParams:
-    """Shared words on the scale of `Calibration.fit`, used where there are no vectors."""
-
-    # Near lines cover .41 to 1 of a situation's words, others .39 at most (98 of 100, en; .16 in zh).
-    # 0..1, share of a situation's word weight at which the fit is `level`
-    half: float = 0.45
-    level: float = 3.4  # fit
-    slope: float = 12.0  # fit per share
+# Shared words on the scale of `Calibration.fit`, used where there are no vectors.
+# Near lines cover .41 to 1 of a situation's words, others .39 at most (98 of 100, en; .16 in zh).
+# 0..1, share of a situation's word weight at which the fit is `level`
+_HALF = 0.45
+_LEVEL = 3.4  # fit
+_SLOPE = 12.0  # fit per share
 
 
 def word_fit(
@@ -129,14 +126,12 @@ def word_fit(
     situations: Sequence[Iterable[str]],
     frequency: Callable[[str], int],
     texts: int,
-    params: WordParams | None = None,
 ) -> Floats:
     """As `Calibration.fit`, from tokens: the share of a situation's word weight that each line contains.
 
     `frequency` gives the number of the soul's `texts` with a token. The neutral texts are counted too, as a
     soul of three memories is too few to estimate rarity.
     """
-    p = params or WordParams()
     weight = rarity(frequency, texts)
     out = np.zeros((len(lines), len(situations)), np.float32)
     line_words = [set(tokens) for tokens in lines]
@@ -146,7 +141,7 @@ def word_fit(
         for row, words in enumerate(line_words):
             shared = sum(weights[token] for token in words & weights.keys())
             out[row, column] = shared / whole if whole else 0.0
-    return np.asarray(p.level + p.slope * (out - p.half), np.float32)
+    return np.asarray(_LEVEL + _SLOPE * (out - _HALF), np.float32)
 
 
 def rarity(frequency: Callable[[str], int], texts: int) -> Callable[[str], float]:

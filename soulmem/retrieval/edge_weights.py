@@ -42,16 +42,12 @@ class EdgeWeightParams:
     fact: float = 0.5  # added to the factor of a fact whose text matches the query fully; design 3
 
 
-@dataclass(frozen=True, slots=True)
-class RelationParams:
-    """Factors of relations by what they say, 0..1, in spreading activation; those not named weigh 1.
-
-    Decisions: no measured set has such facts. They are no more than 1, as a sure relation passes on all it may.
-    """
-
-    contrast: float = 0.5  # what something is not tells half as much of it
-    # where the query asks why, of what is no cause, on top; what says the same only leads to another name
-    not_asked: float = 0.5
+# Factors of relations by what they say, 0..1, in spreading activation; those not named weigh 1.
+#
+# Decisions: no measured set has such facts. They are no more than 1, as a sure relation passes on all it may.
+_CONTRAST = 0.5  # what something is not tells half as much of it
+# where the query asks why, of what is no cause, on top; what says the same only leads to another name
+_NOT_ASKED = 0.5
 
 
 def edge_weights(
@@ -96,14 +92,11 @@ def class_factors(
     return out
 
 
-def relation_factor(
-    says: RelationClass, *, asks_why: bool, params: RelationParams | None = None
-) -> float:
+def relation_factor(says: RelationClass, *, asks_why: bool) -> float:
     """The factor of a relation in spreading activation, 0..1, by what it says and what the query asks."""
-    p = params or RelationParams()
-    factor = p.contrast if says is RelationClass.CONTRAST else 1.0
+    factor = _CONTRAST if says is RelationClass.CONTRAST else 1.0
     is_asked = not asks_why or says in (RelationClass.CAUSE, RelationClass.SAME)
-    return factor if is_asked else factor * p.not_asked
+    return factor if is_asked else factor * _NOT_ASKED
 
 
 def restart_in(

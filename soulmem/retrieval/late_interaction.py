@@ -17,14 +17,11 @@ Doubles = NDArray[np.float64]
 Positions = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class LateParams:
-    """How token matches make a score. Flat: beside .3 to .7; around 2 to 4."""
-
-    beside: float = 0.5  # weight of the match that a neighbour in the chat may lend
-    # How many times as long as a memory the query is where its side counts alone, and where the memory's does.
-    even: float = 1.0
-    around: float = 3.0
+# How token matches make a score. Flat: beside .3 to .7; around 2 to 4.
+_BESIDE = 0.5  # weight of the match that a neighbour in the chat may lend
+# How many times as long as a memory the query is where its side counts alone, and where the memory's does.
+_EVEN = 1.0
+_AROUND = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,6 @@ def late_scores(
     idf: Floats,
     length: NDArray[np.int64],
     sample: Sample,
-    params: LateParams | None = None,
 ) -> LateScores:
     """The scores of one text of the query.
 
@@ -70,15 +66,14 @@ def late_scores(
     idf      float32[q]
     length   int64[m]       tokens of each memory, 0 without token states
     """
-    p = params or LateParams()
     share = idf / max(float(idf.sum()), 1e-9)
     own = standardise(share @ best, sample.weight)
     wide = standardise(share @ wide_matches(best, sample.before), sample.weight)
     following = wide[sample.after]
     following[sample.after < 0] = wide[sample.after < 0]
     following = np.where(np.isnan(following), wide, following)
-    forward = standardise(own + p.beside * (wide + following), sample.weight)
-    turned = _turned(best.shape[0], length, sample.weight, p)
+    forward = standardise(own + _BESIDE * (wide + following), sample.weight)
+    turned = _turned(best.shape[0], length, sample.weight)
     if turned == 0.0:
         return LateScores(forward, own)
     backward = standardise(covered, sample.weight)
@@ -105,12 +100,10 @@ def standardise(values: NDArray[np.floating], weight: Doubles) -> Doubles:
     return np.asarray((out - mean) * scale, np.float64)
 
 
-def _turned(
-    tokens: int, length: NDArray[np.int64], weight: Doubles, p: LateParams
-) -> float:
+def _turned(tokens: int, length: NDArray[np.int64], weight: Doubles) -> float:
     """How far the side of the memory counts, 0..1."""
     counted = weight * (length > 0)
     if not counted.any():
         return 0.0
     mean = float((counted * length).sum() / counted.sum())
-    return float(np.clip((tokens / mean - p.even) / (p.around - p.even), 0.0, 1.0))
+    return float(np.clip((tokens / mean - _EVEN) / (_AROUND - _EVEN), 0.0, 1.0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,17 +20,14 @@ _FEW_CHANGED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Params:
-    """BM25 constants, k1 as in Lucene; b from .3 to .5 and sharpness from .5 to 1 score alike."""
-
-    k1: float = 1.2  # > 0, saturation of repeated words
-    # 0..1, discount of long texts. Lucene has .75; but a long message of a chat has more content than a short
-    # one, and at .75 short ones displaced it.
-    b: float = 0.4
-    # >= 0, extra weight of rare words beyond idf: in a chat of some hundred messages everyday words are rare
-    # enough that three of them would outweigh a name.
-    sharpness: float = 0.5
+# BM25 constants, k1 as in Lucene; b from .3 to .5 and sharpness from .5 to 1 score alike.
+K1 = 1.2  # > 0, saturation of repeated words
+# 0..1, discount of long texts. Lucene has .75; but a long message of a chat has more content than a short
+# one, and at .75 short ones displaced it.
+B = 0.4
+# >= 0, extra weight of rare words beyond idf: in a chat of some hundred messages everyday words are rare
+# enough that three of them would outweigh a name.
+SHARPNESS = 0.5
 
 
 class LexicalIndex:
@@ -46,8 +42,7 @@ class LexicalIndex:
     Adding or dropping a row costs what its own tokens cost. Not safe for concurrent use.
     """
 
-    def __init__(self, params: Bm25Params | None = None) -> None:
-        self._params = params or Bm25Params()
+    def __init__(self) -> None:
         self._postings = Postings()
         self._lengths = np.zeros(64, np.float32)
         # whether each row is stored, with or without tokens
@@ -182,11 +177,9 @@ class LexicalIndex:
         return {"lengths": self._lengths, "held": self._held, **self._postings.packed()}
 
     @classmethod
-    def unpacked(
-        cls, arrays: Mapping[str, NDArray[Any]], params: Bm25Params | None = None
-    ) -> LexicalIndex:
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> LexicalIndex:
         """The index that was packed. It keeps the arrays; those it writes to are copied if they are read-only."""
-        out = cls(params)
+        out = cls()
         out._postings = Postings.unpacked(arrays)
         out._lengths, out._held = (
             array if array.flags.writeable else array.copy()
@@ -218,11 +211,11 @@ class LexicalIndex:
         """Factor of each token by `sharpness`, 0..1; 1 for one that a single row contains."""
         n, frequency = max(self._count, 1), np.diff(occurrences.starts)
         rarity = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) / np.log1p(n)
-        return np.asarray(np.maximum(rarity, 0.0) ** self._params.sharpness, np.float32)
+        return np.asarray(np.maximum(rarity, 0.0) ** SHARPNESS, np.float32)
 
     def _discount(self, mean: float) -> tuple[np.float32, np.float32]:
         """What the discount of a text is without length, and more for each token; `mean` length of the texts."""
-        k1, b = self._params.k1, self._params.b
+        k1, b = K1, B
         return np.float32(k1 * (1 - b)), np.float32(k1 * b / mean)
 
 

@@ -12,8 +12,6 @@ from soulmem.language.habit_sentences import StatedHabit
 
 CARD = "card"  # source of statements of the card
 _WORLD, _STORE = "world: ", "store: "
-# Parts of a card that are in every prompt. Older versions made notes of them, which repeated the prompt.
-PROMPT_PARTS = frozenset({"description", "personality", "scenario", "first message"})
 
 
 def world_source(title: str) -> str:

@@ -1,4 +1,4 @@
-"""Compressed texts come back equal, and plain ones of older stores are read."""
+"""Compressed texts come back equal."""
 
 from __future__ import annotations
 
@@ -13,10 +13,6 @@ from soulmem.adapters.surreal.compressed import packed_text, unpacked_text
 def test_a_text_comes_back(value: dict[str, object]) -> None:
     data = json.dumps(value, ensure_ascii=False).encode()
     assert unpacked_text(packed_text(data)) == data
-
-
-def test_a_plain_text_is_read() -> None:
-    assert unpacked_text('{"id": "v1"}') == b'{"id": "v1"}'
 
 
 def test_a_text_that_repeats_itself_takes_less_room() -> None:

@@ -17,12 +17,15 @@ from soulmem.adapters.backup_folder import Backup, BackupFolder
 from soulmem.adapters.surreal.kept import MARKER, KeptStore
 from soulmem.adapters.surreal.lock import is_locked
 from soulmem.adapters.surreal.restoring import restore_store
+from soulmem.adapters.surreal.schema import VERSION
 from soulmem.domain.errors import (
     NotFound,
     StoreBroken,
     StoreError,
     StoreFull,
     StoreLocked,
+    StoreTooNew,
+    StoreTooOld,
 )
 from soulmem.ports.store import Change
 from tests.adapters.surreal_tools import settled
@@ -246,7 +249,20 @@ async def test_a_new_place_is_no_damage(tmp_path: Path) -> None:
     assert await place.found() == []  # and the same version makes no copy at a start
 
 
-@pytest.mark.parametrize("was", [None, "not json", {"engine": "2.0.0"}, {"schema": 1}])
+@pytest.mark.parametrize("schema", [VERSION - 1, VERSION + 1])
+async def test_a_store_of_another_schema_is_not_even_opened(
+    place: Place, schema: int
+) -> None:
+    marker = place.data / MARKER
+    marked = json.loads(marker.read_text())
+    marker.write_text(json.dumps({**marked, "schema": schema}))
+    files, backups = place.files(), await place.found()
+    with pytest.raises((StoreTooOld, StoreTooNew), match=str(schema)):
+        await place.store().open()
+    assert (place.files(), await place.found()) == (files, backups)
+
+
+@pytest.mark.parametrize("was", [None, "not json", {"engine": "2.0.0"}])
 async def test_another_version_takes_over_only_after_a_copy(
     place: Place, was: Any
 ) -> None:

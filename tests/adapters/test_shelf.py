@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from soulmem.adapters.surreal import SurrealStore, shelf
-from soulmem.adapters.surreal.compressed import packed
-from soulmem.adapters.surreal.rows import MEMORIES
+from soulmem.adapters.surreal import SurrealStore
 from soulmem.domain.errors import StoreError
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory
@@ -113,32 +110,6 @@ async def test_a_change_of_one_soul_does_not_read_the_shelves_of_others(
         await store.commit(Change(OWNER, drop_memories=[there.id]))
         assert await stored(store) == {here.id: replace(here, revision=5)}
         assert await store.memories(OWNER, OTHER) == []
-
-
-async def test_a_row_of_an_older_store_is_read_and_left(url: str) -> None:
-    old, row = memory("mem-1"), None
-    async with opened(url) as store:
-        await store.commit(Change(OWNER, souls=[soul()], put_memories=[old]))
-    async with raw(url) as run:
-        sql = f"SELECT VALUE {MEMORIES.line} FROM memory;"
-        ((line,),) = await run(sql)
-        _, *values = json.loads(line)
-        fields = dict(zip(MEMORIES.fields, values, strict=True))
-        row = {name: value for name, value in fields.items() if value is not None}
-        data = b"1" + packed(json.dumps(row).encode(), shelf._COMMON)
-        put = "UPSERT type::record('shelf', $id) CONTENT { data: $data };"
-        await run(put, id=[OWNER, SOUL, "mem-1"], data=data)
-        await run("DELETE memory;")
-    async with opened(url) as store:
-        assert await stored(store) == {"mem-1": old}
-        await store.commit(Change(OWNER, put_memories=[memory("mem-2")]))
-        await store.shelve(OWNER, SOUL, [MemoryId("mem-2")])
-    assert list(await shelf_rows(url)) == ["+00000001", "mem-1"]
-    async with opened(url) as store:
-        changed = replace(old, revision=9)
-        await store.commit(Change(OWNER, put_memories=[changed]))
-        assert await stored(store) == {"mem-1": changed, "mem-2": memory("mem-2")}
-    assert list(await shelf_rows(url)) == ["+00000001"]
 
 
 async def test_a_change_that_is_refused_leaves_the_shelf_as_it_is(url: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,23 +14,17 @@ import pytest
 from soulmem.adapters.surreal import SurrealStore, embedded
 from soulmem.adapters.surreal import connection as connection_module
 from soulmem.adapters.surreal.embedded import EmbeddedLink
-from soulmem.adapters.surreal.governed_rows import audit_row, opinion_row
-from soulmem.adapters.surreal.graph_rows import edge_row, memory_row
 from soulmem.adapters.surreal.link import Query, Statement, Work
-from soulmem.adapters.surreal.rows import EDGES, MEMORIES
-from soulmem.domain.audit import Action, Actor, AuditEntry
+from soulmem.adapters.surreal.schema import VERSION
 from soulmem.domain.errors import (
     StoreError,
     StoreTooNew,
+    StoreTooOld,
 )
-from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory
-from soulmem.domain.opinions import Opinion
 from soulmem.ports.store import Change, ChatChange
 from tests.adapters.surreal_tools import counted, killed_while_writing, opened
 from tests.ports.stores import (
     CHAT,
-    NOON,
     OWNER,
     SOUL,
     chat,
@@ -40,14 +33,6 @@ from tests.ports.stores import (
     memory,
     message,
     snapshot,
-    soul,
-    usage,
-)
-
-# Fields of memories that the first version did not have
-NEWER = (
-    *("terms", "names", "merged_into", "kept_apart", "brought_back"),
-    "importance_given",
 )
 
 
@@ -66,28 +51,30 @@ async def raw(url: str) -> AsyncIterator[Any]:
     await link.close()
 
 
-def migrations() -> Any:
-    from soulmem.adapters.surreal.schema import MIGRATIONS
-
-    return MIGRATIONS
-
-
-async def test_a_newer_schema_is_left_alone(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("schema", "refusal", "remedy"),
+    [
+        (VERSION + 1, StoreTooNew, r"newer SoulMem.*update SoulMem"),
+        (VERSION - 1, StoreTooOld, r"older SoulMem.*`soulmem export`.*import"),
+        (1, StoreTooOld, r"older SoulMem.*`soulmem export`.*import"),
+    ],
+)
+async def test_a_store_of_another_schema_is_refused_and_left_alone(
+    url: str, tmp_path: Path, schema: int, refusal: type[StoreError], remedy: str
+) -> None:
     async with opened(url) as store:
         await store.commit(full_change())
     async with raw(url) as run:
-        await run("UPDATE meta:schema SET version = 99;")
+        await run("UPDATE meta:schema SET version = $schema;", schema=schema)
+        before = await run("SELECT * FROM memory; SELECT * FROM meta;")
 
     for _ in range(2):
-        with pytest.raises(
-            StoreTooNew, match=r"newer SoulMem.*update SoulMem"
-        ) as caught:
+        with pytest.raises(refusal, match=remedy) as caught:
             await SurrealStore(url).open()
         assert str(tmp_path / "data") in caught.value.message
 
     async with raw(url) as run:
-        (version,) = await run("SELECT VALUE version FROM ONLY meta:schema;")
-        assert version == 99
+        assert await run("SELECT * FROM memory; SELECT * FROM meta;") == before
 
 
 async def test_a_store_opens_when_the_process_before_it_stands_still(
@@ -101,161 +88,6 @@ async def test_a_store_opens_when_the_process_before_it_stands_still(
     )
     monkeypatch.setattr(embedded, "_TIDY", tmp_path / "still.py")
     monkeypatch.setattr(embedded, "_TIDY_SECONDS", 0.2)
-    async with opened(url) as store:
-        assert await snapshot(store) == before
-
-
-async def test_migrations_are_applied_once_by_name(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(url) as store:
-        await store.commit(full_change())
-        before = await snapshot(store)
-    more = type(migrations()[0])(
-        "9999_test", "DEFINE FIELD mood ON soul TYPE string DEFAULT 'calm';"
-    )
-    all_migrations = (*migrations(), more)
-    monkeypatch.setattr(
-        "soulmem.adapters.surreal.migrations.MIGRATIONS", all_migrations
-    )
-
-    for _ in range(
-        2
-    ):  # the second time there is nothing to do: DEFINE FIELD would fail
-        async with opened(url) as store:
-            assert await snapshot(store) == before
-    async with raw(url) as run:
-        (mark,) = await run("SELECT version, applied FROM ONLY meta:schema;")
-        assert mark == {
-            "version": len(all_migrations),
-            "applied": [migration.name for migration in all_migrations],
-        }
-
-
-async def test_a_store_of_the_first_schema_is_migrated(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its edges come without the turn at which they were touched: nothing has to be made up for it."""
-    old, fields = replace(edge(), at_turn=None, made=None), EDGES.fields
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:1]
-        )
-        async with opened(url) as store:
-            await store.commit(Change(OWNER, souls=[soul()]))
-        async with raw(url) as run:
-            rows = [memory_row(OWNER, memory(key)) for key in ("mem-1", "mem-2")]
-            for row in rows:
-                # memories came without what they are about, and were not joined
-                for name in NEWER:
-                    row.pop(name, None)
-            await run(MEMORIES.put("rows"), rows=rows)
-            row = edge_row(OWNER, old)
-            for name in ("at_turn", "made"):
-                row["content"].pop(name)
-            await run(EDGES.put("rows"), rows=[row])
-            (kept,) = await run("SELECT * FROM edge;")
-            assert len(kept) == 1
-            assert "at_turn" not in kept[0]
-
-    assert "at_turn" in fields
-    async with opened(url) as store:
-        assert (await snapshot(store))["edges"] == [[old]]
-        touched = replace(edge(), at_turn=7.25)
-        await store.commit(Change(OWNER, put_edges=[touched], put_usages=[usage()]))
-    async with opened(url) as store:
-        migrated = await snapshot(store)
-        assert (migrated["edges"], migrated["usages"]) == ([[touched]], [[usage()]])
-
-
-def plain(key: MemoryId) -> Memory:
-    """A memory as before tellings were joined, and before somebody could say how much it matters."""
-    return replace(
-        memory(key),
-        merged_into=None,
-        kept_apart=False,
-        brought_back=False,
-        importance_given=False,
-    )
-
-
-async def test_what_was_flagged_is_in_doubt_unless_it_was_reworded(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Three memories were called wrong by an older SoulMem: one had been reworded before, one was since."""
-    keys = [MemoryId(f"mem-{n}") for n in range(4)]
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "soulmem.adapters.surreal.migrations.MIGRATIONS", migrations()[:8]
-        )
-        async with opened(url) as store:
-            await store.commit(
-                Change(OWNER, souls=[soul()], put_memories=list(map(plain, keys)))
-            )
-        async with raw(url) as run:
-            for key in keys:
-                row = opinion_row(OWNER, Opinion(key, SOUL, 0.25, None, (CHAT,)))
-                row.pop("doubted")
-                row["flagged"] = key != "mem-3"
-                await run(
-                    "UPSERT type::record('opinion', $row.id) CONTENT $row;", row=row
-                )
-            entries: list[tuple[int, Action, str, dict[str, Any]]] = [
-                (1, Action.CHANGE, "mem-1", {"text": "before"}),
-                *(
-                    (n + 2, Action.FEEDBACK, f"mem-{n}", {"opinion": {"flagged": True}})
-                    for n in range(3)
-                ),
-                (9, Action.CHANGE, "mem-0", {"tags": ["text"]}),
-                (10, Action.CHANGE, "mem-2", {"text": "put right"}),
-            ]
-            for number, action, target, after in entries:
-                reason = "wrong" if action is Action.FEEDBACK else ""
-                entry = AuditEntry(
-                    f"c{number:016x}",
-                    SOUL,
-                    NOON,
-                    Actor.USER,
-                    action,
-                    target,
-                    None,
-                    after,
-                    reason=reason,
-                )
-                await run(
-                    "UPSERT type::record('audit', $row.id) CONTENT $row;",
-                    row=audit_row(OWNER, entry),
-                )
-    async with opened(url) as store:
-        opinions = {
-            opinion.memory: opinion for opinion in await store.opinions(OWNER, SOUL)
-        }
-        assert [opinions[key].doubts(memory(key).text) for key in keys] == [
-            True,
-            True,
-            False,
-            False,
-        ]
-        assert {(opinion.score, opinion.not_in) for opinion in opinions.values()} == {
-            (0.25, (CHAT,))
-        }
-        await store.commit(Change(OWNER, put_opinions=list(opinions.values())))
-
-
-async def test_a_migration_that_fails_leaves_the_store_as_it_was(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with opened(url) as store:
-        await store.commit(full_change())
-        before = await snapshot(store)
-    broken = type(migrations()[0])("9999_test", "DELETE memory; THROW 'half-way';")
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            "soulmem.adapters.surreal.migrations.MIGRATIONS", (*migrations(), broken)
-        )
-        with pytest.raises(StoreError, match="half-way"):
-            await SurrealStore(url).open()
-
     async with opened(url) as store:
         assert await snapshot(store) == before
 

@@ -38,14 +38,15 @@ def stranger() -> Iterator[int]:
 
 
 def test_without_a_running_one_the_folder_is_opened_for_the_moment(
-    tmp_path: Path,
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chat = write(tmp_path / "night.jsonl", [*talk(3), *talk(1, "a silver whistle")])
     place = ("--data", str(tmp_path / "data"), "--lang", "en")
     first = run_process("import", chat, "--soul", "Bel", *place, "--json", **BARE)
     assert (first.code, first.err) == (0, "")
     assert first.json()["files"][0]["added"] == 4
-    second = run_process("recall", "--soul", "Bel", "the whistle", *place, **BARE)
+    monkeypatch.setenv("SOULMEM_EMBEDDER_MODEL", "none")
+    second = command("recall", "--soul", "Bel", "the whistle", *place)
     assert (second.code, second.err) == (0, "")
     assert "silver whistle" in second.out
 

@@ -60,15 +60,3 @@ def test_an_address_has_a_scheme(key: str, tmp_path: Path) -> None:
             }
         )
     assert raised.value.field == f"llm.{key}"
-
-
-def test_settings_that_did_nothing_keep_nobody_from_starting(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text(
-        '[llm]\nlead_base_url = ""\nlead_model = "big"\nmodel = "qwen"\n',
-        encoding="utf-8",
-    )
-    settings = load(
-        file, env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_LLM_LEAD_API_KEY": "key"}
-    )
-    assert settings.llm.model == "qwen"

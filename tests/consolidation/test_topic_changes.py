@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.topic_changes import TopicChangeParams, topic_changes
+from soulmem.consolidation.topic_changes import FEWEST, topic_changes
 
 
 def chat(*lengths: int, noise: float = 0.15, seed: int = 3) -> NDArray[np.float64]:
@@ -30,7 +30,7 @@ def test_one_topic_is_hardly_cut() -> None:
 def test_neither_the_first_nor_the_last_exchange_nor_a_short_chat_tells() -> None:
     assert not topic_changes(chat(9, 1))[-1]
     assert not topic_changes(chat(1, 9))[0]
-    few = TopicChangeParams().fewest
+    few = FEWEST
     assert not topic_changes(chat(few // 2, few - few // 2)).any()
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import lexical, postings
-from soulmem.retrieval.lexical import Bm25Params, LexicalIndex
+from soulmem.retrieval.lexical import K1, SHARPNESS, B, LexicalIndex
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 Doc = list[str]
@@ -71,7 +71,7 @@ def oracle(
 
     It indexes only words it has seen.
     """
-    model = bm25s.BM25(method="lucene", k1=Bm25Params().k1, b=Bm25Params().b)
+    model = bm25s.BM25(method="lucene", k1=K1, b=B)
     model.index(list(docs), show_progress=False)
     out = np.zeros(len(docs), np.float32)
     for word in query:
@@ -79,8 +79,7 @@ def oracle(
             rows = sum(word in text for text in texts)
             idf = math.log(1 + (len(texts) - rows + 0.5) / (rows + 0.5))
             out += (
-                model.get_scores([word])
-                * (idf / math.log(1 + len(texts))) ** Bm25Params().sharpness
+                model.get_scores([word]) * (idf / math.log(1 + len(texts))) ** SHARPNESS
             )
     return out
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.retrieval.query import (
-    QueryParams,
+    MAX_LENGTH,
     parts_of_messages,
     parts_of_text,
     token_weights,
@@ -43,7 +43,7 @@ def test_of_a_long_dialogue_the_end_is_kept() -> None:
     [(kept, _)] = parts_of_text("\n".join(lines))
     assert kept.endswith(lines[-1].strip())
     assert kept.startswith("line ")
-    assert len(kept) / 4 <= QueryParams().max_length
+    assert len(kept) / 4 <= MAX_LENGTH
 
 
 def test_one_line_longer_than_the_limit_is_kept_whole() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import zlib
 
-_MARK = "z:"  # first characters of a compressed text; a JSON object begins with {
 _COMMON = (
     b'{"id":"v","soul":"","work":"digest","chat":"","read":["e","e"],"made":"2026-01-01T00:00:00.000000Z",'
     b'"after":null,"products":[{"id":"d","cited":["e","e"],"is_edge":false,"confidence":1.0}],"drafts":'
@@ -26,11 +25,9 @@ def unpacked(data: bytes, common: bytes) -> bytes:
 
 def packed_text(data: bytes) -> str:
     """A JSON object as a compressed text."""
-    return _MARK + base64.b85encode(packed(data, _COMMON)).decode()
+    return base64.b85encode(packed(data, _COMMON)).decode()
 
 
 def unpacked_text(text: str) -> bytes:
-    """The JSON object of `packed_text`, or of a text that is not compressed, as older stores have them."""
-    if not text.startswith(_MARK):
-        return text.encode()
-    return unpacked(base64.b85decode(text[len(_MARK) :]), _COMMON)
+    """The JSON object of `packed_text`."""
+    return unpacked(base64.b85decode(text), _COMMON)

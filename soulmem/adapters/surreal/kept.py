@@ -24,9 +24,10 @@ from soulmem.adapters.surreal.faults import translate
 from soulmem.adapters.surreal.lock import is_locked
 from soulmem.adapters.surreal.log_scan import Damage, SeenLog, damage_of, segments
 from soulmem.adapters.surreal.rewriting import Rewriting
-from soulmem.adapters.surreal.schema import MIGRATIONS
+from soulmem.adapters.surreal.schema import VERSION
 from soulmem.adapters.surreal.store import SurrealStore
-from soulmem.domain.errors import StoreBroken, StoreError, StoreLocked, StoreTooNew
+from soulmem.adapters.surreal.versions import check_version
+from soulmem.domain.errors import StoreBroken, StoreError, StoreLocked
 from soulmem.domain.phrases import Phrase, Wording, phrase
 from soulmem.ports.store import StoreHealth
 
@@ -141,17 +142,8 @@ class KeptStore(SurrealStore):
                 )
             )
         schema = marker.get("schema")
-        if isinstance(schema, int) and schema > len(MIGRATIONS):
-            raise StoreTooNew(
-                phrase(
-                    "store_too_new",
-                    "the data in {place} was written by a newer SoulMem (schema {schema}; this one"
-                    " knows {known}): update SoulMem, or choose another folder with --data",
-                    place=self._folder,
-                    schema=schema,
-                    known=len(MIGRATIONS),
-                )
-            )
+        if isinstance(schema, int):
+            check_version(schema, self._folder)
         self._backups.tidy()
         # The engine cuts an incomplete record off by a copy of the log. Where that was broken off, as by a full
         # disk, the next start would take the half copy for the log.
@@ -242,7 +234,7 @@ def _present_version() -> dict[str, Any]:
     return {
         "soulmem": __version__,
         "engine": metadata.version(_ENGINE),
-        "schema": len(MIGRATIONS),
+        "schema": VERSION,
     }
 
 

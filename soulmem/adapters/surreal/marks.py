@@ -46,9 +46,6 @@ class Marks:
 
 
 async def stored_marks(run: Run) -> list[Marked]:
-    """All marks in the store. A store of an older schema has no table for them."""
-    (tables,) = await run(bound("RETURN (INFO FOR DB).tables.keys();"))
-    if "image" not in tables:
-        return []
+    """All marks in the store."""
     (ids,) = await run(bound("SELECT VALUE record::id(id) FROM image;"))
     return [(Owner(owner), SoulId(soul)) for owner, soul in ids]

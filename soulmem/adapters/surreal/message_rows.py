@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
 
 from soulmem.adapters.surreal.rows import Row, Table, moment
 from soulmem.domain.calendar import utc
@@ -12,12 +11,7 @@ from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.ids import ChatId, Owner, SlotId, SoulId
 from soulmem.ports.store import RankedMessage
 
-# Older rows have the values in fields of their own, and no `told`.
-_FIELDS = (
-    *("rank", "hash", "role", "speaker", "text"),
-    *("sent_at", "story_at", "hidden", "swipe", "present", "story"),
-)
-MESSAGES = Table("message", ("told", *_FIELDS), key=2)
+MESSAGES = Table("message", ("told",), key=2)
 _DEFAULTS = (None, None, False, 0, None, None)  # of the last fields
 
 
@@ -45,22 +39,9 @@ def message_row(owner: Owner, chat: ChatId, ranked: RankedMessage) -> Row:
 
 
 def message_of(line: str) -> RankedMessage:
-    slot, told, *fields = json.loads(line)
-    if told is not None:
-        fields = json.loads(told)
-        fields += _DEFAULTS[len(_DEFAULTS) - len(_FIELDS) + len(fields) :]
-    return _message(slot, *fields)
-
-
-def _message(
-    slot: str,
-    rank: int,
-    digest: str,
-    role: str,
-    speaker: str,
-    text: str,
-    *rest: Any,
-) -> RankedMessage:
+    slot, told = json.loads(line)
+    rank, digest, role, speaker, text, *rest = json.loads(told)
+    rest += _DEFAULTS[len(rest) :]
     sent_at, story_at, hidden, swipe, present, story = rest
     return RankedMessage(
         rank,

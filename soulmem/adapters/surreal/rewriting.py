@@ -24,7 +24,7 @@ from soulmem.adapters.durable import replace_file, sync_folder
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, bound
 from soulmem.adapters.surreal.lock import released
-from soulmem.adapters.surreal.schema import META, MIGRATIONS
+from soulmem.adapters.surreal.schema import META, TABLES
 from soulmem.domain.errors import StoreBroken, StoreError
 from soulmem.domain.phrases import phrase
 
@@ -230,7 +230,7 @@ def _start(copy: Path, fresh: Path) -> subprocess.Popen[str]:
         "target": f"surrealkv://{fresh}",
         "namespace": NAMESPACE,
         "database": DATABASE,
-        "schema": [META, *(migration.sql for migration in MIGRATIONS)],
+        "schema": [META, TABLES],
     }
     process = subprocess.Popen(
         [sys.executable, "-I", str(_PROGRAM)],

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from soulmem.domain.dialogue import (
     Chat,
     ChatState,
@@ -18,18 +20,11 @@ from soulmem.domain.dialogue import (
     Quarantine,
     Version,
 )
-from soulmem.domain.digests import Period
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
-from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
-    DigestChoice,
     KnownName,
-    Masks,
-    Push,
-    Scope,
     Soul,
-    SoulClock,
     SoulSettings,
     SoulState,
 )
@@ -140,7 +135,6 @@ RECALLS = Table("recall", ("soul", "chat", "slot", "swipe", "at", "turn", "trail
 
 
 def soul_row(owner: Owner, soul: Soul) -> Row:
-    settings = soul.settings
     return {
         "id": [owner, soul.id],
         "name": soul.name,
@@ -152,31 +146,7 @@ def soul_row(owner: Owner, soul: Soul) -> Row:
             }
             for known_name in soul.names
         ],
-        "settings": {
-            "scope": settings.scope.value,
-            "clock": settings.clock.value,
-            "forgetting": float(settings.forgetting),
-            "decay": settings.decay.value,
-            "restraint": float(settings.restraint),
-            "budget_tokens": settings.budget_tokens,
-            "max_items": settings.max_items,
-            "remember_hidden": settings.remember_hidden,
-            "whole_messages": settings.whole_messages,
-            "weights": dict(settings.weights),
-            "keep": settings.keep,
-            "fades": settings.fades,
-            "masks": settings.masks.value,
-            "knows_it_forgets": settings.knows_it_forgets,
-            "push": settings.push.value,
-            "rewords": settings.rewords,
-            "digest": {
-                "hour": settings.digest.hour,
-                "periods": [period.value for period in settings.digest.periods],
-            },
-            "headers": dict(settings.headers),
-            "sections_off": list(settings.sections_off),
-            "chosen": sorted(settings.own),
-        },
+        "settings": msgspec.to_builtins(soul.settings),
         "state": soul.state.value,
         "created": soul.created,
     }
@@ -190,40 +160,13 @@ def soul_of(line: str) -> Soul:
         id=SoulId(key),
         name=name,
         names=tuple(
-            KnownName(row["name"], tuple(row["aliases"]), row.get("source", ""))
+            KnownName(row["name"], tuple(row["aliases"]), row["source"])
             for row in names
         ),
-        settings=SoulSettings(
-            scope=Scope(settings["scope"]),
-            clock=SoulClock(settings["clock"]),
-            forgetting=settings["forgetting"],
-            decay=Decay(settings.get("decay", Decay.EXPONENTIAL.value)),
-            restraint=settings.get("restraint", 1.0),  # older stores have none
-            budget_tokens=settings.get("budget_tokens"),
-            max_items=settings.get("max_items"),
-            remember_hidden=settings["remember_hidden"],
-            whole_messages=settings.get("whole_messages", False),
-            weights=settings["weights"],
-            keep=settings.get("keep", 50_000),
-            fades=settings.get("fades", True),
-            masks=Masks(settings.get("masks", Masks.WORDS.value)),
-            knows_it_forgets=settings.get("knows_it_forgets", False),
-            push=Push(settings.get("push", "off")),
-            rewords=settings.get("rewords", True),
-            digest=_digest_choice(settings.get("digest")),
-            headers=settings.get("headers", {}),
-            sections_off=tuple(settings.get("sections_off", ())),
-            chosen=None if "chosen" not in settings else frozenset(settings["chosen"]),
-        ),
+        settings=msgspec.convert(settings, SoulSettings),
         state=SoulState(state),
         created=moment(created),
     )
-
-
-def _digest_choice(row: Row | None) -> DigestChoice:
-    if row is None:  # an older store
-        return DigestChoice()
-    return DigestChoice(row["hour"], tuple(map(Period, row["periods"])))
 
 
 def chat_row(owner: Owner, chat: Chat) -> Row:

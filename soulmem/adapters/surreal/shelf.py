@@ -1,7 +1,7 @@
 """Memories without edges that seldom change, in a tenth of the room: compressed together, without any index.
 
-A row holds a block of memories, or a single one of an older store. The blocks of what is put, dropped or gets an
-edge are written again without it in the same transaction.
+A row holds a block of memories. The blocks of what is put, dropped or gets an edge are written again without it in
+the same transaction.
 """
 
 from __future__ import annotations
@@ -38,13 +38,11 @@ _COMMON = (
     b'"time_span":{"end":"2026-01-01T00:00:00Z","start":"2026-01-01T00:00:00Z"}},"terms":"[\\"\\",0.8,\\"",'
     b'"names":"[\\"\\"]"}'
 )
-_SINGLE, _BLOCK = b"1", b"2"  # formats of a row, its first byte
 _ROWS = 200  # memories of a block: larger ones gain little, and each change writes a whole one
 _SMALL = 50  # a last block with fewer is filled up
 _PAGE = 1000  # memories read at once
 _READ = 20  # rows read at once
 _MOVED = 500  # memories moved in one transaction
-_NAME = "+"  # first character of the names of blocks; a single row goes by the key of its memory
 
 
 class Shelf:
@@ -61,8 +59,7 @@ class Shelf:
     def note(self, name: str, keys: Sequence[str]) -> None:
         """Note a row and the keys in it."""
         self._names.append(name)
-        if name.startswith(_NAME):
-            self._last, self._last_size = len(self._names) - 1, 0
+        self._last, self._last_size = len(self._names) - 1, 0
         self._add(len(self._names) - 1, keys)
 
     def fill_last(self, keys: Sequence[str]) -> None:
@@ -92,8 +89,8 @@ class Shelf:
 
     def next_name(self) -> str:
         """A name for a block, after all others."""
-        last = int(self._names[self._last][1:]) if self._last >= 0 else 0
-        return f"{_NAME}{last + 1:08}"
+        last = int(self._names[self._last]) if self._last >= 0 else 0
+        return f"{last + 1:08}"
 
     def row_id(self, number: int) -> list[str]:
         """The id of a row."""
@@ -145,10 +142,7 @@ class Shelves:
         self._shelves: dict[tuple[Owner, SoulId], Shelf | None] = {}
 
     async def load(self, run: Run) -> None:
-        """Read which souls have one. A store of an older schema has no table for them."""
-        (tables,) = await run(bound("RETURN (INFO FOR DB).tables.keys();"))
-        if "shelf" not in tables:
-            return
+        """Read which souls have one."""
         sql = "RETURN array::distinct(SELECT VALUE array::slice(record::id(id), 0, 2) FROM shelf);"
         (pairs,) = await run(bound(sql))
         self._shelves = {(Owner(owner), SoulId(soul)): None for owner, soul in pairs}
@@ -284,20 +278,17 @@ async def _contents(run: Run, ids: list[list[str]]) -> list[tuple[str, list[Line
     )
     (pairs,) = await run(bound(sql, ids=ids))
     return await asyncio.to_thread(
-        lambda: [(name, _unpacked(name, data)) for name, data in pairs]
+        lambda: [(name, _unpacked(data)) for name, data in pairs]
     )
 
 
-def _unpacked(name: str, data: bytes) -> list[Line]:
-    content = json.loads(unpacked(data[len(_BLOCK) :], _COMMON))
-    if data.startswith(_SINGLE):
-        return [(name, content)]
-    return [(key, fields) for key, fields in content]
+def _unpacked(data: bytes) -> list[Line]:
+    return [(key, fields) for key, fields in json.loads(unpacked(data, _COMMON))]
 
 
 def _row(row_id: list[str], lines: Sequence[Line]) -> Row:
     text = json.dumps(lines, ensure_ascii=False, separators=(",", ":"))
-    return {"id": row_id, "data": _BLOCK + packed(text.encode(), _COMMON)}
+    return {"id": row_id, "data": packed(text.encode(), _COMMON)}
 
 
 def _line(row: list[Any]) -> Line:

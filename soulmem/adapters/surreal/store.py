@@ -28,7 +28,6 @@ from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
 from soulmem.adapters.surreal.marks import Marks, stored_marks
 from soulmem.adapters.surreal.message_rows import MESSAGES, message_of
-from soulmem.adapters.surreal.migrations import migrate
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.adapters.surreal.shelf import ShelfChange, Shelves
 from soulmem.adapters.surreal.stream_events import StreamEventRows
@@ -38,6 +37,7 @@ from soulmem.adapters.surreal.transaction import (
     size_of,
     transaction,
 )
+from soulmem.adapters.surreal.versions import prepare
 from soulmem.domain.audit import AuditEntry, AuditQuery
 from soulmem.domain.calendar import START
 from soulmem.domain.deletions import Deletion
@@ -100,7 +100,7 @@ class SurrealStore(StreamEventRows):
         self._marks = Marks() if isinstance(link, EmbeddedLink) else None
 
     async def open(self) -> None:
-        await self._connection.open(migrate)
+        await self._connection.open(prepare)
         await self._connection.read(self._shelves.load)
         if self._marks is not None:
             for owner, soul in await self._connection.read(stored_marks):

@@ -72,38 +72,31 @@ class DigestWork:
     backlog: BacklogParams = field(default_factory=lambda: BacklogParams(at_once=200))
 
 
+@dataclass(kw_only=True, eq=False)
 class DigestWriter:
     """Makes digests. Callers do not hold `World.writing`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        wording: DigestWording,
-        params: DigestWork | None = None,
-    ) -> None:
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._wording = wording
-        self._params = params or DigestWork()
+    services: Services
+    wording: DigestWording
+    params: DigestWork = DigestWork()
+
+    def __post_init__(self) -> None:
         self._done: WeakKeyDictionary[Mind, object] = WeakKeyDictionary()
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """Make what is due of the periods that are over, for every open soul, without a model."""
-        await self._attempts.with_minds("digests", worlds, self._make_all)
+        await self.services.attempts.with_minds("digests", worlds, self._make_all)
 
     async def word_idle(self, worlds: Iterable[World]) -> None:
         """Have the archivist word the newest digests that it did not word yet."""
-        await self._attempts.with_minds("wording", worlds, self._word_newest)
+        await self.services.attempts.with_minds("wording", worlds, self._word_newest)
 
     async def _word_newest(self, world: World, mind: Mind) -> None:
-        p, now = self._params, self._clock.now()
+        p, now = self.params, self.services.clock.now()
         task = LlmTask(world.owner, mind.soul.id, DIGEST, source=_source(now))
-        keys = await self._compute.run(_newest_first, mind, now, p.backlog)
-        most = min(p.calls, self._wording.room(p.share))
-        await self._wording.word(world, mind, keys, task, most)
+        keys = await self.services.compute.run(_newest_first, mind, now, p.backlog)
+        most = min(p.calls, self.wording.room(p.share))
+        await self.wording.word(world, mind, keys, task, most)
 
     async def make(
         self,
@@ -123,11 +116,11 @@ class DigestWriter:
         for below in _below(period):
             await self._make(world, mind, below, task.source)
         await self._make(world, mind, period, task.source, going_on=going_on)
-        keys = await self._compute.run(_within, mind, period, *span)
+        keys = await self.services.compute.run(_within, mind, period, *span)
         if not going_on:
-            keys = await self._compute.run(_over, mind, keys, self._now())
-        await self._wording.word(world, mind, keys[::-1], task, calls)
-        return await self._compute.run(_present, mind, keys)
+            keys = await self.services.compute.run(_over, mind, keys, self._now())
+        await self.wording.word(world, mind, keys[::-1], task, calls)
+        return await self.services.compute.run(_present, mind, keys)
 
     async def make_latest_day(
         self, world: World, task: LlmTask, context: str
@@ -136,8 +129,8 @@ class DigestWriter:
         mind = await world.mind(task.soul)
         state = await self._state(mind, Period.DAY, going_on=True)
         await self._write(world, mind, state.due[-1:], task.source, context)
-        keys = await self._compute.run(_within, mind, Period.DAY, None, None)
-        await self._wording.word(world, mind, keys[-1:], task, 1)
+        keys = await self.services.compute.run(_within, mind, Period.DAY, None, None)
+        await self.wording.word(world, mind, keys[-1:], task, 1)
         return keys[-1] if keys else None
 
     async def _make_all(self, world: World, mind: Mind) -> None:
@@ -150,8 +143,8 @@ class DigestWriter:
         seen = (mind.revision, shifted(self._now(), -delay).date(), choice)
         if self._done.get(mind) == seen:
             return
-        left = self._params.a_round
-        present = await self._compute.run(_periods_of, mind)
+        left = self.params.a_round
+        present = await self.services.compute.run(_periods_of, mind)
         for period in DIGESTED:
             is_wanted = period in choice.periods
             if is_wanted or period in present:
@@ -159,7 +152,7 @@ class DigestWriter:
                     world,
                     mind,
                     period,
-                    _source(self._clock.now()),
+                    _source(self.services.clock.now()),
                     most=left,
                     only_present=not is_wanted,
                     delay=timedelta() if period is Period.HOUR else delay,
@@ -203,7 +196,7 @@ class DigestWriter:
         delay: timedelta = timedelta(),
     ) -> DigestState:
         state = partial(digest_state, going_on=going_on, only_present=only_present)
-        return await self._compute.run(
+        return await self.services.compute.run(
             state, mind, period, shifted(self._now(), -delay)
         )
 
@@ -216,15 +209,15 @@ class DigestWriter:
         context: str = "",
     ) -> None:
         """Store the due digests, some at once."""
-        size = self._params.at_once
+        size = self.params.at_once
         for start in range(0, len(due), size):
             made: list[tuple[DueDigest, list[Quotation]]] = []
             for each in due[start : start + size]:
-                quoted = await self._compute.run(
+                quoted = await self.services.compute.run(
                     quotations, mind, each.planned, context
                 )
                 made.append((each, quoted))
-            make = partial(_changes, made, self._clock.now())
+            make = partial(_changes, made, self.services.clock.now())
             await self._store(world, mind, make, source)
 
     async def _store(
@@ -238,11 +231,11 @@ class DigestWriter:
             if world.minds.get(mind.soul.id) is not mind:
                 return
             author = ChangeAuthor(Actor.ENGINE, source=source, reason=_REASON)
-            await self._auditor.carry_out_made(token, world, mind, make, author)
+            await self.services.auditor.carry_out_made(token, world, mind, make, author)
 
     def _now(self) -> datetime:
         """The present, in the zone of this computer."""
-        return local(self._clock.now())
+        return local(self.services.clock.now())
 
 
 def _source(now: datetime) -> str:

@@ -32,53 +32,49 @@ class _Readings(Generic[Read]):
     strict: Read
 
 
+@dataclass(kw_only=True, eq=False)
 class DraftReader:
     """`asks_questions`: whether a new model is asked its questions in idle time."""
 
-    def __init__(
-        self, *, llm_calls: LlmCalls, trust: ModelTrust, asks_questions: bool
-    ) -> None:
-        self._llm_calls = llm_calls
-        self._trust = trust
-        self._asks_questions = asks_questions
+    llm_calls: LlmCalls
+    trust: ModelTrust
+    asks_questions: bool
 
     async def summary(self, task: LlmTask, passage: Passage) -> DraftSummary:
         """The model's summary of the passage and of what came before. Raises LlmFailed, LlmInterrupted."""
-        readings = await self._llm_calls.ask(
+        readings = await self.llm_calls.ask(
             task,
             summary.render(passage),
             partial(_read_summary, passage=passage),
         )
         if task.is_idle:
             await self._ask_questions_once(task, passage.language)
-        is_low = self._trust.is_low(task.owner, task.model)
+        is_low = self.trust.is_low(task.owner, task.model)
         return readings.strict if is_low else readings.plain
 
     async def drafts(self, task: LlmTask, passage: Passage) -> Drafts:
         """The model's drafts of the passage. Raises LlmFailed, LlmInterrupted."""
-        readings = await self._llm_calls.ask(
+        readings = await self.llm_calls.ask(
             task,
             extraction.render(passage),
             partial(_read, passage=passage),
         )
         if task.is_idle:
             await self._ask_questions_once(task, passage.language)
-        if self._trust.is_low(task.owner, task.model):
+        if self.trust.is_low(task.owner, task.model):
             return readings.strict
         if not task.is_idle:
             return readings.plain
-        return await checked(
-            self._llm_calls, self._trust, task, passage, readings.plain
-        )
+        return await checked(self.llm_calls, self.trust, task, passage, readings.plain)
 
     async def _ask_questions_once(self, task: LlmTask, language: str) -> None:
         model = task.model
-        is_known = self._trust.right(task.owner, model) is not None
-        if is_known or not self._asks_questions:
+        is_known = self.trust.right(task.owner, model) is not None
+        if is_known or not self.asks_questions:
             return
         test = LlmTask(task.owner, task.soul, USAGE_KIND)
         try:
-            right = await ask_questions(self._llm_calls, test, self._trust, language)
+            right = await ask_questions(self.llm_calls, test, self.trust, language)
         except (LlmFailed, LlmInterrupted):
             return  # asked again after the next answer
         log.info("the model %s answers %d of 6 questions right", model, right)

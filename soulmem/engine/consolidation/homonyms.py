@@ -33,16 +33,13 @@ _FEWEST = 50  # texts of a soul, from which on it tells which words are rare
 _AUTOMATIC = (Origin.CHAT, Origin.CARD)
 
 
-@dataclass(frozen=True, slots=True)
-class HomonymParams:
-    """When a text is clearly about one of two things of one name."""
-
-    # Deviations by which the text fits one description better than any other. Of 20 texts
-    # about fruit and firms of one name (en, zh) the right one was ahead by .45 to 4.8.
-    ahead: float = 0.3
-    # The same by shared words alone, in their rarity; a word that one text of a soul has
-    # in seven weighs 2.
-    ahead_by_words: float = 2.0
+# When a text is clearly about one of two things of one name.
+# Deviations by which the text fits one description better than any other. Of 20 texts
+# about fruit and firms of one name (en, zh) the right one was ahead by .45 to 4.8.
+_AHEAD = 0.3
+# The same by shared words alone, in their rarity; a word that one text of a soul has
+# in seven weighs 2.
+_AHEAD_BY_WORDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +57,7 @@ class _Question:
         return self.text, self.says, *sorted(self.descriptions.values())
 
 
+@dataclass(kw_only=True, eq=False)
 class HomonymWork:
     """Weakens the mentions of what a text does not mean. Callers must not hold `World.writing`.
 
@@ -67,20 +65,10 @@ class HomonymWork:
     change of names.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        encoder: SituationEncoder,
-        params: HomonymParams | None = None,
-    ) -> None:
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._loader = services.loader
-        self._encoder = encoder
-        self._params = params or HomonymParams()
+    services: Services
+    encoder: SituationEncoder
+
+    def __post_init__(self) -> None:
         # What was judged, so that what is not clear is not judged in every Idle.
         self._judged: WeakKeyDictionary[Mind, set[tuple[str, ...]]] = (
             WeakKeyDictionary()
@@ -88,35 +76,33 @@ class HomonymWork:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: judge the texts of every open soul that mention several things of one name."""
-        await self._attempts.with_minds("homonyms", worlds, self._judge)
+        await self.services.attempts.with_minds("homonyms", worlds, self._judge)
 
     async def _judge(self, world: World, mind: Mind) -> None:
-        groups = await self._compute.run(_homonyms, mind)
+        groups = await self.services.compute.run(_homonyms, mind)
         if not groups:
             return
         concepts = [key for group in groups for key in group]
-        await self._loader.complete(world.owner, mind, concepts)
+        await self.services.loader.complete(world.owner, mind, concepts)
         judged = self._judged.setdefault(mind, set())
-        extra = self._clock.extra_turns
-        asked = await self._compute.run(_questions, mind, groups, extra)
+        extra = self.services.clock.extra_turns
+        asked = await self.services.compute.run(_questions, mind, groups, extra)
         questions = [q for q in asked if q.key not in judged][:_MOST]
         if not questions:
             return
         texts = [q.says for q in questions]
         for question in questions:
             texts += question.descriptions.values()
-        encoded = await self._encoder.encode(texts)
-        current_time = self._clock.now()
+        encoded = await self.encoder.encode(texts)
+        current_time = self.services.clock.now()
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return
-            await self._auditor.carry_out_made(
+            await self.services.auditor.carry_out_made(
                 token,
                 world,
                 mind,
-                lambda current: _change(
-                    current, questions, encoded, current_time, self._params
-                ),
+                lambda current: _change(current, questions, encoded, current_time),
                 _AUTHOR,
             )
         judged.update(question.key for question in questions)
@@ -172,12 +158,11 @@ def _change(
     questions: Sequence[_Question],
     encoded: EncodedTexts | None,
     current_time: datetime,
-    params: HomonymParams,
 ) -> MindChange | None:
     """The mentions that are weakened: those of what a text clearly does not mean."""
     put: list[Edge] = []
     for question in questions:
-        meant = _meant(mind, question, encoded, params)
+        meant = _meant(mind, question, encoded)
         if meant is None or question.text not in mind.memories:
             continue
         for edge in mind.edges.of(question.text, EdgeKind.MENTIONS):
@@ -191,16 +176,15 @@ def _meant(
     mind: Mind,
     question: _Question,
     encoded: EncodedTexts | None,
-    params: HomonymParams,
 ) -> MemoryId | None:
     """Which of the things the text means; None where it is not clear."""
     keys = list(question.descriptions)
     if encoded is None:
-        fits, ahead = _shared_words(mind, question), params.ahead_by_words
+        fits, ahead = _shared_words(mind, question), _AHEAD_BY_WORDS
     else:
         rows = encoded.rows([question.says, *question.descriptions.values()])
         between = encoded.calibration.between(rows)
-        fits, ahead = between[0, 1:].tolist(), params.ahead
+        fits, ahead = between[0, 1:].tolist(), _AHEAD
     order = np.argsort(-np.asarray(fits), kind="stable")
     best, second = int(order[0]), int(order[1])
     return keys[best] if fits[best] - fits[second] >= ahead else None

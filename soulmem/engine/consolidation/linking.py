@@ -45,21 +45,14 @@ class LinkingParams:
     rehearsal: RehearsalParams = field(default_factory=RehearsalParams)
 
 
+@dataclass(kw_only=True, eq=False)
 class CoRecallLinker:
     """Links memories. Callers must not hold `World.writing`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        params: LinkingParams | None = None,
-    ) -> None:
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._loader = services.loader
-        self._params = params or LinkingParams()
+    services: Services
+    params: LinkingParams = LinkingParams()
+
+    def __post_init__(self) -> None:
         # The newest recall of a mind when it was last looked at.
         self._seen: WeakKeyDictionary[Mind, str] = WeakKeyDictionary()
 
@@ -68,33 +61,33 @@ class CoRecallLinker:
 
         `source` is the round, by which it is undone.
         """
-        await self._attempts.with_minds(
+        await self.services.attempts.with_minds(
             "linking", worlds, partial(self._link_new, source=source)
         )
 
     async def _link_new(self, world: World, mind: Mind, source: str) -> None:
-        newest = await self._compute.run(_newest_recall, mind)
+        newest = await self.services.compute.run(_newest_recall, mind)
         if newest is not None and self._seen.get(mind) != newest:
             await self._link(world, mind, source)
             self._seen[mind] = newest
 
     async def _link(self, world: World, mind: Mind, source: str) -> None:
-        extra = self._clock.extra_turns
-        together = await self._compute.run(_recalled, mind, extra, self._params)
+        extra = self.services.clock.extra_turns
+        together = await self.services.compute.run(_recalled, mind, extra, self.params)
         keys = frozenset[MemoryId]().union(*together)
         if not keys:
             return
-        await self._loader.complete(world.owner, mind, sorted(keys))
-        current_time = self._clock.now()
+        await self.services.loader.complete(world.owner, mind, sorted(keys))
+        current_time = self.services.clock.now()
         author = ChangeAuthor(Actor.ENGINE, source=source, reason=_REASON)
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is mind:
-                await self._auditor.carry_out_made(
+                await self.services.auditor.carry_out_made(
                     token,
                     world,
                     mind,
                     lambda current: _links(
-                        current, together, current_time, extra, self._params
+                        current, together, current_time, extra, self.params
                     ),
                     author,
                 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -32,21 +33,14 @@ class RequestedDigests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: _Time | None = msgspec.field(name="to", default=None)  # exclusive
 
 
+@dataclass(kw_only=True, eq=False)
 class ConsolidationJobs:
     """Registers the jobs `consolidate` and `digest`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        learner: Learner,
-        digest_writer: DigestWriter,
-        consolidator: Consolidator,
-    ) -> None:
-        self._world_of = services.world_of
-        self._learner = learner
-        self._digest_writer = digest_writer
-        self._consolidator = consolidator
+    services: Services
+    learner: Learner
+    digest_writer: DigestWriter
+    consolidator: Consolidator
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -59,14 +53,14 @@ class ConsolidationJobs:
         """Store what recalls changed, consolidate what left short-term memory if there
         is a language model, and link memories that were active together often enough.
         """
-        world = await self._world_of(run.owner)
-        self._learner.teach_settled(world)
-        await self._learner.drain()
+        world = await self.services.world_of(run.owner)
+        self.learner.teach_settled(world)
+        await self.learner.drain()
         mind = await world.mind(run.soul)
-        result = await self._consolidator.run_soul(
+        result = await self.consolidator.run_soul(
             world, mind, run.record.job, run.report
         )
-        await self._learner.refresh_working_memory([mind])
+        await self.learner.refresh_working_memory([mind])
         working = mind.recalls.working
         active = 0 if working is None else len(working.active(len(mind.memories)))
         return {"active": active, **result}
@@ -74,10 +68,10 @@ class ConsolidationJobs:
     async def _digest(self, run: JobRun) -> dict[str, Any]:
         """Make the soul's digests of that length within the span, worded by the language model if there is one."""
         asked = requested_digests(run.arguments)
-        world = await self._world_of(run.owner)
+        world = await self.services.world_of(run.owner)
         task = LlmTask(run.owner, run.soul, DIGEST, run.report, source=run.record.job)
         span = asked.start, asked.end
-        keys = await self._digest_writer.make(world, task, Period(asked.period), span)
+        keys = await self.digest_writer.make(world, task, Period(asked.period), span)
         return {"digests": keys}
 
 

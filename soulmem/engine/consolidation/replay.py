@@ -8,7 +8,7 @@ its chats again and names kinds of its scenes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -54,27 +54,15 @@ class ReplayRegion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     around: _Key | None = None  # a memory and its neighbourhood
 
 
+@dataclass(kw_only=True, eq=False)
 class ReplayJob:
     """Registers the job `replay`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        consolidator: Consolidator,
-        joiner: Joiner,
-        stated_names: StatedNames,
-        params: RehearsalParams | None = None,
-    ) -> None:
-        self._world_of = services.world_of
-        self._compute = services.compute
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._loader = services.loader
-        self._consolidator = consolidator
-        self._joiner = joiner
-        self._stated_names = stated_names
-        self._params = params or RehearsalParams()
+    services: Services
+    consolidator: Consolidator
+    joiner: Joiner
+    stated_names: StatedNames
+    params: RehearsalParams = field(default_factory=RehearsalParams)
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -86,21 +74,23 @@ class ReplayJob:
 
     async def _job(self, run: JobRun) -> dict[str, Any]:
         region = requested_region(run.arguments)
-        world = await self._world_of(run.owner)
+        world = await self.services.world_of(run.owner)
         mind = await world.mind(run.soul)
-        joined = await self._joiner.join(world, mind, run.record.job)
-        names = await self._stated_names.join(world, mind, run.record.job)
+        joined = await self.joiner.join(world, mind, run.record.job)
+        names = await self.stated_names.join(world, mind, run.record.job)
         if region.around is not None:
-            await self._loader.complete(world.owner, mind, [MemoryId(region.around)])
-        extra = self._clock.extra_turns
-        keys = await self._compute.run(
-            region_memories, mind, region, extra, self._params
+            await self.services.loader.complete(
+                world.owner, mind, [MemoryId(region.around)]
+            )
+        extra = self.services.clock.extra_turns
+        keys = await self.services.compute.run(
+            region_memories, mind, region, extra, self.params
         )
-        await self._loader.complete(world.owner, mind, keys)
+        await self.services.loader.complete(world.owner, mind, keys)
         run.report(0, 0, "memories")
         rehearsal = await self._rehearse(world, mind, keys, run)
-        chats = await self._compute.run(chats_of, mind, keys)
-        consolidated = await self._consolidator.run_region(
+        chats = await self.services.compute.run(chats_of, mind, keys)
+        consolidated = await self.consolidator.run_region(
             world, mind, chats, frozenset(keys), run.record.job, run.report
         )
         return {
@@ -119,10 +109,10 @@ class ReplayJob:
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return {"strengthened": 0, "linked": 0}
-            current_time = self._clock.now()
-            turn = mind.lived_turns(self._clock.extra_turns)
-            stronger, new = await self._compute.run(
-                rehearsed_edges, mind, keys, current_time, turn, self._params
+            current_time = self.services.clock.now()
+            turn = mind.lived_turns(self.services.clock.extra_turns)
+            stronger, new = await self.services.compute.run(
+                rehearsed_edges, mind, keys, current_time, turn, self.params
             )
             change = MindChange(put_edges=(*stronger, *new))
             if change != MindChange():
@@ -131,7 +121,9 @@ class ReplayJob:
                     source=run.record.job,
                     reason=str(change_reasons.REPLAY),
                 )
-                await self._auditor.carry_out(token, world, mind, change, author)
+                await self.services.auditor.carry_out(
+                    token, world, mind, change, author
+                )
         return {"strengthened": len(stronger), "linked": len(new)}
 
 

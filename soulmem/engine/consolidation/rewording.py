@@ -54,28 +54,20 @@ class _Due:
     record: FadingRecord
 
 
+@dataclass(kw_only=True, eq=False)
 class Rewording:
     """Words blurred memories anew. Callers must not hold `World.writing`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        llm_calls: LlmCalls,
-    ) -> None:
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._llm_calls = llm_calls
+    services: Services
+    llm_calls: LlmCalls
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """Idle round: word anew what is due in the open souls, a few memories each, within the hourly limits."""
-        if not self._llm_calls.has_model:
+        if not self.llm_calls.has_model:
             return
-        source = f"rewording-{self._clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
+        source = f"rewording-{self.services.clock.now():%Y%m%dT%H%M%S}"  # to undo the round by
         with contextlib.suppress(LlmInterrupted):
-            await self._attempts.with_minds(
+            await self.services.attempts.with_minds(
                 "rewording",
                 worlds,
                 partial(self._reword_due, source=source),
@@ -84,7 +76,7 @@ class Rewording:
 
     async def _reword_due(self, world: World, mind: Mind, source: str) -> None:
         task = LlmTask(world.owner, mind.soul.id, REWORDING, source=source)
-        for due in await self._compute.run(due_rewordings, mind):
+        for due in await self.services.compute.run(due_rewordings, mind):
             await self._reword(world, mind, due, task)
 
     async def _reword(self, world: World, mind: Mind, due: _Due, task: LlmTask) -> None:
@@ -93,7 +85,7 @@ class Rewording:
         filled = None
         if gapped is not None:
             try:
-                filled = await self._llm_calls.ask(
+                filled = await self.llm_calls.ask(
                     task,
                     prompt.render(gapped),
                     partial(prompt.parse, gapped=gapped),
@@ -108,15 +100,15 @@ class Rewording:
             gapped=gapped,
             filled=filled,
             reply=reply,
-            moment=self._clock.now(),
+            moment=self.services.clock.now(),
         )
-        extra = self._clock.extra_turns
+        extra = self.services.clock.extra_turns
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is mind:
                 author = ChangeAuthor(
                     Actor.ARCHIVIST, source=task.source, reason=_REASON
                 )
-                await self._auditor.carry_out_made(
+                await self.services.auditor.carry_out_made(
                     token, world, mind, partial(make, extra=extra), author
                 )
 
@@ -128,7 +120,7 @@ class Rewording:
         chat_log = await world.log(retold.chat) if retold is not None else None
         if retold is None or chat_log is None or retold.slot not in chat_log.index:
             return None, None
-        messages = await self._compute.run(chat_log.remembered, mind.soul)
+        messages = await self.services.compute.run(chat_log.remembered, mind.soul)
         reply = messages[chat_log.index[retold.slot]]
         language = language_of([retold.text])
         gapped = prompt.Gapped(mind.soul.name, retold.text, reply.text, language)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Set
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
@@ -54,27 +54,19 @@ Write = Callable[
 ]
 
 
+@dataclass(kw_only=True, eq=False)
 class SceneKinds:
     """Finds kinds of episodes in the chats of a soul. Callers do not hold `World.writing`."""
 
-    def __init__(
-        self,
-        *,
-        llm_calls: LlmCalls,
-        llms: LlmAccess,
-        compute: Worker,
-        clock: Clock,
-        encoder: SituationEncoder | None,
-        write: Write,
-        params: SceneClusterParams | None = None,
-    ) -> None:
-        self._llm_calls = llm_calls
-        self._llms = llms
-        self._compute = compute
-        self._clock = clock
-        self._encoder = encoder
-        self._write = write
-        self._params = params or SceneClusterParams()
+    llm_calls: LlmCalls
+    llms: LlmAccess
+    compute: Worker
+    clock: Clock
+    encoder: SituationEncoder | None
+    write: Write
+    params: SceneClusterParams = field(default_factory=SceneClusterParams)
+
+    def __post_init__(self) -> None:
         self._done: WeakKeyDictionary[Mind, dict[ChatId, frozenset[str]]] = (
             WeakKeyDictionary()
         )  # states of regions in which nothing is left to do
@@ -92,20 +84,20 @@ class SceneKinds:
         Raises LlmInterrupted.
         """
         done = self._done.get(mind, {}).get(chat) if within is None else None
-        state, region = await self._compute.run(
-            _region_unless, done, mind, chat, self._params
+        state, region = await self.compute.run(
+            _region_unless, done, mind, chat, self.params
         )
         if region is None:
             self._done.setdefault(mind, {})[chat] = state
             return
         encoded = None
-        if self._encoder is not None:
-            encoded = await self._encoder.encode(region.texts)
+        if self.encoder is not None:
+            encoded = await self.encoder.encode(region.texts)
         if encoded is None:
             return
         if await self._name_clusters(world, mind, region, encoded, task, within):
             await self._add_instances(world, mind, region, encoded, task)
-            state = await self._compute.run(region_state, mind, chat)
+            state = await self.compute.run(region_state, mind, chat)
             self._done.setdefault(mind, {})[chat] = state
 
     async def _name_clusters(
@@ -124,14 +116,14 @@ class SceneKinds:
             return False
         vectors = encoded.rows(region.texts)
         clustered = await asyncio.to_thread(
-            scene_clusters, vectors, region.places, region.worth, self._params.clusters
+            scene_clusters, vectors, region.places, region.worth, self.params.clusters
         )
-        calls = await self._compute.run(new_calls, mind, region, clustered)
+        calls = await self.compute.run(new_calls, mind, region, clustered)
         if within is None:
             calls = calls[: region.room]
         else:
             calls = [call for call in calls if not within.isdisjoint(call.read)]
-            calls = calls[: self._params.asked]
+            calls = calls[: self.params.asked]
         for number, call in enumerate(calls):
             task.calls_expected = task.calls_made + len(calls) - number
             task.report_progress()
@@ -148,10 +140,10 @@ class SceneKinds:
         task: LlmTask,
     ) -> None:
         """Link further scenes to their kinds, without a model."""
-        named = await self._compute.run(named_kinds, mind, region)
-        if not named or self._encoder is None:
+        named = await self.compute.run(named_kinds, mind, region)
+        if not named or self.encoder is None:
             return
-        words = await self._encoder.encode([kind.text for kind in named])
+        words = await self.encoder.encode([kind.text for kind in named])
         if words is None:
             return
         for kind in named:
@@ -162,9 +154,9 @@ class SceneKinds:
                     kind=kind,
                     scenes=scenes,
                     model=task.model,
-                    clock=self._clock,
+                    clock=self.clock,
                 )
-                await self._write(world, mind, make, task)
+                await self.write(world, mind, make, task)
 
     async def _further_scenes(
         self,
@@ -179,13 +171,13 @@ class SceneKinds:
             encoded.rows(region.texts),
             region.places,
             kind.places,
-            self._params,
+            self.params,
         )
         return [region.keys[index] for index in indices]
 
     def _is_deferred(self, task: LlmTask, region: SceneRegion) -> bool:
-        return task.is_idle and self._llm_calls.deferrals.is_deferred(
-            _key(task, region), len(region.keys), self._clock.now()
+        return task.is_idle and self.llm_calls.deferrals.is_deferred(
+            _key(task, region), len(region.keys), self.clock.now()
         )
 
     async def _carry_out(
@@ -201,14 +193,14 @@ class SceneKinds:
         chat_log = await world.log(call.chat)
         if chat_log is None:
             return True
-        passage = await self._compute.run(
-            _current_passage, mind, chat_log, call, self._llms.context_tokens
+        passage = await self.compute.run(
+            _current_passage, mind, chat_log, call, self.llms.context_tokens
         )
         if passage is None:
             return True
-        key, deferrals = _key(task, region), self._llm_calls.deferrals
+        key, deferrals = _key(task, region), self.llm_calls.deferrals
         try:
-            drafts = await self._llm_calls.ask(
+            drafts = await self.llm_calls.ask(
                 task,
                 kinds.render(passage.passage),
                 partial(kinds.parse, passage=passage.passage),
@@ -217,14 +209,14 @@ class SceneKinds:
             task.failures[call.chat, Work.KIND] = failure.wording
             log.info("a kind of episode is put off: %s", failure.message)
             if failure.kind is not Failure.UNREADABLE:
-                deferrals.model_unavailable(failure.wording, self._clock.now())
+                deferrals.model_unavailable(failure.wording, self.clock.now())
                 raise LlmInterrupted from failure
-            deferrals.defer(key, failure.wording, len(region.keys), self._clock.now())
+            deferrals.defer(key, failure.wording, len(region.keys), self.clock.now())
             return False
         deferrals.clear(key)
         fitting = await self._fitting(drafts, call, region, encoded)
         make = partial(self._change, call, passage, fitting, task.model)
-        task.memories_written += await self._write(world, mind, make, task)
+        task.memories_written += await self.write(world, mind, make, task)
         return True
 
     async def _fitting(
@@ -235,18 +227,18 @@ class SceneKinds:
         encoded: EncodedTexts,
     ) -> Drafts:
         """The drafted kinds with those of their scenes that they fit; without kinds that do not fit."""
-        if self._encoder is None:
+        if self.encoder is None:
             return Drafts()
         indices = {key: index for index, key in enumerate(region.keys)}
         vectors = encoded.rows(region.texts)
         fitting = []
         for draft in drafts.abstracts:
-            words = await self._encoder.encode([draft.text])
+            words = await self.encoder.encode([draft.text])
             if words is None:
                 continue
             cited = {indices[call.read[line - 1]]: line for line in draft.lines}
             kind = words.rows([draft.text])[0]
-            shown = confirmed_scenes(kind, vectors, list(cited), self._params)
+            shown = confirmed_scenes(kind, vectors, list(cited), self.params)
             if shown:
                 lines = tuple(sorted(cited[index] for index in shown))
                 fitting.append(DraftAbstract(draft.text, lines, draft.importance))
@@ -265,8 +257,8 @@ class SceneKinds:
         if not is_current(mind, call):
             return None
         current_time, turn = (
-            self._clock.now(),
-            mind.lived_turns(self._clock.extra_turns),
+            self.clock.now(),
+            mind.lived_turns(self.clock.extra_turns),
         )
         converter = DraftConverter(
             mind, call, passage, drafts, model, current_time, turn

@@ -60,38 +60,36 @@ class _Looked:
     stating: set[MemoryId] = field(default_factory=set)
 
 
+@dataclass(eq=False)
 class StatedNames:
     """Keeps the joined names of souls equal to what their messages say. Callers must not hold `World.writing`."""
 
-    def __init__(self, services: Services) -> None:
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._loader = services.loader
+    services: Services
+
+    def __post_init__(self) -> None:
         self._looked: WeakKeyDictionary[Mind, _Looked] = WeakKeyDictionary()
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: join what the messages of every open soul say is one."""
-        await self._attempts.with_minds("names", worlds, self.join)
+        await self.services.attempts.with_minds("names", worlds, self.join)
 
     async def join(self, world: World, mind: Mind, source: str = "") -> int:
         """Join names; returns how many pairs are new. `source` is the job that asks."""
         looked = self._looked.setdefault(mind, _Looked())
-        while await self._compute.run(_look_at_next, mind, looked):
+        while await self.services.compute.run(_look_at_next, mind, looked):
             pass
         revision = looked.revision
         if looked.decided == revision:
             return 0
         wanted = await self._wanted(mind, looked)
-        concepts = await self._compute.run(_concepts_of, mind, wanted)
-        await self._loader.complete(world.owner, mind, concepts)
-        turn = float(mind.lived_turns(self._clock.extra_turns))
-        current_time = self._clock.now()
+        concepts = await self.services.compute.run(_concepts_of, mind, wanted)
+        await self.services.loader.complete(world.owner, mind, concepts)
+        turn = float(mind.lived_turns(self.services.clock.extra_turns))
+        current_time = self.services.clock.now()
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is not mind:
                 return 0
-            change = await self._auditor.carry_out_made(
+            change = await self.services.auditor.carry_out_made(
                 token,
                 world,
                 mind,
@@ -107,7 +105,7 @@ class StatedNames:
         keys = sorted(looked.stating)
         for start in range(0, len(keys), _READ):
             piece = keys[start : start + _READ]
-            stated.update(await self._compute.run(_statements, mind, piece))
+            stated.update(await self.services.compute.run(_statements, mind, piece))
         things: defaultdict[str, set[str]] = defaultdict(set)
         for (name, other), _ in stated.values():
             things[fold(other)].add(fold(name))

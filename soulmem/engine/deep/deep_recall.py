@@ -47,25 +47,15 @@ class DeepParams:
     room: int = 2
 
 
+@dataclass(kw_only=True, eq=False)
 class DeepRecall:
     """Registers the job `deep`. Its result has `answer` (as a recall), `steps`, `calls` and `ended`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        recaller: Recaller,
-        llm_calls: LlmCalls,
-        recall: RecallParams,
-        params: DeepParams | None = None,
-    ) -> None:
-        self._world_of = services.world_of
-        self._compute = services.compute
-        self._clock = services.clock
-        self._recaller = recaller
-        self._llm_calls = llm_calls
-        self._recall = recall
-        self._params = params or DeepParams()
+    services: Services
+    recaller: Recaller
+    llm_calls: LlmCalls
+    recall: RecallParams
+    params: DeepParams = DeepParams()
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -80,7 +70,7 @@ class DeepRecall:
         )
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
-        world = await self._world_of(run.owner)
+        world = await self.services.world_of(run.owner)
         chat = run.arguments.get("chat")
         question = DeepQuestion(
             owner=run.owner,
@@ -89,14 +79,14 @@ class DeepRecall:
             chat=None if chat is None else ChatId(chat),
             language=run.arguments.get("language"),
         )
-        progress = DeepProgress(run, explorations=self._params.explorations)
+        progress = DeepProgress(run, explorations=self.params.explorations)
         progress.report()
         mind = await world.mind(run.soul)
-        room = self._room(mind, self._params.room)
-        deadline = asyncio.get_running_loop().time() + self._params.seconds
+        room = self._room(mind, self.params.room)
+        deadline = asyncio.get_running_loop().time() + self.params.seconds
         search = DeepSearch(
-            recaller=self._recaller,
-            compute=self._compute,
+            recaller=self.recaller,
+            compute=self.services.compute,
             mind=mind,
             question=question,
             room=room,
@@ -104,14 +94,14 @@ class DeepRecall:
             deadline=deadline,
         )
         advisor = Advisor(
-            llm_calls=self._llm_calls,
+            llm_calls=self.llm_calls,
             task=LlmTask(
                 run.owner,
                 run.soul,
                 DEEP,
                 lambda _done, _total, _unit: progress.report(),
             ),
-            calls=self._params.calls,
+            calls=self.params.calls,
             deadline=deadline,
             is_wanted=progress.report,
         )
@@ -132,8 +122,8 @@ class DeepRecall:
     def _room(self, mind: Mind, times: int) -> AnswerRoom:
         """The room of so many recalls."""
         settings = mind.soul.settings
-        memories = settings.max_items or self._recall.max_items
-        tokens = settings.budget_tokens or self._recall.budget_tokens
+        memories = settings.max_items or self.recall.max_items
+        tokens = settings.budget_tokens or self.recall.budget_tokens
         return AnswerRoom(min(MOST_ITEMS, times * memories), times * tokens)
 
     async def _answer(
@@ -141,7 +131,7 @@ class DeepRecall:
     ) -> Recalled:
         """The answer, its trace kept."""
         progress, question = search.progress, search.question
-        answer, considered = await self._compute.run(
+        answer, considered = await self.services.compute.run(
             unite,
             search.mind,
             progress.explorations,
@@ -155,7 +145,7 @@ class DeepRecall:
         steps = progress.step_fields()
         trace = Trace(
             id=answer.trace,
-            at=self._clock.now(),
+            at=self.services.clock.now(),
             soul=question.soul,
             chat=question.chat,
             query=tuple((ask, share) for ask in progress.asked),
@@ -169,7 +159,7 @@ class DeepRecall:
             notes=first.notes,
             grades=first.grades,
         )
-        self._recaller.traces.keep(question.owner, trace)
+        self.recaller.traces.keep(question.owner, trace)
         return answer
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.api.results import RecalledMemory
@@ -13,26 +12,19 @@ from soulmem.engine.deep.progress import Ending, StepKind
 from soulmem.engine.deep.search import DeepSearch
 from soulmem.prompts.deep import Decision, Reflection
 
-
-@dataclass(frozen=True, slots=True)
-class ReadingParams:
-    """What the model reads in one call: some 20 short lines, for models with a small context."""
-
-    planned: int = 8  # memories before the plan
-    explored: int = 4  # new memories of each exploration
-    useful: int = 6  # memories that it pointed at before
-    characters: int = 300  # of a memory
+# What the model reads in one call: some 20 short lines, for models with a small context.
+_PLANNED = 8  # memories before the plan
+_EXPLORED = 4  # new memories of each exploration
+_USEFUL = 6  # memories that it pointed at before
+_CHARACTERS = 300  # of a memory
 
 
 class GuidedSearch:
     """Follows the decisions of the model. An unreadable answer is replaced by a question of the rules."""
 
-    def __init__(
-        self, search: DeepSearch, advisor: Advisor, params: ReadingParams | None = None
-    ) -> None:
+    def __init__(self, search: DeepSearch, advisor: Advisor) -> None:
         self._search = search
         self._advisor = advisor
-        self._params = params or ReadingParams()
 
     async def run(self) -> Ending | None:
         """Plan, explore and reflect; None where the model could not be called any more. Raises OutOfTime."""
@@ -57,7 +49,7 @@ class GuidedSearch:
         """The first questions, and the ending where there is none. Raises OutOfTime."""
         search, progress = self._search, self._search.progress
         question = search.question.text
-        first = progress.explorations[0].memories[: self._params.planned]
+        first = progress.explorations[0].memories[:_PLANNED]
         shown = self._lines(first)
         calls = self._advisor.calls
         plan = await self._advisor.plan(
@@ -115,15 +107,15 @@ class GuidedSearch:
         """What the model reads: the memories that it pointed at, then the best of the latest explorations."""
         progress = self._search.progress
         useful = [progress.found[key] for key in progress.useful]
-        shown = self._lines(useful[-self._params.useful :])
+        shown = self._lines(useful[-_USEFUL:])
         for exploration in latest:
             new = [m for m in exploration.memories if m.id not in shown]
-            shown |= self._lines(new[: self._params.explored])
+            shown |= self._lines(new[:_EXPLORED])
         return shown
 
     def _lines(self, memories: Iterable[RecalledMemory]) -> dict[MemoryId, str]:
         """The memories as lines of a prompt."""
-        most = self._params.characters
+        most = _CHARACTERS
         return {
             m.id: m.text if len(m.text) <= most else m.text[:most] + "…"
             for m in memories

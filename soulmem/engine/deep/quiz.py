@@ -8,6 +8,7 @@ teaches nothing, and what is asked is not stored.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 
@@ -47,20 +48,16 @@ _ASKED_KINDS = [
 ]
 
 
+@dataclass(kw_only=True, eq=False)
 class Quiz:
     """Registers the job `quiz`.
 
     Its result has `asked`, `score`, and `never`: a question about somebody unknown, with what it brings.
     """
 
-    def __init__(
-        self, services: Services, *, recaller: Recaller, recall: RecallParams
-    ) -> None:
-        self._world_of = services.world_of
-        self._compute = services.compute
-        self._clock = services.clock
-        self._recaller = recaller
-        self._recall = recall
+    services: Services
+    recaller: Recaller
+    recall: RecallParams
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -77,14 +74,14 @@ class Quiz:
     async def _work(self, run: JobRun) -> dict[str, Any]:
         count, chat = _checked(run.arguments)
         run.report(0, count, "questions")
-        world = await self._world_of(run.owner)
+        world = await self.services.world_of(run.owner)
         if chat is not None:
             await world.log(world.head(chat).id)
         mind = await world.mind(run.soul)
-        questions = await self._compute.run(
-            _questions, world, mind, chat, count, self._clock.extra_turns
+        questions = await self.services.compute.run(
+            _questions, world, mind, chat, count, self.services.clock.extra_turns
         )
-        top = mind.soul.settings.max_items or self._recall.max_items
+        top = mind.soul.settings.max_items or self.recall.max_items
         asked: list[dict[str, Any]] = []
         for memory, question in questions:
             run.report(len(asked), len(questions), "questions")
@@ -98,7 +95,7 @@ class Quiz:
                     "told": len(told),
                 }
             )
-        nobody = await self._compute.run(_about_nobody, mind, questions)
+        nobody = await self.services.compute.run(_about_nobody, mind, questions)
         never = []
         if nobody is not None:
             told = await self._told(run, chat, nobody)
@@ -119,7 +116,7 @@ class Quiz:
             type=RecallType.PREVIEW,
             time_budget_ms=_TIME_BUDGET,
         )
-        answer = await self._recaller.recall(run.owner, request)
+        answer = await self.recaller.recall(run.owner, request)
         return [recalled.id for recalled in answer.memories]
 
 

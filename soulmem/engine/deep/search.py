@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.deep.exploration import (
@@ -24,28 +25,22 @@ class OutOfTime(Exception):
     """The time of the job is over."""
 
 
+@dataclass(kw_only=True, eq=False)
 class DeepSearch:
-    """Explores question by question until the `deadline` (time of the event loop)."""
+    """Explores question by question until the `deadline` (time of the event loop).
 
-    def __init__(
-        self,
-        *,
-        recaller: Recaller,
-        compute: Worker,
-        mind: Mind,
-        question: DeepQuestion,
-        room: AnswerRoom,
-        progress: DeepProgress,
-        deadline: float,
-    ) -> None:
-        """`room`: of each exploration"""
-        self._recaller = recaller
-        self._compute = compute
-        self._room = room
-        self.mind = mind
-        self.question = question
-        self.progress = progress
-        self.deadline = deadline
+    `room`: of each exploration
+    """
+
+    recaller: Recaller
+    compute: Worker
+    mind: Mind
+    question: DeepQuestion
+    room: AnswerRoom
+    progress: DeepProgress
+    deadline: float
+
+    def __post_init__(self) -> None:
         self._met: set[MemoryId] = set()  # concepts that were asked about
 
     async def explore(self, ask: str) -> Exploration:
@@ -54,7 +49,7 @@ class DeepSearch:
         loop = asyncio.get_running_loop()
         if progress.explorations and loop.time() >= self.deadline:
             raise OutOfTime
-        exploration = await explore(self._recaller, self.question, ask, self._room)
+        exploration = await explore(self.recaller, self.question, ask, self.room)
         progress.explorations.append(exploration)
         found = [memory.id for memory in exploration.memories]
         progress.add(StepKind.EXPLORE, ask, found)
@@ -79,14 +74,14 @@ class DeepSearch:
 
     async def parts(self) -> list[str]:
         """The parts of a question that asks for several things, but for those that were searched for."""
-        return self.new(await self._compute.run(split_question, self.question.text))
+        return self.new(await self.compute.run(split_question, self.question.text))
 
     async def next_by_names(self) -> list[str]:
         """The question about the first name that turned up and was not asked about, or none.
 
         The memory that led to the name counts as useful.
         """
-        questions = await self._compute.run(
+        questions = await self.compute.run(
             questions_by_names,
             self.mind,
             self.question.text,

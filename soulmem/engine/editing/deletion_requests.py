@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from soulmem.domain.audit import Action, Actor
@@ -24,20 +24,14 @@ EXPIRES = timedelta(
 )  # without an answer the request expires; mission table S1-20
 
 
+@dataclass(kw_only=True, eq=False)
 class DeletionRequests:
     """The deletion requests of all owners."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        memories: MemoryEditor,
-    ) -> None:
-        self._world_of = services.world_of
-        self._store = services.store
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._memories = memories
+    services: Services
+    memories: MemoryEditor
+
+    def __post_init__(self) -> None:
         self._deciding = asyncio.Lock()
 
     async def ask(self, world: World, memory: Memory, author: ChangeAuthor) -> Deletion:
@@ -50,13 +44,13 @@ class DeletionRequests:
             author.actor,
             author.reason,
             memory.text,
-            self._clock.now(),
+            self.services.clock.now(),
         )
         source_author = replace(author, source=asked.id)
-        entry = await self._auditor.entry(
+        entry = await self.services.auditor.entry(
             world.owner, memory.soul, source_author, Action.ASK, memory.id
         )
-        await self._store.commit(
+        await self.services.store.commit(
             Change(world.owner, put_deletions=[asked], audit=[entry])
         )
         self._publish(world.owner, asked)
@@ -64,10 +58,10 @@ class DeletionRequests:
 
     async def list(self, owner: Owner, soul: SoulId | None) -> list[Deletion]:
         """All requests, newest first, of one soul or all. Raises NotFound for the soul."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         if soul is not None:
             world.soul(soul)
-        deletions = await self._store.deletions(owner)
+        deletions = await self.services.store.deletions(owner)
         return [
             self._with_present_state(deletion)
             for deletion in reversed(deletions)
@@ -81,12 +75,12 @@ class DeletionRequests:
         was decided or has expired, and Forbidden for a memory that was made permanent
         or locked since.
         """
-        await self._world_of(owner)  # waits until the store is open
+        await self.services.world_of(owner)  # waits until the store is open
         async with self._deciding:
             request_found = next(
                 (
                     stored_deletion
-                    for stored_deletion in await self._store.deletions(owner)
+                    for stored_deletion in await self.services.store.deletions(owner)
                     if stored_deletion.id == request
                 ),
                 None,
@@ -112,19 +106,19 @@ class DeletionRequests:
                 )
             user = ChangeAuthor(Actor.USER, source=request, reason=asked.reason)
             if confirmed:
-                view = await self._memories.get(owner, asked.memory)
+                view = await self.memories.get(owner, asked.memory)
                 check_unprotected(view.memory)
-                await self._memories.delete(owner, asked.memory, None, user)
+                await self.memories.delete(owner, asked.memory, None, user)
             state = DeletionState.CONFIRMED if confirmed else DeletionState.REJECTED
-            decided = replace(asked, state=state, decided=self._clock.now())
+            decided = replace(asked, state=state, decided=self.services.clock.now())
             entries = []
             if not confirmed:
                 entries = [
-                    await self._auditor.entry(
+                    await self.services.auditor.entry(
                         owner, asked.soul, user, Action.REJECT, asked.memory
                     )
                 ]
-            await self._store.commit(
+            await self.services.store.commit(
                 Change(owner, put_deletions=[decided], audit=entries, by=Actor.USER)
             )
             self._publish(owner, decided)
@@ -137,13 +131,13 @@ class DeletionRequests:
             "memory": deletion.memory,
             "state": deletion.state.value,
         }
-        self._auditor.events.publish("deletion", owner, **details)
+        self.services.auditor.events.publish("deletion", owner, **details)
 
     def _with_present_state(self, asked: Deletion) -> Deletion:
         """The request with its present state: unanswered ones expire."""
         if (
             asked.state is DeletionState.AWAITING
-            and self._clock.now() - asked.requested >= EXPIRES
+            and self.services.clock.now() - asked.requested >= EXPIRES
         ):
             return replace(asked, state=DeletionState.EXPIRED)
         return asked

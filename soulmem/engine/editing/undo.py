@@ -56,18 +56,11 @@ class UndoResult:
     skipped: tuple[tuple[str, str], ...] = ()  # target and field
 
 
+@dataclass(eq=False)
 class Undo:
     """Undoes changes, as one change by the user."""
 
-    def __init__(
-        self,
-        services: Services,
-    ) -> None:
-        self._store = services.store
-        self._compute = services.compute
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._loader = services.loader
+    services: Services
 
     async def undo(
         self,
@@ -87,19 +80,19 @@ class Undo:
             plan = reversal(entries, chosen)
             if not plan.undone:
                 return UndoResult()
-            await self._loader.complete(
+            await self.services.loader.complete(
                 world.owner, mind, [MemoryId(key) for key in plan.memories]
             )
             source = change or job or ""
             reason = "" if source else f"{SINCE}{entries[-1].id}"
-            back = await self._compute.run(_reverting_change, mind, plan)
+            back = await self.services.compute.run(_reverting_change, mind, plan)
             back = replace(
                 back,
-                put_derivations=await self._compute.run(
+                put_derivations=await self.services.compute.run(
                     _reduced_derivations, mind, since, job
                 ),
             )
-            await self._auditor.carry_out(
+            await self.services.auditor.carry_out(
                 token,
                 world,
                 mind,
@@ -133,13 +126,13 @@ class Undo:
             )
             before = None if old is None else {OPINION: opinion_values(old)}
             after = {OPINION: opinion_values(new)}
-            entry = await self._auditor.entry(
+            entry = await self.services.auditor.entry(
                 world.owner, mind.soul.id, author, Action.UNDO, key, before, after
             )
-            await self._store.commit(
+            await self.services.store.commit(
                 Change(world.owner, put_opinions=[new], audit=[entry], by=Actor.USER)
             )
-            await self._compute.run(mind.opinions.put, [new])
+            await self.services.compute.run(mind.opinions.put, [new])
 
     async def _undo_vectors(
         self, world: World, mind: Mind, plan: Reversal, author: ChangeAuthor
@@ -148,15 +141,15 @@ class Undo:
         if not plan.vectors:
             return
         values = [(entry.after or {})[VECTORS] for entry in plan.vectors]
-        update = await self._compute.run(undone_update, mind, values)
+        update = await self.services.compute.run(undone_update, mind, values)
         entries = []
         for target in dict.fromkeys(entry.target for entry in plan.vectors):
             entries.append(
-                await self._auditor.entry(
+                await self.services.auditor.entry(
                     world.owner, mind.soul.id, author, Action.UNDO, target
                 )
             )
-        await self._store.commit(
+        await self.services.store.commit(
             Change(
                 world.owner,
                 put_edge_vectors=update.put,
@@ -165,7 +158,7 @@ class Undo:
                 by=Actor.USER,
             )
         )
-        await self._compute.run(apply_vector_update, mind, update)
+        await self.services.compute.run(apply_vector_update, mind, update)
 
     async def _chosen(
         self,
@@ -177,7 +170,7 @@ class Undo:
     ) -> tuple[list[AuditEntry], set[str]]:
         """All entries from the oldest chosen one on, newest first, and the ids of those chosen."""
         if since is not None:
-            entries = await self._auditor.every(
+            entries = await self.services.auditor.every(
                 world.owner, AuditQuery(soul, since=since)
             )
             undone_ids = undone_by(
@@ -189,7 +182,7 @@ class Undo:
         by_name = change is not None
         field = "change" if by_name else "job"
         query = AuditQuery(soul, id=change) if by_name else AuditQuery(soul, source=job)
-        picked = await self._auditor.every(world.owner, query)
+        picked = await self.services.auditor.every(world.owner, query)
         if not picked:
             unknown_change = phrase(
                 "no_change", "no change '{change}' of this soul", change=change
@@ -210,7 +203,7 @@ class Undo:
                 field=field,
             )
         oldest = min(chosen)
-        entries = await self._auditor.every(world.owner, AuditQuery(soul))
+        entries = await self.services.auditor.every(world.owner, AuditQuery(soul))
         return [entry for entry in entries if entry.id >= oldest], chosen
 
 

@@ -11,6 +11,7 @@ from collections.abc import (
     Iterator,
     Sequence,
 )
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -27,19 +28,12 @@ _LINES = 500  # encoded at once: some 5 ms
 T = TypeVar("T")
 
 
+@dataclass(kw_only=True, eq=False)
 class BundleExport:
     """Writes bundles."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        learner: Learner,
-    ) -> None:
-        self._world = services.world_of
-        self._store = services.store
-        self._clock = services.clock
-        self._learner = learner
+    services: Services
+    learner: Learner
 
     async def bundle(self, owner: Owner, soul: SoulId) -> AsyncGenerator[bytes, None]:
         """The bundle of a soul in pieces of text, for `transfer.bundle` to read. Raises NotFound at once.
@@ -48,9 +42,9 @@ class BundleExport:
         however slowly it is fetched, and writers wait for the reading only. Until then
         it is in memory, compressed, not on disk.
         """
-        world = await self._world(owner)
+        world = await self.services.world_of(owner)
         world.soul(soul)
-        await self._learner.drain()
+        await self.learner.drain()
         async with world.writing:
             packed = [piece async for piece in self._packed(world, soul)]
         return _unpacked(packed)
@@ -66,24 +60,24 @@ class BundleExport:
 
     async def _parts(self, world: World, soul: SoulId) -> AsyncIterator[Iterable[Line]]:
         """The lines in the order of the format, but for the end."""
-        head = lines.Head(lines.VERSION, soul, self._clock.now(), __version__)
+        head = lines.Head(lines.VERSION, soul, self.services.clock.now(), __version__)
         yield [head, lines.SoulLine(world.souls[soul])]
         for log in await _chats(world, soul):
             chat = log.head.id
             messages = (lines.MessageLine(chat, message) for message in log.messages)
             yield [lines.ChatLine(log.head), *messages]
-        async for memories in self._store.memory_pages(world.owner, soul):
+        async for memories in self.services.store.memory_pages(world.owner, soul):
             yield (lines.MemoryLine(memory) for memory in memories)
-        async for page in self._store.edge_pages(world.owner, soul):
+        async for page in self.services.store.edge_pages(world.owner, soul):
             yield (lines.EdgeLine(edge) for edge in page.edges(soul))
-        recalls = await self._store.recalls(world.owner, soul)
+        recalls = await self.services.store.recalls(world.owner, soul)
         yield (lines.UsageLine(usage) for usage in recalls.usages)
         yield (lines.RecallLine(record) for record in recalls.records)
-        opinions = await self._store.opinions(world.owner, soul)
+        opinions = await self.services.store.opinions(world.owner, soul)
         yield (lines.OpinionLine(opinion) for opinion in opinions)
-        fading = await self._store.fading(world.owner, soul)
+        fading = await self.services.store.fading(world.owner, soul)
         yield (lines.FadingLine(record) for record in fading)
-        derivations = await self._store.derivations(world.owner, soul)
+        derivations = await self.services.store.derivations(world.owner, soul)
         yield (lines.DerivationLine(derivation) for derivation in derivations)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
@@ -27,31 +27,23 @@ from soulmem.ports.store import RANK_GAP
 from soulmem.transfer.bundle import Bundle, read_bundle
 
 
+@dataclass(kw_only=True, eq=False)
 class BundleImport:
     """Imports bundles."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        learner: Learner,
-        embedding: EmbeddingService,
-    ) -> None:
-        self._world = services.world_of
-        self._store = services.store
-        self._learner = learner
-        self._embedding = embedding
-        self._auditor = services.auditor
+    services: Services
+    learner: Learner
+    embedding: EmbeddingService
 
     async def take_in(self, run: JobRun, data: bytes) -> dict[str, Any]:
         """Add what is not stored yet, unless this is a dry run; the counts of what is added."""
-        world = await self._world(run.owner)
+        world = await self.services.world_of(run.owner)
         world.soul(run.soul)
         bundle = await asyncio.to_thread(read_bundle, data)
         bundle = await asyncio.to_thread(
             bundle_for, bundle, run.soul, dict(world.heads)
         )
-        await self._learner.drain()
+        await self.learner.drain()
         async with world.writing:
             stored = await self._stored(world, run.soul, bundle)
         plan = await asyncio.to_thread(plan_import, bundle, stored)
@@ -71,7 +63,7 @@ class BundleImport:
         if plan.steps:
             # Opening the soul makes the episodes of chats that the bundle lacks.
             await world.mind(run.soul)
-            self._embedding.wake()
+            self.embedding.wake()
         run.report(done, total, "lines")
 
     async def _store_step(
@@ -87,7 +79,7 @@ class BundleImport:
             for memory in step.memories
             if memory.origin is Origin.USER
         ]
-        await self._store.commit(
+        await self.services.store.commit(
             replace(step.change(world.owner, messages), audit=audit)
         )
         if step.soul is not None:
@@ -104,7 +96,7 @@ class BundleImport:
     async def _entry(self, run: JobRun, memory: Memory) -> AuditEntry:
         """Audit entry of a memory that came with the bundle. Memories of chats have none."""
         author = ChangeAuthor(Actor.IMPORT, source=run.record.job)
-        return await self._auditor.entry(
+        return await self.services.auditor.entry(
             run.owner,
             run.soul,
             author,
@@ -133,12 +125,14 @@ class BundleImport:
             if log is not None:
                 messages[chat] = log.messages
         memories = await self._memory_ids(world, soul)
-        recalls = await self._store.recalls(world.owner, soul)
-        derivations = await self._store.derivations(world.owner, soul)
+        recalls = await self.services.store.recalls(world.owner, soul)
+        derivations = await self.services.store.derivations(world.owner, soul)
         return StoredState(
             soul=world.souls[soul],
             memories=memories,
-            edges=await self._store.edges_known(world.owner, list(bundle.edges)),
+            edges=await self.services.store.edges_known(
+                world.owner, list(bundle.edges)
+            ),
             recalls={record.trace for record in recalls.records},
             derivations={derivation.id for derivation in derivations},
             chats=dict(world.heads),
@@ -150,7 +144,7 @@ class BundleImport:
     async def _forgotten(self, world: World, soul: SoulId) -> set[MemoryId]:
         """The forgotten episodes of the soul, which take no edges."""
         ids: set[MemoryId] = set()
-        async for page in self._store.memory_pages(world.owner, soul):
+        async for page in self.services.store.memory_pages(world.owner, soul):
             episodes = (m for m in page if m.kind is MemoryKind.EPISODE)
             ids.update(m.id for m in episodes if m.state is MemoryState.FORGOTTEN)
         return ids
@@ -171,7 +165,7 @@ class BundleImport:
         if mind is not None:
             return set(mind.memories)
         ids: set[MemoryId] = set()
-        async for page in self._store.memory_pages(world.owner, soul):
+        async for page in self.services.store.memory_pages(world.owner, soul):
             ids.update(memory.id for memory in page)
         return ids
 

@@ -49,17 +49,12 @@ class _Piece:
     base: Base | None
 
 
+@dataclass(kw_only=True, eq=False)
 class ChatImport:
     """Makes stored chats equal to chat files."""
 
-    def __init__(
-        self,
-        *,
-        chats: ChatService,
-        compute: Worker,
-    ) -> None:
-        self._chats = chats
-        self._compute = compute
+    chats: ChatService
+    compute: Worker
 
     async def placed(
         self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
@@ -103,7 +98,7 @@ class ChatImport:
     ) -> ExpectedChanges:
         """What an import of the placed `log` would change. Changes nothing."""
         _, stored = await self._stored(owner, log.chat)
-        return await self._compute.run(_expected, stored, log, souls, confirmed)
+        return await self.compute.run(_expected, stored, log, souls, confirmed)
 
     async def take_in(
         self, run: JobRun, log: ChatLog, souls: Sequence[SoulId], *, confirmed: bool
@@ -119,7 +114,7 @@ class ChatImport:
         while True:
             head, stored = await self._stored(run.owner, log.chat)
             everybody = tuple(dict.fromkeys([*(head.souls if head else ()), *souls]))
-            piece = await self._compute.run(_next_piece, log, stored, everybody)
+            piece = await self.compute.run(_next_piece, log, stored, everybody)
             run.report(piece.shared, total, "messages")
             lost = _lost_to_breaks(log, stored)
             if lost and piece.base is None and not confirmed:
@@ -135,7 +130,7 @@ class ChatImport:
                 confirm_removal=confirmed,
             )
             try:
-                answer = await self._chats.sync(run.owner, request)
+                answer = await self.chats.sync(run.owner, request)
             except Conflict:  # the chat is open in SillyTavern and went on: look again
                 conflicts += 1
                 if conflicts > _CONFLICTS:
@@ -148,7 +143,7 @@ class ChatImport:
             counts["removed"] += answer.removed
             if piece.stop == total:
                 break
-        await self._chats.activity(run.owner, log.chat, Activity.CLOSED)
+        await self.chats.activity(run.owner, log.chat, Activity.CLOSED)
         run.report(total, total, "messages")
         return {**counts, "held": None}
 
@@ -156,7 +151,7 @@ class ChatImport:
         self, owner: Owner, chat: ChatId
     ) -> tuple[Chat | None, Sequence[Message]]:
         try:
-            return await self._chats.get(owner, chat)
+            return await self.chats.get(owner, chat)
         except NotFound:
             return None, []
 
@@ -164,7 +159,7 @@ class ChatImport:
         self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
     ) -> ChatId:
         """The chat with the title that `log` gives for the chat it was branched from."""
-        for head, _ in await self._chats.list(owner, souls[0]):
+        for head, _ in await self.chats.list(owner, souls[0]):
             if head.title == log.main_chat and head.id != log.chat:
                 return head.id
         return chat_id_for(log.main_chat or "", souls)

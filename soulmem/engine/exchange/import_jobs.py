@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from soulmem.domain.ids import Owner, SoulId
@@ -28,23 +29,15 @@ _VECTORS = 2  # of one message: by itself, and with the message before it
 _ENDING = re.compile(r"\.(jsonl|json|png|charx|md|txt)\Z", re.IGNORECASE)
 
 
+@dataclass(kw_only=True, eq=False)
 class ImportJobs:
     """Registers the job that imports a file."""
 
-    def __init__(
-        self,
-        *,
-        jobs: Jobs,
-        chats: ChatImport,
-        lore: LoreImport,
-        bundles: BundleImport,
-        embedding: EmbeddingService,
-    ) -> None:
-        self._jobs = jobs
-        self._bundles = bundles
-        self._chats = chats
-        self._lore = lore
-        self._embedding = embedding
+    jobs: Jobs
+    chats: ChatImport
+    lore: LoreImport
+    bundles: BundleImport
+    embedding: EmbeddingService
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -53,7 +46,7 @@ class ImportJobs:
     async def start(self, owner: Owner, request: ImportRequest) -> str:
         """Start an import; the id of the job. Raises NotFound for a missing soul."""
         for soul in request.others:
-            await self._jobs.check(owner, soul)
+            await self.jobs.check(owner, soul)
         arguments = {
             "format": request.format.value,
             "name": request.name,
@@ -62,9 +55,7 @@ class ImportJobs:
             "dry_run": request.dry_run,
             "confirm_removal": request.confirm_removal,
         }
-        return await self._jobs.start(
-            owner, KIND, request.soul, arguments, request.data
-        )
+        return await self.jobs.start(owner, KIND, request.soul, arguments, request.data)
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
         data = await run.payload()
@@ -72,7 +63,7 @@ class ImportJobs:
         if format_ is ImportFormat.ST_CHAT:
             result = await self._chat(run, data)
         elif format_ is ImportFormat.BUNDLE:
-            result = await self._bundles.take_in(run, data)
+            result = await self.bundles.take_in(run, data)
         else:
             result = await self._statements(run, data, format_)
         return {"format": format_.value, "dry_run": run.arguments["dry_run"], **result}
@@ -81,7 +72,7 @@ class ImportJobs:
         souls = list(dict.fromkeys([run.soul, *map(SoulId, run.arguments["others"])]))
         title = plain_name(run.arguments["name"])
         log = await asyncio.to_thread(read_chat_file, data, title, souls)
-        log = await self._chats.placed(run.owner, log, souls)
+        log = await self.chats.placed(run.owner, log, souls)
         confirmed = bool(run.arguments["confirm_removal"])
         file_summary = {
             "chat": log.chat,
@@ -92,11 +83,9 @@ class ImportJobs:
             "broken": [{"line": b.number, "reason": b.reason} for b in log.broken],
         }
         if not run.arguments["dry_run"]:
-            result = await self._chats.take_in(run, log, souls, confirmed=confirmed)
+            result = await self.chats.take_in(run, log, souls, confirmed=confirmed)
             return {**file_summary, **result}
-        expected = await self._chats.expected(
-            run.owner, log, souls, confirmed=confirmed
-        )
+        expected = await self.chats.expected(run.owner, log, souls, confirmed=confirmed)
         return {
             **file_summary,
             "added": expected.added,
@@ -111,7 +100,7 @@ class ImportJobs:
         self, run: JobRun, data: bytes, format_: ImportFormat
     ) -> dict[str, Any]:
         title = plain_name(run.arguments["name"])
-        cast = await self._lore.cast(run.owner, run.soul, run.arguments["persona"])
+        cast = await self.lore.cast(run.owner, run.soul, run.arguments["persona"])
         source, lore = await asyncio.to_thread(_read_lore, data, title, cast, format_)
         file_summary = {
             "title": lore.title,
@@ -126,17 +115,17 @@ class ImportJobs:
                 {"when": h.when, "does": h.does, "often": h.often.value}
                 for h in lore.habits
             ]
-            counts, texts = await self._lore.expected(run.owner, run.soul, lore, source)
+            counts, texts = await self.lore.expected(run.owner, run.soul, lore, source)
             minutes = await self._minutes(texts, vectors=1)
             return {**file_summary, **counts.as_result(), "minutes": minutes}
-        counts = await self._lore.take_in(run, lore, source)
-        self._embedding.wake()
+        counts = await self.lore.take_in(run, lore, source)
+        self.embedding.wake()
         return {**file_summary, **counts.as_result()}
 
     async def _minutes(self, texts: Sequence[str], vectors: int) -> float:
         """Estimated minutes until all these texts can be recalled, from the pace of a few of them."""
         step = max(1, len(texts) // _SAMPLES)
-        pace = await self._embedding.seconds_per_text(texts[::step][:_SAMPLES])
+        pace = await self.embedding.seconds_per_text(texts[::step][:_SAMPLES])
         return round(len(texts) * (_WRITE_SECONDS + vectors * pace) / 60.0, 2)
 
 

@@ -49,7 +49,6 @@ from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.transfer.lore import (
-    PROMPT_PARTS,
     Cast,
     EvidenceRef,
     Lore,
@@ -93,25 +92,16 @@ class LoreCounts:
         return asdict(self)
 
 
+@dataclass(kw_only=True, eq=False)
 class LoreImport:
     """Imports the statements of cards and worlds."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        writer: ChatWriter,
-    ) -> None:
-        self._world_of = services.world_of
-        self._compute = services.compute
-        self._clock = services.clock
-        self._loader = services.loader
-        self._writer = writer
-        self._auditor = services.auditor
+    services: Services
+    writer: ChatWriter
 
     async def cast(self, owner: Owner, soul: SoulId, persona: str) -> Cast:
         """Names for {{char}} and {{user}}; without `persona` the user's in the soul's latest chat."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         personas = [
             head.persona
             for head in world.heads.values()
@@ -124,13 +114,13 @@ class LoreImport:
         self, owner: Owner, soul: SoulId, lore: Lore, source: str
     ) -> tuple[LoreCounts, list[str]]:
         """The counts of an import of this, and the texts of new memories. Changes nothing."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         mind = await world.mind(soul)
         chats = await known_chats(world, soul, _asked(lore.statements))
         found = await self._found(mind, chats, lore.statements)
         undone = await self._undone(owner, mind, lore.statements)
-        piece = _Piece(mind, source, found, undone, self._clock.now())
-        change, counts = await self._compute.run(piece.change, lore.statements)
+        piece = _Piece(mind, source, found, undone, self.services.clock.now())
+        change, counts = await self.services.compute.run(piece.change, lore.statements)
         _, withdrawn = await self._withdrawn(mind, lore, source, found)
         put = change.put_memories
         new = [memory.text for memory in put if memory.id not in mind.memories]
@@ -138,7 +128,7 @@ class LoreImport:
 
     async def take_in(self, run: JobRun, lore: Lore, source: str) -> LoreCounts:
         """Make the soul's memories of this source equal to what it states now."""
-        world = await self._world_of(run.owner)
+        world = await self.services.world_of(run.owner)
         mind = await world.mind(run.soul)
         counts, total = LoreCounts(), len(lore.statements)
         chats = await known_chats(world, run.soul, _asked(lore.statements))
@@ -150,10 +140,10 @@ class LoreImport:
             async with world.writing as token:
                 mind = await world.mind_while_writing(token, run.soul)
                 found = await self._found(mind, chats, statements)
-                now, job = self._clock.now(), run.record.job
+                now, job = self.services.clock.now(), run.record.job
                 piece = _Piece(mind, source, found, undone, now, job)
-                change, some = await self._compute.run(piece.change, statements)
-                put = await self._compute.run(_read, change.put_memories)
+                change, some = await self.services.compute.run(piece.change, statements)
+                put = await self.services.compute.run(_read, change.put_memories)
                 change = replace(change, put_memories=tuple(put))
                 await self._write(token, run, world, mind, change)
             counts += some
@@ -176,7 +166,7 @@ class LoreImport:
             others = tuple(name for name in old.names if name.source != source)
             new: Soul = replace(old, names=(*others, *names))
             if set(new.names) != set(old.names):
-                await self._writer.change_soul(
+                await self.writer.change_soul(
                     token, world, await world.mind_while_writing(token, key), new
                 )
                 world.souls[key] = new
@@ -185,13 +175,13 @@ class LoreImport:
         self, owner: Owner, mind: Mind, statements: Iterable[Statement]
     ) -> frozenset[str]:
         """Those of the statements' memories that are in the bin because an import was undone."""
-        binned = await self._compute.run(_binned_notes, mind, statements)
+        binned = await self.services.compute.run(_binned_notes, mind, statements)
         if not binned:
             return frozenset()
         put_there: dict[str, tuple[str, Action]] = {}
         for action in (Action.BIN, Action.UNDO):
             wanted = AuditQuery(mind.soul.id, action=action)
-            for entry in await self._auditor.every(owner, wanted):
+            for entry in await self.services.auditor.every(owner, wanted):
                 if entry.target in binned:
                     latest = put_there.get(entry.target, ("", action))
                     put_there[entry.target] = max(latest, (entry.id, action))
@@ -204,7 +194,7 @@ class LoreImport:
     ) -> EvidenceByRef:
         """The messages that these statements were written about."""
         asked = _asked(statements)
-        return await self._compute.run(find_evidence, mind, chats, asked)
+        return await self.services.compute.run(find_evidence, mind, chats, asked)
 
     async def _withdrawn(
         self,
@@ -234,18 +224,14 @@ class LoreImport:
             else:
                 drop.append(memory.id)
         if owner is not None:
-            await self._loader.complete(owner, mind, drop)
-        kept = await self._compute.run(user_linked_concepts, mind, drop)
+            await self.services.loader.complete(owner, mind, drop)
+        kept = await self.services.compute.run(user_linked_concepts, mind, drop)
         removed = set(drop) - {memory.id for memory in kept}
         counts = LoreCounts(changed=len(untagged), removed=len(removed), kept=len(kept))
-        binned = [
-            _binned(m) for m in withdrawn if m.id in removed and _was_in_prompt(m)
-        ]
-        removed -= {memory.id for memory in binned}
         change = MindChange(
-            put_memories=(*untagged, *kept, *binned),
+            put_memories=(*untagged, *kept),
             drop_memories=tuple(key for key in drop if key in removed),
-            drop_derivations=await self._compute.run(_makers_of, mind, removed),
+            drop_derivations=await self.services.compute.run(_makers_of, mind, removed),
         )
         return change, counts
 
@@ -254,10 +240,10 @@ class LoreImport:
     ) -> list[Memory]:
         """The memories that the source made and does not state now."""
         stated = {_key(mind.soul.id, statement) for statement in statements}
-        keys = await self._compute.run(lambda: list(mind.memories))
+        keys = await self.services.compute.run(lambda: list(mind.memories))
         withdrawn: list[Memory] = []
         for start in range(0, len(keys), _LOOKED_AT):
-            withdrawn += await self._compute.run(
+            withdrawn += await self.services.compute.run(
                 _made_by, mind, keys[start : start + _LOOKED_AT], source, stated
             )
         return withdrawn
@@ -271,7 +257,7 @@ class LoreImport:
         change: MindChange,
     ) -> None:
         if change != MindChange():
-            await self._auditor.carry_out(
+            await self.services.auditor.carry_out(
                 token, world, mind, change, ChangeAuthor(Actor.IMPORT, run.record.job)
             )
 
@@ -281,27 +267,22 @@ def _key(soul: SoulId, statement: Statement) -> MemoryId:
     return MemoryId(derived_id("n", soul, statement.kind.value, statement.text))
 
 
+@dataclass(eq=False)
 class _Piece:
-    """What some statements of a source mean for a mind."""
+    """What some statements of a source mean for a mind.
 
-    def __init__(
-        self,
-        mind: Mind,
-        source: str,
-        found: EvidenceByRef,
-        undone: frozenset[str],
-        current_time: datetime,
-        job: str = "",
-    ) -> None:
-        """undone  memories in the bin that come back
-        job     that imports; empty for a dry run
-        """
-        self._mind = mind
-        self._source = source
-        self._found = found
-        self._undone = undone
-        self._current_time = current_time
-        self._job = job
+    undone  memories in the bin that come back
+    job     that imports; empty for a dry run
+    """
+
+    mind: Mind
+    source: str
+    found: EvidenceByRef
+    undone: frozenset[str]
+    current_time: datetime
+    job: str = ""
+
+    def __post_init__(self) -> None:
         self._put: dict[MemoryId, Memory] = {}
         self._derivations: dict[str, Derivation] = {}
         self._kept: set[MemoryId] = set()
@@ -310,7 +291,7 @@ class _Piece:
     def _counts(self) -> LoreCounts:
         """The counts of the statements so far."""
         added = sum(
-            key in self._undone or key not in self._mind.memories for key in self._put
+            key in self.undone or key not in self.mind.memories for key in self._put
         )
         return LoreCounts(
             added=added,
@@ -324,7 +305,7 @@ class _Piece:
     def change(self, statements: Iterable[Statement]) -> tuple[MindChange, LoreCounts]:
         """The new and changed memories of these statements, and their counts."""
         for statement in statements:
-            if _is_absent(statement, self._found):
+            if _is_absent(statement, self.found):
                 self._absent += 1
             else:
                 self._take_in(statement)
@@ -336,10 +317,10 @@ class _Piece:
 
     def _take_in(self, statement: Statement) -> None:
         """Make the memory of a statement, or let an existing one follow it."""
-        key = _key(self._mind.soul.id, statement)
-        stored = self._put.get(key) or self._mind.memories.get(key)
+        key = _key(self.mind.soul.id, statement)
+        stored = self._put.get(key) or self.mind.memories.get(key)
         existing = stored
-        if existing is not None and key in self._undone:
+        if existing is not None and key in self.undone:
             existing = _out_of_bin(existing)
         if existing is not None and _is_users(existing):
             self._kept.add(key)
@@ -349,8 +330,8 @@ class _Piece:
         if existing is None:
             memory = self._new(key, statement, importance)
         else:
-            memory = _updated(existing, self._source, importance) or existing
-        found = self._found.get(statement.evidence) if statement.evidence else None
+            memory = _updated(existing, self.source, importance) or existing
+        found = self.found.get(statement.evidence) if statement.evidence else None
         if found is None:
             self._unlinked += statement.evidence is not None
         elif memory.origin is Origin.MODEL or statement.part in memory.tags:
@@ -361,22 +342,20 @@ class _Piece:
     def _new(self, key: MemoryId, statement: Statement, importance: float) -> Memory:
         return Memory(
             id=key,
-            soul=self._mind.soul.id,
+            soul=self.mind.soul.id,
             kind=statement.kind,
             text=statement.text,
             origin=Origin.CARD,
-            created=self._current_time,
-            tags=(self._source, statement.part),
+            created=self.current_time,
+            tags=(self.source, statement.part),
             importance=importance,
             importance_given=statement.importance is not None,
         )
 
     def _linked(self, memory: Memory, found: FoundEvidence) -> Memory:
         """The memory as one that goes with the messages it was written about."""
-        mind = self._mind
-        derivation = derivation_of(
-            mind, memory.id, found, self._job, self._current_time
-        )
+        mind = self.mind
+        derivation = derivation_of(mind, memory.id, found, self.job, self.current_time)
         if derivation is not None:
             self._derivations[derivation.id] = derivation
         if memory.origin is Origin.MODEL:
@@ -485,13 +464,3 @@ def _other_tags(memory: Memory, source: str) -> tuple[str, ...]:
     """The memory's tags without this source, if another source still states it; else nothing."""
     tags = tuple(tag for tag in memory.tags if tag != source)
     return tags if any(map(is_source, tags)) else ()
-
-
-def _was_in_prompt(memory: Memory) -> bool:
-    """Whether it is a note of a text that every prompt has, as earlier versions made them."""
-    return memory.kind is MemoryKind.NOTE and not PROMPT_PARTS.isdisjoint(memory.tags)
-
-
-def _binned(memory: Memory) -> Memory:
-    """The memory in the bin: the card still states it, so the user may want it back."""
-    return replace(memory, state=MemoryState.BIN, revision=memory.revision + 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
@@ -69,16 +69,14 @@ def _retelling(
     return None if text is None else Retelling(text, *reply)
 
 
+@dataclass(eq=False)
 class _Restoring:
     """One recall as it restores parts of texts."""
 
-    def __init__(
-        self, mind: Mind, current_time: datetime, turn: float, params: PlasticityParams
-    ) -> None:
-        self._mind = mind
-        self._moment = current_time
-        self._turn = turn
-        self._params = params
+    mind: Mind
+    current_time: datetime
+    turn: float
+    params: PlasticityParams
 
     def of(self, parts: Iterable[_Part]) -> list[_Part]:
         """Those of the parts that were read out, with their state from now on."""
@@ -86,10 +84,8 @@ class _Restoring:
         for part in parts:
             state = part.retention
             if is_read_out(state):
-                age = self._mind.time.age_since(
-                    state.touched, state.at_turn, self._turn
-                )
-                new = restored(state, age, self._moment, self._turn, self._params)
+                age = self.mind.time.age_since(state.touched, state.at_turn, self.turn)
+                new = restored(state, age, self.current_time, self.turn, self.params)
                 out.append(replace(part, retention=new))
         return out
 

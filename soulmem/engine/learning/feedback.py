@@ -57,26 +57,14 @@ class FeedbackResult:
     change: str
 
 
+@dataclass(kw_only=True, eq=False)
 class FeedbackService:
     """Applies the user's verdicts about recalled memories."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        trace_of: Callable[[Owner, str], Awaitable[Trace]],
-        asked_in: Callable[[Trace], Awaitable[Floats | None]],
-        params: FeedbackServiceParams | None = None,
-    ) -> None:
-        self._world_of = services.world_of
-        self._trace_of = trace_of
-        self._asked_in = asked_in
-        self._store = services.store
-        self._compute = services.compute
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._loader = services.loader
-        self._params = params or FeedbackServiceParams()
+    services: Services
+    trace_of: Callable[[Owner, str], Awaitable[Trace]]
+    asked_in: Callable[[Trace], Awaitable[Floats | None]]
+    params: FeedbackServiceParams = FeedbackServiceParams()
 
     async def give(
         self, owner: Owner, trace_id: str, memory: MemoryId, verdict: Verdict
@@ -87,8 +75,8 @@ class FeedbackService:
         look at or that is gone, Unprocessable for `never_here` of a recall without a
         chat.
         """
-        world = await self._world_of(owner)
-        trace = await self._trace_of(owner, trace_id)
+        world = await self.services.world_of(owner)
+        trace = await self.trace_of(owner, trace_id)
         brought = _brought(trace, memory)
         chat = None if trace.chat is None else ChatId(trace.chat)
         if verdict is Verdict.NEVER_HERE and chat is None:
@@ -100,28 +88,30 @@ class FeedbackService:
                 field="verdict",
             )
         soul = SoulId(world.soul(SoulId(trace.soul)).id)
-        asked = await self._asked_in(trace)
+        asked = await self.asked_in(trace)
         async with world.writing as token:
             mind = await world.mind_while_writing(token, soul)
             if mind.row(memory) is None:
                 raise no_memory(memory, field="memory")
-            await self._loader.complete(
+            await self.services.loader.complete(
                 world.owner, mind, [step.id for step in brought.path]
             )
-            old = await self._compute.run(opinion_of, mind, memory)
+            old = await self.services.compute.run(opinion_of, mind, memory)
             text = mind.text_of(memory)
-            new = opinion_after(old, verdict, text, chat, self._params.feedback)
-            edges = await self._compute.run(self._changed_edges, mind, brought, verdict)
-            vectors = await self._compute.run(
+            new = opinion_after(old, verdict, text, chat, self.params.feedback)
+            edges = await self.services.compute.run(
+                self._changed_edges, mind, brought, verdict
+            )
+            vectors = await self.services.compute.run(
                 self._changed_vectors, mind, brought, verdict, asked
             )
             before, after = _audit_values(old, new, edges, vectors)
             author = ChangeAuthor(Actor.USER, source=trace.id, reason=verdict.value)
-            entry = await self._auditor.entry(
+            entry = await self.services.auditor.entry(
                 world.owner, soul, author, Action.FEEDBACK, memory, before, after
             )
             changed = [edge for _, edge in edges]
-            await self._store.commit(
+            await self.services.store.commit(
                 Change(
                     world.owner,
                     put_edges=changed,
@@ -132,9 +122,9 @@ class FeedbackService:
                     by=Actor.USER,
                 )
             )
-            await self._compute.run(apply_vector_update, mind, vectors)
-            await self._compute.run(mind.put_edge_weights, changed)
-            await self._compute.run(mind.opinions.put, [new])
+            await self.services.compute.run(apply_vector_update, mind, vectors)
+            await self.services.compute.run(mind.put_edge_weights, changed)
+            await self.services.compute.run(mind.opinions.put, [new])
         return FeedbackResult(new, len(edges), entry.id)
 
     @compute_only
@@ -146,7 +136,7 @@ class FeedbackService:
         These are the walked ones and all others between two memories of the path, as
         uses change those too.
         """
-        turn = mind.lived_turns(self._clock.extra_turns)
+        turn = mind.lived_turns(self.services.clock.extra_turns)
         out = []
         for edge in _edges_of_path(mind, brought):
             current_strength = mind.edge_strength(edge, turn)
@@ -155,8 +145,8 @@ class FeedbackService:
                 current_strength,
                 verdict,
                 keep=keep,
-                plasticity=self._params.plasticity,
-                params=self._params.feedback,
+                plasticity=self.params.plasticity,
+                params=self.params.feedback,
             )
             if new_strength == current_strength:
                 continue
@@ -164,7 +154,7 @@ class FeedbackService:
                 new = replace(
                     edge,
                     strength=new_strength,
-                    touched=self._clock.now(),
+                    touched=self.services.clock.now(),
                     at_turn=float(turn),
                 )
             else:  # scale the stored strength; `touched` stays
@@ -190,10 +180,10 @@ class FeedbackService:
         keys, own = [edge.id for edge in _edges_of_path(mind, brought)], str(brought.id)
         gains, losses = dict[str, float](), dict[str, float]()
         if verdict is Verdict.STRONGER:
-            gains = dict.fromkeys(keys or [own], self._params.feedback.outer)
+            gains = dict.fromkeys(keys or [own], self.params.feedback.outer)
         elif verdict in (Verdict.WRONG, Verdict.NOT_NOW):
             losses = dict.fromkeys((*keys, own), 1.0)
-        turn = mind.lived_turns(self._clock.extra_turns)
+        turn = mind.lived_turns(self.services.clock.extra_turns)
         query = query_vector(asked, mind.vector_queue.model)
         return vector_update(mind, query, gains, losses, turn)
 

@@ -76,35 +76,28 @@ class LlmTask:
             self.progress(self.calls_made, expected, "calls")
 
 
+@dataclass(kw_only=True, eq=False)
 class LlmCalls:
     """Calls the archivist and records usage. `usage` and `deferrals` are shared by all its work."""
 
-    def __init__(
-        self,
-        *,
-        llms: LlmAccess,
-        compute: Worker,
-        clock: Clock,
-        is_busy: Callable[[], bool],
-        usage: UsageLedger,
-        deferrals: Deferrals,
-    ) -> None:
-        self.usage = usage
-        self.deferrals = deferrals
-        self.is_busy = is_busy
-        self._llms = llms
-        self._compute = compute
-        self._clock = clock
+    llms: LlmAccess
+    compute: Worker
+    clock: Clock
+    is_busy: Callable[[], bool]
+    usage: UsageLedger
+    deferrals: Deferrals
+
+    def __post_init__(self) -> None:
         self._one_call = asyncio.Lock()  # there is one model
 
     @property
     def has_model(self) -> bool:
         """Whether an archivist is configured."""
-        return self._llms.has_archivist
+        return self.llms.has_archivist
 
     def takes_tools(self, owner: Owner) -> bool:
         """Whether the archivist's server takes tools, as far as is known."""
-        llm = self._llms.archivist(owner)
+        llm = self.llms.archivist(owner)
         return llm is not None and llm.takes_tools
 
     async def ask(self, task: LlmTask, prompt: Prompt, read: Callable[[str], T]) -> T:
@@ -121,7 +114,7 @@ class LlmCalls:
                 text = (await self._complete(task, prompt)).text
                 task.calls_made += 1
                 self.deferrals.model_available()
-                return await self._compute.run(read, text)
+                return await self.compute.run(read, text)
             except LlmFailed as failed:
                 failure = failed
                 self._record(task, LlmUsage(failed=1))
@@ -157,7 +150,7 @@ class LlmCalls:
         if task.is_idle:
             if self.is_busy():
                 raise LlmInterrupted
-            if not self.usage.has_room(self._clock.now(), tokens):
+            if not self.usage.has_room(self.clock.now(), tokens):
                 raise LlmInterrupted(for_room=True)
         while self.is_busy():
             await asyncio.sleep(_POLL_SECONDS)
@@ -165,7 +158,7 @@ class LlmCalls:
 
     async def _call(self, task: LlmTask, prompt: Prompt) -> Completion | None:
         """The model's answer, usage recorded in any case; None if a reply began first. Raises LlmFailed."""
-        llm = self._llms.archivist(task.owner)
+        llm = self.llms.archivist(task.owner)
         assert llm is not None
         task.model = llm.name
         prompt_tokens = _max_tokens(prompt) - prompt.max_tokens
@@ -202,7 +195,7 @@ class LlmCalls:
         return await llm.complete(prompt)
 
     def _record(self, task: LlmTask, spent: LlmUsage) -> None:
-        self.usage.record(task.owner, task.soul, task.work, spent, self._clock.now())
+        self.usage.record(task.owner, task.soul, task.work, spent, self.clock.now())
 
 
 def _max_tokens(prompt: Prompt) -> int:

@@ -24,28 +24,23 @@ class ChoosableModels:
     limits: Callable[[ModelChoice], UsageLimits]
 
 
+@dataclass(kw_only=True, eq=False)
 class ModelChooser:
-    """Puts a choice into force at once, and keeps it over restarts."""
+    """Puts a choice into force at once, and keeps it over restarts.
 
-    def __init__(
-        self,
-        *,
-        llms: LlmAccess,
-        usage: UsageLedger,
-        models: ChoosableModels | None,
-        on_changed: Callable[[], None],
-    ) -> None:
-        """`on_changed` is called when a choice has come into force."""
-        self._on_changed = on_changed
-        self._llms = llms
-        self._usage = usage
-        self._models = models
+    `on_changed` is called when a choice has come into force.
+    """
+
+    llms: LlmAccess
+    usage: UsageLedger
+    models: ChoosableModels | None
+    on_changed: Callable[[], None]
 
     async def current(self) -> ModelChoice:
         """The choice in force."""
-        if self._models is None:
+        if self.models is None:
             return ModelChoice()
-        return await asyncio.to_thread(self._models.file.read)
+        return await asyncio.to_thread(self.models.file.read)
 
     async def choose(
         self, owner: Owner, choice: ModelChoice, *, keeps_key: bool
@@ -58,7 +53,7 @@ class ModelChooser:
         """
         if owner != DEFAULT_OWNER:
             raise model_of_main_user()
-        if self._models is None:
+        if self.models is None:
             raise Unprocessable(
                 phrase(
                     "model_fixed",
@@ -72,7 +67,7 @@ class ModelChooser:
             if stored.server == choice.server:
                 choice = replace(choice, api_key=stored.api_key)
         try:
-            await asyncio.to_thread(self._models.file.write, choice)
+            await asyncio.to_thread(self.models.file.write, choice)
         except OSError as error:
             raise Unprocessable(
                 phrase(
@@ -82,7 +77,7 @@ class ModelChooser:
                 ),
                 field="use",
             ) from error
-        self._usage.params = self._models.limits(choice)
-        await self._llms.use(self._models.sources(choice))
-        self._on_changed()
+        self.usage.params = self.models.limits(choice)
+        await self.llms.use(self.models.sources(choice))
+        self.on_changed()
         return choice

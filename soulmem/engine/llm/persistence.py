@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from datetime import datetime
 
 from soulmem.domain.errors import SoulMemError
@@ -17,35 +18,30 @@ from soulmem.ports.store import Store
 log = logging.getLogger(__name__)
 
 
+@dataclass(kw_only=True, eq=False)
 class UsagePersistence:
     """Stores a usage ledger, deferrals and the trust in models. Event loop only; it writes in the background."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        usage: UsageLedger,
-        deferrals: Deferrals,
-        trust: ModelTrust,
-    ) -> None:
-        self._store = store
-        self._usage = usage
-        self._deferrals = deferrals
-        self._trust = trust
+    store: Store
+    usage: UsageLedger
+    deferrals: Deferrals
+    trust: ModelTrust
+
+    def __post_init__(self) -> None:
         self._changed: dict[tuple[Owner, SoulId], None] = {}
         self._writer: asyncio.Task[None] | None = None
 
     async def open(self, current_time: datetime) -> None:
         """Load what is stored, then store every change. Raises StoreError."""
-        for owner in await self._store.owners():
-            for books in await self._store.llm_usage(owner):
+        for owner in await self.store.owners():
+            for books in await self.store.llm_usage(owner):
                 # After the clock was set back, usage from the future must not count until then.
                 past = [entry for entry in books.late if entry[0] <= current_time]
-                self._usage.restore(owner, books.soul, books.totals, past)
-                self._deferrals.restore(owner, books.soul, books.parked)
-                self._trust.restore(owner, books.soul, books.right_answers)
-        self._usage.on_change = self._deferrals.on_change = self._mark_changed
-        self._trust.on_change = self._mark_changed
+                self.usage.restore(owner, books.soul, books.totals, past)
+                self.deferrals.restore(owner, books.soul, books.parked)
+                self.trust.restore(owner, books.soul, books.right_answers)
+        self.usage.on_change = self.deferrals.on_change = self._mark_changed
+        self.trust.on_change = self._mark_changed
 
     async def stop(self) -> None:
         """Wait until all changes are stored."""
@@ -63,13 +59,13 @@ class UsagePersistence:
             del self._changed[owner, soul]
             books = SoulLlmUsage(
                 soul,
-                self._usage.totals(owner, soul),
-                self._usage.recent(owner, soul),
-                tuple(self._deferrals.of_soul(owner, soul)),
-                self._trust.of_soul(owner, soul),
+                self.usage.totals(owner, soul),
+                self.usage.recent(owner, soul),
+                tuple(self.deferrals.of_soul(owner, soul)),
+                self.trust.of_soul(owner, soul),
             )
             try:
-                await self._store.put_llm_usage(owner, books)
+                await self.store.put_llm_usage(owner, books)
             except SoulMemError as error:
                 # For example a full disk: the next change writes the whole record again.
                 log.warning(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -19,6 +20,7 @@ from soulmem.prompts.model_questions import MARK, PASSAGES, QUESTIONS
 _CALLS = 3
 
 
+@dataclass(kw_only=True, eq=False)
 class ModelTest:
     """Registers the job `model_test`, which waits while a reply is written.
 
@@ -27,14 +29,8 @@ class ModelTest:
     words, with its `reason_phrase`. Below the mark its drafts are read strictly.
     """
 
-    def __init__(
-        self,
-        *,
-        llm_calls: LlmCalls,
-        trust: ModelTrust,
-    ) -> None:
-        self._llm_calls = llm_calls
-        self._trust = trust
+    llm_calls: LlmCalls
+    trust: ModelTrust
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -52,7 +48,7 @@ class ModelTest:
                 ),
                 field="arguments.language",
             )
-        if not self._llm_calls.has_model:
+        if not self.llm_calls.has_model:
             return {"state": "off", "model": None}
         task = LlmTask(
             run.owner, run.soul, USAGE_KIND, run.report, calls_expected=_CALLS
@@ -65,7 +61,7 @@ class ModelTest:
         except LlmFailed as failed:
             unreadable = failed.kind is Failure.UNREADABLE
             if unreadable:
-                self._trust.record(task.owner, task.soul, task.model, 0)
+                self.trust.record(task.owner, task.soul, task.model, 0)
             outcome = {
                 "state": "unreadable" if unreadable else "failed",
                 "reason": failed.message,
@@ -80,17 +76,17 @@ class ModelTest:
     async def _probe(self, task: LlmTask, language: str) -> dict[str, Any]:
         """The summary and the right answers, after drafts were readable, too. Raises LlmFailed."""
         passage = PASSAGES[language]
-        answer = await self._llm_calls.ask(
+        answer = await self.llm_calls.ask(
             task,
             summary.render(passage),
             partial(_checked_summary, passage=passage),
         )
-        await self._llm_calls.ask(
+        await self.llm_calls.ask(
             task,
             extraction.render(passage),
             partial(_checked_drafts, passage=passage),
         )
-        right = await ask_questions(self._llm_calls, task, self._trust, language)
+        right = await ask_questions(self.llm_calls, task, self.trust, language)
         return {
             "state": "ok" if right >= MARK else "weak",
             "answer": answer,
@@ -100,7 +96,7 @@ class ModelTest:
 
     def _seconds(self, run: JobRun) -> float:
         """Seconds of all tests of the soul so far, without waiting for replies."""
-        totals = self._llm_calls.usage.totals(run.owner, run.soul)
+        totals = self.llm_calls.usage.totals(run.owner, run.soul)
         return totals.get(USAGE_KIND, LlmUsage()).seconds
 
 

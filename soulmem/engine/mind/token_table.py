@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ _UNKNOWN = -2  # the file was not asked for the text yet
 _UNCOUNTED = -1
 
 
+@dataclass(kw_only=True, eq=False)
 class TokenTable:
     """Records of a soul's texts in its token file. Compute thread only.
 
@@ -31,22 +33,14 @@ class TokenTable:
     is first needed, so nothing is read when a soul is opened.
     """
 
-    def __init__(
-        self,
-        *,
-        file: TokenFile,
-        rows: Rows[MemoryId],
-        pairs: Pairs,
-        columns: Columns,
-        first_rows: Callable[[], Numbers],
-        content_of: Callable[[TextKey], TextInContext],
-    ) -> None:
-        self.file = file
-        self._rows = rows
-        self._pairs = pairs
-        self._columns = columns
-        self._first_rows = first_rows
-        self._content_of = content_of
+    file: TokenFile
+    rows: Rows[MemoryId]
+    pairs: Pairs
+    columns: Columns
+    first_rows: Callable[[], Numbers]
+    content_of: Callable[[TextKey], TextInContext]
+
+    def __post_init__(self) -> None:
         self._own = _numbers(0)  # record of each row's text alone
         self._paired = _numbers(0)  # record of each pair
         # Record of each row whose pieces are counted for it.
@@ -73,8 +67,8 @@ class TokenTable:
         alone = rows[~paired & (self._own[rows] == _UNKNOWN)].tolist()
         after = pair_rows[paired & (self._paired[pair_rows] == _UNKNOWN)].tolist()
         keys: list[tuple[TextKey | None, int]] = []
-        keys += ((self._rows.id(row), row) for row in alone)
-        keys += ((self._pairs.id(row), row) for row in after)
+        keys += ((self.rows.id(row), row) for row in alone)
+        keys += ((self.pairs.id(row), row) for row in after)
         self._look_up([(key, row) for key, row in keys if key is not None])
         return np.where(paired, self._paired[pair_rows], self._own[rows]).astype(int)
 
@@ -95,14 +89,14 @@ class TokenTable:
         """Whether the states of this text are kept: of a pair whose second is searched, and of a text that a
         chat begins with.
         """
-        row = self._rows.row(key[1] if isinstance(key, tuple) else key)
+        row = self.rows.row(key[1] if isinstance(key, tuple) else key)
         if row is None or isinstance(key, tuple):
-            return row is not None and bool(self._columns.searched[row])
+            return row is not None and bool(self.columns.searched[row])
         return bool(self._needs_own()[row])
 
     def store(self, keys: Sequence[TextKey], states: PackedStates) -> None:
         """Keep the states of these texts, which are present ones. Raises StoreError."""
-        contents = [self._content_of(key) for key in keys]
+        contents = [self.content_of(key) for key in keys]
         numbers = self.file.put([_hash(content) for content in contents], states)
         self._grow()
         self._set(
@@ -145,7 +139,7 @@ class TokenTable:
         """Texts that need states and have this record, with their rows, the newest first."""
         needed = self._needs_own()
         own = np.flatnonzero(needed & (self._own[: needed.size] == record))
-        ends = self._pairs.ends()[:, 1]
+        ends = self.pairs.ends()[:, 1]
         alike = (ends >= 0) & (self._paired[: ends.size] == record)
         paired = np.flatnonzero(alike)
         age = np.concatenate([own, ends[paired]])
@@ -153,24 +147,24 @@ class TokenTable:
         for place in np.argsort(-age, kind="stable")[:limit].tolist():
             is_own = place < own.size
             row = int(own[place] if is_own else paired[place - own.size])
-            key = self._rows.id(row) if is_own else self._pairs.id(row)
+            key = self.rows.id(row) if is_own else self.pairs.id(row)
             if key is not None:
                 keys.append((key, row))
         return keys
 
     def _needs_own(self) -> NDArray[np.bool_]:
         """Rows whose text alone needs states, bool[rows]."""
-        n = self._rows.capacity
-        needed: NDArray[np.bool_] = self._columns.searched[:n].copy()
-        seconds = self._pairs.ends()[:, 1]
+        n = self.rows.capacity
+        needed: NDArray[np.bool_] = self.columns.searched[:n].copy()
+        seconds = self.pairs.ends()[:, 1]
         needed[seconds[seconds >= 0]] = False
-        firsts = self._first_rows()
-        needed[firsts] = self._columns.searched[firsts]
+        firsts = self.first_rows()
+        needed[firsts] = self.columns.searched[firsts]
         return needed
 
     def _look_up(self, keys: Sequence[tuple[TextKey, int]]) -> None:
         """Note the records of these texts, each with its row or pair row."""
-        contents = (self._content_of(key) for key, _ in keys)
+        contents = (self.content_of(key) for key, _ in keys)
         numbers = [self.file.record(_hash(content)) for content in contents]
         self._set([(*key, n) for key, n in zip(keys, numbers, strict=True)])
 
@@ -181,7 +175,7 @@ class TokenTable:
             memory: int | None = row
             if isinstance(key, tuple):
                 self._paired[row] = record
-                memory = self._rows.row(key[1])
+                memory = self.rows.row(key[1])
             else:
                 self._own[row] = record
             if record != NO_RECORD and memory is not None:
@@ -219,16 +213,16 @@ class TokenTable:
         self._paired[np.isin(self._paired, records)] = _UNKNOWN
         # A memory that is counted by a former record is counted by its present one when that is looked up.
         self._own[counted] = _UNKNOWN
-        seconds = self._pairs.ends()[:, 1]
+        seconds = self.pairs.ends()[:, 1]
         self._paired[: seconds.size][np.isin(seconds, counted)] = _UNKNOWN
 
     def _row(self, key: TextKey) -> int | None:
         if isinstance(key, tuple):
-            return self._pairs.row(key)
-        return self._rows.row(key)
+            return self.pairs.row(key)
+        return self.rows.row(key)
 
     def _grow(self) -> None:
-        rows, pairs = self._rows.capacity, self._pairs.capacity
+        rows, pairs = self.rows.capacity, self.pairs.capacity
         if rows > self._own.size:
             spare = rows + rows // 4
             self._own = _grown(self._own, spare, _UNKNOWN)

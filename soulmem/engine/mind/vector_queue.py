@@ -33,23 +33,19 @@ class PendingText:
         return self.content.whole
 
 
+@dataclass(eq=False)
 class VectorQueue:
     """Vectors of memories and of pairs, of one model at a time, and what is pending."""
 
-    def __init__(
-        self,
-        rows: Rows[MemoryId],
-        pairs: Pairs,
-        content_of: Callable[[TextKey], TextInContext],
-        is_searched: Callable[[MemoryId], bool],
-    ) -> None:
+    rows: Rows[MemoryId]
+    pairs: Pairs
+    content_of: Callable[[TextKey], TextInContext]
+    is_searched: Callable[[MemoryId], bool]
+
+    def __post_init__(self) -> None:
         self.text_vectors: VectorTable | None = None
         self.pair_vectors: VectorTable | None = None
         self.tokens: TokenTable | None = None  # None without token states
-        self._rows = rows
-        self._pair_rows = pairs
-        self._content_of = content_of
-        self._is_searched = is_searched
         self._pending: dict[TextKey, None] = {}
         self.dropped_texts = 0  # texts dropped or changed so far
         self.model: str | None = None  # the model of the vectors
@@ -58,8 +54,8 @@ class VectorQueue:
         """Start empty tables for a model of `dim` dimensions; every text is pending."""
         self.model = model
         self.tokens = None
-        self.text_vectors = VectorTable(dim, self._rows.capacity)
-        self.pair_vectors = VectorTable(dim, self._pair_rows.capacity)
+        self.text_vectors = VectorTable(dim, self.rows.capacity)
+        self.pair_vectors = VectorTable(dim, self.pairs.capacity)
         self.enqueue_all()
 
     def enqueue_all(self) -> None:
@@ -88,7 +84,7 @@ class VectorQueue:
         Of a pair only while the second is searched; it is enqueued when that begins.
         """
         self.drop(key, self._row(key))
-        if not isinstance(key, tuple) or self._is_searched(key[1]):
+        if not isinstance(key, tuple) or self.is_searched(key[1]):
             self._pending[key] = None
 
     def load(self, memory: MemoryId, pairs: Iterable[Pair]) -> None:
@@ -111,7 +107,7 @@ class VectorQueue:
         of those behind it. A model takes as long for each text of a batch as for the longest.
         """
         newest = islice(reversed(self._pending), limit * (_BEHIND if limit > 1 else 1))
-        texts = [PendingText(key, self._content_of(key)) for key in newest]
+        texts = [PendingText(key, self.content_of(key)) for key in newest]
         if len(texts) > limit:
             length = len(texts[0].text)
             texts.sort(key=lambda pending: abs(len(pending.text) - length))
@@ -124,7 +120,7 @@ class VectorQueue:
     def texts(self, keys: Iterable[TextKey]) -> list[PendingText]:
         """The texts of these keys; keys no longer in use are left out."""
         return [
-            PendingText(key, self._content_of(key))
+            PendingText(key, self.content_of(key))
             for key in keys
             if self._row(key) is not None
         ]
@@ -141,7 +137,7 @@ class VectorQueue:
         """Whether each of these is still the text of its key."""
         return [
             self._row(text.key) is not None
-            and self._content_of(text.key) == text.content
+            and self.content_of(text.key) == text.content
             for text in pending
         ]
 
@@ -174,7 +170,7 @@ class VectorQueue:
             if pending.key in self._pending
             and vector.shape == (dim,)
             and (row := self._row(pending.key)) is not None
-            and self._content_of(pending.key) == pending.content
+            and self.content_of(pending.key) == pending.content
         }
 
     def _dequeue(self, key: TextKey) -> None:
@@ -184,13 +180,11 @@ class VectorQueue:
             self._pending = {}
 
     def _row(self, key: TextKey) -> int | None:
-        return (
-            self._pair_rows.row(key) if isinstance(key, tuple) else self._rows.row(key)
-        )
+        return self.pairs.row(key) if isinstance(key, tuple) else self.rows.row(key)
 
     def keys(self) -> list[TextKey]:
         """The keys of every text that needs a vector, pending or not."""
         return [
-            *(key for key, _ in self._rows if self._is_searched(key)),
-            *(p for p, _ in self._pair_rows if self._is_searched(p[1])),
+            *(key for key, _ in self.rows if self.is_searched(key)),
+            *(p for p, _ in self.pairs if self.is_searched(p[1])),
         ]

@@ -86,22 +86,16 @@ class Steps:
     names: KnownNames | None = None
 
 
+@dataclass(kw_only=True, eq=False)
 class Linker:
     """Adds what follows for mentions to a change before it is stored.
 
     `complete` loads all edges of the given memories and returns how many were not in memory before.
     """
 
-    def __init__(
-        self,
-        *,
-        compute: Worker,
-        clock: Clock,
-        complete: Callable[[Mind, Iterable[MemoryId]], Awaitable[int]],
-    ) -> None:
-        self._compute = compute
-        self._clock = clock
-        self._complete = complete
+    compute: Worker
+    clock: Clock
+    complete: Callable[[Mind, Iterable[MemoryId]], Awaitable[int]]
 
     @compute_only
     def with_mentions_at_once(
@@ -124,7 +118,7 @@ class Linker:
         if not _has_concepts(change):
             linked = self._texts_at_once(mind, change)
             return None if linked is None else Steps([linked])
-        renaming = renaming_by_concepts(mind, change, self._clock.now())
+        renaming = renaming_by_concepts(mind, change, self.clock.now())
         whole = self._renamed_at_once(mind, renaming)
         if whole is None:
             return None
@@ -135,12 +129,12 @@ class Linker:
         """The change with its consequences for drafts, tellings, rewordings and the order of messages."""
         change = with_consequences(mind, change)
         change = without_lost_rewordings(mind, change)
-        change = with_sequence(mind, change, self._clock.now())
+        change = with_sequence(mind, change, self.clock.now())
         return with_ends(mind, change)
 
     def _texts_at_once(self, mind: Mind, change: MindChange) -> MindChange | None:
         """The change with learned names and mentions; None if there are too many texts."""
-        renaming = renaming_by_messages(mind, change, self._clock.now())
+        renaming = renaming_by_messages(mind, change, self.clock.now())
         if renaming is not None:
             return self._renamed_at_once(mind, renaming)
         after, texts = _to_link(mind, change)
@@ -170,23 +164,23 @@ class Linker:
 
         It must not change concepts; `steps` is for those.
         """
-        change = await self._compute.run(self._followed, mind, change)
-        renaming = await self._compute.run(
-            renaming_by_messages, mind, change, self._clock.now()
+        change = await self.compute.run(self._followed, mind, change)
+        renaming = await self.compute.run(
+            renaming_by_messages, mind, change, self.clock.now()
         )
-        while renaming is not None and await self._complete(
+        while renaming is not None and await self.complete(
             mind, renaming.name_changes.losing_concepts
         ):
-            renaming = await self._compute.run(
-                renaming_by_messages, mind, change, self._clock.now()
+            renaming = await self.compute.run(
+                renaming_by_messages, mind, change, self.clock.now()
             )
         if renaming is not None:
             return await self._renamed(mind, renaming)
-        after, texts = await self._compute.run(_to_link, mind, change)
+        after, texts = await self.compute.run(_to_link, mind, change)
         mentions = _Mentions()
         for piece in _pieces(texts):
-            await self._complete(mind, [m.id for m in piece])
-            await self._compute.run(
+            await self.complete(mind, [m.id for m in piece])
+            await self.compute.run(
                 self._link, after, mind.names, [m.id for m in piece], mentions
             )
         return mentions.on(change)
@@ -205,13 +199,13 @@ class Linker:
         if soul is not None:
             renaming = await self._new_card(mind, change, soul)
             return await self._as_steps(mind, renaming)
-        change = await self._compute.run(self._followed, mind, change)
+        change = await self.compute.run(self._followed, mind, change)
         if _has_concepts(change):
-            time = self._clock.now()
-            renaming = await self._compute.run(renaming_by_concepts, mind, change, time)
+            time = self.clock.now()
+            renaming = await self.compute.run(renaming_by_concepts, mind, change, time)
             # Whether a card concept may be dropped depends on its edges.
-            while await self._complete(mind, renaming.change.drop_memories):
-                renaming = await self._compute.run(
+            while await self.complete(mind, renaming.change.drop_memories):
+                renaming = await self.compute.run(
                     renaming_by_concepts, mind, change, time
                 )
             return await self._as_steps(mind, renaming)
@@ -219,8 +213,8 @@ class Linker:
 
     async def unfinished(self, token: WriteToken, mind: Mind) -> Steps:
         """What an interrupted renaming left to do; as a rule nothing."""
-        await self._complete(mind, await self._compute.run(_not_in_use, mind))
-        suspects = await self._compute.run(unlinked_concepts, mind, self._clock.now())
+        await self.complete(mind, await self.compute.run(_not_in_use, mind))
+        suspects = await self.compute.run(unlinked_concepts, mind, self.clock.now())
         if suspects is None:
             return Steps([])
         stale = (m for m in suspects if m.state is MemoryState.STALE)
@@ -238,7 +232,7 @@ class Linker:
         suspects: Collection[MemoryId] = (),
     ) -> Renaming:
         """The renaming by the card of `soul`; of the concepts `suspects` the mentions are unknown."""
-        existing = await self._compute.run(mind.names.concepts)
+        existing = await self.compute.run(mind.names.concepts)
         concepts = {m.id: m for m in (*existing, *change.put_memories)}
         fresh = await asyncio.to_thread(card_known_names, soul, concepts.values())
         written = {m.id: m for m in change.put_memories}
@@ -272,12 +266,12 @@ class Linker:
         """
         all_kept: list[Memory] = []
         while True:
-            put, drop = await asyncio.to_thread(due, mind, fresh, self._clock.now())
-            await self._complete(mind, drop)
+            put, drop = await asyncio.to_thread(due, mind, fresh, self.clock.now())
+            await self.complete(mind, drop)
             kept: list[Memory] = []
             for start in range(0, len(drop), _PIECE_CONCEPTS):
                 some = drop[start : start + _PIECE_CONCEPTS]
-                kept += await self._compute.run(user_linked_concepts, mind, some)
+                kept += await self.compute.run(user_linked_concepts, mind, some)
             if not kept:
                 return put, drop, all_kept
             apply_concepts(fresh, kept)
@@ -294,29 +288,29 @@ class Linker:
     async def _renamed(self, mind: Mind, renaming: Renaming) -> MindChange:
         """The change of a renaming with all the mentions that it alters."""
         losing = list(renaming.name_changes.losing_concepts)
-        await self._complete(mind, losing)
+        await self.complete(mind, losing)
         sources = set[MemoryId]()
         for start in range(0, len(losing), _PIECE_CONCEPTS):
             some = losing[start : start + _PIECE_CONCEPTS]
-            sources |= await self._compute.run(_sources, mind, some)
-        after, texts, forced = await self._compute.run(
+            sources |= await self.compute.run(_sources, mind, some)
+        after, texts, forced = await self.compute.run(
             _to_look_at, mind, renaming, sources
         )
         glance = Glance(renaming.name_changes.gained_names)
         mentions = _Mentions()
         for piece in _pieces(texts):
-            keys = await self._compute.run(
+            keys = await self.compute.run(
                 _worth_a_look, renaming, after, glance, forced, piece, mentions
             )
             if keys:
-                await self._complete(mind, keys)
-                await self._compute.run(
+                await self.complete(mind, keys)
+                await self.compute.run(
                     self._link_as, mind, renaming, after, keys, mentions
                 )
         abstract = (after.memory(key) for key in mentions.abstract)
         for piece in _pieces([m for m in abstract if m is not None]):
-            await self._complete(mind, [m.id for m in piece])
-            await self._compute.run(
+            await self.complete(mind, [m.id for m in piece])
+            await self.compute.run(
                 self._link_as, mind, renaming, after, [m.id for m in piece], mentions
             )
         return mentions.on(renaming.change)
@@ -340,7 +334,7 @@ class Linker:
         mentions: _Mentions,
     ) -> None:
         put, drop = mention_changes(
-            after, names, keys, self._clock.now(), self._clock.extra_turns
+            after, names, keys, self.clock.now(), self.clock.extra_turns
         )
         mentions.put += put
         mentions.drop += drop

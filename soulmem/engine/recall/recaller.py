@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from weakref import WeakKeyDictionary
 
@@ -84,52 +84,40 @@ _PARTLY = "the memory of this soul is still being read from disk: this is what i
 _CUT = "time was over before all edges were read: {:.0%} of the walk was not followed"
 
 
+@dataclass(kw_only=True, eq=False)
 class Recaller:
     """Answers recalls. Never calls a language model; reads the store only for a soul that is not loaded whole."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        embedding: EmbeddingService,
-        learner: Learner,
-        params: RecallParams,
-        traces: Traces,
-        ranking: RankingParams,
-        walking: WalkingParams,
-        catch_up: CatchUp,
-    ) -> None:
-        self._world_of = services.world_of
-        self._compute = services.compute
-        self._embedding = embedding
-        self._learner = learner
-        self._loader = services.loader
-        self._catch_up = catch_up
-        self._clock = services.clock
-        self._params = params
-        self.traces = traces
-        self._ranking = ranking
-        self._walking = walking
+    services: Services
+    embedding: EmbeddingService
+    learner: Learner
+    params: RecallParams
+    traces: Traces
+    ranking: RankingParams
+    walking: WalkingParams
+    catch_up: CatchUp
+
+    def __post_init__(self) -> None:
         self._habits = Habits(
-            HabitParams(firing=ActionSelectionParams(threshold=params.fires_from))
+            HabitParams(firing=ActionSelectionParams(threshold=self.params.fires_from))
         )
-        self._pushes = Pushes(ranking.weight)
+        self._pushes = Pushes(self.ranking.weight)
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
-        self.walk_renewal = WalkRenewal(services)
+        self.walk_renewal = WalkRenewal(self.services)
         self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
-        self._queries = QueryEmbedding(embedding)
+        self._queries = QueryEmbedding(self.embedding)
         self._digests = DigestRecall()
         # Tasks that were late go on: the next turn needs the same vectors.
         self._reading: set[asyncio.Task[HabitInput]] = set()
 
     async def trace(self, owner: Owner, trace_id: str) -> Trace:
         """How an answer came about. Raises NotFound."""
-        return await self.traces.find(await self._world_of(owner), trace_id)
+        return await self.traces.find(await self.services.world_of(owner), trace_id)
 
     async def unit_query(self, trace: Trace) -> Floats | None:
         """The unit vector of what a recall asked; None without a model."""
         texts = [text for text, _ in trace.query]
-        vectors = await self._embedding.embed_query(texts)
+        vectors = await self.embedding.embed_query(texts)
         return None if vectors is None else unit_query(trace.query, vectors)
 
     async def recall(self, owner: Owner, request: RecallRequest) -> Recalled:
@@ -137,9 +125,9 @@ class Recaller:
 
         Raises NotFound for an unknown soul or chat.
         """
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         budget = TimeBudget(
-            (request.time_budget_ms or self._params.time_budget_ms) / 1000
+            (request.time_budget_ms or self.params.time_budget_ms) / 1000
         )
         soul = world.soul(request.soul)
         if request.chat is not None:
@@ -152,21 +140,21 @@ class Recaller:
             await self._read_chat(world, request.chat, opening - budget.spent)
         partly = soul.id in world.opening
         if not partly:
-            await self._catch_up(world, mind, _EVENTS_SHARE * budget.left)
+            await self.catch_up(world, mind, _EVENTS_SHARE * budget.left)
         query = build_query(world, request)
-        shares = await self._compute.run(language_shares, mind)
+        shares = await self.services.compute.run(language_shares, mind)
         read = await self._queries.embed(query, budget.left, shares)
         push = self._pushes.moment(world, mind, request)
         task = RecallTask(world, mind, request, query, read, push=push)
         habit_input = await self._habit_input(task, budget.left)
         embedded = budget.spent
-        await self._learner.drain(max(0.0, _LESSON_SECONDS - embedded))
+        await self.learner.drain(max(0.0, _LESSON_SECONDS - embedded))
         cut, prepared = False, None
         if not (partly or mind.residency.whole):
             seconds = _LOADING_SHARE * budget.left
             prepared, complete = await self._load_edges(task, seconds)
             cut = not complete
-        answer, trace, flows = await self._compute.run(
+        answer, trace, flows = await self.services.compute.run(
             self._answer, task, habit_input, prepared
         )
         timings = replace(
@@ -177,12 +165,12 @@ class Recaller:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
         self._keep_trace(world, request, replace(trace, answer=answer))
         if not partly:
-            self._learner.note_recall(world, request, answer, flows, asked_vector(task))
+            self.learner.note_recall(world, request, answer, flows, asked_vector(task))
             walks = self._walks.get(mind)
             if walks is not None:
                 self.walk_renewal.begin(mind, walks)
             recalled = [memory.id for memory in answer.memories]
-            self._loader.recalled(world.owner, mind, recalled)
+            self.services.loader.recalled(world.owner, mind, recalled)
         return answer
 
     async def search(self, world: World, soul: SoulId, text: str) -> list[MemoryId]:
@@ -191,25 +179,25 @@ class Recaller:
         request = RecallRequest(soul, query=text, type=RecallType.QUIET, restraint=0.0)
         mind = await world.mind(soul)
         query = build_query(world, request)
-        limit = self._params.time_budget_ms / 1000
-        shares = await self._compute.run(language_shares, mind)
+        limit = self.params.time_budget_ms / 1000
+        shares = await self.services.compute.run(language_shares, mind)
         read = await self._queries.embed(query, limit, shares)
         task = RecallTask(world, mind, request, query, read, with_doubted=True)
         prepared = None
         if not mind.residency.whole:
             prepared, _ = await self._load_edges(task, limit)
-        return await self._compute.run(self._candidates, task, prepared)
+        return await self.services.compute.run(self._candidates, task, prepared)
 
     async def judged(self, owner: Owner, request: RecallRequest) -> Judged:
         """What the moment calls for, without an answer: nothing is learned, no trace is kept."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         mind = await world.mind(request.soul)
         query = build_query(world, request)
-        limit = self._params.time_budget_ms / 1000
-        shares = await self._compute.run(language_shares, mind)
+        limit = self.params.time_budget_ms / 1000
+        shares = await self.services.compute.run(language_shares, mind)
         read = await self._queries.embed(query, limit, shares)
         task = RecallTask(world, mind, request, query, read)
-        return (await self._compute.run(self._prepare, task)).judged
+        return (await self.services.compute.run(self._prepare, task)).judged
 
     @compute_only
     def _candidates(
@@ -226,11 +214,11 @@ class Recaller:
     ) -> tuple[PreparedRecall, bool]:
         """Load those edges of a large soul that the walk needs; False where time ran out."""
         mind = task.mind
-        prepared = await self._compute.run(self._prepare, task)
+        prepared = await self.services.compute.run(self._prepare, task)
         if prepared.baseline.enough:
             return prepared, True
-        walks, params = self._walks_of(mind), self._ranking.expansion
-        followed = await self._loader.follow(
+        walks, params = self._walks_of(mind), self.ranking.expansion
+        followed = await self.services.loader.follow(
             task.world.owner,
             mind,
             lambda: walk_only(
@@ -270,9 +258,9 @@ class Recaller:
             mind,
             task.request,
             query,
-            self._params,
-            self._clock.extra_turns,
-            local(self._clock.now()),  # days begin where this computer stands
+            self.params,
+            self.services.clock.extra_turns,
+            local(self.services.clock.now()),  # days begin where this computer stands
             with_doubted=task.with_doubted,
         )
         if task.vectors is not None:
@@ -281,11 +269,11 @@ class Recaller:
         drafted_names = self._drafted.setdefault(mind, DraftedNames())
         context = drafted_names.added_to(mind, context)
         activation_result = cache(
-            partial(activation_of, mind, context, self._ranking.expansion)
+            partial(activation_of, mind, context, self.ranking.expansion)
         )
         # Another processor compares vectors: what follows is computed meanwhile where it will be needed.
         ahead = activation_result if names_somebody(mind, context) else None
-        fusion, embedded = self._params.fusion, task.embedded
+        fusion, embedded = self.params.fusion, task.embedded
         scores = score_texts(mind, context, cosines, fusion, ahead)
         if tokens is not None:
             scores = interact(mind, context, scores, tokens) or scores
@@ -293,7 +281,7 @@ class Recaller:
         newest = newest_line(context, scores, embedded)
         judged = judge(mind, context, (*newest, *asked_lines))
         judged = with_absences(mind, context, judged)
-        vectors = self._ranking.expansion.vectors
+        vectors = self.ranking.expansion.vectors
         match = match_vectors(mind, context, vectors)
         return PreparedRecall(
             context=context,
@@ -316,7 +304,7 @@ class Recaller:
             self._walks_of(mind),
             prepared.context,
             prepared.scores,
-            self._ranking.expansion,
+            self.ranking.expansion,
             prepared.baseline,
             prepared.match,
             prepared.judged,
@@ -329,7 +317,7 @@ class Recaller:
             mind,
             prepared.context,
             prepared.scores,
-            self._ranking,
+            self.ranking,
             climbed.expansion,
             prepared.judged.lines_that_call(prepared.asked_lines),
         )
@@ -355,7 +343,7 @@ class Recaller:
         habit_input = habit_input_of(
             task.world, task.request, task.query.messages, most
         )
-        habit_input, texts = await self._compute.run(
+        habit_input, texts = await self.services.compute.run(
             self._habits.read, task.mind, habit_input, task.vectors
         )
         if not texts:
@@ -373,9 +361,9 @@ class Recaller:
         self, habit_input: HabitInput, texts: Sequence[str]
     ) -> HabitInput:
         """With the vectors of these texts, and who is only talked of."""
-        encoded = await self._embedding.encoder.encode(texts)
+        encoded = await self.embedding.encoder.encode(texts)
         about = await with_talk(
-            habit_input.about, habit_input.sentences, self._embedding.likeliest
+            habit_input.about, habit_input.sentences, self.embedding.likeliest
         )
         return replace(habit_input, encoded=encoded, about=about)
 
@@ -392,7 +380,7 @@ class Recaller:
         climbed = self._climb(mind, prepared)
         ranked = self._rank(mind, prepared, climbed)
         habits = self._habits.of(mind, context, habit_input)
-        novelty = 0.0 if request.mode is RecallMode.BASELINE else self._params.novelty
+        novelty = 0.0 if request.mode is RecallMode.BASELINE else self.params.novelty
         answer, considered = assemble(
             mind,
             context,
@@ -402,7 +390,11 @@ class Recaller:
             judged=prepared.judged,
             pushed=self._pushes.candidates(mind, context, task.push),
             digests=self._digests.candidates(
-                mind, context, prepared.scores, prepared.judged, self._clock.now()
+                mind,
+                context,
+                prepared.scores,
+                prepared.judged,
+                self.services.clock.now(),
             ),
         )
         self._pushes.note(task.push, answer)
@@ -415,7 +407,7 @@ class Recaller:
         answer = replace(answer, took_ms=timings)
         trace = Trace(
             id=answer.trace,
-            at=self._clock.now(),
+            at=self.services.clock.now(),
             soul=request.soul,
             chat=request.chat,
             query=task.query.embed_parts,
@@ -427,7 +419,11 @@ class Recaller:
             notes=(*context.notes, *self._not_followed(mind, ranked)),
             grades=climbed.grades,
             working=active_memories(
-                mind, request, answer, task.query.embed_parts, self._clock.extra_turns
+                mind,
+                request,
+                answer,
+                task.query.embed_parts,
+                self.services.clock.extra_turns,
             ),
         )
         return answer, trace, _flows(mind, ranked)
@@ -437,13 +433,13 @@ class Recaller:
         if mind.residency.whole or ranked.walk is None:
             return ()
         error = ranked.walk.walk.error
-        return (_CUT.format(error),) if error > self._walking.walk.l1 else ()
+        return (_CUT.format(error),) if error > self.walking.walk.l1 else ()
 
     def _walks_of(self, mind: Mind) -> Walks:
         """The walks of a soul, kept as long as its mind."""
         walks = self._walks.get(mind)
         if walks is None:
-            walks = self._walks[mind] = Walks(mind, self._walking)
+            walks = self._walks[mind] = Walks(mind, self.walking)
         return walks
 
     def _too_late(
@@ -454,7 +450,7 @@ class Recaller:
         empty = Recalled(new_id("t"), (), (), 0, True, took)
         trace = Trace(
             id=empty.trace,
-            at=self._clock.now(),
+            at=self.services.clock.now(),
             soul=request.soul,
             chat=request.chat,
             query=(),

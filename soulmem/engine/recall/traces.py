@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -32,17 +32,14 @@ _IN_MEMORY = 500  # traces, per sidecar
 _LEAST_QUOTE = 12  # characters from which a text counts as quoted within another
 
 
+@dataclass(kw_only=True, eq=False)
 class Traces:
     """The last traces. Event loop only; no recall waits for a write."""
 
-    def __init__(
-        self,
-        *,
-        kept: TraceLog | None,
-        compute: Worker,
-    ) -> None:
-        self._log = kept
-        self._compute = compute
+    kept: TraceLog | None
+    compute: Worker
+
+    def __post_init__(self) -> None:
         self._recent: OrderedDict[tuple[Owner, str], Trace] = OrderedDict()
         self._unwritten: list[tuple[Owner, Trace]] = []
         self._task: asyncio.Task[None] | None = None
@@ -52,7 +49,7 @@ class Traces:
         self._recent[owner, trace.id] = trace
         while len(self._recent) > _IN_MEMORY:
             self._recent.popitem(last=False)
-        if self._log is None:
+        if self.kept is None:
             return
         self._unwritten.append((owner, trace))
         if self._task is None or self._task.done():
@@ -74,7 +71,7 @@ class Traces:
                 field="trace",
             )
         mind = await world.mind(SoulId(trace.soul))
-        return await self._compute.run(_with_texts, mind, trace)
+        return await self.compute.run(_with_texts, mind, trace)
 
     async def forget(
         self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]
@@ -88,8 +85,8 @@ class Traces:
                     del self._recent[key]
                 else:
                     self._recent[key] = changed
-        if self._log is not None:
-            await self._log.alter(owner, soul, lambda data: _data_without(data, purged))
+        if self.kept is not None:
+            await self.kept.alter(owner, soul, lambda data: _data_without(data, purged))
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
         """Remove all traces of the soul."""
@@ -97,27 +94,27 @@ class Traces:
         for key, trace in list(self._recent.items()):
             if key[0] == owner and trace.soul == soul:
                 del self._recent[key]
-        if self._log is not None:
-            await self._log.drop(owner, soul)
+        if self.kept is not None:
+            await self.kept.drop(owner, soul)
 
     async def stop(self) -> None:
         """Write what has not been written yet."""
         await self._written()
 
     async def _stored(self, owner: Owner, key: str) -> Trace | None:
-        data = await self._log.find(owner, key) if self._log is not None else None
-        return None if data is None else await self._compute.run(_decoded, data)
+        data = await self.kept.find(owner, key) if self.kept is not None else None
+        return None if data is None else await self.compute.run(_decoded, data)
 
     async def _written(self) -> None:
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _write(self) -> None:
-        while self._unwritten and self._log is not None:
+        while self._unwritten and self.kept is not None:
             owner, trace = self._unwritten.pop(0)
-            data = await self._compute.run(_encoded, trace)
+            data = await self.compute.run(_encoded, trace)
             try:
-                await self._log.add(owner, SoulId(trace.soul), trace.id, data)
+                await self.kept.add(owner, SoulId(trace.soul), trace.id, data)
             except (
                 SoulMemError
             ) as error:  # a full disk: it stays until the sidecar stops

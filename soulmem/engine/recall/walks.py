@@ -238,66 +238,61 @@ def _positions(mind: Mind, graph: PatchedGraph, key: str) -> list[tuple[int, int
     return out
 
 
+@dataclass(eq=False)
 class WalkResult:
     """A walk that was taken. Valid until the soul's edges change.
 
     share    float32[n]  of the walk that is found at each row
     started  float32[n]  of the walk that began at each row, sum 1
+
+    `association_factors`: the factor of each class of arcs where `next` is not followed.
     """
 
-    def __init__(
-        self,
-        mind: Mind,
-        graph: WalkGraph,
-        walk: Walk,
-        seeds: Rows,
-        seed_share: Doubles,
-        params: WalkParams,
-        tuning: Tuning,
-        walking: WalkingParams,
-        association_factors: Floats,
-    ) -> None:
-        """`association_factors`: the factor of each class of arcs where `next` is not followed."""
-        self.walk = walk
-        self.seeds, self.seed_share = seeds, seed_share
-        self.graph = graph
-        self._mind = mind
-        self._params, self._tuning, self._walking = params, tuning, walking
-        self._association_factors = association_factors
-        self.share: Floats = np.zeros(mind.size, np.float32)
-        self.share[walk.rows] = walk.score
-        self.started: Floats = np.zeros(mind.size, np.float32)
-        self.started[seeds] = seed_share
+    mind: Mind
+    graph: WalkGraph
+    walk: Walk
+    seeds: Rows
+    seed_share: Doubles
+    params: WalkParams
+    tuning: Tuning
+    walking: WalkingParams
+    association_factors: Floats
+
+    def __post_init__(self) -> None:
+        self.share: Floats = np.zeros(self.mind.size, np.float32)
+        self.share[self.walk.rows] = self.walk.score
+        self.started: Floats = np.zeros(self.mind.size, np.float32)
+        self.started[self.seeds] = self.seed_share
         self._add_facts()
 
     def distances(self) -> AssociationPaths:
         """How far from the seeds each row stands that the walk reached."""
-        assert self._tuning.alive is not None
-        assert self._tuning.kind_factor is not None
-        reached = self._tuning.alive & (self.share > 0)
+        assert self.tuning.alive is not None
+        assert self.tuning.kind_factor is not None
+        reached = self.tuning.alive & (self.share > 0)
         return association_paths(
-            self.graph.graph, self.seeds, self.share, reached, self._tuning.kind_factor
+            self.graph.graph, self.seeds, self.share, reached, self.tuning.kind_factor
         )
 
     def paths(self, rows: Ints) -> dict[int, WalkPath]:
         """The strongest path to each of these rows that the walk reached from elsewhere."""
-        return self._paths(rows, self.seeds, self._tuning)
+        return self._paths(rows, self.seeds, self.tuning)
 
     def association_paths(self, rows: Ints) -> dict[int, WalkPath]:
         """The same from the concepts that the query names, without `next` edges."""
-        concept = self._mind.columns.kind[self.seeds] == _CONCEPT
-        tuning = replace(self._tuning, kind_factor=self._association_factors)
+        concept = self.mind.columns.kind[self.seeds] == _CONCEPT
+        tuning = replace(self.tuning, kind_factor=self.association_factors)
         return self._paths(rows, self.seeds[concept], tuning)
 
     def flows(self) -> dict[str, float]:
         """How much of the walk passes over each edge, by id, of the edges of the busiest memories."""
-        top, score = self.walk.top(self._walking.busiest)
+        top, score = self.walk.top(self.walking.busiest)
         position, flow = self._flow(top, score)
         slot = slots_of(self.graph.graph.edge[position])
         total = np.bincount(slot, weights=flow) if slot.size else np.zeros(0)
         best = np.flatnonzero(total)
-        best = best[np.argsort(-total[best])][: 4 * self._walking.busiest]
-        return {self._mind.edges.edge_at(int(i)).id: float(total[i]) for i in best}
+        best = best[np.argsort(-total[best])][: 4 * self.walking.busiest]
+        return {self.mind.edges.edge_at(int(i)).id: float(total[i]) for i in best}
 
     def _paths(self, rows: Ints, seeds: Rows, tuning: Tuning) -> dict[int, WalkPath]:
         reached = rows[(self.share[rows] > 0) & ~self.graph.is_fact[rows]]
@@ -308,9 +303,9 @@ class WalkResult:
             self.walk,
             reached.astype(np.uint32),
             seeds,
-            self._params.restart,
+            self.params.restart,
             tuning,
-            max_hops=self._walking.max_hops,
+            max_hops=self.walking.max_hops,
             space=self.graph.walker.space,
         )
         return {
@@ -320,12 +315,12 @@ class WalkResult:
         }
 
     def _path(self, chain: Chain) -> WalkPath:
-        edges = (self._mind.edges.edge_at(int(slot)) for slot in slots_of(chain.edges))
+        edges = (self.mind.edges.edge_at(int(slot)) for slot in slots_of(chain.edges))
         return WalkPath(tuple(int(row) for row in chain.rows), tuple(edges))
 
     def _add_facts(self) -> None:
         """Give each fact the share of the walk that passes over its edge, in either direction."""
-        walk_graph, graph, tuning = self.graph, self.graph.graph, self._tuning
+        walk_graph, graph, tuning = self.graph, self.graph.graph, self.tuning
         if not walk_graph.fact_rows.size:
             return
         assert tuning.alive is not None
@@ -341,7 +336,7 @@ class WalkResult:
             tuning.kind_factor,
             tuning.alive,
             NO_FLAGS if tuning.boundary is None else tuning.boundary,
-            self._params.restart,
+            self.params.restart,
             walk_graph.places,
             walk_graph.fact_of,
             walk_graph.passed,
@@ -355,17 +350,17 @@ class WalkResult:
         sender = np.repeat(np.arange(rows.size), count)
         position = graph.positions_of(rows.astype(np.int64))
         weight = graph.weight[position].astype(np.float64)
-        if self._tuning.kind_factor is not None:
-            weight *= self._tuning.kind_factor[graph.kind[position]]
-        if self._tuning.alive is not None:
-            weight *= self._tuning.alive[graph.indices[position]]
+        if self.tuning.kind_factor is not None:
+            weight *= self.tuning.kind_factor[graph.kind[position]]
+        if self.tuning.alive is not None:
+            weight *= self.tuning.alive[graph.indices[position]]
         total = np.bincount(sender, weights=weight, minlength=rows.size)
         passing = (
-            (1 - self._params.restart)
+            (1 - self.params.restart)
             * score
             / np.maximum(total, np.finfo(np.float64).tiny)
         )
-        if self._tuning.boundary is not None:
+        if self.tuning.boundary is not None:
             # a boundary node keeps what arrives
-            passing[self._tuning.boundary[rows]] = 0
+            passing[self.tuning.boundary[rows]] = 0
         return position, weight * passing[sender]

@@ -5,7 +5,6 @@ words of one topic with these.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,22 +23,19 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class BridgeParams:
-    """How a step over words is taken. Restart .2 to .5, and shares of 4 to 10 %, score alike."""
-
-    texts: int = 20  # best texts to start at
-    # a text one standard deviation better gets e^sharpness times the share
-    sharpness: float = 1.5
-    restart: float = 0.3  # as in a walk
-    # Words in one text lead nowhere; those in more than this share, or `few` texts, lead everywhere.
-    common: float = 0.06
-    few: int = 4
-    # Weight of the text after and before, beside the inverse document frequencies of the words.
-    after: float = 5.0
-    before: float = 2.5
-    # Over so many topics the walk goes on, those that most arrives at; each costs a count of its texts.
-    topics: int = 4
+# How a step over words is taken. Restart .2 to .5, and shares of 4 to 10 %, score alike.
+_TEXTS = 20  # best texts to start at
+# a text one standard deviation better gets e^sharpness times the share
+_SHARPNESS = 1.5
+_RESTART = 0.3  # as in a walk
+# Words in one text lead nowhere; those in more than this share, or `few` texts, lead everywhere.
+_COMMON = 0.06
+_FEW = 4
+# Weight of the text after and before, beside the inverse document frequencies of the words.
+_AFTER = 5.0
+_BEFORE = 2.5
+# Over so many topics the walk goes on, those that most arrives at; each costs a count of its texts.
+_TOPICS = 4
 
 
 @compute_only
@@ -47,23 +43,21 @@ def word_bridges(
     mind: Mind,
     context: RecallContext,
     score: Floats,
-    params: BridgeParams | None = None,
 ) -> Floats:
     """What arrives at each row of a walk that goes on from the best texts over their words or to the texts
     beside them; float32[n], >= 0.
 
     score  float32[n]  standardised text score, -inf where not visible
     """
-    p = params or BridgeParams()
     arrived = np.zeros(score.size)
-    starts = best_rows(score, p.texts)
+    starts = best_rows(score, _TEXTS)
     if not starts.size:
         return arrived.astype(np.float32)
-    pull = np.exp(p.sharpness * (score[starts] - score[starts[0]]).astype(np.float64))
+    pull = np.exp(_SHARPNESS * (score[starts] - score[starts[0]]).astype(np.float64))
     pull /= pull.sum()
     incidence = mind.terms.incidence
     counts = incidence.counts(context.visible)
-    most = max(p.few, p.common * incidence.windows(context.visible))
+    most = max(_FEW, _COMMON * incidence.windows(context.visible))
     cells = incidence.cells(starts)
     place, column = np.nonzero(cells >= 0)
     terms = cells[place, column]
@@ -75,24 +69,24 @@ def word_bridges(
     beside = mind.neighbours(context.request.chat)
     after, before = beside.after[starts], beside.before[starts]
     degree = np.bincount(place, weight, starts.size).astype(np.float64)
-    degree += p.after * (after >= 0) + p.before * (before >= 0)
+    degree += _AFTER * (after >= 0) + _BEFORE * (before >= 0)
     flow = pull / np.maximum(degree, 1e-9)
     # Two steps over words: to the words, and from each word to all texts that have it.
     distinct, index = np.unique(terms, return_inverse=True)
     at_words = np.bincount(index, flow[place] * weight, distinct.size)
     which, rows = incidence.rows_of(distinct.astype(np.int64), context.visible)
-    onward = (1 - p.restart) ** 2
+    onward = (1 - _RESTART) ** 2
     topics = [topics_of_term(mind, term) for term in distinct.tolist()]
     # From a word it goes to each text that has it, and as much to its topics.
     ways = counts[distinct] + np.fromiter(map(bool, topics), np.int64, distinct.size)
     going = at_words / ways
     np.add.at(arrived, rows, onward * going[which])
-    words, over_topics = _over_topics(mind, context, topics, going, is_bridge, p)
+    words, over_topics = _over_topics(mind, context, topics, going, is_bridge)
     which, rows = incidence.rows_of(words, context.visible)
     going = over_topics / (counts[words] + 1.0)
     np.add.at(arrived, rows, onward**2 * going[which])
-    step = p.restart * (1 - p.restart)
-    for neighbours, strength in ((after, p.after), (before, p.before)):
+    step = _RESTART * (1 - _RESTART)
+    for neighbours, strength in ((after, _AFTER), (before, _BEFORE)):
         reached = neighbours >= 0
         np.add.at(arrived, neighbours[reached], step * strength * flow[reached])
     return arrived.astype(np.float32)
@@ -104,7 +98,6 @@ def _over_topics(
     topics: Sequence[Sequence[MemoryId]],
     share: Doubles,
     is_bridge: Bools,
-    params: BridgeParams,
 ) -> tuple[Ints, Doubles]:
     """The words that a walk comes to over topics, int64[k], distinct, and what arrives at each, float64[k].
 
@@ -120,7 +113,7 @@ def _over_topics(
             arriving[topic] = arriving.get(topic, 0.0) + going / len(of_word)
     rows = ((key, mind.row(key)) for key in arriving)
     usable = [k for k, row in rows if row is not None and context.accessible[row]]
-    best = sorted(usable, key=lambda key: (-arriving[key], key))[: params.topics]
+    best = sorted(usable, key=lambda key: (-arriving[key], key))[:_TOPICS]
     groups = [member_terms(mind, topic) for topic in best]
     windows = mind.exchange_windows(context.request.chat)
     joined = TermGroups(mind.terms.incidence, groups, context.visible, windows)

@@ -139,18 +139,16 @@ class JobKind:
     check: Callable[[Mapping[str, Any]], object] | None = None
 
 
+@dataclass(eq=False)
 class Jobs:
     """The jobs of all owners. `check` raises NotFound for an unknown soul."""
 
-    def __init__(
-        self,
-        spool: Spool,
-        check: Callable[[Owner, SoulId], Awaitable[object]],
-        events: Events | None = None,
-    ) -> None:
-        self._events = events or Events()
-        self._spool = spool
-        self.check = check
+    spool: Spool
+    check: Callable[[Owner, SoulId], Awaitable[object]]
+    events: Events | None = None
+
+    def __post_init__(self) -> None:
+        self._events = self.events or Events()
         self._kinds: dict[str, JobKind] = {}
         self._runs: dict[str, JobRun] = {}
         self._turns: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(
@@ -177,8 +175,8 @@ class Jobs:
         record = JobRecord(
             new_id("j"), owner, soul, kind, JobState.QUEUED.value, arguments
         )
-        await self._spool.put(record, payload)
-        self._begin(JobRun(record, self._spool))
+        await self.spool.put(record, payload)
+        self._begin(JobRun(record, self.spool))
         await self._drop_old_jobs()
         return record.job
 
@@ -257,10 +255,10 @@ class Jobs:
 
     async def resume(self) -> None:
         """Resume unfinished jobs; called once, when souls can be worked on."""
-        for record in await self._spool.records():
+        for record in await self.spool.records():
             if record.job in self._runs:  # started meanwhile
                 continue
-            run = JobRun(record, self._spool)
+            run = JobRun(record, self.spool)
             kind = self._kinds.get(record.kind)
             if JobState(record.state) in ENDED:
                 self._runs[record.job] = run
@@ -345,10 +343,10 @@ class Jobs:
         try:
             kind = self._kinds.get(run.record.kind)
             if kind is not None and kind.only_reads:
-                await self._spool.drop(run.record.job)
+                await self.spool.drop(run.record.job)
                 return
-            await self._spool.put(run.record)
-            await self._spool.drop_payload(run.record.job)
+            await self.spool.put(run.record)
+            await self.spool.drop_payload(run.record.job)
         except SoulMemError as failure:  # at worst the job runs again after a restart
             log.warning(
                 "the end of job %s could not be noted: %s",
@@ -375,7 +373,7 @@ class Jobs:
         ]
         for job in ended[: max(0, len(ended) - _KEPT)]:
             del self._runs[job]
-            await self._spool.drop(job)
+            await self.spool.drop(job)
 
 
 def _view(run: JobRun) -> JobView:

@@ -60,18 +60,11 @@ class _Step:
     moved: tuple[ChatId, ...]  # chats whose tree gets another root
 
 
+@dataclass(eq=False)
 class ChatWriter:
     """Writes changes of chats: the store first, then the minds."""
 
-    def __init__(
-        self,
-        services: Services,
-    ) -> None:
-        self._store = services.store
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
+    services: Services
 
     async def sync(self, world: World, request: SyncRequest) -> SyncAnswer:
         """Apply the chat as its client shows it; see `PUT /v1/chats/{chat}`."""
@@ -79,7 +72,7 @@ class ChatWriter:
             for soul in request.souls:
                 world.soul(soul, "souls")
             old = await world.log(request.chat) or ChatLog(
-                Chat(request.chat, request.souls, created=self._clock.now())
+                Chat(request.chat, request.souls, created=self.services.clock.now())
             )
             ancestors = await world.ancestors(replace(old.head, parent=request.parent))
             present_souls: list[SoulId] = []
@@ -92,7 +85,7 @@ class ChatWriter:
                 [*request.souls, *old.head.souls, *old.head.cast, *present_souls],
             )
             async with _read_ahead(world, _unread(old, request)):
-                answer, step = await self._compute.run(
+                answer, step = await self.services.compute.run(
                     self._sync_step, world, old, request, ancestors, minds
                 )
             if step is not None:
@@ -106,14 +99,14 @@ class ChatWriter:
 
     async def settle_due(self, world: World, after: timedelta) -> None:
         """Settle last messages that are unchanged for `after`."""
-        current_time = self._clock.now()
+        current_time = self.services.clock.now()
         for head in list(world.heads.values()):
             if (
                 head.state is ChatState.ACTIVE
                 and head.tail_since is not None
                 and current_time - head.tail_since >= after
             ):
-                await self._attempts.carry_out(
+                await self.services.attempts.carry_out(
                     Piece(
                         "settling", world.owner, next(iter(head.souls), None), head.id
                     ),
@@ -160,7 +153,7 @@ class ChatWriter:
         """Derive all chats of the soul again after a change of what of them it remembers."""
         changes = [Change(world.owner, souls=[new])]
         async with self._stored_after(world, changes, {new.id}):
-            await self._compute.run(mind.set_soul, new)
+            await self.services.compute.run(mind.set_soul, new)
             for head in list(world.heads.values()):
                 log = await world.log(head.id) if new.id in head.cast else None
                 if log is not None:
@@ -255,7 +248,7 @@ class ChatWriter:
             and old.messages[-1].version == last
             and head.state is ChatState.ACTIVE
         )
-        since = head.tail_since if same_tail else self._clock.now()
+        since = head.tail_since if same_tail else self.services.clock.now()
         prefix, suffix = common_ends(old.messages, messages)
         window = messages[prefix : len(messages) - suffix]
         cast = dict.fromkeys((*request.souls, *head.cast))
@@ -323,7 +316,7 @@ class ChatWriter:
     ) -> None:
         """Store and apply a change of the chat's head alone."""
         minds = await _minds(token, world, [*old.head.souls, *old.head.cast])
-        step = await self._compute.run(
+        step = await self.services.compute.run(
             self._step, world, old, new, minds, retract=retract
         )
         await self._carry_out(token, world, step, audit)
@@ -338,7 +331,7 @@ class ChatWriter:
         ]
         where = [(world.owner, soul, BY_USER, Action.BIN, head.id) for soul in souls]
         return [
-            await self._auditor.entry(*entry_values, was, after)
+            await self.services.auditor.entry(*entry_values, was, after)
             for entry_values in where
         ]
 
@@ -363,12 +356,12 @@ class ChatWriter:
         if step.moved:
             await self._move(token, world, replace(step, minds=tuple(linked)), stored)
             return
-        await self._store.commit(stored)
+        await self.services.store.commit(stored)
         world.keep_log(step.log)
         for mind_step in linked:
             mind, change = mind_step.mind, mind_step.change
             for piece in change.batches(_PIECE):
-                await self._compute.run(mind.apply, piece)
+                await self.services.compute.run(mind.apply, piece)
             if change.drop_memories or any(
                 m.state is not MemoryState.ACTIVE for m in change.put_memories
             ):
@@ -376,7 +369,7 @@ class ChatWriter:
 
     async def _drop_topics(self, token: WriteToken, world: World, mind: Mind) -> None:
         """Drop topics that contain words of removed texts at once, not in the next Idle."""
-        stale = await self._compute.run(stale_topics, mind)
+        stale = await self.services.compute.run(stale_topics, mind)
         if stale:
             await world.carry_out(
                 token, mind, Steps([MindChange(drop_memories=tuple(stale))])
@@ -386,7 +379,7 @@ class ChatWriter:
         self, token: WriteToken, world: World, mind: Mind, change: MindChange
     ) -> MindChange:
         """The change with mentions and with the forgotten memories that it brings back."""
-        return await self._compute.run(
+        return await self.services.compute.run(
             with_reawakened, mind, await world.linker.with_mentions(token, mind, change)
         )
 
@@ -401,7 +394,7 @@ class ChatWriter:
         )
         async with self._stored_after(world, changes, touched):
             for mind_step in step.minds:
-                await self._compute.run(mind_step.mind.apply, mind_step.change)
+                await self.services.compute.run(mind_step.mind.apply, mind_step.change)
             for chat in step.moved:
                 log = await world.log(chat)
                 if log is None:
@@ -423,11 +416,11 @@ class ChatWriter:
         self, token: WriteToken, world: World, mind: Mind, log: ChatLog, family: ChatId
     ) -> Change:
         """Apply the chat to the mind again; returns what is to be stored."""
-        stories = await self._compute.run(log.remembered, mind.soul)
+        stories = await self.services.compute.run(log.remembered, mind.soul)
         async with _read_ahead(world, [m.text for m in stories]):
-            change = await self._compute.run(world.compare, mind, log, family)
+            change = await self.services.compute.run(world.compare, mind, log, family)
         change = await self._linked(token, world, mind, change)
-        await self._compute.run(mind.apply, change)
+        await self.services.compute.run(mind.apply, change)
         return change.to_store_change(world.owner)
 
     @asynccontextmanager
@@ -441,7 +434,7 @@ class ChatWriter:
         """
         try:
             yield
-            await self._store.commit(united_changes(changes))
+            await self.services.store.commit(united_changes(changes))
         except BaseException:
             for soul in souls:
                 world.unload(soul)

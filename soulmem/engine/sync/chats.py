@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from soulmem.domain.dialogue import Chat, ChatState, Message
 from soulmem.domain.ids import ChatId, Owner, SoulId
@@ -12,46 +13,39 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
 
+@dataclass(kw_only=True, eq=False)
 class ChatService:
-    """The chats of all owners."""
+    """The chats of all owners.
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        writer: ChatWriter,
-        on_settled: Callable[[World, ChatId], None],
-        on_new_texts: Callable[[], None],
-        on_generating: Callable[[Owner, ChatId, bool], None],
-    ) -> None:
-        """on_settled     called when replies of a chat may have been settled
-        on_new_texts   called when texts may want a vector
-        on_generating  called with whether the client waits for a reply, or its user types
-        """
-        self._world_of = services.world_of
-        self._writer = writer
-        self._on_settled = on_settled
-        self._on_new_texts = on_new_texts
-        self._on_generating = on_generating
+    on_settled     called when replies of a chat may have been settled
+    on_new_texts   called when texts may want a vector
+    on_generating  called with whether the client waits for a reply, or its user types
+    """
+
+    services: Services
+    writer: ChatWriter
+    on_settled: Callable[[World, ChatId], None]
+    on_new_texts: Callable[[], None]
+    on_generating: Callable[[Owner, ChatId, bool], None]
 
     async def sync(self, owner: Owner, request: SyncRequest) -> SyncAnswer:
         """Apply a chat as its client shows it."""
-        world = await self._world_of(owner)
-        answer = await self._writer.sync(world, request)
-        self._on_settled(world, request.chat)
-        self._on_new_texts()
+        world = await self.services.world_of(owner)
+        answer = await self.writer.sync(world, request)
+        self.on_settled(world, request.chat)
+        self.on_new_texts()
         return answer
 
     async def get(self, owner: Owner, chat: ChatId) -> tuple[Chat, list[Message]]:
         """A chat and its messages, in order. Raises NotFound."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         head = world.head(chat, "chat")
         log = await world.log(chat)
         return head, list(log.messages) if log is not None else []
 
     async def list(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
         """Active chats with their message counts, of one soul or all. Raises NotFound for the soul."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         if soul is not None:
             world.soul(soul)
         chats = []
@@ -64,18 +58,18 @@ class ChatService:
 
     async def delete(self, owner: Owner, chat: ChatId) -> None:
         """Put the chat into the bin, with what only it supports. Raises NotFound."""
-        await self._writer.delete_chat(await self._world_of(owner), chat)
+        await self.writer.delete_chat(await self.services.world_of(owner), chat)
 
     async def activity(self, owner: Owner, chat: ChatId, state: Activity) -> None:
         """Take note of what the client does: background work pauses, closing settles.
 
         Raises NotFound.
         """
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         world.open_ahead(world.head(chat).souls)
         is_waiting = state in (Activity.GENERATING, Activity.TYPING)
-        self._on_generating(owner, chat, is_waiting)
+        self.on_generating(owner, chat, is_waiting)
         if state is Activity.CLOSED:
-            await self._writer.close(world, chat)
-            self._on_settled(world, chat)
-            self._on_new_texts()
+            await self.writer.close(world, chat)
+            self.on_settled(world, chat)
+            self.on_new_texts()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
 from soulmem.domain.errors import ConfirmationRequired
@@ -19,28 +19,18 @@ from soulmem.engine.world.world import World
 from soulmem.ports.store import Change
 
 
+@dataclass(kw_only=True, eq=False)
 class SoulService:
     """The souls of all owners."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        writer: ChatWriter,
-        images: SnapshotKeeper,
-        tokens: TokenKeeper,
-        defaults: SoulSettings,
-    ) -> None:
-        self._world_of = services.world_of
-        self._loader = services.loader
-        self._compute = services.compute
-        self._store = services.store
-        self._clock = services.clock
-        self._writer = writer
-        self._images = images
-        self._tokens = tokens
-        self._auditor = services.auditor
-        self._defaults = replace(defaults, chosen=frozenset())
+    services: Services
+    writer: ChatWriter
+    images: SnapshotKeeper
+    tokens: TokenKeeper
+    defaults: SoulSettings
+
+    def __post_init__(self) -> None:
+        self._defaults = replace(self.defaults, chosen=frozenset())
 
     async def put(
         self,
@@ -55,12 +45,12 @@ class SoulService:
 
         `settings` is a change of single settings, or the complete new settings.
         """
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         world.check_readable(soul)
         async with world.writing as token:
             old = world.souls.get(soul)
             base = old or Soul(
-                soul, name, settings=self._defaults, created=self._clock.now()
+                soul, name, settings=self._defaults, created=self.services.clock.now()
             )
             new = replace(
                 base,
@@ -78,39 +68,39 @@ class SoulService:
                     entries = []
                     if old is not None and old.state is SoulState.BIN:
                         entries = [await self._entry(world, old, new, Action.RESTORE)]
-                    await self._store.commit(
+                    await self.services.store.commit(
                         Change(world.owner, souls=[new], audit=entries)
                     )
                 else:
-                    await self._writer.change_soul(token, world, mind, new)
+                    await self.writer.change_soul(token, world, mind, new)
                 world.souls[soul] = new
         world.open_ahead([soul])
         return new, old is None or old.state is SoulState.BIN
 
     async def get(self, owner: Owner, soul: SoulId) -> Soul:
         """The soul. Raises NotFound."""
-        return (await self._world_of(owner)).soul(soul, "soul")
+        return (await self.services.world_of(owner)).soul(soul, "soul")
 
     async def list(
         self, owner: Owner, state: SoulState = SoulState.ACTIVE
     ) -> list[Soul]:
         """Active souls, or those in the bin that can still be restored."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         return [s for s in world.souls.values() if s.state is state and s.name]
 
     async def in_memory(self, owner: Owner) -> frozenset[SoulId]:
         """The souls that are open; the others are opened by the first request for them."""
-        return frozenset((await self._world_of(owner)).minds)
+        return frozenset((await self.services.world_of(owner)).minds)
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
         """A hash that is equal for equal surviving chats; see `world.fingerprint`. Raises NotFound."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         world.soul(soul)
         mind = await world.mind(soul)
         for branch in list(mind.branches):
             await world.log(branch.chat)
-        async with self._loader.everything(owner, mind):
-            return await self._compute.run(fingerprint, world, mind)
+        async with self.services.loader.everything(owner, mind):
+            return await self.services.compute.run(fingerprint, world, mind)
 
     def _settings_after(
         self, old: SoulSettings, wanted: SoulSettings | SettingsChange | None
@@ -127,13 +117,13 @@ class SoulService:
         self, world: World, old: Soul, new: Soul, action: Action
     ) -> AuditEntry:
         before, after = {"state": old.state.value}, {"state": new.state.value}
-        return await self._auditor.entry(
+        return await self.services.auditor.entry(
             world.owner, new.id, BY_USER, action, new.id, before, after
         )
 
     async def delete(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
         """Put the soul into the bin; `confirm` must be its name. Its memories stay with it."""
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         async with world.writing:
             old = world.soul(soul)
             if confirm != old.name:
@@ -147,10 +137,10 @@ class SoulService:
                 )
             new = replace(old, state=SoulState.BIN)
             entry = await self._entry(world, old, new, Action.BIN)
-            await self._store.commit(
+            await self.services.store.commit(
                 Change(world.owner, souls=[new], audit=[entry], by=Actor.USER)
             )
             world.souls[soul] = new
             world.unload(soul)
-            await self._images.drop(world, new)
-            await self._tokens.drop(owner, soul)
+            await self.images.drop(world, new)
+            await self.tokens.drop(owner, soul)

@@ -69,24 +69,18 @@ class ToolCaller(Protocol):
         ...
 
 
+@dataclass(kw_only=True, eq=False)
 class Assistant:
-    """Runs instructions for the archivist, as jobs of the kind `assistant`."""
+    """Runs instructions for the archivist, as jobs of the kind `assistant`.
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        jobs: Jobs,
-        llm_calls: LlmCalls,
-        context_tokens: int,
-        tools: Callable[[], ToolCaller],
-    ) -> None:
-        """`context_tokens`: most tokens of prompt and answer together. `tools` is called when one is needed."""
-        self._world_of = services.world_of
-        self._jobs = jobs
-        self._llm_calls = llm_calls
-        self._context_tokens = context_tokens
-        self._tools = tools
+    `context_tokens`: most tokens of prompt and answer together. `tools` is called when one is needed.
+    """
+
+    services: Services
+    jobs: Jobs
+    llm_calls: LlmCalls
+    context_tokens: int
+    tools: Callable[[], ToolCaller]
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -110,10 +104,10 @@ class Assistant:
         """
         arguments = {"instruction": instruction}
         self._checked(arguments)
-        job = await self._jobs.start(
+        job = await self.jobs.start(
             owner, ASSISTANT, soul, arguments | {"for_reply": for_reply}
         )
-        view = await self._jobs.finished(owner, job)
+        view = await self.jobs.finished(owner, job)
         if view.state is JobState.CANCELLED:
             raise Conflict(
                 phrase(
@@ -137,12 +131,12 @@ class Assistant:
                 ),
                 field="arguments.instruction",
             )
-        if not self._llm_calls.has_model:
+        if not self.llm_calls.has_model:
             raise Unprocessable(_NO_MODEL)
         return text
 
     async def _work(self, run: JobRun) -> Result:
-        world = await self._world_of(run.owner)
+        world = await self.services.world_of(run.owner)
         task = LlmTask(
             run.owner,
             run.soul,
@@ -161,7 +155,7 @@ class Assistant:
 
     async def _converse(self, loop: _Loop) -> None:
         """Let the model answer until it ends. Raises LlmFailed when nothing was done before."""
-        native = self._llm_calls.takes_tools(loop.run.owner)
+        native = self.llm_calls.takes_tools(loop.run.owner)
         while loop.task.calls_begun < MOST_CALLS:
             loop.task.report_progress()
             try:
@@ -190,7 +184,7 @@ class Assistant:
     async def _answer(self, loop: _Loop, native: bool) -> Completion:
         """The model's next answer. Raises LlmFailed."""
         turns: list[ToolTurn] = []
-        left = self._context_tokens - _tokens(self._prompt(loop, turns, native))
+        left = self.context_tokens - _tokens(self._prompt(loop, turns, native))
         for turn in reversed(loop.turns):
             # The newest results first: each takes half of the room that is left at most.
             shown = ToolTurn(
@@ -198,7 +192,7 @@ class Assistant:
             )
             left -= sum(map(estimate_tokens, shown.results))
             turns.insert(0, shown)
-        return await self._llm_calls.ask_once(
+        return await self.llm_calls.ask_once(
             loop.task, self._prompt(loop, turns, native)
         )
 
@@ -244,7 +238,7 @@ class Assistant:
         """The result of one tool, or the error as a result."""
         where = run.owner, name, run.soul, Actor.ARCHIVIST
         try:
-            return await self._tools().call(*where, arguments, source=run.record.job)
+            return await self.tools().call(*where, arguments, source=run.record.job)
         except SoulMemError as error:
             return _problem(error.code, error.with_field)
 

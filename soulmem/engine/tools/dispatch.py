@@ -5,7 +5,7 @@ request a deletion.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from soulmem.domain.audit import Action, Actor
@@ -48,33 +48,21 @@ _CALLS = 4  # model calls within one tool call, for the latest digests; the call
 Result = dict[str, Any]
 
 
+@dataclass(kw_only=True, eq=False)
 class Tools:
-    """Carries out tool calls, from every interface."""
+    """Carries out tool calls, from every interface.
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        memories: MemoryEditor,
-        recaller: Recaller,
-        deletions: DeletionRequests,
-        digest_writer: DigestWriter,
-        ratings: Ratings,
-        assistant: Assistant,
-        review: bool = False,
-    ) -> None:
-        """With `review` a new permanent memory lies in the bin until the user restores it."""
-        self._review = review
-        self._world_of = services.world_of
-        self._store = services.store
-        self._compute = services.compute
-        self._auditor = services.auditor
-        self._memories = memories
-        self._recaller = recaller
-        self._deletions = deletions
-        self._digest_writer = digest_writer
-        self._ratings = ratings
-        self._assistant = assistant
+    With `review` a new permanent memory lies in the bin until the user restores it.
+    """
+
+    services: Services
+    memories: MemoryEditor
+    recaller: Recaller
+    deletions: DeletionRequests
+    digest_writer: DigestWriter
+    ratings: Ratings
+    assistant: Assistant
+    review: bool = False
 
     async def call(
         self,
@@ -96,7 +84,7 @@ class Tools:
         Unprocessable.
         """
         asked = arguments_of(name, actor, arguments)
-        world = await self._world_of(owner)
+        world = await self.services.world_of(owner)
         whose = world.soul(soul)  # type: ignore[arg-type]
         work: dict[
             type[Arguments],
@@ -113,7 +101,7 @@ class Tools:
             wanted.RateMemories: self._rate,
         }
         if isinstance(asked, wanted.CallAssistant):
-            return await self._assistant.help(
+            return await self.assistant.help(
                 owner, whose.id, asked.instruction, for_reply=for_reply
             )
         author = ChangeAuthor(actor, source=source)
@@ -134,12 +122,12 @@ class Tools:
             importance=_CORE,
             permanent=True,
         )
-        state = MemoryState.BIN if self._review else MemoryState.ACTIVE
-        view = await self._memories.create(
+        state = MemoryState.BIN if self.review else MemoryState.ACTIVE
+        view = await self.memories.create(
             world.owner, new, replace(author, reason=asked.reason), state
         )
         result: Result = {"memory": view.memory.id, "permanent": True}
-        return result | {"status": "awaiting_confirmation"} if self._review else result
+        return result | {"status": "awaiting_confirmation"} if self.review else result
 
     async def _remember(
         self, world: World, soul: Soul, author: ChangeAuthor, asked: wanted.Remember
@@ -151,14 +139,14 @@ class Tools:
             tuple(asked.tags),
             importance=asked.importance,
         )
-        view = await self._memories.create(world.owner, new, author)
+        view = await self.memories.create(world.owner, new, author)
         return {"memory": view.memory.id, "importance": view.memory.importance}
 
     async def _rate(
         self, world: World, soul: Soul, author: ChangeAuthor, asked: wanted.RateMemories
     ) -> Result:
         ratings = {MemoryId(r.memory_id): r.useful for r in asked.ratings}
-        scores = await self._ratings.rate(world, soul.id, ratings, author)
+        scores = await self.ratings.rate(world, soul.id, ratings, author)
         return {"feedback": scores}
 
     async def _search(
@@ -193,7 +181,7 @@ class Tools:
             tags=tags,
             restraint=0.0,  # who searches wants all there is
         )
-        recalled = await self._recaller.recall(world.owner, request)
+        recalled = await self.recaller.recall(world.owner, request)
         results = await self._with_tagged(
             world, soul, recalled.memories, TagSearch(tags, span, asked.limit)
         )
@@ -201,7 +189,7 @@ class Tools:
             "query": asked.query,
             "found": [result["id"] for result in results],
         }
-        entry = await self._auditor.entry(
+        entry = await self.services.auditor.entry(
             world.owner,
             soul.id,
             replace(author, source=recalled.trace),
@@ -210,7 +198,9 @@ class Tools:
             None,
             logged_query,
         )
-        await self._store.commit(Change(world.owner, audit=[entry], by=author.actor))
+        await self.services.store.commit(
+            Change(world.owner, audit=[entry], by=author.actor)
+        )
         return {"memories": results}
 
     async def _with_tagged(
@@ -224,7 +214,7 @@ class Tools:
         if not asked.tags:
             return [recalled_fields(memory) for memory in recalled]
         mind = await world.mind(soul.id)
-        return await self._compute.run(with_tagged, mind, recalled, asked)
+        return await self.services.compute.run(with_tagged, mind, recalled, asked)
 
     async def _summary(
         self,
@@ -234,7 +224,7 @@ class Tools:
         asked: wanted.CreateDailySummary,
     ) -> Result:
         task = LlmTask(world.owner, soul.id, DIGEST, source=author.source)
-        key = await self._digest_writer.make_latest_day(world, task, asked.context)
+        key = await self.digest_writer.make_latest_day(world, task, asked.context)
         if key is None:
             raise Unprocessable(
                 phrase(
@@ -251,7 +241,7 @@ class Tools:
         asked: wanted.ArchiveMemories,
     ) -> Result:
         task = LlmTask(world.owner, soul.id, DIGEST, source=author.source)
-        keys = await self._digest_writer.make(
+        keys = await self.digest_writer.make(
             world, task, Period(asked.period), going_on=True, calls=_CALLS
         )
         return {"digests": keys}
@@ -265,7 +255,7 @@ class Tools:
     ) -> Result:
         await self._memory(world, soul, asked.memory_id)
         patch = MemoryPatch(text=asked.new_content)
-        view = await self._memories.patch(
+        view = await self.memories.patch(
             world.owner, MemoryId(asked.memory_id), patch, author
         )
         return {
@@ -278,7 +268,7 @@ class Tools:
         self, world: World, soul: Soul, author: ChangeAuthor, asked: wanted.DeleteMemory
     ) -> Result:
         memory = await self._memory(world, soul, asked.memory_id)
-        request = await self._deletions.ask(
+        request = await self.deletions.ask(
             world, memory, replace(author, reason=asked.reason)
         )
         return {"request": request.id, "status": request.state.value}

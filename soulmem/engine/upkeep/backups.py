@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -21,19 +22,15 @@ _NOT_SUPPORTED = phrase(
 )
 
 
+@dataclass(kw_only=True, eq=False)
 class BackupSchedule:
     """Makes backups. A failed one becomes a note for the user and stops nothing else."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        backups: Backups | None,
-        daily: bool = True,
-    ) -> None:
-        self._backups = backups
-        self._clock = services.clock
-        self._daily = daily
+    services: Services
+    backups: Backups | None
+    daily: bool = True
+
+    def __post_init__(self) -> None:
         self._note: Wording | None = None
 
     def job_kinds(self) -> tuple[JobKind, ...]:
@@ -46,27 +43,27 @@ class BackupSchedule:
 
     async def run_idle(self) -> None:
         """Make today's backup, unless there is one. One with a date in the future does not count."""
-        if self._backups is None or not self._daily:
+        if self.backups is None or not self.daily:
             return
-        current_time = self._clock.now()
+        current_time = self.services.clock.now()
         try:
-            last = await self._backups.last(current_time)
+            last = await self.backups.last(current_time)
             if last is None or current_time - last >= _INTERVAL:
-                await self._make(self._backups)
+                await self._make(self.backups)
         except StoreError as error:
             log.warning("%s", error.message)
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
-        if self._backups is None:
+        if self.backups is None:
             raise Unprocessable(_NOT_SUPPORTED)
         run.report(0, 1, "backups")
-        path = await self._make(self._backups)
+        path = await self._make(self.backups)
         run.report(1, 1, "backups")
         return {"file": path}
 
     async def _make(self, backups: Backups) -> str:
         try:
-            path = await backups.make(self._clock.now())
+            path = await backups.make(self.services.clock.now())
         except StoreError as error:
             self._note = error.wording
             raise

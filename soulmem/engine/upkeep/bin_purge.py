@@ -56,7 +56,7 @@ class BinPurge:
         self._auditor = services.auditor
         self._params = params or BinParams()
         self.days = self._params.days  # days in the bin before a purge
-        self._souls = SoulPurge(services, params=self._params)
+        self._souls = SoulPurge(services=services, params=self._params)
         # Since when memories are in the bin, by soul; closed souls keep theirs.
         self._since: dict[tuple[Owner, SoulId], dict[MemoryId, datetime]] = {}
 

@@ -32,37 +32,27 @@ class ClosingParams:
     look_after: float = 86_400.0  # seconds closed until the next Idle work on the soul
 
 
+@dataclass(kw_only=True, eq=False)
 class SoulClosing:
     """Closes souls in Idle. Callers must not hold `World.writing`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        embedding: EmbeddingService,
-        snapshots: SnapshotKeeper,
-        jobs: Jobs,
-        params: ClosingParams,
-    ) -> None:
-        self._store = services.store
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._embedding = embedding
-        self._snapshots = snapshots
-        self._jobs = jobs
-        self._params = params
+    services: Services
+    embedding: EmbeddingService
+    snapshots: SnapshotKeeper
+    jobs: Jobs
+    params: ClosingParams
 
     async def open_due(self, worlds: Iterable[World]) -> None:
         """Open all closed souls if one has been closed for a day, or the embedding model is to be changed.
 
         All at once, as vectors that nobody needs are found only where every soul is open.
         """
-        worlds, least = list(worlds), self._params.look_after
+        worlds, least = list(worlds), self.params.look_after
         is_due = any(world.use.closed_for(least) for world in worlds)
         for world in worlds:
-            if is_due or self._embedding.has_better_model:
+            if is_due or self.embedding.has_better_model:
                 world.use.none_closed()
-            await self._attempts.open_souls(world)
+            await self.services.attempts.open_souls(world)
 
     async def run_idle(self, worlds: Iterable[World]) -> int:
         """Close the souls that nobody used for a while; returns how many.
@@ -75,30 +65,30 @@ class SoulClosing:
             for mind in list(world.minds.values()):
                 if self._may_close(world, mind):
                     closed += bool(
-                        await self._attempts.carry_out(
+                        await self.services.attempts.carry_out(
                             Piece("closing", world.owner, mind.soul.id),
                             partial(self._save_and_close, world, mind),
                             name=mind.soul.name,
                         )
                     )
         if closed:
-            await self._store.maintain()
-            await self._compute.run(release_free_memory)
+            await self.services.store.maintain()
+            await self.services.compute.run(release_free_memory)
         return closed
 
     async def _save_and_close(self, world: World, mind: Mind) -> bool:
-        await self._snapshots.update(world, mind, last=True)
+        await self.snapshots.update(world, mind, last=True)
         return await self._close(world, mind)
 
     def _may_close(self, world: World, mind: Mind) -> bool:
-        soul, after = mind.soul.id, self._params.after
+        soul, after = mind.soul.id, self.params.after
         return (
             after > 0
             and world.use.unused_for(soul) >= after
             and world.minds.get(soul) is mind
             and soul not in world.pending_writes
-            and self._embedding.is_quiet
-            and not self._jobs.is_working_on(world.owner, soul)
+            and self.embedding.is_quiet
+            and not self.jobs.is_working_on(world.owner, soul)
         )
 
     async def _close(self, world: World, mind: Mind) -> bool:
@@ -111,5 +101,5 @@ class SoulClosing:
 
     async def _release(self, token: WriteToken, world: World, soul: SoulId) -> None:
         world.close(token, soul)
-        await self._embedding.tokens.release(world.owner, soul)
+        await self.embedding.tokens.release(world.owner, soul)
         await world.release_logs(world.unread_chats())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from soulmem.domain.audit import Actor
@@ -35,22 +35,12 @@ _MOST = 4000  # memories of one reason in one run: some seconds of Idle
 Check = Callable[[Mind, Sequence[MemoryId]], list[Memory]]
 
 
+@dataclass(kw_only=True, eq=False)
 class ForgettingWork:
     """Moves forgotten memories into the bin. Callers must not hold `World.writing`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        params: ForgettingParams | None = None,
-    ) -> None:
-        self._world = services.world_of
-        self._auditor = services.auditor
-        self._store = services.store
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._params = params or ForgettingParams()
+    services: Services
+    params: ForgettingParams = field(default_factory=ForgettingParams)
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -58,14 +48,14 @@ class ForgettingWork:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: forget what is due in every open soul."""
-        await self._attempts.with_minds("forgetting", worlds, self._forget)
+        await self.services.attempts.with_minds("forgetting", worlds, self._forget)
 
     async def forget(self, owner: Owner, soul: SoulId, job: str = _IDLE) -> int:
         """Forget what is due in a soul; returns how many memories. Raises NotFound.
 
         job  the source of the changes in the audit; undoing that source brings the memories back
         """
-        world = await self._world(owner)
+        world = await self.services.world_of(owner)
         world.soul(soul)
         return await self._forget(world, await world.mind(soul), job)
 
@@ -80,12 +70,12 @@ class ForgettingWork:
         """
         if mind.soul.settings.forgetting <= 0.0 or not mind.residency.whole:
             return 0
-        params = self._params
-        extra = self._clock.extra_turns
+        params = self.params
+        extra = self.services.clock.extra_turns
         due = partial(still_due, extra=extra, params=params)
         kept = partial(still_surplus, params=params)
         much = _SURPLUS.format(keep=mind.soul.settings.keep)
-        run = self._compute.run
+        run = self.services.compute.run
         texts = await run(due_texts, mind, extra, params)
         by = partial(ChangeAuthor, Actor.ENGINE, source)
         count = await self._bin(world, mind, texts[:_MOST], due, by(_LITTLE))
@@ -110,14 +100,16 @@ class ForgettingWork:
                 # Unloaded, or opened again
                 if world.minds.get(mind.soul.id) is not mind:
                     return count
-                due = await self._compute.run(check, mind, piece)
+                due = await self.services.compute.run(check, mind, piece)
                 if due:
-                    joined = await self._compute.run(_joined, mind, due)
+                    joined = await self.services.compute.run(_joined, mind, due)
                     put = tuple(map(_forgotten, (*due, *joined)))
                     change = MindChange(put_memories=put)
-                    await self._auditor.carry_out(token, world, mind, change, author)
-                    alone = await self._compute.run(_unlinked, mind, put)
-                    await self._store.shelve(world.owner, mind.soul.id, alone)
+                    await self.services.auditor.carry_out(
+                        token, world, mind, change, author
+                    )
+                    alone = await self.services.compute.run(_unlinked, mind, put)
+                    await self.services.store.shelve(world.owner, mind.soul.id, alone)
                     count += len(due)
         return count
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -23,26 +23,18 @@ _PIECE = 500  # memories or messages purged in one transaction
 _PURGE = ChangeAuthor(Actor.ENGINE)
 
 
+@dataclass(kw_only=True, eq=False)
 class SoulPurge:
     """Purges souls in the bin. Callers must not hold `World.writing`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        params: BinParams,
-    ) -> None:
-        self._store = services.store
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._params = params
+    services: Services
+    params: BinParams
 
     async def run_idle(self, world: World) -> None:
         """Purge the souls whose time is over. An empty row stays, so that its id is not used again."""
         for soul in list(world.souls.values()):
             if soul.state is SoulState.BIN and soul.name:
-                await self._attempts.carry_out(
+                await self.services.attempts.carry_out(
                     Piece("purge", world.owner, soul.id),
                     partial(self._purge_if_due, world, soul),
                     name=soul.name,
@@ -50,15 +42,15 @@ class SoulPurge:
 
     async def _purge_if_due(self, world: World, soul: Soul) -> None:
         since = await self._since(world, soul)
-        if self._clock.now() - since >= timedelta(days=self._params.days):
+        if self.services.clock.now() - since >= timedelta(days=self.params.days):
             await self._purge(world, soul)
 
     async def _since(self, world: World, soul: Soul) -> datetime:
-        binned_at = await self._auditor.since_binned(world.owner, soul.id)
+        binned_at = await self.services.auditor.since_binned(world.owner, soul.id)
         if binned_at is not None:
             return binned_at
         author = ChangeAuthor(Actor.ENGINE, reason=str(change_reasons.FOUND_IN_BIN))
-        entry = await self._auditor.entry(
+        entry = await self.services.auditor.entry(
             world.owner,
             soul.id,
             author,
@@ -67,7 +59,7 @@ class SoulPurge:
             None,
             {"state": SoulState.BIN.value},
         )
-        await self._store.commit(Change(world.owner, audit=[entry]))
+        await self.services.store.commit(Change(world.owner, audit=[entry]))
         return entry.moment
 
     async def _purge(self, world: World, soul: Soul) -> None:
@@ -75,7 +67,7 @@ class SoulPurge:
             if world.souls.get(soul.id) != soul:  # restored by the user meanwhile
                 return
             keys: list[MemoryId] = []
-            async for page in self._store.memory_pages(world.owner, soul.id):
+            async for page in self.services.store.memory_pages(world.owner, soul.id):
                 keys += [memory.id for memory in page]
             for start in range(0, len(keys), _PIECE):
                 piece = keys[start : start + _PIECE]
@@ -83,21 +75,21 @@ class SoulPurge:
                 purge = Change(
                     world.owner, drop_memories=piece, purge_audit=piece, by=Actor.USER
                 )
-                await self._store.commit(purge)
-            records = (await self._store.recalls(world.owner, soul.id)).records
-            derived = await self._store.derivations(world.owner, soul.id)
+                await self.services.store.commit(purge)
+            records = (await self.services.store.recalls(world.owner, soul.id)).records
+            derived = await self.services.store.derivations(world.owner, soul.id)
             # Entries of lessons hold what was asked as a vector.
             asked = AuditQuery(soul.id, action=Action.LEARN)
-            lessons = await self._auditor.every(world.owner, asked)
+            lessons = await self.services.auditor.every(world.owner, asked)
             chats = [
                 await self._emptied(world, head)
                 for head in _exclusive_chats(world, soul.id)
             ]
             bare = replace(soul, name="", names=(), settings=SoulSettings())
-            entry = await self._auditor.entry(
+            entry = await self.services.auditor.entry(
                 world.owner, soul.id, _PURGE, Action.PURGE, soul.id
             )
-            await self._store.commit(
+            await self.services.store.commit(
                 Change(
                     world.owner,
                     souls=[bare],
@@ -109,16 +101,16 @@ class SoulPurge:
                     by=Actor.USER,
                 )
             )
-            await self._store.drop_events(world.owner, soul.id)
-            await self._store.put_llm_usage(world.owner, SoulLlmUsage(soul.id))
-            await self._auditor.traces.drop(world.owner, soul.id)
+            await self.services.store.drop_events(world.owner, soul.id)
+            await self.services.store.put_llm_usage(world.owner, SoulLlmUsage(soul.id))
+            await self.services.auditor.traces.drop(world.owner, soul.id)
             world.souls[soul.id] = bare
             for chat in chats:
                 world.heads[chat.chat.id] = chat.chat
         await world.release_logs([chat.chat.id for chat in chats])
 
     async def _emptied(self, world: World, head: Chat) -> ChatChange:
-        messages = await self._store.messages(world.owner, head.id)
+        messages = await self.services.store.messages(world.owner, head.id)
         empty = replace(
             head,
             title="",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from weakref import WeakKeyDictionary
 
@@ -37,35 +37,22 @@ _TAGS = 12  # concepts kept as tags of a topic
 _CHANGED = 0.02  # share of texts that must change before topics are updated
 
 
-@dataclass(frozen=True, slots=True)
-class TopicWork:
-    """Which terms and associations topics are built from."""
-
-    seen: int = 3  # texts with the term; two may be chance
-    met: int = 2  # exchanges with both terms; one may be chance
-    strength: float = (
-        0.12  # 0..1, least strength of an association; four even pairs reach 0.17
-    )
-    nearest: int = 6  # strongest associations of a term; more would merge all topics
-    most: int = 4000  # most frequent terms; communities of so many take about 2 s
-    topics: TopicParams = field(default_factory=TopicParams)
+# Which terms and associations topics are built from.
+_SEEN = 3  # texts with the term; two may be chance
+_MET = 2  # exchanges with both terms; one may be chance
+_STRENGTH = 0.12  # 0..1, least strength of an association; four even pairs reach 0.17
+_NEAREST = 6  # strongest associations of a term; more would merge all topics
+_MOST = 4000  # most frequent terms; communities of so many take about 2 s
+_TOPICS = TopicParams()
 
 
+@dataclass(kw_only=True, eq=False)
 class Topics:
     """Keeps the topics of souls equal to what their texts contain."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        params: TopicWork | None = None,
-    ) -> None:
-        self._world = services.world_of
-        self._compute = services.compute
-        self._attempts = services.attempts
-        self._clock = services.clock
-        self._auditor = services.auditor
-        self._params = params or TopicWork()
+    services: Services
+
+    def __post_init__(self) -> None:
         self._seen: WeakKeyDictionary[Mind, int] = (
             WeakKeyDictionary()
         )  # revision of the terms at the last update
@@ -76,7 +63,7 @@ class Topics:
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: update the topics of every open soul whose texts have changed enough."""
-        await self._attempts.with_minds("topics", worlds, self._renew_changed)
+        await self.services.attempts.with_minds("topics", worlds, self._renew_changed)
 
     async def _renew_changed(self, world: World, mind: Mind) -> None:
         changed = abs(mind.terms.incidence.revision - self._seen.get(mind, -1))
@@ -84,7 +71,7 @@ class Topics:
             await self._renew(world, mind)
 
     async def _job(self, run: JobRun) -> dict[str, int]:
-        world = await self._world(run.owner)
+        world = await self.services.world_of(run.owner)
         return {"topics": await self._renew(world, await world.mind(run.soul), run)}
 
     async def _renew(self, world: World, mind: Mind, run: JobRun | None = None) -> int:
@@ -94,15 +81,13 @@ class Topics:
         """
         revision = mind.terms.incidence.revision
         links = await self._links(mind, None if run is None else run.report)
-        before = await self._compute.run(_previous_topics, mind)
-        found_topics = await asyncio.to_thread(
-            topics_of, links, before, self._params.topics
-        )
+        before = await self.services.compute.run(_previous_topics, mind)
+        found_topics = await asyncio.to_thread(topics_of, links, before, _TOPICS)
         async with world.writing as token:
             if mind not in world.minds.values():
                 return 0
-            change = await self._compute.run(
-                _change, mind, found_topics, self._clock.now()
+            change = await self.services.compute.run(
+                _change, mind, found_topics, self.services.clock.now()
             )
             if change != MindChange():
                 # Numbers only: a word in the audit would outlive its message.
@@ -114,7 +99,7 @@ class Topics:
                     Actor.ENGINE, source="" if run is None else run.record.job
                 )
                 where = world.owner, mind.soul.id, author, Action.RENEW, mind.soul.id
-                entry = await self._auditor.entry(*where, None, audit_values)
+                entry = await self.services.auditor.entry(*where, None, audit_values)
                 await world.carry_out(
                     token, mind, Steps([replace(change, audit=(entry,))])
                 )
@@ -125,30 +110,28 @@ class Topics:
         self, mind: Mind, report: ReportProgress | None
     ) -> dict[tuple[str, str], float]:
         """Association strengths of pairs of concepts, by their labels."""
-        terms = await self._compute.run(_frequent, mind, self._params)
+        terms = await self.services.compute.run(_frequent, mind)
         among, links = frozenset(terms), dict[tuple[str, str], float]()
         for start in range(0, len(terms), _PIECE):
             if report is not None:
                 report(start, len(terms), "concepts")
             piece = terms[start : start + _PIECE]
-            links.update(
-                await self._compute.run(_links_of, mind, piece, among, self._params)
-            )
+            links.update(await self.services.compute.run(_links_of, mind, piece, among))
         return links
 
 
-def _frequent(mind: Mind, p: TopicWork) -> list[str]:
+def _frequent(mind: Mind) -> list[str]:
     """Keys of the terms that enough texts contain, most frequent first."""
     incidence = mind.terms.incidence
     place, _ = incidence.rows_of(np.arange(incidence.terms), _rows_that_count(mind))
     windows = np.bincount(place, minlength=incidence.terms)
-    often = np.flatnonzero(windows >= p.seen)
-    often = often[np.argsort(-windows[often], kind="stable")][: p.most]
+    often = np.flatnonzero(windows >= _SEEN)
+    often = often[np.argsort(-windows[often], kind="stable")][:_MOST]
     return [incidence.key(int(term)) for term in often]
 
 
 def _links_of(
-    mind: Mind, keys: Sequence[str], among: Collection[str], p: TopicWork
+    mind: Mind, keys: Sequence[str], among: Collection[str]
 ) -> dict[tuple[str, str], float]:
     """The strongest associations of these terms with terms of `among`; removed terms have none."""
     incidence = mind.terms.incidence
@@ -159,7 +142,7 @@ def _links_of(
         if term is None:
             continue
         met = associates(incidence, term, told, windows=windows)
-        strong = np.flatnonzero((met.strength >= p.strength) & (met.pair >= p.met))
+        strong = np.flatnonzero((met.strength >= _STRENGTH) & (met.pair >= _MET))
         order = strong[np.argsort(-met.strength[strong], kind="stable")]
         others = [
             (int(met.terms[index]), float(met.strength[index])) for index in order
@@ -170,7 +153,7 @@ def _links_of(
             if incidence.key(other) in among
         ]
         name = mind.terms.label(term)
-        for other, strength in near[: p.nearest]:
+        for other, strength in near[:_NEAREST]:
             first, second = sorted((name, mind.terms.label(other)))
             if first and first != second and not _overlap(first, second):
                 links[first, second] = strength

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from soulmem.domain.errors import Conflict, NotFound, Unprocessable, model_of_main_user
@@ -19,19 +20,20 @@ _LOOK_SECONDS = 0.5  # between two looks whether the job is still wanted
 _NOTHING = ModelOrigin(Lack.NOTHING, hub="", own_hub=False, package="")
 
 
+@dataclass(kw_only=True, eq=False)
 class ModelFetching:
     """Fetches the model when the user asks for it, one job at a time; nothing is fetched otherwise.
 
     The job's result has `in_use`: whether the model is in use already, or takes over at the next quiet moment.
+
+    `fetcher` None: the settings want no model from elsewhere.
     """
 
-    def __init__(
-        self, *, fetcher: ModelFetcher | None, embedding: EmbeddingService, jobs: Jobs
-    ) -> None:
-        """`fetcher` None: the settings want no model from elsewhere."""
-        self._fetcher = fetcher
-        self._embedding = embedding
-        self._jobs = jobs
+    fetcher: ModelFetcher | None
+    embedding: EmbeddingService
+    jobs: Jobs
+
+    def __post_init__(self) -> None:
         self._job: str | None = None  # the latest one
         self._starting = asyncio.Lock()
 
@@ -45,18 +47,15 @@ class ModelFetching:
     def job(self) -> str | None:
         """The job that fetches the model now; None without one."""
         with suppress(NotFound):  # long ended
-            if (
-                self._job
-                and self._jobs.get(DEFAULT_OWNER, self._job).state not in ENDED
-            ):
+            if self._job and self.jobs.get(DEFAULT_OWNER, self._job).state not in ENDED:
                 return self._job
         return None
 
     async def origin(self) -> ModelOrigin:
         """Where the wanted model can come from; nothing is lacking where none is wanted."""
-        if self._fetcher is None:
+        if self.fetcher is None:
             return _NOTHING
-        return await asyncio.to_thread(self._fetcher.origin)
+        return await asyncio.to_thread(self.fetcher.origin)
 
     async def start(self, owner: Owner, way: Way, hub: str) -> str:
         """Start to fetch the model this way; the id of the job.
@@ -79,11 +78,11 @@ class ModelFetching:
                 )
             if way is Way.HUB:
                 await asyncio.to_thread(fetcher.set_hub, hub)
-            self._job = await self._jobs.start(owner, KIND, NO_SOUL, {"way": way.value})
+            self._job = await self.jobs.start(owner, KIND, NO_SOUL, {"way": way.value})
             return self._job
 
     def _wanted(self) -> ModelFetcher:
-        if self._fetcher is None:
+        if self.fetcher is None:
             raise Unprocessable(
                 phrase(
                     "model_not_wanted",
@@ -92,13 +91,13 @@ class ModelFetching:
                 ),
                 field="way",
             )
-        return self._fetcher
+        return self.fetcher
 
     async def _work(self, run: JobRun) -> dict[str, Any]:
         fetcher, way = self._wanted(), Way(run.arguments["way"])
         await asyncio.to_thread(fetcher.fetch, way, run.report)
         # Loading cannot be interrupted: a job that is stopped meanwhile leaves it alone.
-        loading = asyncio.create_task(self._embedding.try_again())
+        loading = asyncio.create_task(self.embedding.try_again())
         try:
             while not (await asyncio.wait({loading}, timeout=_LOOK_SECONDS))[0]:
                 run.report(0, 0, LOADING)

@@ -74,23 +74,17 @@ class TraceEraser(Protocol):
         """Remove all traces of the soul."""
 
 
+@dataclass(kw_only=True, eq=False)
 class Auditor:
     """Commits changes with their audit entries, and reads entries."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        events: Events,
-        traces: TraceEraser,
-    ) -> None:
-        self.events = events
-        self.traces = traces
-        self._store = store
-        self._compute = compute
-        self._clock = clock
+    store: Store
+    compute: Worker
+    clock: Clock
+    events: Events
+    traces: TraceEraser
+
+    def __post_init__(self) -> None:
         self._last: dict[Owner, int] = {}
 
     async def carry_out(
@@ -105,7 +99,7 @@ class Auditor:
 
         Raises Protected when the author may not change a memory.
         """
-        prepared = await self._compute.run(_prepare, world.linker, mind, change)
+        prepared = await self.compute.run(_prepare, world.linker, mind, change)
         return await self._store_prepared(token, world, mind, prepared, author)
 
     async def carry_out_made(
@@ -120,7 +114,7 @@ class Auditor:
 
         None if it makes nothing.
         """
-        prepared = await self._compute.run(_make_and_prepare, world.linker, mind, make)
+        prepared = await self.compute.run(_make_and_prepare, world.linker, mind, make)
         if prepared is None:
             return None
         await self._store_prepared(token, world, mind, prepared, author)
@@ -179,7 +173,7 @@ class Auditor:
         after: Mapping[str, Any] | None = None,
     ) -> AuditEntry:
         """An entry to be stored with a change; its id sorts after all earlier ones."""
-        current_time = self._clock.now()
+        current_time = self.clock.now()
         number = max(await self._newest(owner) + 1, int(current_time.timestamp() * 1e6))
         self._last[owner] = number
         key = f"c{number:016x}"
@@ -198,9 +192,7 @@ class Auditor:
 
     async def page(self, owner: Owner, wanted: AuditQuery) -> AuditPage:
         """One page of entries that match the query."""
-        entries = await self._store.audit(
-            owner, replace(wanted, limit=wanted.limit + 1)
-        )
+        entries = await self.store.audit(owner, replace(wanted, limit=wanted.limit + 1))
         cursor = entries[wanted.limit - 1].id if len(entries) > wanted.limit else None
         return AuditPage(entries[: wanted.limit], cursor)
 
@@ -235,7 +227,7 @@ class Auditor:
     async def _newest(self, owner: Owner) -> int:
         newest = self._last.get(owner)
         if newest is None:
-            entry = await self._store.audit(owner, AuditQuery(limit=1))
+            entry = await self.store.audit(owner, AuditQuery(limit=1))
             newest = self._last.setdefault(
                 owner, int(entry[0].id[1:], 16) if entry else 0
             )

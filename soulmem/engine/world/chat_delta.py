@@ -173,7 +173,7 @@ def _former_versions(
 
 
 def _without_chat(mind: Mind) -> list[Memory]:
-    """Episodes that no chat contains, e.g. because an older version named them differently."""
+    """Episodes that no chat contains, e.g. because they were stored under other ids."""
     return [
         m
         for m in mind.memories.values()

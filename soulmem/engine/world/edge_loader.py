@@ -77,35 +77,30 @@ class LoadedWalk:
     complete: bool  # False: time ran out with `walk.error` above the wanted one
 
 
+@dataclass(kw_only=True, eq=False)
 class EdgeLoader:
     """Loads and releases edges of partly loaded minds. Used on the event loop."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        params: LoadingParams | None = None,
-    ) -> None:
-        self._store = store
-        self._compute = compute
-        self._clock = clock
-        self._params = params or LoadingParams()
+    store: Store
+    compute: Worker
+    clock: Clock
+    params: LoadingParams = LoadingParams()
+
+    def __post_init__(self) -> None:
         self._locks: WeakKeyDictionary[Mind, asyncio.Lock] = WeakKeyDictionary()
         self._tasks: set[asyncio.Task[int]] = set()
 
     @property
     def most_edges(self) -> int:
         """The largest number of edges of a soul in memory."""
-        return self._params.resident_edges
+        return self.params.resident_edges
 
     async def is_too_large(self, owner: Owner, soul: SoulId, alone: bool) -> bool:
         """Whether the soul has more edges than may be in memory; `alone`: the owner has one soul."""
-        most = self._params.resident_edges
-        if await self._store.edge_count(owner) <= most:
+        most = self.params.resident_edges
+        if await self.store.edge_count(owner) <= most:
             return False
-        return alone or await self._store.edge_count(owner, soul) > most
+        return alone or await self.store.edge_count(owner, soul) > most
 
     async def follow(
         self,
@@ -140,11 +135,11 @@ class EdgeLoader:
                 except asyncio.TimeoutError:
                     return LoadedWalk(walk, walks, read, complete=False)
             if waits is not None:
-                wanted, waits = await self._compute.run(
+                wanted, waits = await self.compute.run(
                     _forecast, mind, waits, wanted, params
                 )
             if waits is None:
-                walk, wanted, waits = await self._compute.run(
+                walk, wanted, waits = await self.compute.run(
                     self._walk, mind, attempt, params
                 )
                 walks += 1
@@ -153,11 +148,11 @@ class EdgeLoader:
 
     async def load_partial(self, owner: Owner, mind: Mind) -> None:
         """Load the edges that a large soul always has in memory; its memories are there already."""
-        await self._compute.run(lambda: mind.residency.mark_partial(mind.size))
+        await self.compute.run(lambda: mind.residency.mark_partial(mind.size))
         for kinds, leaving in _ALWAYS_LOADED:
-            memories = await self._compute.run(of_kinds, mind, kinds)
+            memories = await self.compute.run(of_kinds, mind, kinds)
             for start in range(0, len(memories), _PIECE):
-                page = await self._store.edges_around(
+                page = await self.store.edges_around(
                     owner,
                     mind.soul.id,
                     memories[start : start + _PIECE],
@@ -196,14 +191,14 @@ class EdgeLoader:
                     return
                 await self._load(owner, mind, ring[start : start + _PIECE])
             if hop + 1 < hops:
-                ring = await self._compute.run(_neighbours, mind, ring, seen)
+                ring = await self.compute.run(_neighbours, mind, ring, seen)
 
     async def warm_up(self, owner: Owner, mind: Mind) -> None:
         """Load the edges of the hot memories of a newly opened soul; their surroundings
         follow in the background.
         """
         if not mind.residency.whole:
-            hot = await self._compute.run(_hot_memories, mind, self._params.hot)
+            hot = await self.compute.run(_hot_memories, mind, self.params.hot)
             await self._load(owner, mind, hot)
             self._start_task(self._load_surroundings(owner, mind, hot))
 
@@ -217,7 +212,7 @@ class EdgeLoader:
         if mind.residency.whole:
             return 0
         async with self._lock(mind):
-            return await self._compute.run(self._release, mind)
+            return await self.compute.run(self._release, mind)
 
     async def run_idle(self, minds: Iterable[Mind]) -> None:
         """Release unused edges of all these minds, in Idle."""
@@ -230,7 +225,7 @@ class EdgeLoader:
         if mind.residency.whole:
             yield
             return
-        memories = await self._compute.run(list, mind.memories)
+        memories = await self.compute.run(list, mind.memories)
         for start in range(0, len(memories), _PIECE):
             await self._load(
                 owner, mind, memories[start : start + _PIECE], passing=True
@@ -254,7 +249,7 @@ class EdgeLoader:
     async def _load_surroundings(
         self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
     ) -> int:
-        p = self._params
+        p = self.params
         before = len(mind.edges)
         await self.surroundings(owner, mind, memories, p.hops, p.resident_edges // 2)
         await self.release(mind)
@@ -275,7 +270,7 @@ class EdgeLoader:
         walk needs.
         """
         async with self._lock(mind):
-            missing = await self._compute.run(
+            missing = await self.compute.run(
                 self._begin_loading, mind, memories, passing
             )
             if missing:
@@ -290,23 +285,23 @@ class EdgeLoader:
         done: list[MemoryId] = []
         try:
             await self._take(
-                mind, await self._store.edges_around(owner, mind.soul.id, memories)
+                mind, await self.store.edges_around(owner, mind.soul.id, memories)
             )
             done = memories
         finally:
-            await self._compute.run(self._end_loading, mind, done, passing)
+            await self.compute.run(self._end_loading, mind, done, passing)
 
     async def _count_mentions(
         self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
     ) -> None:
         """Count the mentions of the texts linked to these complete memories, as a walk weighs them."""
-        texts = await self._compute.run(_uncounted, mind, memories)
+        texts = await self.compute.run(_uncounted, mind, memories)
         names: Mapping[MemoryId, int] = {}
         if texts:
-            names = await self._store.edges_leaving(
+            names = await self.store.edges_leaving(
                 owner, mind.soul.id, texts, EdgeKind.MENTIONS
             )
-        await self._compute.run(
+        await self.compute.run(
             _set_mention_counts,
             mind,
             memories,
@@ -318,7 +313,7 @@ class EdgeLoader:
     ) -> None:
         for start in range(0, len(page.id), _EDGES):
             piece = range(start, min(start + _EDGES, len(page.id)))
-            await self._compute.run(
+            await self.compute.run(
                 _take,
                 mind,
                 page,
@@ -363,7 +358,7 @@ class EdgeLoader:
         return walk, _memories_to_load(mind, waits, params), waits
 
     def _release(self, mind: Mind) -> int:
-        p = self._params
+        p = self.params
         return mind.residency.release(
             mind.edges,
             mind.size,
@@ -374,7 +369,7 @@ class EdgeLoader:
         )
 
     def _turn(self, mind: Mind) -> int:
-        return mind.lived_turns(self._clock.extra_turns)
+        return mind.lived_turns(self.clock.extra_turns)
 
     def _lock(self, mind: Mind) -> asyncio.Lock:
         return self._locks.setdefault(mind, asyncio.Lock())

@@ -6,6 +6,8 @@ chats; the rest follows page by page.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from soulmem.domain.edges import EdgeKind
@@ -31,34 +33,25 @@ _PACKED = 2000  # memories packed at once: about 10 ms
 _MEMORIES = 200  # memories applied at once: about 20 ms on the compute thread
 
 
+@dataclass(kw_only=True, eq=False)
 class Opener:
     """Fills new minds."""
 
-    def __init__(
-        self,
-        *,
-        store: Store,
-        compute: Worker,
-        loader: EdgeLoader,
-        images: SnapshotKeeper,
-    ) -> None:
-        self._store = store
-        self._compute = compute
-        self._loader = loader
-        self._images = images
+    store: Store
+    compute: Worker
+    loader: EdgeLoader
+    images: SnapshotKeeper
 
     async def open(self, token: WriteToken, world: World, mind: Mind) -> Mind:
         """The soul's mind without vectors and recall records.
 
         It is a new mind restored from the snapshot, or `mind`, filled from the store.
         """
-        restored_mind = await self._images.open(
-            world, mind.soul, self._loader.most_edges
-        )
+        restored_mind = await self.images.open(world, mind.soul, self.loader.most_edges)
         if restored_mind is None:
             await self._fill(token, world, mind)
-        await self._compute.run(spare_the_collector)
-        await self._compute.run(release_free_memory)  # temporary memory of reading
+        await self.compute.run(spare_the_collector)
+        await self.compute.run(release_free_memory)  # temporary memory of reading
         return restored_mind or mind
 
     async def _fill(self, token: WriteToken, world: World, mind: Mind) -> None:
@@ -69,48 +62,48 @@ class Opener:
         is_alone = len(world.souls) == 1
         world.expected.clear()
         if is_alone:
-            world.expected[soul] = await self._store.memory_count(owner)
+            world.expected[soul] = await self.store.memory_count(owner)
         chats = []
         for head in [
             h for h in world.heads.values() if soul in h.cast or soul in h.souls
         ]:
             log = await world.log(head.id)
             if log is not None:
-                await self._compute.run(world.expect, mind, log)
+                await self.compute.run(world.expect, mind, log)
                 chats.append(log)
         mind.terms.begin_loading()
         await self._read_memories(owner, mind)
         await self._read_edges(owner, mind, alone=is_alone)
         indexing = mind.terms.end_loading()
-        while await self._compute.run(next, indexing, self) is not self:
+        while await self.compute.run(next, indexing, self) is not self:
             pass
-        orphans = await self._compute.run(_orphans, mind)
+        orphans = await self.compute.run(_orphans, mind)
         world.check_whole(mind, len(orphans.drop_memories))
         for log in chats:
             await world.repair(
-                token, mind, await self._compute.run(world.missing_of_chat, mind, log)
+                token, mind, await self.compute.run(world.missing_of_chat, mind, log)
             )
-        await world.repair(token, mind, await self._compute.run(_orphans, mind))
+        await world.repair(token, mind, await self.compute.run(_orphans, mind))
         await world.carry_out(token, mind, await world.linker.unfinished(token, mind))
         if len(mind.memories) > _MANY:
             await world.release_logs(log.head.id for log in chats)
 
     async def _read_memories(self, owner: Owner, mind: Mind) -> None:
-        async for memories in self._store.memory_pages(owner, mind.soul.id):
+        async for memories in self.store.memory_pages(owner, mind.soul.id):
             packed = len(mind.memories) + len(memories) > _MANY
             for start in range(0, len(memories), _MEMORIES):
                 piece = memories[start : start + _MEMORIES]
-                await self._compute.run(load_memories, mind, piece, packed=packed)
-            while packed and await self._compute.run(mind.memories.pack, _PACKED) > 0:
+                await self.compute.run(load_memories, mind, piece, packed=packed)
+            while packed and await self.compute.run(mind.memories.pack, _PACKED) > 0:
                 pass
-            await self._compute.run(spare_the_collector)
+            await self.compute.run(spare_the_collector)
 
     async def _read_edges(self, owner: Owner, mind: Mind, *, alone: bool) -> None:
-        if await self._loader.is_too_large(owner, mind.soul.id, alone=alone):
-            await self._loader.load_partial(owner, mind)
+        if await self.loader.is_too_large(owner, mind.soul.id, alone=alone):
+            await self.loader.load_partial(owner, mind)
         else:
-            async for page in self._store.edge_pages(owner, mind.soul.id):
-                await self._compute.run(mind.load_edges, page)
+            async for page in self.store.edge_pages(owner, mind.soul.id):
+                await self.compute.run(mind.load_edges, page)
 
 
 def _orphans(mind: Mind) -> MindChange:

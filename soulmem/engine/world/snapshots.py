@@ -63,21 +63,16 @@ class _SnapshotState:
     written_at: float  # monotonic seconds
 
 
+@dataclass(kw_only=True, eq=False)
 class SnapshotKeeper:
     """Writes and reads snapshots of minds. Used on the event loop."""
 
-    def __init__(
-        self,
-        *,
-        images: SnapshotStore | None,
-        store: Store,
-        compute: Worker,
-        params: SnapshotParams | None = None,
-    ) -> None:
-        self._images = images
-        self._store = store
-        self._compute = compute
-        self._params = params or SnapshotParams()
+    images: SnapshotStore | None
+    store: Store
+    compute: Worker
+    params: SnapshotParams = SnapshotParams()
+
+    def __post_init__(self) -> None:
         self._kept: WeakKeyDictionary[Mind, _SnapshotState] = WeakKeyDictionary()
         # By owner and soul: Idle and the stop may both come to the same one, whose file is one.
         self._updating: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(
@@ -89,11 +84,11 @@ class SnapshotKeeper:
 
         The caller holds `World.writing`.
         """
-        if self._images is None:
+        if self.images is None:
             return None
-        mind = await self._restored(self._images, world, soul)
+        mind = await self._restored(self.images, world, soul)
         if mind is None:  # an unusable snapshot may hold texts that were deleted since
-            await asyncio.to_thread(self._images.drop, world.owner, soul.id)
+            await asyncio.to_thread(self.images.drop, world.owner, soul.id)
         return mind if mind is not None and len(mind.edges) <= most_edges else None
 
     async def update(self, world: World, mind: Mind, *, last: bool) -> None:
@@ -106,13 +101,13 @@ class SnapshotKeeper:
 
     async def drop(self, world: World, soul: Soul) -> None:
         """Delete the snapshot of a soul that is no longer used."""
-        if self._images is not None:
-            await asyncio.to_thread(self._images.drop, world.owner, soul.id)
+        if self.images is not None:
+            await asyncio.to_thread(self.images.drop, world.owner, soul.id)
 
     async def _restored(
         self, images: SnapshotStore, world: World, soul: Soul
     ) -> Mind | None:
-        token = await self._store.marked(world.owner, soul.id)
+        token = await self.store.marked(world.owner, soul.id)
         if token is None:
             return None
         image = await asyncio.to_thread(images.read, world.owner, soul.id, token)
@@ -121,7 +116,7 @@ class SnapshotKeeper:
             return None
         mind = await self._mind(soul, image)
         if mind is not None:
-            self._kept[mind] = await self._compute.run(
+            self._kept[mind] = await self.compute.run(
                 _state, mind, token, basis, float("-inf")
             )
         return mind
@@ -130,7 +125,7 @@ class SnapshotKeeper:
         mind = Mind(soul)
         steps = restore_steps(mind, image.arrays, image.head["model"])
         try:
-            while await self._compute.run(next, steps, self) is not self:
+            while await self.compute.run(next, steps, self) is not self:
                 pass
         except Exception:  # a broken snapshot costs time only: the store has everything
             log.warning("the image of soul %s cannot be used", soul.id, exc_info=True)
@@ -140,13 +135,13 @@ class SnapshotKeeper:
     async def _is_worth_it(self, world: World, mind: Mind) -> bool:
         if not mind.residency.whole or mind.soul.id in world.pending_writes:
             return False
-        return await self._compute.run(_size, mind) >= self._params.least
+        return await self.compute.run(_size, mind) >= self.params.least
 
     async def _update(self, world: World, mind: Mind, last: bool) -> None:
-        if self._images is None or not await self._is_worth_it(world, mind):
+        if self.images is None or not await self._is_worth_it(world, mind):
             return
         basis = await _basis(world, mind.soul)
-        state = await self._compute.run(
+        state = await self.compute.run(
             _state, mind, secrets.token_hex(16), basis, time.monotonic()
         )
         old = self._kept.get(mind)
@@ -154,23 +149,23 @@ class SnapshotKeeper:
             if (
                 old is not None
                 and not last
-                and state.written_at - old.written_at < self._params.pause
+                and state.written_at - old.written_at < self.params.pause
             ):
                 return
-            if not await self._write(self._images, world, mind, state):
+            if not await self._write(self.images, world, mind, state):
                 return
         else:
             state = old
         async with world.writing:
-            current_state = await self._compute.run(
+            current_state = await self.compute.run(
                 _state, mind, state.token, basis, state.written_at
             )
             unchanged = world.minds.get(mind.soul.id) is mind and _is_same_state(
                 current_state, state
             )
             if unchanged and await _basis(world, mind.soul) == basis:
-                if await self._store.marked(world.owner, mind.soul.id) != state.token:
-                    await self._store.mark(world.owner, mind.soul.id, state.token)
+                if await self.store.marked(world.owner, mind.soul.id) != state.token:
+                    await self.store.mark(world.owner, mind.soul.id, state.token)
                 self._kept[mind] = state
 
     async def _write(
@@ -184,7 +179,7 @@ class SnapshotKeeper:
         try:
             source = packed_parts(mind)
             while (
-                piece := await self._compute.run(_next_piece, mind, state, source)
+                piece := await self.compute.run(_next_piece, mind, state, source)
             ) is not None:
                 await asyncio.to_thread(writer.add, piece)
             await asyncio.to_thread(

@@ -7,7 +7,7 @@ import logging
 import re
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -50,24 +50,21 @@ _NO_WORD = re.compile(r"[\W_]+")
 OpenMind = Callable[[WriteToken, "World", Mind], Awaitable[Mind]]
 
 
+@dataclass(kw_only=True, eq=False)
 class World:
     """Souls, chats and minds of one owner. Every writer holds `writing`."""
 
-    def __init__(
-        self,
-        *,
-        owner: Owner,
-        store: Store,
-        compute: Worker,
-        clock: Clock,
-        loader: EdgeLoader,
-        open_mind: OpenMind,
-        on_new_mind: Callable[[Mind], Awaitable[None]],
-        on_mind_gone: Callable[[Mind], None],
-        soul_defaults: SoulSettings,
-    ) -> None:
-        self.owner = owner
-        self._soul_defaults = soul_defaults
+    owner: Owner
+    store: Store
+    compute: Worker
+    clock: Clock
+    loader: EdgeLoader
+    open_mind: OpenMind
+    on_new_mind: Callable[[Mind], Awaitable[None]]
+    on_mind_gone: Callable[[Mind], None]
+    soul_defaults: SoulSettings
+
+    def __post_init__(self) -> None:
         self.souls: dict[SoulId, Soul] = {}
         self.heads: dict[ChatId, Chat] = {}
         # what stands in the store and cannot be read: it is left out, and nothing of it is written
@@ -82,25 +79,20 @@ class World:
         self.writing = WriteLock()
         self.readings = TextAnalyses()
         self.linker = Linker(
-            compute=compute, clock=clock, complete=partial(loader.complete, owner)
+            compute=self.compute,
+            clock=self.clock,
+            complete=partial(self.loader.complete, self.owner),
         )
-        self._loader = loader
-        self.pending_writes = PendingWrites(store)
-        self._open_mind = open_mind
+        self.pending_writes = PendingWrites(self.store)
         self._logs: dict[ChatId, ChatLog] = {}
         self._message_counts: dict[ChatId, int] = {}  # of chats that are not loaded
-        self._store = store
-        self._compute = compute
-        self._clock = clock
-        self._on_new_mind = on_new_mind
-        self._on_mind_gone = on_mind_gone
         self._ahead: set[asyncio.Task[None]] = set()  # souls that are being opened
         self._keys = EpisodeKeys()
 
     async def load(self) -> None:
         """Read souls and heads of chats from the store, without the souls that cannot be read."""
-        souls = {soul.id: soul for soul in await self._store.souls(self.owner)}
-        for damage in await self._store.damages(self.owner):
+        souls = {soul.id: soul for soul in await self.store.souls(self.owner)}
+        for damage in await self.store.damages(self.owner):
             if damage.chat is not None:
                 chat_error = StoreDamaged(damage.what, damage.chat)
                 self._unreadable_chats[damage.chat] = chat_error
@@ -111,9 +103,9 @@ class World:
                     self.unreadable[key] = StoreDamaged(damage.what, name or key)
         for soul in souls.values():
             self.souls[soul.id] = replace(
-                soul, settings=soul.settings.over(self._soul_defaults)
+                soul, settings=soul.settings.over(self.soul_defaults)
             )
-        self.heads = {c.id: c for c in await self._store.chats(self.owner)}
+        self.heads = {c.id: c for c in await self.store.chats(self.owner)}
 
     def notes(self) -> list[Wording]:
         """For the user: what cannot be read."""
@@ -174,7 +166,7 @@ class World:
         if head is None:
             return None
         if chat not in self._logs:
-            ranked = await self._store.messages(self.owner, chat)
+            ranked = await self.store.messages(self.owner, chat)
             self._logs.setdefault(
                 chat,
                 ChatLog.of(head, [r.message for r in ranked], [r.rank for r in ranked]),
@@ -187,7 +179,7 @@ class World:
             return len(self._logs[chat].messages)
         counts = self._message_counts
         if chat not in counts:
-            counts[chat] = await self._store.message_count(self.owner, chat)
+            counts[chat] = await self.store.message_count(self.owner, chat)
         return counts[chat]
 
     def keep_log(self, log: ChatLog) -> None:
@@ -213,7 +205,7 @@ class World:
         for chat in chats:
             self._logs.pop(chat, None)
             self._message_counts.pop(chat, None)
-        await self._compute.run(self._keys.clear)
+        await self.compute.run(self._keys.clear)
 
     def souls_to_open(self) -> list[Soul]:
         """The active souls that were not closed for want of use."""
@@ -228,7 +220,7 @@ class World:
         if soul not in self.minds:
             await self.mind(soul)
             # the store's caches of reading the soul are not needed any more
-            await self._store.maintain()
+            await self.store.maintain()
         if soul in self.pending_writes:
             async with self.writing as token:
                 await self.pending_writes.catch_up(token, soul)
@@ -301,7 +293,7 @@ class World:
     ) -> MindChange:
         """What the given state of the chat means for the mind."""
         branch, drafts = self.branch_of(mind, log, family)
-        current_time = self._clock.now()
+        current_time = self.clock.now()
         return compare(
             mind,
             branch,
@@ -403,27 +395,27 @@ class World:
             if soul is not None and not number:
                 await self._take_soul(token, mind, soul)
             for piece in change.batches(_PIECE):
-                await self._compute.run(mind.apply, piece)
+                await self.compute.run(mind.apply, piece)
         if steps.names is not None:
-            await self._compute.run(mind.set_names, steps.names)
+            await self.compute.run(mind.set_names, steps.names)
 
     async def _commit(self, token: WriteToken, mind: Mind, change: Change) -> None:
         if mind.soul.id in self.opening:
             await self.pending_writes.commit(token, mind.soul.id, change)
         else:
             await self.pending_writes.catch_up(token, mind.soul.id)
-            await self._store.commit(change)
+            await self.store.commit(change)
 
     async def _take_soul(self, token: WriteToken, mind: Mind, soul: Soul) -> None:
         self.souls[soul.id] = soul
         before = mind.soul.known_names()
-        if await self._compute.run(mind.set_soul, soul):
+        if await self.compute.run(mind.set_soul, soul):
             words = await asyncio.to_thread(
                 _differing_words, before, soul.known_names()
             )
             memories = list(mind.memories)
             for start in range(0, len(memories), _TOKENISED_AT_ONCE):
-                await self._compute.run(
+                await self.compute.run(
                     _index_words,
                     mind,
                     memories[start : start + _TOKENISED_AT_ONCE],
@@ -436,7 +428,7 @@ class World:
         self.use.not_closed(soul)
         mind = self.minds.pop(soul, None)
         if mind is not None:
-            self._on_mind_gone(mind)
+            self.on_mind_gone(mind)
 
     def close(self, token: WriteToken, soul: SoulId) -> None:
         """Release the soul's memory until it is next asked for; the store has everything.
@@ -451,9 +443,9 @@ class World:
     async def _open(self, token: WriteToken, soul: Soul) -> Mind:
         self.opening[soul.id] = mind = self._with_clock(Mind(soul))
         try:
-            mind = self._with_clock(await self._open_mind(token, self, mind))
-            await self._on_new_mind(mind)
-            await self._loader.warm_up(self.owner, mind)
+            mind = self._with_clock(await self.open_mind(token, self, mind))
+            await self.on_new_mind(mind)
+            await self.loader.warm_up(self.owner, mind)
         except StoreDamaged as error:
             raise StoreDamaged(error.what, soul.name) from error
         except SoulMemError:
@@ -469,7 +461,7 @@ class World:
 
     def _with_clock(self, mind: Mind) -> Mind:
         """The mind, set to read this world's clock."""
-        mind.time.wall_clock = lambda: self._clock.now().timestamp()
+        mind.time.wall_clock = lambda: self.clock.now().timestamp()
         return mind
 
     @compute_only
@@ -481,7 +473,7 @@ class World:
     def missing_of_chat(self, mind: Mind, log: ChatLog) -> MindChange:
         """What of the chat should be stored for the soul and is not."""
         branch, drafts = self.branch_of(mind, log, self.family(log.head.id))
-        current_time = self._clock.now()
+        current_time = self.clock.now()
         return missing_parts(
             mind,
             branch,
@@ -503,7 +495,7 @@ class World:
         existing = {key for key in edge_ids if key in mind.edges}
         stored = set(existing)  # only missing edges are written
         if not mind.residency.whole:
-            stored |= await self._store.edges_known(self.owner, edge_ids)
+            stored |= await self.store.edges_known(self.owner, edge_ids)
         fix = Change(
             owner=self.owner,
             put_memories=change.put_memories,
@@ -519,7 +511,7 @@ class World:
                 kept.append(mind.edges[edge.id])
             elif edge.id not in stored:
                 kept.append(edge)
-        await self._compute.run(
+        await self.compute.run(
             mind.apply,
             MindChange(
                 change.put_memories,

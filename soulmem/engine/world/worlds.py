@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from soulmem.domain.ids import Owner
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.world.world import World
 
 
+@dataclass(kw_only=True, eq=False)
 class Worlds:
-    """Loaded worlds by owner. Used on the event loop."""
+    """Loaded worlds by owner. Used on the event loop.
 
-    def __init__(
-        self,
-        *,
-        ready: Callable[[], Awaitable[None]],
-        create: Callable[[Owner], World],
-    ) -> None:
-        """ready   returns once the store is open, raises StoreError if it cannot be
-        create  makes the world of an owner, not loaded yet
-        """
-        self._ready = ready
-        self._create = create
+    ready   returns once the store is open, raises StoreError if it cannot be
+    create  makes the world of an owner, not loaded yet
+    """
+
+    ready: Callable[[], Awaitable[None]]
+    create: Callable[[Owner], World]
+
+    def __post_init__(self) -> None:
         self._worlds: dict[Owner, World] = {}
         self._opening = asyncio.Lock()
 
     async def of(self, owner: Owner) -> World:
         """The owner's world. Waits until the store is open; raises StoreError if it cannot be."""
-        await self._ready()
+        await self.ready()
         world = self._worlds.get(owner)
         if world is None:
             async with self._opening:
@@ -38,7 +37,7 @@ class Worlds:
 
     async def load(self, owner: Owner) -> World:
         """Load the owner's world from the open store."""
-        world = self._create(owner)
+        world = self.create(owner)
         await world.load()
         self._worlds[owner] = world
         return world

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from soulmem.domain.drafts import Lines, Passage
 from soulmem.language.foreign_names import nouns_have_capitals
@@ -31,26 +30,21 @@ from soulmem.prompts.grounding.passage_words import (
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f]{2,}")
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceParams:
-    """How strictly drafts are held to the passage."""
-
-    # share of the passage's words that a script needs for a draft to be in it
-    script: float = 0.2
-    # share of a detail's words in the passage, for the passage to tell it
-    detail: float = 0.5
-    alike: float = 0.6  # .. of a habit's words in a line, for it to be one more time that it showed
-    earlier: int = (
-        2  # words of a line before those cited, from which it is evidence too
-    )
-    wide: int = 8  # lines; a draft that needs more of them tells no one thing
+# How strictly drafts are held to the passage.
+# share of the passage's words that a script needs for a draft to be in it
+_SCRIPT = 0.2
+# share of a detail's words in the passage, for the passage to tell it
+_DETAIL = 0.5
+# .. of a habit's words in a line, for it to be one more time that it showed
+_ALIKE = 0.6
+_EARLIER = 2  # words of a line before those cited, from which it is evidence too
+_WIDE = 8  # lines; a draft that needs more of them tells no one thing
 
 
 class Grounds:
     """One passage, looked at from the side of what was written about it."""
 
-    def __init__(self, passage: Passage, params: EvidenceParams | None = None) -> None:
-        self._params = params or EvidenceParams()
+    def __init__(self, passage: Passage) -> None:
         self._passage = passage
         text = "\n".join(line.text for line in passage.lines)
         text_words = words(plain(text))
@@ -93,11 +87,11 @@ class Grounds:
             return False
         main = mine.most_common(1)[0][0]
         total = sum(self._scripts.values())
-        if self._scripts["kana"] >= self._params.script * total and main == "han":
+        if self._scripts["kana"] >= _SCRIPT * total and main == "han":
             return (
                 mine["han"] > 12 and not mine["kana"]
             )  # Chinese written about a Japanese chat
-        return self._scripts[main] < self._params.script * total
+        return self._scripts[main] < _SCRIPT * total
 
     def holds(self, name: str) -> bool:
         """Whether the name stands somewhere in the passage, in any case of letters."""
@@ -181,7 +175,7 @@ class Grounds:
         """
         if not self._keys(text):
             return text.casefold() in self._whole
-        is_said = self.share(text) >= self._params.detail
+        is_said = self.share(text) >= _DETAIL
         return is_said and not self.unknown_names(text) and not self.is_foreign(text)
 
     def shown(self, cited: Iterable[int], action: str, soul: str) -> Lines:
@@ -203,7 +197,7 @@ class Grounds:
             lines = {number for number in lines if counts[number]}
         most = len(self._keys(action) - self._before)
         if most > 1:
-            lines |= {n for n in spoken if counts[n] >= self._params.alike * most}
+            lines |= {n for n in spoken if counts[n] >= _ALIKE * most}
         return tuple(sorted(lines))
 
     def _counts(self, keys: Iterable[str]) -> Counter[int]:
@@ -216,7 +210,7 @@ class Grounds:
     def cited(self, numbers: Iterable[int]) -> Lines:
         """The cited lines that exist; none where they are too many to tell one thing."""
         kept = sorted(self._lines.keys() & set(numbers))
-        return tuple(kept) if len(kept) <= self._params.wide else ()
+        return tuple(kept) if len(kept) <= _WIDE else ()
 
     def lines_of(self, cited: Lines, text: str, names: Iterable[str] = ()) -> Lines:
         """The cited lines with those that the text needs besides: what it says of later lines, or in several
@@ -225,16 +219,16 @@ class Grounds:
         keys = {key for key in self._keys(text) if len(key) > 1}
         missing = {key for key in keys if self._is_new(key, cited)}
         kept = list(cited)
-        while missing and len(kept) <= self._params.wide:
+        while missing and len(kept) <= _WIDE:
             counts = self._counts(missing)
             best = max(counts, key=lambda n: (counts[n], -abs(n - cited[0])))
-            if best < cited[-1] and counts[best] < self._params.earlier:
+            if best < cited[-1] and counts[best] < _EARLIER:
                 break
             kept.append(best)
             missing = {key for key in missing if best not in self.lines_with(key)}
         for name in names:
             self._cite(name.casefold(), kept)
-        return tuple(sorted(kept)) if len(kept) <= self._params.wide else ()
+        return tuple(sorted(kept)) if len(kept) <= _WIDE else ()
 
     def _is_new(self, key: str, lines: Lines) -> bool:
         """Whether other lines have the word, and neither these nor what was known before."""

@@ -12,7 +12,6 @@ import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from soulmem.domain.drafts import Lines, Passage
@@ -42,34 +41,31 @@ _BEFORE = (1, 2)  # lines back in which "he" or "she" may have been named
 _NEAR = (-2, -1, 1)  # lines beside a cited one that the model may have meant as well
 
 
-@dataclass(frozen=True, slots=True)
-class SupportParams:
-    """What a draft's words and names must show for full confidence. Figures were set on chats of tests."""
-
-    # share of the words in the lines, from which they carry all: a faithful retelling keeps a third
-    carried: float = 0.35
-    strict_carried: float = 0.7  # .. of a model that failed its test: it must copy
-    # words, or signs and pairs of signs, that one line must have for a strict reading to count them: a model
-    # at a loss takes one word from here and one from there
-    together: int = 2
-    together_signs: int = 4
-    beside: float = 0.5  # what a word counts that only a line beside the cited ones has
-    first: float = 0.7  # how far a word is told of who begins its clause, rather than of the last name
-    # of a clause without a name, whether of who began the one before or of the last name
-    inherited: float = 0.5
-    # exponent of how much worse the draft's names fit than others would; of a model that failed its test
-    exchange: float = 2.0
-    strict_exchange: float = 3.0
-    names: float = 0.5  # most that names alone carry of a draft that tells more
-    # factor for a name that neither the lines nor those just before them have
-    absent: float = 0.3
-    nearly_absent: float = 0.6  # .. that only lines just before them have, and tells no more than by the way
-    # factor for what a line denies and the draft states; most confidence in an end that no line denies
-    denied: float = 0.5
-    unsaid: float = (
-        0.5  # factor, in a strict reading, for a verb that the lines do not have
-    )
-    unnamed: float = 0.5  # factor for "I" and "you", who may be anybody
+# What a draft's words and names must show for full confidence. Figures were set on chats of tests.
+# share of the words in the lines, from which they carry all: a faithful retelling keeps a third
+_CARRIED = 0.35
+_STRICT_CARRIED = 0.7  # .. of a model that failed its test: it must copy
+# words, or signs and pairs of signs, that one line must have for a strict reading to count them: a model
+# at a loss takes one word from here and one from there
+_TOGETHER = 2
+_TOGETHER_SIGNS = 4
+_BESIDE = 0.5  # what a word counts that only a line beside the cited ones has
+# how far a word is told of who begins its clause, rather than of the last name
+_FIRST = 0.7
+# of a clause without a name, whether of who began the one before or of the last name
+_INHERITED = 0.5
+# exponent of how much worse the draft's names fit than others would; of a model that failed its test
+_EXCHANGE = 2.0
+_STRICT_EXCHANGE = 3.0
+_NAMES = 0.5  # most that names alone carry of a draft that tells more
+# factor for a name that neither the lines nor those just before them have
+_ABSENT = 0.3
+# .. that only lines just before them have, and tells no more than by the way
+_NEARLY_ABSENT = 0.6
+# factor for what a line denies and the draft states; most confidence in an end that no line denies
+_DENIED = 0.5
+_UNSAID = 0.5  # factor, in a strict reading, for a verb that the lines do not have
+_UNNAMED = 0.5  # factor for "I" and "you", who may be anybody
 
 
 class _Fit(NamedTuple):
@@ -122,14 +118,11 @@ class Support:
         names: Iterable[str] = (),
         *,
         is_strict: bool = False,
-        params: SupportParams | None = None,
     ) -> None:
-        self._params = params or SupportParams()
         self._grounds = grounds
-        p = self._params
-        self._carried = p.strict_carried if is_strict else p.carried
+        self._carried = _STRICT_CARRIED if is_strict else _CARRIED
         self._is_strict = is_strict
-        self._exchange = p.strict_exchange if is_strict else p.exchange
+        self._exchange = _STRICT_EXCHANGE if is_strict else _EXCHANGE
         text = "\n".join(line.text for line in passage.lines)
         self._speech = speech_of(language_of(text))
         self._joint = is_unspaced(text)
@@ -165,15 +158,13 @@ class Support:
         for word in telling:
             where = self._grounds.lines_with(word.key)
             there = where & together
-            carried += (
-                1.0 if there else self._params.beside * (not where.isdisjoint(near))
-            )
+            carried += 1.0 if there else _BESIDE * (not where.isdisjoint(near))
             there = there or where & near
             if there and mentions and mentions[0].start < word.place:
                 attributions.append(
                     self._attribution(word.place, there, mentions, text)
                 )
-        most = 1.0 if carried or not telling else self._params.names
+        most = 1.0 if carried or not telling else _NAMES
         for name in others:
             carried += any(self._stands(name, number) for number in lines)
         count = len(telling) + len(others)
@@ -182,10 +173,10 @@ class Support:
             min(most, share / self._carried)
             * self._exchanged(attributions, mentions, lines)
             * self._absence(mentions, lines)
-            * (self._params.absent if self._is_unmeant(thing, telling, lines) else 1.0)
+            * (_ABSENT if self._is_unmeant(thing, telling, lines) else 1.0)
             * self._contradiction(text, lines)
             * self._namelessness(text)
-            * (self._params.unsaid if self._is_unsaid(verb, lines) else 1.0)
+            * (_UNSAID if self._is_unsaid(verb, lines) else 1.0)
         )
 
     def copied(self, text: str) -> float:
@@ -203,7 +194,7 @@ class Support:
             lines = self._grounds.lines_with(word.key)
             counts.update(lines.union(number - 1 for number in lines))
         most = max(counts.values(), default=0)
-        return most > 0 and most >= self._params.strict_carried * len(clause)
+        return most > 0 and most >= _STRICT_CARRIED * len(clause)
 
     def of_end(self, text: str, lines: Lines) -> float:
         """Most confidence in the claim that what the text says is over: for more, a line with words of it has to
@@ -213,7 +204,7 @@ class Support:
             for number in self._grounds.lines_with(word.key).intersection(lines):
                 if self._speech.denied(self._texts[number]):
                     return 1.0
-        return self._params.denied
+        return _DENIED
 
     def _is_unsaid(self, verb: str, lines: Lines) -> bool:
         """Whether a strict reading misses a word of the verb in the lines, be it as common as "brought"."""
@@ -228,8 +219,7 @@ class Support:
         """The lines whose words count: in a strict reading those that have several of them, or all."""
         if not self._is_strict:
             return frozenset(lines)
-        p = self._params
-        least = min(len(telling), p.together_signs if self._joint else p.together)
+        least = min(len(telling), _TOGETHER_SIGNS if self._joint else _TOGETHER)
         counts = Counter[int]()
         for word in telling:
             counts.update(self._grounds.lines_with(word.key))
@@ -259,16 +249,16 @@ class Support:
         before = [mention for mention in mentions if mention.start < place]
         quoting = _quoting(place, text, before)
         if quoting:
-            share, first, last = self._params.first, quoting[0].name, quoting[-1].name
+            share, first, last = _FIRST, quoting[0].name, quoting[-1].name
             return _Attribution(lines, first, last, share, is_quoted=True)
         ends = [0, *(m.end() for m in _CLAUSE_ENDS.finditer(text, 0, place))]
-        first, share = before[0].name, self._params.inherited
+        first, share = before[0].name, _INHERITED
         for index in range(len(ends) - 1, -1, -1):
             mine = [m.name for m in before if m.start >= ends[index]]
             if mine:
                 first = mine[0]
                 if index == len(ends) - 1:
-                    share = self._params.first
+                    share = _FIRST
                 break
         return _Attribution(lines, first, before[-1].name, share)
 
@@ -372,9 +362,9 @@ class Support:
                 continue
             is_near = any(self._stands(name, number) for number in self._near(lines))
             if not is_near:
-                factor *= self._params.absent
+                factor *= _ABSENT
             elif name != mentions[0].name:
-                factor *= self._params.nearly_absent
+                factor *= _NEARLY_ABSENT
         return factor
 
     def _is_unmeant(
@@ -411,12 +401,12 @@ class Support:
                 if _has(text, word, self._joint) and not any(
                     word in other or alike(word, other) for other in may_be_denied
                 ):
-                    return self._params.denied
+                    return _DENIED
         return 1.0
 
     def _namelessness(self, text: str) -> float:
         is_open = self.is_anybody(_QUOTED.sub(" ", text))
-        return self._params.unnamed if is_open else 1.0
+        return _UNNAMED if is_open else 1.0
 
     def is_anybody(self, text: str) -> bool:
         """Whether it has a word for who speaks or who is spoken to."""

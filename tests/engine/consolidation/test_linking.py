@@ -134,7 +134,7 @@ async def test_the_worthiest_of_what_was_recalled_are_gone_over(stage: Stage) ->
     for _ in range(2):
         await chat.reply(", ".join(NAMES[:6]), max_items=12, budget_tokens=4000)
     linker = stage.engine.idle.co_recall_linker
-    linker._params = replace(linker._params, rehearsal=RehearsalParams(memories=2))
+    linker.params = replace(linker.params, rehearsal=RehearsalParams(memories=2))
     await stage.engine.idle.run()
 
     worthy = {await stage.find(f"{NAMES[number]} mends harps.") for number in (1, 4)}

@@ -377,7 +377,7 @@ async def test_time_ends_it_with_what_was_found(stage: DeepStage) -> None:
     stage.llm.then([plan(_DEAD_END)])
     stage.llm.answers.clear()
     limited = DeepRecall(
-        stage.engine.services,
+        services=stage.engine.services,
         recaller=stage.engine.recaller,
         llm_calls=stage.engine.consolidator.llm_calls,
         recall=RecallParams(),

@@ -17,10 +17,8 @@ from soulmem.engine.api.requests import (
     MemoryPatch,
     NewEdge,
 )
-from soulmem.engine.exchange import import_jobs as importing
 from soulmem.engine.exchange import lore_import
 from soulmem.engine.runtime.jobs import JobState
-from soulmem.transfer.lore import Lore, Statement
 from tests.engine.exchange.test_chat_import import ended
 from tests.engine.stage import ME, Stage, lines
 
@@ -110,32 +108,6 @@ async def test_a_card_becomes_lore_habits_and_names(either_stage: Stage) -> None
     texts = "\n".join(m.text for m in recalled.memories)
     assert "drowned" not in texts
     assert "lamp" not in texts
-
-
-async def test_what_an_earlier_version_took_from_the_card_goes_and_can_come_back(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its description and greeting stand in every prompt; what the user changed of them is the user's."""
-    earlier = ("description", "personality", "scenario", "first message")
-    statements = tuple(
-        Statement(f"Mira told of a day in {part}.", part) for part in earlier
-    )
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            importing, "read_card", lambda _data, _cast: Lore("Mira", statements)
-        )
-        await imported(stage, card())
-    before = await made(stage)
-    assert len(before) == 4
-    engine = stage.engine
-    mine = before["Mira told of a day in scenario."]
-    await engine.memories.patch(ME, mine.id, MemoryPatch(permanent=True))
-    assert counts(await imported(stage, card(habits="Plain."))) == [0, 0, 3, 0]
-    assert set(await made(stage)) == {mine.text}
-    assert set(await made(stage, MemoryState.BIN)) == set(before) - {mine.text}
-    await engine.memories.restore(ME, before["Mira told of a day in description."].id)
-    assert counts(await imported(stage, card(habits="Plain."))) == [0, 0, 0, 0]
-    assert set(await made(stage)) == {mine.text, "Mira told of a day in description."}
 
 
 async def test_the_same_card_again_changes_nothing_also_after_a_restart(

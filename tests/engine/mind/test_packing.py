@@ -229,7 +229,7 @@ async def test_after_a_change_that_nothing_followed_the_rows_are_read(
     killed, kept = stage.engine, dict(images.kept)
     stage.images = FakeImages()
     stage.images.kept = kept
-    killed.snapshots._images = None  # it writes nothing any more
+    killed.snapshots.images = None  # it writes nothing any more
     assert await reopened_state(stage) == lived
     assert stage.images.given == 0
     assert not stage.images.kept  # what it says that is gone does not lie about
@@ -341,7 +341,7 @@ async def test_what_else_an_image_depends_on(what: str) -> None:
     token, image = images.kept[ME, SOUL]
     head = {**image.head, "basis": {**image.head["basis"], what: "another"}}
     images.kept[ME, SOUL] = token, replace(image, head=head)
-    stage.engine.snapshots._images = None
+    stage.engine.snapshots.images = None
     assert await reopened_state(stage) == lived
     world = await stage.world()
     assert (await stage.mind()) not in stage.engine.snapshots._kept
@@ -362,7 +362,7 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
     (path,) = tmp_path.iterdir()
     loop.run_until_complete(stage.engine.stop())
     sound = path.read_bytes()
-    stage.engine.snapshots._images = None
+    stage.engine.snapshots.images = None
 
     @few(20, long=160, suppress_health_check=list(HealthCheck))
     @given(st.data())
@@ -383,9 +383,7 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
             await stage.engine.start()
             restored = await whole_state(stage)
             assert not stage.engine.snapshots._kept
-            stage.engine.snapshots._images = (
-                None  # what is damaged is not replaced here
-            )
+            stage.engine.snapshots.images = None  # what is damaged is not replaced here
             await stage.engine.stop()
             return restored
 

@@ -97,18 +97,17 @@ async def test_what_is_narrated_in_the_branch_is_spoken_in_its_parent(
         assert [p.name for p in memory.situation.participants] == speakers
 
 
-async def test_what_the_user_gave_an_episode_outlives_an_older_name_of_it(
+async def test_what_the_user_gave_an_episode_outlives_another_id_of_it(
     stage: Stage,
 ) -> None:
-    """An older SoulMem stored it under another id."""
     await stage.sync("c1", lines(4))
     for number, change in enumerate(
         ({"tags": ("dear",), "importance": 0.9}, {"state": MemoryState.BIN}), 1
     ):
         (episode,) = [m for m in await stage.listed() if m.text.endswith(f"m{number}")]
-        older = replace(episode, id=MemoryId(f"older{number}"), **change)  # type: ignore[arg-type]
+        other = replace(episode, id=MemoryId(f"other{number}"), **change)  # type: ignore[arg-type]
         await stage.store.commit(
-            Change(ME, put_memories=[older], drop_memories=[episode.id], by=Actor.USER)
+            Change(ME, put_memories=[other], drop_memories=[episode.id], by=Actor.USER)
         )
     await stage.restart()
     assert await stage.known("c1") == as_told([line("m1"), line("m3")])
@@ -116,7 +115,7 @@ async def test_what_the_user_gave_an_episode_outlives_an_older_name_of_it(
     assert listed["Al: text of m1"] == (("dear",), 0.9)
     assert [m.text for m in await stage.listed(MemoryState.BIN)] == ["Mira: text of m2"]
     stored = {m.id for m in await stage.store.memories(ME, SoulId("s1"))}
-    assert not stored & {MemoryId("older1"), MemoryId("older2")}
+    assert not stored & {MemoryId("other1"), MemoryId("other2")}
 
 
 async def test_the_users_tags_and_bin_outlive_new_names(stage: Stage) -> None:

@@ -338,7 +338,7 @@ class Player(Sovereign, Reteller):
         engine, kept = self.stage.engine, dict(self.images.kept)
         before = [await picture(self.stage, soul) for soul in SOULS]
         if how == "killed":
-            engine.snapshots._images = None  # it comes to write nothing
+            engine.snapshots.images = None  # it comes to write nothing
         await self.stage.restart()
         if how == "killed":
             assert self.images.kept == kept

@@ -76,7 +76,7 @@ async def test_a_last_message_that_has_not_changed_for_long_enough_is_settled() 
     stage, store = await counted_stage()
     await stage.sync("c", lines(4))
     world, pause = await stage.world(), timedelta(minutes=10)
-    writer = stage.engine.chats._writer
+    writer = stage.engine.chats.writer
     stage.clock.advance(599.0)
     await writer.settle_due(world, pause)
     assert not await is_settled(stage)
@@ -98,7 +98,7 @@ async def test_a_chat_in_the_bin_or_without_messages_is_not_settled() -> None:
     before = store.commits
     await stage.close("empty")
     stage.clock.advance(6000.0)
-    writer = stage.engine.chats._writer
+    writer = stage.engine.chats.writer
     await writer.settle_due(await stage.world(), timedelta(minutes=10))
     assert store.commits == before
     await stage.stop()

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from soulmem.domain.dialogue import Role, SentMessage
-from soulmem.domain.situation import Emotion, Participant, ParticipantKind, Situation
-from soulmem.engine.upkeep.rereading import all_feelings
-from tests.engine.stage import ME, Stage, line, lines
+from tests.engine.stage import ME, Stage, line
 
 RAGE = "I am furious, I hate this!"
 
@@ -90,27 +88,3 @@ async def test_it_lasts(stage: Stage) -> None:
     await stage.sync("c1", alternating_lines(RAGE, "Sit down, then.", "x"))
     await stage.restart()
     assert await emotions_in(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
-
-
-async def test_what_was_written_down_as_hers_is_put_right(stage: Stage) -> None:
-    await stage.soul()
-    await stage.sync(
-        "c1", [line("m1", RAGE), line("m2", RAGE + " Truly."), *lines(3, start=3)]
-    )
-    mind = await stage.mind()
-    old, edited = (
-        await stage.find(f"Al: {RAGE}"),
-        await stage.find(f"Al: {RAGE} Truly."),
-    )
-    for key, feelings in (
-        (old, all_feelings(mind.memories[old])),
-        (edited, (Emotion("calm", 0.5),)),
-    ):
-        memory = mind.memories[key]
-        people = (Participant("Al", ParticipantKind.OTHER),)
-        mind.memories[key] = replace(
-            memory, situation=Situation(participants=people, emotions=feelings)
-        )
-    await stage.engine.idle.run()
-    assert await emotions_in(stage, f"Al: {RAGE}") == ([], {"Al": ["anger"]})
-    assert await emotions_in(stage, f"Al: {RAGE} Truly.") == (["calm"], {})

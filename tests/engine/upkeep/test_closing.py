@@ -183,14 +183,14 @@ async def test_requests_that_race_with_the_closing_lose_nothing() -> None:
 async def test_a_recall_while_the_image_is_written_keeps_the_soul_open() -> None:
     stage = await lived_stage(images=FakeImages(), after=3600.0)
     closing, world = stage.engine.idle.closing, await stage.world()
-    update, began, go_on = closing._snapshots.update, asyncio.Event(), asyncio.Event()
+    update, began, go_on = closing.snapshots.update, asyncio.Event(), asyncio.Event()
 
     async def slow(*arguments: object, **more: object) -> None:
         began.set()
         await go_on.wait()
         await update(*arguments, **more)  # type: ignore[arg-type]
 
-    closing._snapshots.update = slow  # type: ignore[method-assign]
+    closing.snapshots.update = slow  # type: ignore[method-assign]
     world.use._last[SOUL] = float("-inf")
     work = asyncio.create_task(closing.run_idle([world]))
     await began.wait()
