@@ -16,7 +16,7 @@ export const HER = 'her'; // no ids of concepts
 export const YOU = 'you';
 
 /** Sizes of the picture on a desk and on a phone, in px of the picture. `written`: lines whose words show at once */
-const WIDE = { width: 1000, height: 640, margin: 48, middle: 40, person: 27, letter: 13, written: 14 };
+const WIDE = { width: 1200, height: 600, margin: 48, middle: 40, person: 27, letter: 13, written: 14 };
 const NARROW = { width: 400, height: 600, margin: 34, middle: 31, person: 20, letter: 11, written: 6 };
 const ROWS = 2; // of words beside a line
 const SLIM = 0.54; // width of a letter as a share of its height; of a sign of Chinese 1
