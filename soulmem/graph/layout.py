@@ -3,13 +3,17 @@
 Forces of springs (Fruchterman and Reingold 1991, https://doi.org/10.1002/spe.4380211102) lay out small
 graphs. Their cost grows with the square of the nodes, so a larger graph is laid out by its communities:
 first these among each other, then the nodes of each within a disc of its size.
+
+A few people round two in the middle need no forces: they have places on rings, which they keep.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +27,14 @@ Point = tuple[float, float]
 Places = dict[int, NDArray[np.float64]]  # x and y by node
 
 _HUB = -1  # no node has this number
+# Of a ring layout: the places of the two in the middle, and how far from there nodes stand when there are few
+MIDDLE: tuple[Point, Point] = ((0.38, 0.5), (0.62, 0.5))
+_NEAR, _FAR, _ALONE = 0.335, 0.48, 0.42
+# Where on half a ring they stand, in degrees: such that lines from the middle pass nobody too near
+_INNER = (29.0, 72.5, 121.0, 163.0)
+_OUTER = (18.5, 38.0, 57.0, 80.5, 100.0, 128.0, 147.0, 170.5)
+_ON_INNER = 2 * len(_INNER)
+RINGS = _ON_INNER + 2 * len(_OUTER)
 
 
 # How a graph is laid out.
@@ -51,6 +63,50 @@ def layout_of(
     places = _sprung(graph) if is_small else _by_communities(graph)
     points = _in_square({**places, **_around(places, single)})
     return {ids[node]: point for node, point in points.items()}
+
+
+def ring_layout(
+    nodes: Sequence[str], links: Iterable[tuple[str, str]]
+) -> dict[str, Point]:
+    """A place for each of at most `RINGS` nodes on rings round `MIDDLE`; the first ones stand nearer.
+
+    Each takes the free place that is nearest to where its name and those linked to it pull it, so a node at the
+    end of the order moves none of the others, but when there is one too many for one ring, which then narrows.
+    """
+    if len(nodes) > RINGS:
+        raise ValueError(f"{len(nodes)} nodes have no room on rings for {RINGS}")
+    radius = _NEAR if len(nodes) > _ON_INNER else _ALONE
+    free = _ring(radius, _INNER)
+    linked = _linked(links)
+    out: dict[str, complex] = {}
+    for count, node in enumerate(nodes):
+        if count == _ON_INNER:
+            free = _ring(_FAR, _OUTER)
+        pull = cmath.rect(1.0, math.tau * crc32(node.encode()) / 2**32)
+        near = [out[other] for other in linked.get(node, ()) if other in out]
+        pull += sum((place / abs(place) for place in near), 0j)
+        # All free places lie on one ring
+        out[node] = max(free, key=lambda place: (pull * place.conjugate()).real)
+        free.remove(out[node])
+    return {
+        node: (round(0.5 + place.real, 6), round(0.5 + place.imag, 6))
+        for node, place in out.items()
+    }
+
+
+def _linked(links: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """What each node is linked to, in either direction."""
+    out: dict[str, list[str]] = {}
+    for first, second in links:
+        out.setdefault(first, []).append(second)
+        out.setdefault(second, []).append(first)
+    return out
+
+
+def _ring(radius: float, degrees: Sequence[float]) -> list[complex]:
+    """The places on both halves of a ring, seen from its middle."""
+    turns = [sign * math.radians(angle) for sign in (1, -1) for angle in degrees]
+    return [cmath.rect(radius, turn) for turn in turns]
 
 
 def _graph(ids: Sequence[str], links: Iterable[tuple[str, str]]) -> networkx.Graph[int]:

@@ -6,15 +6,17 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.engine.editing.overviews import KnownFilter
 from soulmem.server.json_response import Reply
 from soulmem.server.responses.people import (
+    HeartResponse,
     KnownResponse,
     PeopleResponse,
     SplitResponse,
+    heart_response,
     known_response,
     people_response,
 )
 from soulmem.server.routes import Call, route
 from soulmem.server.schemas.common import NoBody, NoQuery
-from soulmem.server.schemas.people import KnownQuery, PeopleQuery, SplitBody
+from soulmem.server.schemas.people import HeartQuery, KnownQuery, PeopleQuery, SplitBody
 
 
 @route("GET", "/v1/people", query=PeopleQuery, body=None, response=PeopleResponse)
@@ -23,6 +25,16 @@ async def list_people(call: Call[PeopleQuery, NoBody]) -> Reply[PeopleResponse]:
     people = await call.engine.overviews.people(call.owner, SoulId(call.query.soul))
     rows = sum(1 + len(person.facts) for person in people)
     return Reply(lambda: people_response(people), rows=rows)
+
+
+@route("GET", "/v1/heart", query=HeartQuery, body=None, response=HeartResponse)
+async def map_heart(call: Call[HeartQuery, NoBody]) -> Reply[HeartResponse]:
+    """Whom a soul met most, with a sentence of what happened on each line."""
+    you = call.query.you or ""
+    heart = await call.engine.overviews.heart(call.owner, SoulId(call.query.soul), you)
+    return Reply(
+        lambda: heart_response(heart), rows=len(heart.people) + len(heart.lines)
+    )
 
 
 @route(
@@ -63,4 +75,4 @@ async def split_person(call: Call[NoQuery, SplitBody]) -> Reply[SplitResponse]:
     return Reply(lambda: SplitResponse(concept=concept, other=other), status=201)
 
 
-ROUTES = (list_people, list_known, split_person)
+ROUTES = (list_people, map_heart, list_known, split_person)

@@ -11,7 +11,7 @@ import pytest
 
 from soulmem.adapters.private_files import make_private
 from soulmem.cli.client import Client
-from tests.cli.conftest import run_process, start_process
+from tests.cli.conftest import Command, start_process
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 
@@ -24,7 +24,9 @@ def open_to_others(path: Path) -> list[str]:
     return [str(path), *(name for each in inner for name in open_to_others(each))]
 
 
-def test_data_backups_traces_and_exports_are_private(tmp_path: Path) -> None:
+def test_data_backups_traces_and_exports_are_private(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = tmp_path / "data"
     for name in ("traces", "backups", "store", "images"):
         (data / name).mkdir(parents=True)
@@ -51,9 +53,9 @@ def test_data_backups_traces_and_exports_are_private(tmp_path: Path) -> None:
                 process.terminate()
                 process.communicate(timeout=30)
         out = tmp_path / "mira.jsonl"
-        done = run_process(
-            *("export", "--soul", "Mira", "--data", str(data), "--out", str(out)),
-            **none,
+        monkeypatch.setenv("SOULMEM_EMBEDDER_MODEL", "none")
+        done = command(
+            "export", "--soul", "Mira", "--data", str(data), "--out", str(out)
         )
     finally:
         os.umask(before)

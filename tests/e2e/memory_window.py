@@ -33,6 +33,7 @@ MOVING = """() => document.querySelector('#soulmem_browser').getAnimations({ sub
 _ABOVE = {
     "habits": "tab_her",
     "fading": "tab_her",
+    "heart": "tab_people",
     "graph": "tab_people",
     **dict.fromkeys(("bin", "changes", "work", "check", "waiting", "settings"), "gear"),
 }

@@ -12,7 +12,7 @@ from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow, press_tab
 from .stories import KEY, KEY_ZH, Fact
 
 PAGES = (
-    *("her", "habits", "fading", "memories", "people", "graph", "recall"),
+    *("her", "habits", "fading", "memories", "people", "heart", "graph", "recall"),
     *("check", "settings"),
 )
 

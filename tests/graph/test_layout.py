@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from soulmem.graph.layout import Point, layout_of
+from soulmem.graph.layout import MIDDLE, RINGS, Point, layout_of, ring_layout
 
 Links = list[tuple[str, str]]
 
@@ -77,3 +77,29 @@ def test_another_process_gives_the_same_places() -> None:
 def test_links_to_nowhere_and_to_itself_are_ignored() -> None:
     places = layout_of(["a", "b"], [("a", "b"), ("b", "b"), ("a", "gone")])
     assert places == layout_of(["a", "b"], [("a", "b")])
+
+
+@pytest.mark.parametrize("size", range(RINGS + 1))
+def test_on_rings_nobody_stands_on_anybody(size: int) -> None:
+    """Nor on the two in the middle."""
+    ids, links = clusters(size, 3)
+    places = ring_layout(ids, links)
+    assert sorted(places) == ids
+    points = [*places.values(), *MIDDLE]
+    assert all(0 <= value <= 1 for point in points for value in point)
+    pairs = [(a, b) for i, a in enumerate(points) for b in points[:i]]
+    assert min(math.dist(a, b) for a, b in pairs) > 0.15
+
+
+@pytest.mark.parametrize("size", range(1, RINGS))
+def test_who_is_met_anew_moves_little_on_rings(size: int) -> None:
+    ids, links = clusters(size, 3)
+    before = ring_layout(ids, links)
+    after = ring_layout([*ids, "new"], [*links, (ids[0], "new")])
+    moves = [math.dist(before[key], after[key]) for key in ids]
+    assert max(moves) <= (0.13 if size == 8 else 0.0)
+
+
+def test_rings_hold_so_many_and_no_more() -> None:
+    with pytest.raises(ValueError, match="25 nodes"):
+        ring_layout([f"n{number}" for number in range(RINGS + 1)], [])

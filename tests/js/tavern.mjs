@@ -65,6 +65,9 @@ export function fakeTavern({
         resolved: (/** @type {string} */ text) => text.replaceAll('{{user}}', 'Alice'),
         locale: () => 'en-GB',
         portrait: (/** @type {string} */ avatar) => `/thumbnail?file=${avatar}`,
+        avatarNamed: (/** @type {readonly string[]} */ names) =>
+            Object.entries(tavern.characters).find(([, { name }]) => names.includes(name))?.[0],
+        personaPortrait: () => undefined,
         avatars: () => new Set(Object.keys(tavern.characters)),
         cardField: async (/** @type {string} */ avatar) => tavern.characters[avatar].field,
         writeCard: async (/** @type {string} */ avatar, /** @type {any} */ field) => {

@@ -25,6 +25,7 @@ from soulmem.engine.editing.overviews import KnownFilter, KnownPage
 from soulmem.engine.views.faded_texts import FadedText
 from soulmem.engine.views.fading_ahead import FadingMemory, FadingPage, Horizon
 from soulmem.engine.views.feelings_over_time import FeltStretch
+from soulmem.engine.views.heart import Heart, HeartLine
 from soulmem.engine.views.known import KnownThing
 from soulmem.engine.views.listed_rows import Density, Share
 from soulmem.engine.views.overview import Overview
@@ -84,6 +85,12 @@ class FakeOverviews:
             Person(MemoryId("c1"), "Jo", ("Joni",), ("f1",), 1, 2, MET, feeling),
             Person(MemoryId("c2"), "Rad", (), ("f2",), 1, 0, None, None),
         ]
+
+    async def heart(self, owner: Owner, soul: SoulId, you: str) -> Heart:
+        self._called("heart", (soul, you))
+        (jo, _) = await self.people(owner, soul)
+        line = HeartLine(None, jo.concept, "Jo sings.", MemoryId("m1"), 1.0, 0.5)
+        return Heart([jo], {jo.concept: (0.62, 0.5)}, [line], jo.concept)
 
     async def known(
         self,

@@ -122,6 +122,19 @@ async def test_people(client: Client, engine: FakeEngine) -> None:
     assert engine.asked("people") == ("s1",)
 
 
+async def test_the_map_of_a_heart(client: Client, engine: FakeEngine) -> None:
+    got = await (await client.get("/v1/heart?soul=s1&you=Joni")).json()
+    person = {"concept": "c1", "name": "Jo", "aliases": ["Joni"], "episodes": 2}
+    line = {"first": None, "second": "c1", "text": "Jo sings.", "memory": "m1"}
+    assert got == {
+        "people": [person | {"x": 0.62, "y": 0.5}],
+        "lines": [line | {"weight": 1.0, "clear": 0.5}],
+        "middle": [[0.38, 0.5], [0.62, 0.5]],
+        "you": "c1",
+    }
+    assert engine.asked("heart") == ("s1", "Joni")
+
+
 async def test_what_a_soul_knows_of_people(client: Client, engine: FakeEngine) -> None:
     url = "/v1/souls/s1/known?about=Jo&kind=gift&state=past&limit=7&cursor=5_1_m9l0"
     got = await (await client.get(url)).json()
@@ -267,6 +280,8 @@ async def test_timeline(client: Client, engine: FakeEngine) -> None:
         ("/v1/graph?soul=s1&center=a/b", "center"),
         ("/v1/graph?soul=s1&layout=yes", "layout"),
         ("/v1/people", "soul"),
+        ("/v1/heart", "soul"),
+        ("/v1/heart?soul=s1&you=", "you"),
         ("/v1/souls/s1/known?kind=lie", "kind"),
         ("/v1/souls/s1/known?state=then", "state"),
         ("/v1/souls/s1/known?about=", "about"),

@@ -123,8 +123,12 @@ export function createMemoryApi(ask, minor = () => 0) {
         feelings: (soul, about) => call('GET', `/feelings${queryOf({ soul, about })}`),
         /** @param {string} soul @returns {Promise<{people: any[]}>} who is known, last met first */
         people: soul => call('GET', `/people${queryOf({ soul })}`),
+        /** @param {string} soul @param {string} you name of the player @returns {Promise<any>} whom it met most, with
+         *   what happened */
+        heart: (soul, you) => call('GET', `/heart${queryOf({ soul, you })}`),
         /** What the soul knows of somebody, as quotes, the latest first.
-         * @param {string} soul @param {{about?: string, kind?: string}} filter `about`: a name or a concept
+         * @param {string} soul @param {{about?: string, kind?: string, state?: 'now'}} filter `about`: a name or a concept;
+         *   `state`: what holds now
          * @param {number} limit @param {string | null} cursor
          * @returns {Promise<{known: import('../base/types.js').KnownThing[], cursor: string | null}>} */
         known: (soul, filter, limit, cursor) =>

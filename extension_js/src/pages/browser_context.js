@@ -11,7 +11,7 @@ import { showFarMessage } from './far_message.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('../base/types.js').ChatHead} ChatHead */
 /** @typedef {import('../base/types.js').Source} Source */
-/** @typedef {'her' | 'memories' | 'recall' | 'people' | 'habits' | 'graph' | 'check' | 'fading' | 'work' | 'bin' | 'changes' | 'waiting' | 'settings'} Page */
+/** @typedef {'her' | 'memories' | 'recall' | 'people' | 'habits' | 'heart' | 'graph' | 'check' | 'fading' | 'work' | 'bin' | 'changes' | 'waiting' | 'settings'} Page */
 /** @typedef {'permanent_question' | 'purge_question' | 'bin_empty_question' | 'soul_question'} WordQuestion */
 
 const STATUS_TIME = 5000; // ms that a message stays

@@ -6,7 +6,7 @@ import { clarityOf, readingNodes } from '../widgets/faded_text.js';
 import { kindToggles } from '../widgets/kind_toggles.js';
 import { kindLabel } from '../widgets/memory_badges.js';
 import { pressRow } from '../widgets/press_row.js';
-import { svg } from '../widgets/svg.js';
+import { moveFocus, svg } from '../widgets/svg.js';
 import { twoColumns } from '../widgets/two_columns.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
@@ -53,35 +53,6 @@ function lastWay({ app, soul }) {
         }
     }
     return { memories, steps };
-}
-
-const DIRECTIONS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-
-/** Arrow keys move the focus to the nearest dot in their direction. @param {Event} event */
-function moveFocus(event) {
-    const { key, target, currentTarget } = /** @type {KeyboardEvent} */ (event);
-    const direction = DIRECTIONS[/** @type {keyof typeof DIRECTIONS} */ (key)];
-    const here = /** @type {SVGElement} */ (target);
-    if (!direction || here.dataset?.x === undefined) return;
-    event.preventDefault();
-    const all = /** @type {Element} */ (currentTarget).querySelectorAll('.soulmem_graph_node');
-    let best = /** @type {SVGElement | null} */ (null);
-    let least = Infinity;
-    for (const other of /** @type {NodeListOf<SVGElement>} */ (all)) {
-        const across = [
-            Number(other.dataset.x) - Number(here.dataset.x),
-            Number(other.dataset.y) - Number(here.dataset.y),
-        ];
-        const ahead = across[0] * direction[0] + across[1] * direction[1];
-        const aside = Math.abs(across[0] * direction[1]) + Math.abs(across[1] * direction[0]);
-        const cost = ahead + 2 * aside;
-        if (other === here || ahead <= 0 || cost >= least) continue;
-        [best, least] = [other, cost];
-    }
-    if (!best) return;
-    here.setAttribute('tabindex', '-1');
-    best.setAttribute('tabindex', '0');
-    best.focus();
 }
 
 /** @param {BrowserContext} context @param {HTMLElement} page @param {string} [around] a memory */

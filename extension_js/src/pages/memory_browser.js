@@ -38,6 +38,10 @@ const PARTS = {
         icon: 'fa-users',
         load: async () => (await import('./people_page.js')).peoplePage,
     },
+    heart: {
+        icon: 'fa-map',
+        load: async () => (await import('./heart/heart_page.js')).heartPage,
+    },
     graph: {
         icon: 'fa-diagram-project',
         load: async () => (await import('./graph_page.js')).graphPage,
@@ -76,7 +80,7 @@ const PARTS = {
 const PAGES = /** @type {const} */ ({
     her: ['her', 'habits', 'fading'],
     memories: ['memories'],
-    people: ['people', 'graph'],
+    people: ['people', 'heart', 'graph'],
     recall: ['recall'],
     gear: ['bin', 'changes', 'work', 'check', 'waiting', 'settings'],
 });
@@ -225,7 +229,7 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
         if (!anyForgotten) page.append(el('p', { text: say('browse_nobody') }));
     });
     // The window opens with the focus on what is shown
-    tabs.choose(firstPage).focus();
+    tabs.choose(shown).focus();
     who.addEventListener('change', async () => {
         if (!(await context.mayLeave())) {
             who.value = context.soul;

@@ -23,8 +23,8 @@ const PAGE = 20; // people drawn at once
 const SCENES = 6;
 const QUOTES = 12; // of what was said of somebody, drawn at once
 
-/** @param {BrowserContext} context @param {HTMLElement} page */
-export async function peoplePage(context, page) {
+/** @param {BrowserContext} context @param {HTMLElement} page @param {string} [chosen] concept of who is shown at once */
+export async function peoplePage(context, page, chosen) {
     const { say, app } = context;
     const { columns, list, show } = twoColumns(say('back'));
     const search = /** @type {HTMLInputElement} */ (
@@ -44,6 +44,8 @@ export async function peoplePage(context, page) {
     search.addEventListener('input', () => void context.attempt(draw));
     first.replaceChildren(...[app.host.persona(), await soulName()].filter(Boolean).map(speaker));
     await load();
+    const person = people.find(({ concept }) => concept === chosen);
+    if (person) show(await detail(person));
 
     /** The two who talk to each other are no names of the chat, and come first. @param {string} who */
     function speaker(who) {

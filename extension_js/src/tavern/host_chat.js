@@ -93,6 +93,20 @@ export function createChatAccess(getContext) {
         portrait: avatar =>
             getContext().getThumbnailUrl?.('avatar', avatar) ??
             `/thumbnail?type=avatar&file=${encodeURIComponent(avatar)}`,
+        /** The card of somebody with one of these names, in any case.
+         * @param {readonly string[]} names @returns {string | undefined} its avatar */
+        avatarNamed(names) {
+            const wanted = new Set(names.map(name => name.toLowerCase()));
+            const isWanted = (/** @type {any} */ card) => wanted.has(String(card.name).toLowerCase());
+            return getContext().characters.find(isWanted)?.avatar;
+        },
+        /** @returns {string | undefined} address of the user's picture, where SillyTavern tells it */
+        personaPortrait() {
+            const { name1, powerUserSettings, getThumbnailUrl } = getContext();
+            const personas = Object.entries(powerUserSettings?.personas ?? {});
+            const avatar = personas.find(([, name]) => name === name1)?.[0];
+            return avatar && getThumbnailUrl?.('persona', avatar);
+        },
         /** Our field of a card. @param {string} avatar @returns {Promise<CardField | undefined>} */
         cardField: async avatar => (await loadedCard(avatar))?.data?.extensions?.soulmem,
         /** @param {string} avatar @param {CardField} field */

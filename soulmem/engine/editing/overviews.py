@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,6 +32,14 @@ from soulmem.engine.views.fading_ahead import (
     may_fade,
 )
 from soulmem.engine.views.feelings_over_time import FeltStretch, feelings_over_time
+from soulmem.engine.views.heart import (
+    Bond,
+    Heart,
+    bonds_of,
+    heart_lines,
+    mapped,
+    read_now,
+)
 from soulmem.engine.views.known import (
     KnownThing,
     Reading,
@@ -49,8 +58,9 @@ from soulmem.engine.views.people import (
     named_concepts,
     people_among,
 )
+from soulmem.engine.views.read_texts import ReadText
 from soulmem.engine.world.services import Services
-from soulmem.graph.layout import Point, layout_of
+from soulmem.graph.layout import RINGS, Point, layout_of
 
 # At a time on the compute thread: some 20 ms.
 _TEXTS = 20
@@ -113,6 +123,14 @@ class _Known:
     people: list[Person]
 
 
+@dataclass(frozen=True, slots=True)
+class _Heart:
+    """The map of a soul's heart, as of one state of its mind and for one name of the player."""
+
+    state: tuple[object, ...]
+    heart: Heart
+
+
 class Overviews:
     """Answers what a page shows of a whole soul."""
 
@@ -126,6 +144,7 @@ class Overviews:
         self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
         self._verdicts: WeakKeyDictionary[Mind, KnownVerdicts] = WeakKeyDictionary()
         self._quotes: WeakKeyDictionary[Mind, _Quotes] = WeakKeyDictionary()
+        self._hearts: WeakKeyDictionary[Mind, _Heart] = WeakKeyDictionary()
 
     async def overview(self, owner: Owner, soul: SoulId) -> Overview:
         """How much the soul remembers, and what it felt last. Raises NotFound."""
@@ -181,6 +200,32 @@ class Overviews:
             joined_people, mind, list(people.values()), extra, verdicts
         )
         return sorted(joined, key=lambda person: (-person.episodes, person.name))
+
+    async def heart(self, owner: Owner, soul: SoulId, you: str) -> Heart:
+        """The map of the soul's heart; `you` is the player's name, or empty. Raises NotFound."""
+        mind = await self._mind(owner, soul)
+        extra = self._clock.extra_turns
+        changes = (mind.fading.revision, mind.line_kinds.known_changes)
+        state = (mind.revision, mind.soul, extra, changes, you)
+        kept = self._hearts.get(mind)
+        if kept is None or kept.state != state:
+            heart = await self._mapped(owner, soul, mind, you)
+            kept = self._hearts[mind] = _Heart(state, heart)
+        return kept.heart
+
+    async def _mapped(self, owner: Owner, soul: SoulId, mind: Mind, you: str) -> Heart:
+        people = (await self.people(owner, soul))[:RINGS]
+        await self._loader.complete(owner, mind, [person.concept for person in people])
+        bonds: list[Bond] = await self._compute.run(bonds_of, mind, people)
+        some_of = (bond.memories for bond in bonds)
+        keys = list(dict.fromkeys(chain.from_iterable(some_of)))
+        texts: dict[MemoryId, ReadText] = {}
+        extra = self._clock.extra_turns
+        for start in range(0, len(keys), _TEXTS):
+            some = keys[start : start + _TEXTS]
+            texts |= await self._compute.run(read_now, mind, some, extra)
+        lines = await self._compute.run(heart_lines, mind, bonds, texts)
+        return mapped(soul, people, lines, you)
 
     async def known(
         self,

@@ -98,7 +98,7 @@ def people_among(
     groups = {
         tuple(sorted(validities.alias_concepts(concept))): None for concept in concepts
     }
-    episodes = _episodes_by_concept(mind, list(dict.fromkeys(_flat(groups))))
+    episodes = episodes_by_concept(mind, list(dict.fromkeys(_flat(groups))))
     out = []
     for group in groups:
         rows = np.unique(np.concatenate([episodes[concept] for concept in group]))
@@ -150,9 +150,7 @@ def _united(
     """The one person of several names, by that which most episodes have."""
     first = max(people, key=lambda p: (p.episodes, p.name))
     concepts = [first.concept, *(p.concept for p in people if p is not first)]
-    rows = np.unique(
-        np.concatenate(list(_episodes_by_concept(mind, concepts).values()))
-    )
+    rows = np.unique(np.concatenate(list(episodes_by_concept(mind, concepts).values())))
     whole = _person(mind, concepts, rows, extra, known)
     names = dict.fromkeys(n for p in (first, *people) for n in (p.name, *p.aliases))
     aliases = tuple(name for name in names if name != first.name)
@@ -268,7 +266,8 @@ def _time(mind: Mind, row: int) -> datetime:
     return at_seconds(float(mind.columns.ended[row]))
 
 
-def _episodes_by_concept(
+@compute_only
+def episodes_by_concept(
     mind: Mind, concepts: Sequence[MemoryId]
 ) -> dict[MemoryId, Ints]:
     """The rows of the episodes in use that mention each concept, also those whose abstract episode does."""

@@ -7,7 +7,9 @@ from datetime import datetime
 
 from soulmem.engine.api.results import Person
 from soulmem.engine.editing.overviews import KnownPage
+from soulmem.engine.views.heart import Heart
 from soulmem.engine.views.known import KnownThing
+from soulmem.graph.layout import MIDDLE
 from soulmem.server.responses.common import ResponseBody
 from soulmem.server.responses.feelings import FeelingResponse, feeling_response
 
@@ -34,6 +36,44 @@ class PeopleResponse(ResponseBody, frozen=True):
     """The people that a soul knows, whom it met most often first."""
 
     people: list[PersonResponse]
+
+
+class HeartPersonResponse(ResponseBody, frozen=True):
+    """Somebody on the map, with a place 0..1."""
+
+    concept: str
+    name: str
+    aliases: list[str]
+    episodes: int
+    x: float
+    y: float
+
+
+class HeartLineResponse(ResponseBody, frozen=True):
+    """What happened between two people: a sentence of a memory as it reads now.
+
+    `first` is null for the soul. `weight`, 0..1: how often they were met, on a log scale against whom the soul met
+    most. `clear`, 0..1: the memory's visibility.
+    """
+
+    first: str | None
+    second: str
+    text: str
+    memory: str
+    weight: float
+    clear: float
+
+
+class HeartResponse(ResponseBody, frozen=True):
+    """The map of a soul's heart: whom it met most, with what happened.
+
+    `middle` are the places of the soul and of the player, `you` the concept of who goes by the player's name.
+    """
+
+    people: list[HeartPersonResponse]
+    lines: list[HeartLineResponse]
+    middle: list[tuple[float, float]]
+    you: str | None
 
 
 class KnownThingResponse(ResponseBody, frozen=True):
@@ -77,6 +117,32 @@ class SplitResponse(ResponseBody, frozen=True):
 def people_response(people: Iterable[Person]) -> PeopleResponse:
     """The people that a soul knows."""
     return PeopleResponse(people=[_person(person) for person in people])
+
+
+def heart_response(heart: Heart) -> HeartResponse:
+    """The map of a soul's heart."""
+    people = [
+        HeartPersonResponse(
+            person.concept,
+            person.name,
+            list(person.aliases),
+            person.episodes,
+            *heart.places[person.concept],
+        )
+        for person in heart.people
+    ]
+    lines = [
+        HeartLineResponse(
+            first=line.first,
+            second=line.second,
+            text=line.text,
+            memory=line.memory,
+            weight=round(line.weight, 4),
+            clear=round(line.clear, 4),
+        )
+        for line in heart.lines
+    ]
+    return HeartResponse(people, lines, list(MIDDLE), heart.you)
 
 
 def known_response(page: KnownPage) -> KnownResponse:

@@ -17,6 +17,13 @@ class PeopleQuery(Query, frozen=True):
     soul: Id
 
 
+class HeartQuery(Query, frozen=True):
+    """Selects the soul whose heart is mapped; `you`: the player's name."""
+
+    soul: Id
+    you: Name | None = None
+
+
 class KnownQuery(Query, frozen=True):
     """Selects a page of what a soul knows of people.
 

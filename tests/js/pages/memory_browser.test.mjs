@@ -297,7 +297,7 @@ test('four pages and a gear hold every part, each below the page where it belong
     assert.deepEqual(parts.map(below), [
         ['soulmem_part_her', 'soulmem_tab_habits', 'soulmem_tab_fading'],
         [],
-        ['soulmem_part_people', 'soulmem_tab_graph'],
+        ['soulmem_part_people', 'soulmem_tab_heart', 'soulmem_tab_graph'],
         [],
         ['bin', 'changes', 'work', 'check', 'waiting', 'settings'].map(name => `soulmem_tab_${name}`),
     ]);

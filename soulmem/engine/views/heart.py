@@ -1,0 +1,225 @@
+"""The map of the soul's heart: whom it met most, and on each line a sentence of what happened.
+
+Compute thread only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.ids import MemoryId, SoulId
+from soulmem.domain.memories import Memory
+from soulmem.engine.api.results import Person
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.doubted import is_in_doubt, is_waiting
+from soulmem.engine.views.gapped_texts import label_length
+from soulmem.engine.views.people import episodes_by_concept
+from soulmem.engine.views.read_texts import ReadText, read_texts
+from soulmem.graph.layout import MIDDLE, Point, ring_layout
+from soulmem.language.name_tokens import fold
+from soulmem.language.passages import length_of, passages
+from soulmem.language.segmentation import pieces, without_marks
+
+Ints = NDArray[np.int64]
+
+_LINES = 40
+_WEIGHTY, _LATEST = (
+    6,
+    2,
+)  # memories of each line that are read: those that matter most, and the last
+_SHORT = 16  # characters of a sentence that says little by itself
+_LONG = 200
+_CLEAR = 0.6  # visibility from which words are told
+_ASKED = 0.3  # what a question is worth against a sentence
+_AGAIN = 0.3  # what a memory is worth of which another line tells
+
+
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """Somebody, or two who were told of together: the concepts of each, and the memories with both."""
+
+    ends: tuple[MemoryId, ...]
+    names: tuple[frozenset[MemoryId], ...]
+    count: int
+    memories: tuple[MemoryId, ...]  # that may tell what happened
+
+
+@dataclass(frozen=True, slots=True)
+class HeartLine:
+    """What happened between two people; `first` None for the soul itself.
+
+    weight   how often they were met, 0..1, on a log scale against whom the soul met most
+    clear    visibility of the memory, 0..1
+    """
+
+    first: MemoryId | None
+    second: MemoryId
+    text: str
+    memory: MemoryId
+    weight: float
+    clear: float
+
+
+@dataclass(frozen=True, slots=True)
+class Heart:
+    """The people with their places, and the lines. `you` is the one who goes by the player's name."""
+
+    people: Sequence[Person]
+    places: Mapping[MemoryId, Point]
+    lines: Sequence[HeartLine]
+    you: MemoryId | None
+
+
+@compute_only
+def bonds_of(mind: Mind, people: Sequence[Person]) -> list[Bond]:
+    """The soul's bonds with each of these people, and those among them that were told of together most often."""
+    names = [_concepts(mind, person) for person in people]
+    episodes = episodes_by_concept(mind, sorted(frozenset().union(*names)))
+    accessible = mind.accessible_rows(None, None, lambda _, __: False)
+    found = [list(map(episodes.__getitem__, keys)) for keys in names]
+    met = [rows[accessible[rows]] for rows in map(np.concatenate, found)]
+    rows = np.unique(np.concatenate([np.zeros(0, np.int64), *met]))
+    is_met = np.asarray([np.isin(rows, own) for own in met], np.float32)
+    together = np.triu(is_met @ is_met.T, 1) if people else np.zeros((0, 0))
+    pairs = np.argwhere(together > 0)
+    pairs = pairs[np.argsort(-together[tuple(pairs.T)], kind="stable")]
+    groups = [(place,) for place in range(len(people))]
+    groups += [tuple(pair) for pair in pairs[: max(0, _LINES - len(people))].tolist()]
+    return [
+        _bond(mind, people, names, group, rows[is_met[list(group)].all(axis=0)])
+        for group in groups
+    ]
+
+
+def mapped(
+    soul: SoulId, people: Sequence[Person], lines: Sequence[HeartLine], you: str
+) -> Heart:
+    """The map of these lines, with whom they reach; `you` is the player's name, or empty."""
+    told = {line.first for line in lines} | {line.second for line in lines}
+    shown = [person for person in people if person.concept in told]
+    player = _player(shown, you)
+    around = [person.concept for person in shown if person.concept != player]
+    rings = ring_layout(around, ((line.first or soul, line.second) for line in lines))
+    places = {MemoryId(key): place for key, place in rings.items()}
+    if player is not None:
+        places[player] = MIDDLE[1]
+    return Heart(shown, places, lines, player)
+
+
+def _player(people: Iterable[Person], you: str) -> MemoryId | None:
+    return next((p.concept for p in people if fold(you) in _folded(p)), None)
+
+
+def _folded(person: Person) -> frozenset[str]:
+    return frozenset(map(fold, (person.name, *person.aliases)))
+
+
+def _concepts(mind: Mind, person: Person) -> frozenset[MemoryId]:
+    """The concepts that stand for a person by one of the person's names."""
+    folded, names = _folded(person), (person.name, *person.aliases)
+    spotted = set(chain.from_iterable(map(mind.names.spot, names)))
+    known = mind.memories.many(sorted(spotted))
+    return frozenset((person.concept, *(m.id for m in known if fold(m.text) in folded)))
+
+
+def _bond(
+    mind: Mind,
+    people: Sequence[Person],
+    names: Sequence[frozenset[MemoryId]],
+    group: Sequence[int],
+    rows: Ints,
+) -> Bond:
+    columns = mind.columns
+    rows = rows[np.argsort(-columns.ended[rows], kind="stable")]
+    weighty = rows[np.argsort(-columns.importance[rows], kind="stable")[:_WEIGHTY]]
+    read = np.unique(np.concatenate([weighty, rows[:_LATEST]]))
+    return Bond(
+        tuple(people[place].concept for place in group),
+        tuple(names[place] for place in group),
+        int(rows.size),
+        tuple(mind.ids_at(read.tolist())),
+    )
+
+
+@compute_only
+def read_now(
+    mind: Mind, keys: Iterable[MemoryId], extra: int
+) -> dict[MemoryId, ReadText]:
+    """The memories as they read now, without those that are in doubt or wait for the user."""
+    known = [
+        memory
+        for memory in mind.memories.many(list(keys))
+        if not (is_in_doubt(mind, memory.id) or is_waiting(mind, memory.id))
+    ]
+    texts = read_texts(mind, known, float(mind.lived_turns(extra)))
+    return {memory.id: text for memory, text in zip(known, texts, strict=True)}
+
+
+@compute_only
+def heart_lines(
+    mind: Mind, bonds: Sequence[Bond], texts: Mapping[MemoryId, ReadText]
+) -> list[HeartLine]:
+    """A line for each bond of which a memory still tells something."""
+    most = max((bond.count for bond in bonds), default=1)
+    out: list[HeartLine] = []
+    told_before: set[MemoryId] = set()
+    # Those of two first: the soul's own have more to choose from
+    for bond in reversed(bonds):
+        known = [key for key in bond.memories if key in texts]
+        told = [_told(mind, bond, key, texts[key], told_before) for key in known]
+        worth, text, memory = max(told, default=(0.0, "", MemoryId("")))
+        if not worth:
+            continue
+        told_before.add(memory)
+        first, second = bond.ends if len(bond.ends) > 1 else (None, bond.ends[0])
+        weight = math.log1p(bond.count) / math.log1p(most)
+        clear = texts[memory].visibility
+        out.append(HeartLine(first, second, text, memory, weight, clear))
+    return out[::-1]
+
+
+def _told(
+    mind: Mind,
+    bond: Bond,
+    key: MemoryId,
+    read: ReadText,
+    told_before: Collection[MemoryId],
+) -> tuple[float, str, MemoryId]:
+    """What a memory tells of a bond, with its worth, 0 where it says nothing of it."""
+    memory = mind.memories[key]
+    text = _sentence(mind, memory, read.text, bond.names)
+    if read.is_empty or not text:
+        return 0.0, "", key
+    worth = mind.line_kinds.importance_of(memory) * read.visibility
+    if read.visibility < _CLEAR:
+        worth *= read.visibility
+    if key in told_before:
+        worth *= _AGAIN
+    if text.rstrip().endswith(("?", "？")):
+        worth *= _ASKED
+    return worth, text, key
+
+
+def _sentence(
+    mind: Mind, memory: Memory, text: str, names: Sequence[frozenset[MemoryId]]
+) -> str:
+    """The sentence of a text that names them all, with who says it; else such a passage, else nothing."""
+    label = text[: label_length(memory)]
+    if not memory.text.startswith(label):
+        label = ""
+    said = text[len(label) :]
+    speaks = set(mind.names.spot(label))
+    parts = [(part, _LONG) for part in pieces(said) if length_of(part) >= _SHORT]
+    parts += [(said[start:end], 2 * _LONG) for start, end in passages(said)]
+    for part, most in parts:
+        named = speaks.union(mind.names.spot(part))
+        if length_of(part) <= most and all(named & keys for keys in names):
+            return label + without_marks(part)
+    return ""

@@ -1,0 +1,85 @@
+"""Does the map of a heart have whom the soul met, with sentences that name them and that still read?"""
+
+from __future__ import annotations
+
+from soulmem.domain.ids import SoulId
+from soulmem.engine.api.requests import MemoryPatch
+from soulmem.engine.views.heart import Heart, HeartLine
+from tests.engine.stage import ME, Stage
+from tests.engine.views.test_people import told
+
+TEXTS = (
+    "Kaelith sold me a brass lantern.",
+    "It was cold. Then Kaelith and Odile kept my secret. We went home.",
+    "Kaelith laughed at the rain for an hour.",
+    "Does Odile know what Kaelith promised?",
+    "I gave the blue key to Odile.",
+    "Later I met Rowan at the well.",
+    "So Rowan left before supper.",
+    "Good night.",
+)
+
+
+async def heart_of(stage: Stage, you: str = "") -> Heart:
+    """The map of the soul's heart."""
+    return await stage.engine.overviews.heart(ME, SoulId("s1"), you)
+
+
+def lines(heart: Heart) -> dict[tuple[str, ...], HeartLine]:
+    """The lines by the names of those whom they join."""
+    name = {person.concept: person.name for person in heart.people}
+    return {
+        tuple(sorted(name[end] for end in (line.first, line.second) if end)): line
+        for line in heart.lines
+    }
+
+
+async def test_everybody_has_a_sentence_and_so_have_two_that_were_told_of_together(
+    stage: Stage,
+) -> None:
+    await stage.sync("a", told(TEXTS))
+    heart = await heart_of(stage)
+    found = lines(heart)
+    assert list(found) == [
+        ("Kaelith",),
+        ("Odile",),
+        ("Rowan",),
+        ("Kaelith", "Odile"),
+    ]
+    for names, line in found.items():
+        assert all(name in line.text for name in names)
+        assert 0.0 < line.clear <= 1.0
+    assert found["Kaelith", "Odile"].text.endswith(
+        "Then Kaelith and Odile kept my secret."
+    )
+    weights = [found[name,].weight for name in ("Kaelith", "Odile", "Rowan")]
+    assert weights == sorted(weights, reverse=True)
+    assert weights[0] == 1.0
+    assert set(heart.places) == {person.concept for person in heart.people}
+
+
+async def test_what_matters_most_is_told_and_what_was_binned_is_not(
+    stage: Stage,
+) -> None:
+    await stage.sync("a", told(TEXTS))
+    mind = await stage.mind()
+    by_text = {memory.text: memory.id for memory in mind.memories.values()}
+    (key,) = (by_text[text] for text in by_text if text.endswith("lantern."))
+    await stage.engine.memories.patch(ME, key, MemoryPatch(importance=1.0))
+    assert lines(await heart_of(stage))["Kaelith",].memory == key
+    await stage.engine.memories.delete(ME, key, confirm=None)
+    assert lines(await heart_of(stage))["Kaelith",].memory != key
+
+
+async def test_who_goes_by_the_players_name_stands_in_the_middle(stage: Stage) -> None:
+    await stage.sync("a", told(TEXTS))
+    heart = await heart_of(stage, "odile")
+    (odile,) = (p.concept for p in heart.people if p.name == "Odile")
+    assert heart.you == odile
+    assert heart.places[odile] == (0.62, 0.5)
+
+
+async def test_nobody_met_is_an_empty_map(stage: Stage) -> None:
+    await stage.sync("a", told(["Good night."]))
+    heart = await heart_of(stage)
+    assert (list(heart.people), list(heart.lines), heart.you) == ([], [], None)
