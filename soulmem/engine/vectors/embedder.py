@@ -314,11 +314,6 @@ class EmbeddingService:
         """Whether the wanted model is neither in use nor about to be."""
         return self._better is None and (self._embedder is None or self._is_fallback)
 
-    async def drop_unused_states(self) -> None:
-        """Idle work, and after a purge: remove the token states that no text of a mind needs."""
-        for mind in list(self._minds):
-            await self.tokens.tidy(mind)
-
     async def drop_unused_vectors(self) -> None:
         """Idle work: delete stored vectors that no text of any open mind needs; only while every soul is open."""
         if self._embedder is not None and self._better is None:

@@ -260,7 +260,7 @@ async def test_a_reworded_message_has_the_states_of_its_new_text(
     assert kept(mind, "c1", texts[1]) == made(mind, texts[1], texts[0])
     assert kept(mind, "c1", texts[2]) == made(mind, texts[2], texts[1])
     assert counted(table) == recount(mind)
-    await stage.engine.embedding.drop_unused_states()
+    await stage.engine.embedding.tokens.tidy(mind)
     assert len(table.file) == len(TALK)
     assert counted(table) == recount(mind)
 
@@ -340,9 +340,9 @@ async def test_random_lives_count_pieces_as_a_recount_does(open_stage: Open) -> 
         await stage.sync(chat, talk, confirm=True)
         await stage.close(chat)
         table = await settled(stage)
-        if rng.random() < 0.3:
-            await stage.engine.embedding.drop_unused_states()
         mind = await stage.mind()
+        if rng.random() < 0.3:
+            await stage.engine.embedding.tokens.tidy(mind)
         assert counted(table) == recount(mind)
         keys = mind.vector_queue.keys()
         assert table.count == sum(isinstance(key, str) for key in keys)
