@@ -86,3 +86,14 @@ test('words are cut into two rows that have room, in any script', () => {
     assert.deepEqual(rowsOf('Bela sold the old boat to a man.', 60, 10), ['Bela sold', 'the old…']);
     assert.deepEqual(rowsOf('周怀安冒着暴雨把信船开了回来', 60, 10), ['周怀安冒着暴', '雨把信船开了…']);
 });
+
+test('words that would cross others or somebody show only when their line is pressed', async () => {
+    const quiet = async (/** @type {object[]} */ places) => {
+        const people = HEART.people.map((one, i) => ({ ...one, ...places[i] }));
+        const { all } = await heartScene({ heart: { ...HEART, people } });
+        const lines = all('.soulmem_heart_line').filter(one => one.getAttribute('data-quiet'));
+        return lines.map(one => one.getAttribute('data-line')).sort();
+    };
+    assert.deepEqual(await quiet([{ x: 0.1, y: 0.1 }, { x: 0.9, y: 0.9 }]), ['m-p1-p2']);
+    assert.deepEqual(await quiet([{ x: 0.1, y: 0.1 }, { x: 0.1, y: 0.12 }]), ['m-null-p2', 'm-p1-p2']);
+});

@@ -56,8 +56,9 @@ const initials = name =>
 export function heartPicture({ nodes, lines, title, nameOf, choose }, isNarrow) {
     const size = isNarrow ? NARROW : WIDE;
     const places = new Map(nodes.map(node => [node.id, placeOf(node)]));
-    const inOrder = [...lines].sort((one, other) => Number(other.gold) - Number(one.gold));
-    const written = new Set(inOrder.slice(0, size.written));
+    const rank = (/** @type {HeartLine} */ line) => 2 * Number(isBetween(line)) + Number(line.gold);
+    const inOrder = [...lines].sort((one, other) => rank(other) - rank(one));
+    const written = new Set(legible(inOrder).slice(0, size.written));
     const drawn = svg(
         'svg',
         {
@@ -129,35 +130,76 @@ export function heartPicture({ nodes, lines, title, nameOf, choose }, isNarrow) 
         return pressed(line, middle, nameOf(line), about, [
             svg('line', { class: 'soulmem_heart_reach', ...ends }),
             svg('line', { class: 'soulmem_heart_stroke', ...ends, 'stroke-width': (1 + 5 * line.weight).toFixed(1) }),
-            ...words(line, from, to),
+            ...words(line),
         ]);
     }
 
-    /** What happened: between the two in the middle below them, else along the line.
-     * @param {HeartLine} line @param {ReturnType<typeof placeOf>} from @param {ReturnType<typeof placeOf>} to */
-    function words({ from: first, to: second, text }, from, to) {
+    /** Whether a line joins the two in the middle. @param {HeartLine} line */
+    function isBetween({ from, to }) {
+        return from === HER && to === YOU;
+    }
+
+    /** Where the words of a line stand: between the two in the middle below them, else along the line.
+     * @param {HeartLine} line */
+    function wordsOf(line) {
         const { letter, width } = size;
-        const isMiddle = first === HER && second === YOU;
+        const from = places.get(line.from) ?? placeOf(nodes[0]);
+        const to = places.get(line.to) ?? placeOf(nodes[0]);
+        const isMiddle = isBetween(line);
         const across = Math.hypot(to.x - from.x, to.y - from.y);
         const room = isMiddle ? width * 0.36 : across - from.r - to.r - letter;
-        if (room < LEAST) return [];
-        const rows = rowsOf(text, room, letter);
+        if (room < LEAST) return null;
         // Nobody reads upside down
         const [left, right] = from.x <= to.x ? [from, to] : [to, from];
-        const angle = isMiddle ? 0 : Math.atan2(right.y - left.y, right.x - left.x);
         // Between the rims of the two portraits
         const share = (left.r + (across - left.r - right.r) / 2) / across;
-        const x = left.x + share * (right.x - left.x);
-        const y = isMiddle ? Math.max(from.y, to.y) : left.y + share * (right.y - left.y);
-        const turned = `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${((angle * 180) / Math.PI).toFixed(1)})`;
-        const top = isMiddle ? from.r + 3 * letter : -0.5 * letter;
-        return rows.map((row, place) =>
+        return {
+            rows: rowsOf(line.text, room, letter),
+            angle: isMiddle ? 0 : Math.atan2(right.y - left.y, right.x - left.x),
+            x: left.x + share * (right.x - left.x),
+            y: isMiddle ? Math.max(from.y, to.y) : left.y + share * (right.y - left.y),
+            top: isMiddle ? from.r + 3 * letter : -0.5 * letter,
+            step: letter * (isMiddle ? 1.25 : 1.8),
+        };
+    }
+
+    /** Those of the lines whose words cross nobody and no words of an earlier one. @param {HeartLine[]} some */
+    function legible(some) {
+        const { letter } = size;
+        const taken = [...places.values()].flatMap(({ x, y, r }) => [{ x, y, r }, { x, y: y + r + letter, r: letter }]);
+        return some.filter(line => {
+            const at = wordsOf(line);
+            if (!at) return false;
+            const spots = at.rows.flatMap((row, place) => {
+                const half = lengthOf(row, letter) / 2;
+                const down = at.top + place * at.step - letter / 3;
+                const count = Math.max(2, Math.ceil((2 * half) / letter));
+                return Array.from({ length: count }, (_, i) => {
+                    const along = -half + ((i + 0.5) * 2 * half) / count;
+                    const [cos, sin] = [Math.cos(at.angle), Math.sin(at.angle)];
+                    return { x: at.x + along * cos - down * sin, y: at.y + along * sin + down * cos, r: letter / 2 };
+                });
+            });
+            const isFree = spots.every(one =>
+                taken.every(other => Math.hypot(one.x - other.x, one.y - other.y) >= one.r + other.r),
+            );
+            if (isFree) taken.push(...spots);
+            return isFree;
+        });
+    }
+
+    /** What happened. @param {HeartLine} line */
+    function words(line) {
+        const at = wordsOf(line);
+        if (!at) return [];
+        const degrees = ((at.angle * 180) / Math.PI).toFixed(1);
+        return at.rows.map((row, place) =>
             svg(
                 'text',
                 {
-                    transform: turned,
-                    y: top + place * letter * (isMiddle ? 1.25 : 1.8),
-                    'font-size': letter,
+                    transform: `translate(${at.x.toFixed(1)} ${at.y.toFixed(1)}) rotate(${degrees})`,
+                    y: at.top + place * at.step,
+                    'font-size': size.letter,
                     'text-anchor': 'middle',
                 },
                 [row],
