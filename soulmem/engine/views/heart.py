@@ -30,10 +30,8 @@ from soulmem.language.segmentation import pieces, without_marks
 Ints = NDArray[np.int64]
 
 _LINES = 40
-_WEIGHTY, _LATEST = (
-    6,
-    2,
-)  # memories of each line that are read: those that matter most, and the last
+# Memories of each line that are read: those that matter most, and the last.
+_WEIGHTY, _LATEST = 6, 2
 _SHORT = 16  # characters of a sentence that says little by itself
 _LONG = 200
 _CLEAR = 0.6  # visibility from which words are told
