@@ -14,7 +14,7 @@ from soulmem.retrieval.quiz_questions import question_about, question_about_nobo
             "I hate walnuts.",
             "Al",
             False,
-            "Do you remember what I told you about the walnut?",
+            "Do you still know what I said about the walnut?",
         ),
         (
             "I will mend the boat.",
