@@ -100,25 +100,16 @@ def question_about(
     form = f"promise_{by}" if is_promise else by
     if language == ENGLISH_CODE and topic[0].islower():
         topic = f"the {topic}"
-    return _filled(_forms(language)[form], topic=topic, who=speaker or player)
+    question: str = _forms(language)[form].format(topic=topic, who=speaker or player)
+    return question
 
 
 def question_about_nobody(language: str, is_known: Callable[[str], bool]) -> str | None:
     """A question about somebody of whom nothing can be known; None where all of the names are known."""
     forms = _forms(language if language in _LANGUAGES else _LANGUAGES[0])
     name = next((name for name in forms["strangers"] if not is_known(name)), None)
-    return None if name is None else _filled(forms["never"], name=name)
+    return None if name is None else str(forms["never"].format(name=name))
 
 
 def _forms(language: str) -> Any:
     return tables(language)["player_questions"]
-
-
-def _filled(form: str, **words: str) -> str:
-    """The form with these words, which may have braces of their own."""
-    parts = form.split("{")
-    out = [parts[0]]
-    for part in parts[1:]:
-        name, _, rest = part.partition("}")
-        out += [words[name], rest]
-    return "".join(out)

@@ -4,6 +4,7 @@ import { button } from '../base/dom.js';
 import { createMemoryApi } from '../link/memory_api.js';
 import { slotOf, stampOf } from '../tavern/slots.js';
 import { errorTextOf } from '../widgets/error_text.js';
+import { GIST } from '../widgets/faded_text.js';
 import { createKeptMessages } from './kept_messages.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -18,7 +19,6 @@ const NEWEST = 4; // messages that are looked at
 const ASKED = 10; // of the latest things that are known
 const AHEAD = 300; // turns within which something is about to be forgotten
 const FADING = 10; // memories that fade most, which are looked at
-const GIST = 0.25; // visibility below which not even the gist of something is told
 const STYLE = 'soulmem_icon_only';
 
 /** Facts come last: one in four of them is banter. @param {KnownThing} thing */

@@ -11,7 +11,7 @@ import { markedNodes } from './marked_text.js';
 const MASK = /xxx(?:\(([^()]*)\)|（([^（）]*)）)?/g;
 /** Visibility from which words are told, and from which their gist is: as the sidecar has it. */
 const CLEAR = 0.6;
-const GIST = 0.25;
+export const GIST = 0.25;
 /** Visibility from which words look like new. */
 const FRESH = 0.95;
 /** How words look that have blurred: still legible in all themes. */

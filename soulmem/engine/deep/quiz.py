@@ -40,7 +40,9 @@ from soulmem.retrieval.quiz_questions import (
 
 _COUNT, _MOST = 10, 50  # questions
 _PLAIN = 0.6  # of the questions at most are about what is known of people
-_KNOWN = 200  # of the latest messages that tell such things
+_KNOWN = (
+    60  # messages that tell such things, the latest: a recall waits while they are read
+)
 _TRIES = 6  # memories looked at for each question
 _TIME_BUDGET = 5000  # ms, of one recall
 _ASKED_KINDS = [

@@ -225,7 +225,7 @@ class Overviews:
             some = keys[start : start + _TEXTS]
             texts |= await self._compute.run(read_now, mind, some, extra)
         lines = await self._compute.run(heart_lines, mind, bonds, texts)
-        return mapped(soul, people, lines, you)
+        return await self._compute.run(mapped, soul, people, lines, you)
 
     async def known(
         self,

@@ -14,12 +14,11 @@ from soulmem.domain.fading import FadingRecord, Retelling
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import Anchor, MicroUnit, UnitSpan
-from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.faded_texts import blurs, record_of
+from soulmem.engine.views.faded_texts import blurs, fading_of, record_of
 from soulmem.engine.views.gapped_texts import gapped_text, may_be_reworded
-from soulmem.engine.views.read_texts import ReadText, read_texts
+from soulmem.engine.views.read_texts import ReadText, read_of
 
 _Part = TypeVar("_Part", MicroUnit, Anchor)
 
@@ -44,10 +43,9 @@ def restored_fading(
         memory = mind.memories.get(key)
         if memory is None or not blurs(mind, memory):
             continue
-        slow = {key: slowing.get(key, 1.0)}
-        # A model words the gaps anew: it is to see where they are.
-        (read,) = read_texts(mind, [memory], turn, slowing=slow, masks=Masks.SEED)
-        seen = read.faded
+        seen = fading_of(mind, memory, turn, slowing=slowing.get(key, 1.0))
+        # With masks: a model words the gaps anew, and is to see where they are.
+        read = read_of(mind.line_kinds.weighed(memory), seen)
         hidden = [unit for unit in seen.units if not is_read_out(unit.retention)]
         read_units = [unit for unit in seen.units if not _is_inside(unit, hidden)]
         after = _Restoring(mind, current_time, turn, params)

@@ -15,10 +15,9 @@ from soulmem.domain.edges import TEXTS
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import UNIT_STABILITY
-from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.read_texts import ReadText, read_texts
+from soulmem.engine.views.read_texts import ReadText, read_of, read_texts
 from soulmem.graph.association import MEMORY_KINDS
 
 Doubles = NDArray[np.float64]
@@ -104,11 +103,11 @@ def fading_memories(
     turn = float(mind.lived_turns(extra))
     dial = horizon.dial
     now = read_texts(mind, memories, turn, dial=dial)
-    then, marked = (
-        read_texts(mind, memories, turn, ahead=horizon.turns, dial=dial, masks=masks)
-        for masks in (None, Masks.SEED)
-    )
+    then = read_texts(mind, memories, turn, ahead=horizon.turns, dial=dial)
+    weigh = mind.line_kinds.weighed
     return [
-        FadingMemory(memory, a, b, c.text, memory.id in leaving)
-        for memory, a, b, c in zip(memories, now, then, marked, strict=True)
+        FadingMemory(
+            memory, a, b, read_of(weigh(memory), b.faded).text, memory.id in leaving
+        )
+        for memory, a, b in zip(memories, now, then, strict=True)
     ]

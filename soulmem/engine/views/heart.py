@@ -13,6 +13,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.assembly.masks import Thresholds
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.engine.api.results import Person
@@ -34,7 +35,7 @@ _LINES = 40
 _WEIGHTY, _LATEST = 6, 2
 _SHORT = 16  # characters of a sentence that says little by itself
 _LONG = 200
-_CLEAR = 0.6  # visibility from which words are told
+_CLEAR = Thresholds().clear
 _ASKED = 0.3  # what a question is worth against a sentence
 _AGAIN = 0.3  # what a memory is worth of which another line tells
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
 from soulmem.assembly.mask_times import readable_until
 from soulmem.assembly.masks import Stretch, read_out
 from soulmem.conversation.episodes import spoken
-from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import UnitSpan
 from soulmem.domain.soul import Masks
@@ -49,20 +48,15 @@ def read_texts(
     turn: float,
     *,
     ahead: float = 0.0,
-    slowing: Mapping[MemoryId, float] | None = None,
     dial: float | None = None,
-    masks: Masks | None = None,
 ) -> list[ReadText]:
-    """The memories as they read when `turn` exchanges are lived; see `fadings_of` for the rest.
-
-    masks  the soul's own unless given
-    """
-    faded = fadings_of(mind, memories, turn, ahead=ahead, slowing=slowing, dial=dial)
+    """The memories as they read when `turn` exchanges are lived; see `fadings_of` for the rest."""
+    faded = fadings_of(mind, memories, turn, ahead=ahead, dial=dial)
     return [
         read_of(
             mind.line_kinds.weighed(memory),
             state,
-            frame=frame_of(mind, memory, state.text, masks),
+            frame=frame_of(mind, memory, state.text),
         )
         for memory, state in zip(memories, faded, strict=True)
     ]
@@ -95,12 +89,12 @@ def read_of(
     return ReadText(read.text, faded, read.is_masked, read.is_empty)
 
 
-def frame_of(mind: Mind, memory: Memory, text: str, masks: Masks | None = None) -> str:
+def frame_of(mind: Mind, memory: Memory, text: str) -> str:
     """The frame of `read_out` for a text of the memory, "" where it reads with masks.
 
     Units by hand have gists that fit into no sentence; so they are told as masks.
     """
-    if (masks or mind.soul.settings.masks) is not Masks.WORDS:
+    if mind.soul.settings.masks is not Masks.WORDS:
         return ""
     record = record_of(mind, memory)
     return "" if record is not None and record.own_units else topic_frame(text)

@@ -19,14 +19,19 @@ RAFT = "Three nuns built a raft of cheese boxes."
 CUE = "What did the drunken bishop do with the wax elephant?"
 
 
-@pytest.fixture
-async def stage() -> AsyncIterator[Stage]:
+async def soul_of_barrels() -> Stage:
     """A soul of the usual restraint without a model, with some notes on other things."""
     made = Stage()
     await made.start()
     await made.soul(restraint=1.0, forgetting=0.0)
     for number in range(12):
         await made.note(f"Barrel number{number} holds salted fish{number}.")
+    return made
+
+
+@pytest.fixture
+async def stage() -> AsyncIterator[Stage]:
+    made = await soul_of_barrels()
     yield made
     await made.stop()
 

@@ -8,17 +8,20 @@ from math import log2, sqrt
 import pytest
 
 from soulmem.domain.dialogue import Role, SentMessage
-from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import ChatId, SlotId, SoulId
-from soulmem.engine.api.requests import NewEdge, RecallRequest, RecallType
+from soulmem.engine.api.requests import RecallRequest, RecallType
 from soulmem.retrieval.decision import fitted
+from tests.engine.recall.test_brought import (
+    BISHOP,
+    CUE,
+    UMBRELLA,
+    linked,
+    soul_of_barrels,
+)
 from tests.engine.stage import ME, Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
 
-BISHOP = "The drunken bishop sold a wax elephant in the crypt."
-UMBRELLA = "A grey umbrella leaned in the hall of the mill."
-CUE = "What did the drunken bishop do with the wax elephant?"
 WEAK = "He leaned back, yawned and looked at the ceiling for a long time."
 SMALL_TALK = "Good morning to you."
 
@@ -26,14 +29,9 @@ SMALL_TALK = "Good morning to you."
 @pytest.fixture
 async def stage() -> AsyncIterator[Stage]:
     """A soul with two memories that are joined weakly, and some notes on other things."""
-    made = Stage()
-    await made.start()
-    await made.soul(restraint=1.0, forgetting=0.0)
-    for number in range(12):
-        await made.note(f"Barrel number{number} holds salted fish{number}.")
+    made = await soul_of_barrels()
     other = (await made.note(UMBRELLA)).memory.id
-    edge = NewEdge(EdgeKind.ASSOCIATES, to=other, strength=0.2)
-    await made.note(BISHOP, edges=(edge,))
+    await linked(made, BISHOP, other, 0.2)
     await made.engine.idle.run()
     yield made
     await made.stop()
