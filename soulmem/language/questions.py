@@ -6,7 +6,7 @@ English and Chinese by word lists; in other languages only question marks count.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,6 +21,7 @@ languages_of(())  # reads the lists now: later a recall would wait for the disk
 
 _MARK = re.compile("[?\uff1f\u061f\u037e]")
 _KANA = re.compile("[\u3041-\u30ff]")
+_SIGN = re.compile(r"[^\W_]")
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 # Words of a question that can be searched for by itself, where no list says more.
 _FEW_WORDS = 3
@@ -92,6 +93,9 @@ _OF_EVENTS = re.compile(
 _OF_CAUSES = re.compile(
     rf"\b(?:{_english('of_causes')})\b|{_chinese('of_causes')}", re.IGNORECASE
 )
+_RAISING = re.compile(
+    rf"\b(?:{_english('raising')})\b|{_chinese('raising')}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,16 @@ def asks_for_event(question: str) -> bool:
 def asks_for_cause(question: str) -> bool:
     """Whether words of the question ask why something is so or happened."""
     return _OF_CAUSES.search(question) is not None
+
+
+def only_raises(question: str, names: Iterable[str]) -> bool:
+    """Whether a question of one sentence brings these names up and asks nothing of them: "what about Ann?".
+
+    It may be a proposal as well as a question.
+    """
+    for name in names:
+        question = question.replace(name, " ")
+    return _SIGN.search(_RAISING.sub("", question)) is None
 
 
 def split_question(text: str) -> list[str]:

@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.language.questions import asks_for_cause, is_question, split_question
+from soulmem.language.questions import (
+    asks_for_cause,
+    is_question,
+    only_raises,
+    split_question,
+)
 
 
 @pytest.mark.parametrize(
@@ -138,3 +143,33 @@ def test_parts_are_made_of_the_text_in_its_order(text: str) -> None:
 def test_a_question_for_a_cause_is_told(text: str, asks: bool) -> None:
     """By its words; whether the text asks at all is another question."""
     assert asks_for_cause(text) is asks
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What about Ann?",
+        "And Ann?",
+        "Ann?",
+        "What about Ann or Bo then?",
+        "「Ann」怎么样了？",
+        "那Ann呢？",
+    ],
+)
+def test_what_says_nothing_but_a_name_only_brings_it_up(text: str) -> None:
+    assert only_raises(text, ("Ann", "Bo"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who is Ann?",
+        "Do you remember Ann?",
+        "What about Ann and the well?",
+        "Where is Ann?",
+        "Ann是谁？",
+        "还记得Ann吗？",
+    ],
+)
+def test_what_asks_something_of_a_name_does_more(text: str) -> None:
+    assert not only_raises(text, ("Ann", "Bo"))

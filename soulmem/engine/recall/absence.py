@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
@@ -19,6 +19,7 @@ from soulmem.language.chinese_names import asked_names, is_person_like
 from soulmem.language.kinds.line_kinds import KINDS, lines_of
 from soulmem.language.name_tokens import fold
 from soulmem.language.names import names
+from soulmem.language.questions import only_raises
 
 _MOST = 3  # names of one answer
 _QUESTION = KINDS.index("question")
@@ -53,14 +54,24 @@ def with_absences(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
 def _absent_of(
     mind: Mind, context: RecallContext, line: Line
 ) -> tuple[tuple[str, ...], bool]:
-    """The unknown names that a line asks for, and whether it calls for anything else."""
+    """The unknown names that a line plainly asks for, and whether it calls for anything else.
+
+    A line that only brings a name up may propose it, and is answered as one likes.
+    """
     asked = dict.fromkeys(_asked_names(line))
     unknown = [n for n in asked if not _is_known(mind, context, n, line.text)]
+    plain = tuple(n for n in unknown if _is_plainly_asked(n, line.text, asked))
     if not unknown or len(lines_of(line.text)) > 1:
-        return tuple(unknown), True
+        return plain, True
     others = (n for n in asked if n not in unknown and not _talks(mind, n))
     heard = (_is_known(mind, context, n, line.text, in_questions=True) for n in unknown)
-    return tuple(unknown), any(others) or any(heard)
+    return plain, any(others) or any(heard)
+
+
+def _is_plainly_asked(name: str, text: str, asked: Iterable[str]) -> bool:
+    """Whether a sentence of the text asks something of the name, rather than bringing it up."""
+    sentences = (sentence for sentence in lines_of(text) if name in sentence)
+    return not all(only_raises(sentence, asked) for sentence in sentences)
 
 
 def _talks(mind: Mind, name: str) -> bool:
