@@ -19,6 +19,7 @@ from soulmem.language.times.written_dates import story_date
 from soulmem.transfer.files import as_utf8, check_text, no_utf8
 from soulmem.transfer.foreign_chats import (
     check_lines,
+    check_no_bundle,
     check_no_foreign_chat,
     check_no_messages,
 )
@@ -111,6 +112,7 @@ def read_chat_file(
         raise refusal
     if log.messages:
         return log
+    check_no_bundle(data)
     _check_json(data)
     check_lines(data.splitlines())
     raise Unprocessable(

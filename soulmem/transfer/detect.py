@@ -9,7 +9,11 @@ from soulmem.domain.foreign_json import read_json
 from soulmem.domain.phrases import phrase
 from soulmem.transfer.card import card_data, is_card, is_packed
 from soulmem.transfer.files import as_utf8, check_text, json_value
-from soulmem.transfer.foreign_chats import check_no_foreign_chat, check_no_messages
+from soulmem.transfer.foreign_chats import (
+    check_no_bundle,
+    check_no_foreign_chat,
+    check_no_messages,
+)
 
 ST_CHAT, CARD, WORLD_INFO = (
     "st_chat",
@@ -24,6 +28,7 @@ def format_of(data: bytes, ending: str) -> str:
     if is_packed(data):
         card_data(data)
         return CARD
+    check_no_bundle(as_utf8(data))
     if ending.lower() == ".jsonl" or _is_line_of_chat(data):
         return ST_CHAT
     text = as_utf8(data)

@@ -1,4 +1,4 @@
-"""Recognises chats of other programs, which SillyTavern converts, and says so."""
+"""Recognises what is read elsewhere: chats of other programs, which SillyTavern converts, and our own exports."""
 
 from __future__ import annotations
 
@@ -46,6 +46,19 @@ def check_no_messages(content: Any) -> None:
 def check_lines(lines: Iterable[bytes]) -> None:
     """`check_no_messages` for a file of one JSON value a line."""
     check_no_messages(list(_values(lines)))
+
+
+def check_no_bundle(data: bytes) -> None:
+    """Raises Unprocessable for a character that SoulMem exported."""
+    for head in _values(data.split(b"\n", 1)[:1]):
+        if isinstance(head, dict) and head.get("type") == "bundle":
+            raise Unprocessable(
+                phrase(
+                    "file_bundle",
+                    "the file is a character that SoulMem exported: `soulmem restore FILE` reads it",
+                ),
+                field="text",
+            )
 
 
 def _program(content: dict[str, Any]) -> str | None:

@@ -55,8 +55,8 @@ async def raw(url: str) -> AsyncIterator[Any]:
     ("schema", "refusal", "remedy"),
     [
         (VERSION + 1, StoreTooNew, r"newer SoulMem.*update SoulMem"),
-        (VERSION - 1, StoreTooOld, r"older SoulMem.*`soulmem export`.*import"),
-        (1, StoreTooOld, r"older SoulMem.*`soulmem export`.*import"),
+        (VERSION - 1, StoreTooOld, r"older SoulMem.*`soulmem export`.*soulmem restore"),
+        (1, StoreTooOld, r"older SoulMem.*`soulmem export`.*soulmem restore"),
     ],
 )
 async def test_a_store_of_another_schema_is_refused_and_left_alone(

@@ -196,3 +196,18 @@ def test_an_entry_that_a_decorator_switches_off_is_left_out() -> None:
     book = {"entries": [{"keys": ["willow"], "content": f"@@dont_activate\n{WILLOW}"}]}
     lore = read_world(encoded(book), "Isles", CAST)
     assert (lore.statements, lore.disabled) == ((), 1)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".soulmem"])
+def test_our_own_export_names_the_command_that_reads_it(ending: str) -> None:
+    head = {
+        "type": "bundle",
+        "version": 1,
+        "soul": "s1",
+        "made": "2026-01-01T00:00:00Z",
+    }
+    data = lines(head, {"type": "end", "lines": 1})
+    with pytest.raises(Unprocessable, match="soulmem restore"):
+        format_of(data, ending)
+    with pytest.raises(Unprocessable, match="soulmem restore"):
+        read_chat_file(data, "Mira", ())

@@ -28,7 +28,8 @@ def check_version(version: int, place: object) -> None:
                 "store_too_old",
                 "the data in {place} was written by an older SoulMem (schema {schema}; this one knows"
                 " {known}) and is left as it is: export each character with the SoulMem that wrote it"
-                " (`soulmem export`), choose another folder here with --data, and import the files there",
+                " (`soulmem export`), choose another folder here with --data, and read the files there"
+                " (`soulmem restore FILE`)",
                 place=place,
                 schema=version,
                 known=VERSION,
