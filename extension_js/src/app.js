@@ -77,8 +77,7 @@ export function createApp(host) {
     const address = () => ({ mode: settings().route, url: settings().url, token: token.get() });
     const link = createLink(api, address, circumstances, linkChanged);
     const { ask } = link;
-    const minor = () => link.state().health?.api.minor ?? 0;
-    const people = createPeople(host, settings, ask, minor);
+    const people = createPeople(host, settings, ask);
     const chatSync = createChatSync({
         host,
         people,
@@ -86,7 +85,6 @@ export function createApp(host) {
         chatNames: api.chatNames,
         changed: () => link.update(),
         readOnly: () => settings().read_only,
-        minor,
     });
     const recaller = createRecaller({
         host,
@@ -95,7 +93,6 @@ export function createApp(host) {
         settings,
         ready: link.ready,
         report: link.report,
-        minor,
         recalled: record => promptCheck.expect(record.sent.length ? recaller.texts() : {}),
     });
     const llmCalls = createLlmCalls(link.state, ask, host, () => settings().enabled);

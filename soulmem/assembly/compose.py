@@ -43,16 +43,29 @@ _BRACE = re.compile(r"\{(?=\\*\{)")
 _OLD_MACRO = re.compile(r"<(?=(?:user|bot|char|group|charifnotgroup)>)", re.IGNORECASE)
 _DEPTH = 4  # messages above the end, where SillyTavern users put lore
 
-# In the header of the first block in which something is blurred, in words or with masks.
+# In the header of the first block in which something is blurred, in words or with masks: the first of them that
+# leaves room for what is blurred.
 _LEGENDS_OF_WORDS = {
-    "en": "[Where a line is vague or has …, {name} no longer remembers more. {name} fills the gap in their own way"
-    " or leaves it open.]",
-    "zh": "[说得含糊或写着…的地方，{name}已经记不清了，会按自己的方式补上或含糊带过。]",
+    "en": (
+        "[Where a line is vague or has …, {name} no longer remembers more. {name} fills the gap in their own way"
+        " or leaves it open.]",
+        "[Where a line is vague or has …, {name} no longer remembers more.]",
+    ),
+    "zh": (
+        "[说得含糊或写着…的地方，{name}已经记不清了，会按自己的方式补上或含糊带过。]",
+        "[含糊或写着…处，{name}记不清了。]",
+    ),
 }
 _LEGENDS_OF_MASKS = {
-    "en": "[xxx is what {name} no longer remembers, with a hint in brackets where there is one. {name} fills"
-    " the gap in their own way or leaves it open, and never says xxx.]",
-    "zh": "[xxx是{name}已经记不清的内容，括号里是仅存的印象。{name}会按自己的方式补上或含糊带过，绝不说出xxx。]",
+    "en": (
+        "[xxx is what {name} no longer remembers, with a hint in brackets where there is one. {name} fills"
+        " the gap in their own way or leaves it open, and never says xxx.]",
+        "[xxx is what {name} no longer remembers, and never said.]",
+    ),
+    "zh": (
+        "[xxx是{name}已经记不清的内容，括号里是仅存的印象。{name}会按自己的方式补上或含糊带过，绝不说出xxx。]",
+        "[xxx是{name}已经记不清的内容，绝不说出。]",
+    ),
 }
 _KNOWS = {
     "en": "[{name} knows that they forget, and may say so.]",
@@ -179,9 +192,14 @@ def language_of(texts: Iterable[str]) -> str:
     return "zh" if 3 * han > letters else "en"
 
 
+def _legends(texts: Iterable[str], name: str) -> tuple[str, ...]:
+    """The legends of a soul of this name, the longest first; the last is none."""
+    return (*(without_macros(text.format(name=name)) for text in texts), "")
+
+
 class Budget:
     """A token budget for whole memories; a section's header is paid with its first memory, and the legend of
-    what is blurred with the first of these.
+    what is blurred with the first of these: a shorter one, or none, where it would cost the memory its place.
     """
 
     def __init__(
@@ -200,8 +218,8 @@ class Budget:
         self._off = frozenset(off)
         behind = "\n" + _KNOWS[language] if knows_it_forgets else ""
         self._legends = {
-            has_masks: without_macros(legend[language].format(name=soul_name))
-            for has_masks, legend in (
+            has_masks: _legends(texts[language], soul_name)
+            for has_masks, texts in (
                 (False, _LEGENDS_OF_WORDS),
                 (True, _LEGENDS_OF_MASKS),
             )
@@ -248,8 +266,6 @@ class Budget:
         if self.is_off(line.section):
             return False
         cost = line.tokens + self.header_cost(line.section)
-        legends = self._new_legends([line], self._paid)
-        cost += sum(estimate_tokens(legend) + 1 for legend in legends.values())
         if line.scene and line.scene not in self._scenes:
             cost += estimate_tokens(line.scene) + 1
             if not self._scenes:  # what is of today may follow
@@ -259,21 +275,22 @@ class Budget:
         self.tokens_left -= cost
         self._open.add(line.section)
         self._scenes.update([line.scene] if line.scene else [])
-        self._paid.update(legends)
+        if line.is_masked:
+            self._pay_legend(has_masks=MASK in line.text)
         return True
 
-    def _new_legends(
-        self, lines: Iterable[PromptLine], given: Collection[bool]
-    ) -> dict[bool, str]:
-        """What explains how blurred lines read, by whether they have masks, but what was given before."""
-        needed = {MASK in line.text for line in lines if line.is_masked}
-        out = {
-            has_masks: self._legends[has_masks]
-            for has_masks in needed.difference(given)
-        }
-        if out and not given:
-            out[max(out)] += self._knows
-        return out
+    def _pay_legend(self, *, has_masks: bool) -> None:
+        """Take the longest legend that there is room for."""
+        if has_masks in self._paid:
+            return
+        longest, *shorter = self._legends[has_masks]
+        behind = "" if self._paid else self._knows
+        for legend in (longest + behind, longest, *shorter):
+            cost = estimate_tokens(legend) + 1 if legend else 0
+            if cost <= self.tokens_left:
+                self.tokens_left -= cost
+                self._paid[has_masks] = legend
+                return
 
     def absence(self, names: Sequence[str]) -> PromptBlock | None:
         """The block that says that nothing is known of these, where there is room for it."""
@@ -297,7 +314,7 @@ class Budget:
         """The blocks of the chosen memories: episodes by `age` (ascending), sections in the prompt by
         importance, facts and impulses in the order of `chosen`.
         """
-        out, legends = list[PromptBlock](), dict[bool, str]()
+        out, legends = list[PromptBlock](), list[str]()
         for section in Section:
             mine = [(m, line) for m, line in chosen if line.section is section]
             if not mine:
@@ -309,9 +326,11 @@ class Budget:
                 mine.sort(key=lambda pair: (-pair[0].importance, pair[0].id))
             lines = tuple(line for _, line in mine)
             head = [header] if (header := self._headers[section]) else []
-            new = self._new_legends(lines, legends)
-            head += new.values()
-            legends.update(new)
+            for has_masks in sorted({MASK in x.text for x in lines if x.is_masked}):
+                legend = self._paid.get(has_masks)
+                if legend and legend not in legends:
+                    head.append(legend)
+                    legends.append(legend)
             inside = section in _IN_PROMPT
             lines = self._in_scenes(lines)
             body = list(_with_scenes(lines))

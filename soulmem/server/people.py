@@ -31,7 +31,10 @@ async def list_people(call: Call[PeopleQuery, NoBody]) -> Reply[PeopleResponse]:
 async def map_heart(call: Call[HeartQuery, NoBody]) -> Reply[HeartResponse]:
     """Whom a soul met most, with a sentence of what happened on each line."""
     you = call.query.you or ""
-    heart = await call.engine.overviews.heart(call.owner, SoulId(call.query.soul), you)
+    query = call.query
+    heart = await call.engine.overviews.heart(
+        call.owner, SoulId(query.soul), you, with_spots=query.spots
+    )
     return Reply(
         lambda: heart_response(heart), rows=len(heart.people) + len(heart.lines)
     )

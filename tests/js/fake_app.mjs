@@ -1,6 +1,7 @@
 // The whole extension over a fake page, a fake SillyTavern and a fake sidecar.
 
 import { createApp } from '../../extension_js/src/app.js';
+import { API } from '../../extension_js/src/link/connection.js';
 import { fakeSidecar } from './fakes.mjs';
 import { fakeTavern, settle } from './tavern.mjs';
 
@@ -44,7 +45,7 @@ function holdTimers() {
 export const HEALTH = {
     status: 'ok',
     version: '1.2.3',
-    api: { major: 1, minor: 1 },
+    api: API,
     store: { state: 'ok' },
     embedder: { state: 'ok', model: 'e5', dim: 384, fallback: false },
     llm: { state: 'off', model: null },

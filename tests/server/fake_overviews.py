@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timezone
 
+import numpy as np
+
 from soulmem.domain.digests import Period
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Place
@@ -30,6 +32,7 @@ from soulmem.engine.views.known import KnownThing
 from soulmem.engine.views.listed_rows import Density, Share
 from soulmem.engine.views.overview import Overview
 from soulmem.engine.views.read_texts import ReadText
+from soulmem.engine.views.spots import Spot
 
 MET = datetime(2024, 3, 1, tzinfo=timezone.utc)
 _MEMORY = Memory(
@@ -86,11 +89,15 @@ class FakeOverviews:
             Person(MemoryId("c2"), "Rad", (), ("f2",), 1, 0, None, None),
         ]
 
-    async def heart(self, owner: Owner, soul: SoulId, you: str) -> Heart:
-        self._called("heart", (soul, you))
+    async def heart(
+        self, owner: Owner, soul: SoulId, you: str, *, with_spots: bool = False
+    ) -> Heart:
+        self._called("heart", (soul, you, with_spots))
         (jo, _) = await self.people(owner, soul)
         line = HeartLine(None, jo.concept, "Jo sings.", MemoryId("m1"), 1.0, 0.5)
-        return Heart([jo], {jo.concept: (0.62, 0.5)}, [line], jo.concept)
+        pier = Spot(MemoryId("place pier"), "Pier", None, np.asarray([1, 2]))
+        places = {jo.concept: (0.62, 0.5), pier.id: (0.1, 0.2)}
+        return Heart([jo], places, [line], jo.concept, [pier][: int(with_spots)])
 
     async def known(
         self,
@@ -113,8 +120,9 @@ class FakeOverviews:
             said_at=MET,
             story_at=None,
             location="the pier",
+            kept=True,
         )
-        return KnownPage([thing], "5_1_m1l0")
+        return KnownPage([thing], "5_1_m1l0", 2)
 
     async def habits(
         self, owner: Owner, soul: SoulId, limit: int, cursor: str | None

@@ -54,6 +54,7 @@ async def test_fading(client: Client, engine: FakeEngine) -> None:
     row = {
         "id": "m1",
         "kind": "episode",
+        "importance": 0.5,
         "text": "It rained.",
         "text_then": "xxx",
         "reads_then": "…",
@@ -131,8 +132,12 @@ async def test_the_map_of_a_heart(client: Client, engine: FakeEngine) -> None:
         "lines": [line | {"weight": 1.0, "clear": 0.5}],
         "middle": [[0.38, 0.5], [0.62, 0.5]],
         "you": "c1",
+        "spots": [],
     }
-    assert engine.asked("heart") == ("s1", "Joni")
+    assert engine.asked("heart") == ("s1", "Joni", False)
+    got = await (await client.get("/v1/heart?soul=s1&spots=true")).json()
+    pier = {"id": "place pier", "name": "Pier", "began": None, "memories": 2}
+    assert got["spots"] == [pier | {"x": 0.1, "y": 0.2}]
 
 
 async def test_what_a_soul_knows_of_people(client: Client, engine: FakeEngine) -> None:
@@ -155,9 +160,12 @@ async def test_what_a_soul_knows_of_people(client: Client, engine: FakeEngine) -
                 "location": "the pier",
                 "until": None,
                 "replaced_by": None,
+                "kept": True,
+                "permanent": False,
             }
         ],
         "cursor": "5_1_m1l0",
+        "unread": 2,
     }
     wanted = KnownFilter("gift", "Jo", is_past=True)
     assert engine.asked("known") == ("s1", wanted, 7, "5_1_m9l0")

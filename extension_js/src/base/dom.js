@@ -3,6 +3,8 @@
 /** `data` is the dataset; attributes that are undefined are left out.
  * @typedef {{class?: string, text?: string, title?: string, id?: string, data?: Record<string, string>, [attribute: string]: unknown}} Attributes */
 
+const QUIET = 2000; // ms
+
 /** @param {string} tag @param {Attributes} [about]
  * @param {readonly (Node | string | null | undefined)[]} [children] @returns {HTMLElement} */
 export function el(tag, { class: className, text, data, ...attributes } = {}, children = []) {
@@ -29,6 +31,12 @@ export function onPress(element, run) {
         event.stopPropagation(); // SillyTavern would press it a second time
         run();
     });
+}
+
+/** Runs work once the page has nothing else to do, and in any case soon. @param {() => void} work */
+export function whenQuiet(work) {
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(() => work(), { timeout: QUIET });
+    else setTimeout(work, QUIET);
 }
 
 /** A button in SillyTavern's style. Presses while `run` is under way are ignored.

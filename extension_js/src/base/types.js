@@ -3,7 +3,7 @@
 /** A line that tells something lasting of somebody.
  * @typedef {{id: string, kind: 'fact' | 'promise' | 'secret' | 'gift' | 'like' | 'date', about: string,
  *   speaker: string | null, quote: string, memory: string, slot?: string | null, said_at: string, location: string | null,
- *   until: string | null}} KnownThing */
+ *   until: string | null, kept?: boolean | null, permanent?: boolean}} KnownThing `kept`: of a promise, null while open */
 
 /** @typedef {import('./strings.js').Phrase} Phrase */
 /** What did not work, in the words of the sidecar. @typedef {{message: string, phrase?: Phrase}} Trouble */
@@ -150,6 +150,7 @@
  * @property {string} id
  * @property {string} [kind]
  * @property {string} text
+ * @property {number} importance 0..1
  * @property {string} reads_then as a prompt will tell it
  * @property {number} visibility
  * @property {number} visibility_then

@@ -37,11 +37,9 @@ async function sendAll(host, sendBatch, signal) {
  * @param {(avatar: string) => Promise<string[]>} parts.chatNames names of a character's chats
  * @param {() => void} parts.changed called after each change of the state
  * @param {() => boolean} [parts.readOnly] the user wants nothing new remembered
- * @param {() => number} [parts.minor] minor version of the sidecar's contract
  * @param {import('../tavern/regex_guard.js').RegexGuard} [parts.guard] of the player's regexes */
 export function createChatSync(parts) {
-    const { host, people, ask, chatNames, changed, readOnly = () => false } = parts;
-    const { minor = () => 0, guard } = parts;
+    const { host, people, ask, chatNames, changed, readOnly = () => false, guard } = parts;
     const state = createChatState();
     const inTurn = createQueue();
     const replyStamp = createReplyStamp(host);
@@ -52,7 +50,7 @@ export function createChatSync(parts) {
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
     let reading = new AbortController();
     const replyWaits = () => waitingReplies > 0;
-    const stories = createPromptStories({ host, wanted: () => minor() >= 2, guard });
+    const stories = createPromptStories({ host, guard });
     const sender = createChatSender({
         stories,
         ...{ host, people, ask, identifier, state, changed, mayStore, replyWaits },

@@ -21,9 +21,8 @@ function promptOf({ headers, sections_off: off }) {
 
 /** @param {Pick<Host, 'members' | 'cardField' | 'writeCard' | 'avatars' | 'saveSettings' | 'persona'>} host
  * @param {() => Settings} settings
- * @param {Ask} ask the sidecar
- * @param {() => number} [minor] minor version of the sidecar's contract */
-export function createPeople(host, settings, ask, minor = () => 0) {
+ * @param {Ask} ask the sidecar */
+export function createPeople(host, settings, ask) {
     const cards = createSoulCards(host, settings);
     let configured = 0;
     const pushed = /** @type {Map<string, string>} */ (new Map()); // soul to the JSON that was sent last
@@ -54,27 +53,22 @@ export function createPeople(host, settings, ask, minor = () => 0) {
             names: names.map(name => ({ name, aliases: [] })),
             config: {
                 forgetting: forgetting ?? settings().forgetting,
-                // An older sidecar refuses what it does not know
-                ...(minor() >= 1 && {
-                    restraint: restraint ?? settings().restraint,
-                    fades: config.fades ?? null, // the sidecar's default
-                    knows_it_forgets: config.knows_it_forgets ?? null,
-                    decay: config.decay ?? null,
-                    push: config.push ?? null,
-                    weights: config.weights ?? null,
-                    rewords: config.rewords ?? null,
-                    clock: config.clock ?? null,
-                    budget_tokens: config.budget_tokens ?? null,
-                    max_items: config.max_items ?? null,
-                    remember_hidden: config.remember_hidden ?? null,
-                    ...promptOf(settings()),
-                }),
+                restraint: restraint ?? settings().restraint,
                 scope: scope ?? settings().scope,
-                ...(minor() >= 2 && {
-                    masks: config.masks ?? null,
-                    digest: config.digest ?? null,
-                    whole_messages: config.whole_messages ?? null,
-                }),
+                fades: config.fades ?? null, // the sidecar's default
+                knows_it_forgets: config.knows_it_forgets ?? null,
+                decay: config.decay ?? null,
+                push: config.push ?? null,
+                weights: config.weights ?? null,
+                rewords: config.rewords ?? null,
+                clock: config.clock ?? null,
+                budget_tokens: config.budget_tokens ?? null,
+                max_items: config.max_items ?? null,
+                remember_hidden: config.remember_hidden ?? null,
+                masks: config.masks ?? null,
+                digest: config.digest ?? null,
+                whole_messages: config.whole_messages ?? null,
+                ...promptOf(settings()),
             },
         };
     }

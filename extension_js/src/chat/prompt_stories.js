@@ -12,10 +12,9 @@ const HANGS = 3; // messages on which the same regexes may hang; the rest is sen
 
 /** @param {object} parts
  * @param {{promptRegexes?: () => Promise<PromptRegexes | null>}} parts.host
- * @param {() => boolean} parts.wanted whether the sidecar knows such stories
  * @param {() => void} [parts.failed] called when regexes threw or hung; their messages are sent as they are
  * @param {RegexGuard} [parts.guard] */
-export function createPromptStories({ host, wanted, failed = () => {}, guard = createRegexGuard() }) {
+export function createPromptStories({ host, failed = () => {}, guard = createRegexGuard() }) {
     /** By message: its text, the regexes, and what they leave of it; null where that is the text itself.
      * @type {WeakMap<StMessage, {mes: string, key: string, story: string | null}>} */
     const read = new WeakMap();
@@ -75,7 +74,7 @@ export function createPromptStories({ host, wanted, failed = () => {}, guard = c
     return {
         /** Reads what is new. @param {readonly StMessage[]} chat */
         async prepare(chat) {
-            regexes = wanted() ? ((await host.promptRegexes?.()) ?? null) : null;
+            regexes = (await host.promptRegexes?.()) ?? null;
             const now = regexes;
             if (!now) return;
             const unread = chat.filter(message => !isRead(message));

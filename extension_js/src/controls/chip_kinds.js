@@ -4,7 +4,7 @@ import { button } from '../base/dom.js';
 import { createMemoryApi } from '../link/memory_api.js';
 import { slotOf, stampOf } from '../tavern/slots.js';
 import { errorTextOf } from '../widgets/error_text.js';
-import { GIST } from '../widgets/faded_text.js';
+import { dearest, GIST } from '../widgets/faded_text.js';
 import { createKeptMessages } from './kept_messages.js';
 
 /** @typedef {import('../app.js').App} App */
@@ -18,7 +18,8 @@ import { createKeptMessages } from './kept_messages.js';
 const NEWEST = 4; // messages that are looked at
 const ASKED = 10; // of the latest things that are known
 const AHEAD = 300; // turns within which something is about to be forgotten
-const FADING = 10; // memories that fade most, which are looked at
+const FADING = 50; // memories that fade most, which are looked at
+const DEAR = 0.35; // 0..1, importance from which on a memory is missed; one that says nothing special has 0.2
 const STYLE = 'soulmem_icon_only';
 
 /** Facts come last: one in four of them is banter. @param {KnownThing} thing */
@@ -54,15 +55,16 @@ export function createChipKinds(app, say) {
     }
 
     /** Something lasting that one of the newest messages says. @param {Moment} moment
-     * @param {(slot: string) => boolean} isFree whether a message has no chip yet @returns {Promise<Placed | null>} */
+     * @param {(slot: string) => boolean} isFree whether a message has no chip yet
+     * @returns {Promise<{placed: Placed | null, isJudged: boolean}>} `isJudged`: no more will be known of them */
     async function willRemember({ soul, name }, isFree) {
-        const { known } = await memoryApi.known(soul, {}, ASKED, null);
+        const { known, unread } = await memoryApi.known(soul, {}, ASKED, null);
         const newest = host.chat().slice(-NEWEST).filter(message => !stampOf(message).off);
         const slots = new Set(newest.map(slotOf));
         const [thing] = known
             .filter(({ slot, until }) => slot && !until && slots.has(slot) && isFree(slot))
             .sort((a, b) => rank(a) - rank(b));
-        if (!thing?.slot) return null;
+        if (!thing?.slot) return { placed: null, isJudged: !unread };
         const state = { isPinned: false };
         /** @param {HTMLElement} row */
         function tools(row) {
@@ -77,7 +79,7 @@ export function createChipKinds(app, say) {
             return [element, tool('fa-rotate-left', say('will_not'), 'soulmem_will_undo', undo)];
         }
         const text = say('will_remember', { who: name, text: thing.quote });
-        return { slot: thing.slot, chip: { id: thing.id, icon: 'fa-feather', text, tools } };
+        return { placed: { slot: thing.slot, chip: { id: thing.id, icon: 'fa-feather', text, tools } }, isJudged: true };
     }
 
     /** What the first reply of a chat remembers of another one. @param {Moment} moment @returns {Placed | null} */
@@ -105,9 +107,9 @@ export function createChipKinds(app, say) {
         asked[soul] = today;
         host.saveSettings();
         const { memories } = await memoryApi.fading(soul, { turns: AHEAD, limit: FADING }, null);
-        const goes = memories.find(
-            ({ kind, visibility, visibility_then: then }) => kind === 'episode' && visibility >= GIST && then < GIST,
-        );
+        const [goes] = dearest(memories)
+            .filter(({ kind, importance }) => kind === 'episode' && importance >= DEAR)
+            .filter(({ visibility, visibility_then: then }) => visibility >= GIST && then < GIST);
         if (!goes) return null;
         const state = { isPinned: false };
         const text = say('forgets', { who: name, text: goes.text });

@@ -9,7 +9,8 @@ import { createChipKinds } from './chip_kinds.js';
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('./chip_kinds.js').Chip} Chip */
 
-const LOOKS = [4000, 15_000]; // ms after a reply: by then the sidecar has mostly judged its lines
+/** ms before each look after a reply, until the sidecar has judged its lines. */
+const LOOKS = [1000, 1000, 2000, 3000, 5000, 8000, 12_000, 20_000];
 const APART = 5; // messages: at most one of so many has a chip
 
 /** @param {App} app @param {Say} say */
@@ -18,25 +19,42 @@ export function mountRememberChips(app, say) {
     const kinds = createChipKinds(app, say);
     const chips = /** @type {Map<string, Chip>} */ (new Map()); // by the slot of the message
     let last = { chat: '', length: 0 }; // of the chat when the latest chip came
+    let latest = {}; // reply
 
     const isWanted = () => {
         const { enabled, chips: wanted, read_only: isReadOnly } = app.settings();
         return enabled && wanted && !isReadOnly;
     };
 
+    /** @returns {Promise<boolean>} whether another look is of no use */
     async function look() {
         const { chat } = chatSync.state;
         const member = host.members().find(({ avatar }) => app.settings().souls[avatar]);
-        if (!isWanted() || !chat || !member || isTooSoon(chat)) return;
+        if (!chat || !member) return false;
+        if (isTooSoon(chat)) return true;
         const moment = { chat, soul: app.settings().souls[member.avatar], name: member.name };
-        const placed =
-            kinds.fromEarlier(moment) ??
-            (await kinds.willRemember(moment, slot => !chips.has(slot))) ??
-            (await kinds.aboutToGo(moment));
-        if (!placed || chatSync.state.chat !== chat || isTooSoon(chat)) return;
+        let placed = kinds.fromEarlier(moment);
+        if (!placed) {
+            // What the reply answers is told from others once the reply is stored
+            if (!chatSync.storedSlots().has(slotOf(host.chat().at(-1)) ?? '')) return false;
+            const told = await kinds.willRemember(moment, slot => !chips.has(slot));
+            if (!told.placed && !told.isJudged) return false;
+            placed = told.placed ?? (await kinds.aboutToGo(moment));
+        }
+        if (!placed || chatSync.state.chat !== chat || isTooSoon(chat)) return true;
         chips.set(placed.slot, placed.chip);
         last = { chat, length: host.chat().length };
         redraw();
+        return true;
+    }
+
+    /** Looks until the lines are judged, the time is over, or another reply comes. @param {object} reply */
+    async function follow(reply) {
+        latest = reply;
+        for (const pause of LOOKS) {
+            await new Promise(done => setTimeout(done, pause));
+            if (latest !== reply || !isWanted() || (await look())) return;
+        }
     }
 
     /** @param {string} chat */
@@ -61,9 +79,8 @@ export function mountRememberChips(app, say) {
 
     const redraw = onShownMessages(app, decorate);
     host.on('MESSAGE_RECEIVED', () => {
-        if (!isWanted()) return;
         const failed = (/** @type {any} */ error) =>
             console.debug('[SoulMem] what was said cannot be asked for:', error.message);
-        for (const pause of LOOKS) setTimeout(() => void look().catch(failed), pause);
+        void follow({}).catch(failed);
     });
 }

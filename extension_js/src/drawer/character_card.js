@@ -11,7 +11,7 @@ const LEAST_PAUSE = 3000; // ms between two counts
 /** @param {App} app @param {Say} say
  * @param {() => {avatar: string, name: string} | undefined} chosen the member whose settings are shown */
 export function bindCard(app, say, chosen) {
-    const memoryApi = createMemoryApi(app.link.ask, () => app.link.state().health?.api.minor ?? 0);
+    const memoryApi = createMemoryApi(app.link.ask);
     const portrait = /** @type {HTMLImageElement} */ (byId('soulmem_card_portrait'));
     const counts = byId('soulmem_card_counts');
     let counted = { soul: '', at: 0 };

@@ -42,8 +42,8 @@ function lastRecallText(app, say) {
     return say('recalled_last', { n: record.sent.length, tokens: record.tokens, ms });
 }
 
-/** @param {App} app @param {Say} say */
-export function mountHealthDot(app, say) {
+/** @param {App} app @param {Say} say @param {Promise<unknown>} mounted the drawer stands there */
+export function mountHealthDot(app, say, mounted) {
     const dot = el('div', {
         id: 'soulmem_dot',
         class: 'fa-solid fa-brain interactable',
@@ -51,7 +51,7 @@ export function mountHealthDot(app, say) {
         role: 'button',
     });
     document.getElementById('leftSendForm')?.append(dot);
-    onPress(dot, openDrawer);
+    onPress(dot, () => mounted.then(openDrawer));
 
     function draw() {
         const link = app.link.state();

@@ -36,8 +36,8 @@
 /** `via`: the route that is used.
  * @typedef {{state: State, step: Step, via: 'plugin' | 'direct' | null, health: Health | null}} Judgement */
 
-/** The contract this extension was written for. */
-export const API = { major: 1, minor: 0 };
+/** The contract this extension was written for; both come in one folder, so an older minor is a program that runs on. */
+export const API = { major: 1, minor: 4 };
 
 const PROBE_TIMEOUT = 3000; // ms
 
@@ -55,15 +55,22 @@ export function judge(circumstances) {
     const health = viaPlugin ?? healthOf(circumstances.direct);
     if (!health)
         return { state: 'down', step: connectStep(circumstances), via: null, health: null };
+    const version = versionStep(health);
+    // Nothing is asked of a sidecar that would refuse or misread it
+    if (version) return { state: 'degraded', step: version, via: null, health };
     return { ...judgeHealth(health, circumstances), via: viaPlugin ? 'plugin' : 'direct', health };
+}
+
+/** @param {Health} health @returns {Step} empty where extension and sidecar fit */
+function versionStep({ api: { major, minor } }) {
+    if (major > API.major) return 'sidecar_new';
+    return major < API.major || minor < API.minor ? 'sidecar_old' : '';
 }
 
 /** The first that applies, the most urgent first.
  * @param {Health} health @param {Circumstances} circumstances @returns {{state: State, step: Step}} */
 function judgeHealth(health, circumstances) {
     const { quarantined, slow, notInPrompt, nowhere } = circumstances;
-    if (health.api.major < API.major) return { state: 'degraded', step: 'sidecar_old' };
-    if (health.api.major > API.major) return { state: 'degraded', step: 'sidecar_new' };
     if (quarantined) return { state: 'degraded', step: 'held_removal' };
     if (slow) return { state: 'degraded', step: 'sidecar_slow' };
     if (health.status === 'starting') return { state: 'starting', step: 'sidecar_starting' };

@@ -99,7 +99,7 @@ export function createLink(api, routeSettings, pageState, changed) {
                 return false;
             }
             if (!route() && Date.now() - checkedAt > FRESH) await check();
-            return route() !== null && state.step !== 'sidecar_old' && state.step !== 'sidecar_new';
+            return route() !== null;
         },
         /** @type {import('../base/types.js').Ask} */
         ask(method, path, body, options) {

@@ -22,6 +22,7 @@
 const PAGE_SIZE = 30;
 const LARGEST_PAGE = 1000;
 const TIMEOUT = 20_000; // ms
+const [KEPT, BROKEN] = ['kept', 'broken']; // tags
 
 /** @param {Record<string, string | number | boolean | null | undefined>} values
  * @returns {string} the query of an address, without values that are empty */
@@ -36,9 +37,8 @@ export function queryOf(values) {
     return query ? `?${query}` : '';
 }
 
-/** @param {Ask} ask
- * @param {() => number} [minor] minor version of the sidecar's contract */
-export function createMemoryApi(ask, minor = () => 0) {
+/** @param {Ask} ask */
+export function createMemoryApi(ask) {
     /** @param {string} method @param {string} path @param {unknown} [body] */
     const call = (method, path, body) => ask(method, path, body, { timeout: TIMEOUT });
 
@@ -47,9 +47,7 @@ export function createMemoryApi(ask, minor = () => 0) {
          * @returns {Promise<{memories: ListedMemory[], cursor: string | null}>} each also as it reads now */
         list(soul, filter, cursor, limit = PAGE_SIZE) {
             const match = filter.q ? 'meaning' : '';
-            // An older sidecar refuses what it does not know
-            const reads = minor() >= 1 ? true : undefined;
-            const query = queryOf({ soul, ...filter, match, limit, cursor, reads });
+            const query = queryOf({ soul, ...filter, match, limit, cursor, reads: true });
             return call('GET', `/memories${query}`);
         },
         /** All texts of a kind, in their original wording: at most `most`, in as few requests as may be.
@@ -123,14 +121,15 @@ export function createMemoryApi(ask, minor = () => 0) {
         feelings: (soul, about) => call('GET', `/feelings${queryOf({ soul, about })}`),
         /** @param {string} soul @returns {Promise<{people: any[]}>} who is known, last met first */
         people: soul => call('GET', `/people${queryOf({ soul })}`),
-        /** @param {string} soul @param {string} you name of the player @returns {Promise<any>} whom it met most, with
-         *   what happened */
-        heart: (soul, you) => call('GET', `/heart${queryOf({ soul, you })}`),
+        /** @param {string} soul @param {string} you name of the player @param {boolean} spots also places and scenes
+         * @returns {Promise<any>} whom it met most, with what happened */
+        heart: (soul, you, spots) => call('GET', `/heart${queryOf({ soul, you, spots })}`),
         /** What the soul knows of somebody, as quotes, the latest first.
          * @param {string} soul @param {{about?: string, kind?: string, state?: 'now'}} filter `about`: a name or a concept;
          *   `state`: what holds now
          * @param {number} limit @param {string | null} cursor
-         * @returns {Promise<{known: import('../base/types.js').KnownThing[], cursor: string | null}>} */
+         * @returns {Promise<{known: import('../base/types.js').KnownThing[], cursor: string | null, unread: number}>}
+         *   `unread`: memories that were not looked through for such things yet */
         known: (soul, filter, limit, cursor) =>
             call('GET', `/souls/${soul}/known${queryOf({ ...filter, limit, cursor })}`),
         /** Fails with `conflict` when the memory changed since it was read.
@@ -142,6 +141,14 @@ export function createMemoryApi(ask, minor = () => 0) {
         async keepForEver(id) {
             const { revision } = await this.read(id);
             return call('PATCH', `/memories/${id}`, { permanent: true, revision });
+        },
+        /** Says how a promise ended, by a tag of its memory. @param {string} id
+         * @param {boolean | null} kept null: it is open again @returns {Promise<WholeMemory>} */
+        async sayKept(id, kept) {
+            const { tags, revision } = await this.read(id);
+            const said = kept === null ? [] : [kept ? KEPT : BROKEN];
+            const others = tags.filter(tag => tag !== KEPT && tag !== BROKEN);
+            return call('PATCH', `/memories/${id}`, { tags: [...others, ...said], revision });
         },
         /** Moves a memory to the bin; a permanent one only after the user typed the word for it.
          * @param {Pick<ListedMemory, 'id' | 'permanent'>} memory @returns {Promise<unknown>} */

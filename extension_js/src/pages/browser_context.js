@@ -62,7 +62,7 @@ function createMessages(app, say, content) {
 /** @param {App} app @param {Say} say @param {HTMLElement} content the whole window
  * @param {string} soul whose memories are shown first @param {() => unknown} close the window */
 export function createBrowserContext(app, say, content, soul, close) {
-    const memoryApi = createMemoryApi(app.link.ask, () => app.link.state().health?.api.minor ?? 0);
+    const memoryApi = createMemoryApi(app.link.ask);
     const messages = createMessages(app, say, content);
     let cachedChats = /** @type {{soul: string, chats: Promise<ChatHead[]>} | null} */ (null);
 

@@ -3,10 +3,12 @@
 import { button, el, onPress } from '../base/dom.js';
 import { mirrored } from '../base/settings.js';
 import { chipRow } from '../widgets/chip_row.js';
-import { readingNodes } from '../widgets/faded_text.js';
+import { dearest, readingNodes } from '../widgets/faded_text.js';
 import { feelingCurve } from '../widgets/feeling_curve.js';
 import { feelingText } from '../widgets/feeling_text.js';
+import { isOpen, knownPromises } from '../widgets/known_promises.js';
 import { iconButton, knownQuotes } from '../widgets/known_quotes.js';
+import { portraitImage, portraitOf } from '../widgets/soul_avatar.js';
 import { cardSettings } from './card_settings.js';
 import { fadingRow } from './fading_page.js';
 import { forgettingDial } from './forgetting_dial.js';
@@ -23,6 +25,7 @@ const AHEAD = 500; // turns that "fades next" looks ahead
 const FADING = 4; // shown of it
 const QUOTES = 6; // of what is known of the player, drawn at once
 const COUNTED = 100; // things that are counted by kind
+const PROMISE = 'promise'; // such things have a list of their own
 /** Words for how much comes up, by their place on the dial of recalling. */
 const RECALLING = /** @type {const} */ (['silent', 'natural', 'talkative']);
 
@@ -43,6 +46,7 @@ export async function herPage(context, page) {
     const people = count('…', say('her_people', { n: 0 }), 'people');
     const kinds = el('div', {});
     const quotes = el('div', { id: 'soulmem_her_knows' });
+    const promises = el('div', {});
     const dial = el('div', {});
     const recalling = el('div', {});
     const curve = el('div', { id: 'soulmem_her_curve' });
@@ -54,6 +58,7 @@ export async function herPage(context, page) {
         el('div', { class: 'soulmem_recalled_head' }, [el('h4', { text: say('her_knows') }), letter]),
         kinds,
         quotes,
+        promises,
         ...feelingOf(overview),
         curve,
         dial,
@@ -70,10 +75,13 @@ export async function herPage(context, page) {
             count(overview.habits, say('her_habits', { n: overview.habits }), 'habits'),
         ]),
     ]);
-    page.append(stands, el('div', { class: 'soulmem_halves' }, [left, right]));
+    const portraits = [portraitOf(app, context.soul), app.host.personaPortrait()].filter(Boolean);
+    const head = el('div', { class: 'soulmem_her_head' }, [...portraits.map(portraitImage), stands]);
+    page.append(head, el('div', { class: 'soulmem_halves' }, [left, right]));
     // What takes longer comes when it is there, each by itself; to know everybody takes longest
     await Promise.all([
         drawKnown(),
+        knownPromises(context).then(known => promises.replaceWith(known)),
         drawFading(),
         drawCurve(),
         recallingChoice(context).then(choice => recalling.replaceWith(choice)),
@@ -85,7 +93,7 @@ export async function herPage(context, page) {
 
     /** What is known of the player, of one kind or of all. @param {string} kind */
     async function drawQuotes(kind) {
-        quotes.replaceChildren(await knownQuotes(context, you, QUOTES, say('known_none'), kind));
+        quotes.replaceChildren(await knownQuotes(context, you, QUOTES, say('known_none'), kind, PROMISE));
     }
 
     async function drawKnown() {
@@ -93,7 +101,7 @@ export async function herPage(context, page) {
         const [{ known }, since] = await Promise.all([asked, firstDay(context), drawQuotes('')]);
         const current = known.filter(({ until }) => !until);
         stands.textContent = standing(overview, current, since);
-        const present = [...new Set(known.map(({ kind }) => kind))];
+        const present = [...new Set(known.map(({ kind }) => kind))].filter(kind => kind !== PROMISE);
         if (present.length < 2) return;
         const counted = (/** @type {string} */ kind) => known.filter(thing => thing.kind === kind).length;
         const words = present.map(kind => /** @type {const} */ ([
@@ -109,7 +117,7 @@ export async function herPage(context, page) {
      * @param {Overview} overview @param {KnownThing[]} known what holds now @param {string} since day of the first memory */
     function standing({ memories, felt }, known, since) {
         const who = context.soulName();
-        const promises = known.filter(({ kind }) => kind === 'promise').length;
+        const promises = known.filter(thing => thing.kind === PROMISE && isOpen(thing)).length;
         const clauses = [
             say(since ? 'stands_since' : 'stands_memories', { who, since, n: memories }),
             known.length ? say('stands_known', { you, n: known.length }) : '',
@@ -157,7 +165,7 @@ export async function herPage(context, page) {
 
     async function drawFading() {
         const fresh = await memoryApi.fading(context.soul, { turns: AHEAD }, null);
-        const rows = fresh.memories.slice(0, FADING).map(fadingWithKeep);
+        const rows = dearest(fresh.memories).slice(0, FADING).map(fadingWithKeep);
         next.replaceChildren(
             rows.length
                 ? el('ol', { class: 'soulmem_list' }, rows)

@@ -2,6 +2,7 @@
 
 import { button, el } from '../base/dom.js';
 import { fileNameOf } from '../base/file_name.js';
+import { dearest } from '../widgets/faded_text.js';
 import { feelingText } from '../widgets/feeling_text.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
@@ -78,7 +79,7 @@ async function partsOf(context, { memories, felt }) {
         memoryApi.known(soul, { about: you }, KNOWN, null),
         memoryApi.known(soul, { about: who, kind: 'promise' }, KNOWN, null),
         memoryApi.list(soul, { texts: true, sort: 'importance', state: 'active' }, null, DEAR),
-        memoryApi.fading(soul, { turns: AHEAD, limit: FADING }, null),
+        memoryApi.fading(soul, { turns: AHEAD }, null),
         firstDay(context),
     ]);
     return {
@@ -86,7 +87,9 @@ async function partsOf(context, { memories, felt }) {
         known: known.known,
         own: own.known,
         dear: dear.memories.map(({ text, reads_now: reads }) => reads ?? text),
-        fading: fading.memories.map(({ text }) => text),
+        fading: dearest(fading.memories)
+            .slice(0, FADING)
+            .map(({ text }) => text),
     };
 }
 

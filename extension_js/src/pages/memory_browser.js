@@ -1,6 +1,6 @@
 // The memory window: its pages about what a soul remembers, and who is shown.
 
-import { byId, el, onPress } from '../base/dom.js';
+import { byId, el, onPress, whenQuiet } from '../base/dom.js';
 import { createBrowserContext } from './browser_context.js';
 import { windowFrame } from './window_frame.js';
 import { avatarOf } from '../widgets/soul_avatar.js';
@@ -13,8 +13,6 @@ import { pageTabs } from '../widgets/page_tabs.js';
 
 /** @typedef {(context: BrowserContext, page: HTMLElement, memory?: string) => Promise<unknown>} DrawPage */
 /** @typedef {() => Promise<DrawPage>} LoadPage */
-
-const QUIET = 5000; // ms
 
 /** Every part of the window, by its name. @type {Record<Page, {icon: string, load: LoadPage}>} */
 const PARTS = {
@@ -119,12 +117,6 @@ export function mountMemoryBrowser(app, say, chosen) {
     addToWandMenu(say, open);
     whenQuiet(() => void Promise.all([PARTS.her.load(), PARTS.memories.load()]));
     return { open };
-}
-
-/** Runs work once the page has nothing else to do, so that the window opens at once. @param {() => void} work */
-function whenQuiet(work) {
-    if ('requestIdleCallback' in globalThis) requestIdleCallback(work, { timeout: QUIET });
-    else setTimeout(work, QUIET);
 }
 
 /** @param {Say} say @param {(page: Page) => unknown} open */

@@ -6,6 +6,7 @@ import { feelingText } from '../widgets/feeling_text.js';
 import { knownQuotes } from '../widgets/known_quotes.js';
 import { memoryPages, pagesOf } from '../widgets/memory_pages.js';
 import { pressRow } from '../widgets/press_row.js';
+import { portraitImage, portraitNamed, portraitOf } from '../widgets/soul_avatar.js';
 import { twoColumns } from '../widgets/two_columns.js';
 import { feelingCurve } from '../widgets/feeling_curve.js';
 
@@ -22,6 +23,9 @@ const FACTS = 40; // shown of one person
 const PAGE = 20; // people drawn at once
 const SCENES = 6;
 const QUOTES = 12; // of what was said of somebody, drawn at once
+
+/** @param {string} [address] of a portrait */
+const face = address => (address ? portraitImage(address) : null);
 
 /** @param {BrowserContext} context @param {HTMLElement} page @param {string} [chosen] concept of who is shown at once */
 export async function peoplePage(context, page, chosen) {
@@ -42,16 +46,20 @@ export async function peoplePage(context, page, chosen) {
     page.append(columns);
     let people = /** @type {Person[]} */ ([]);
     search.addEventListener('input', () => void context.attempt(draw));
-    first.replaceChildren(...[app.host.persona(), await soulName()].filter(Boolean).map(speaker));
+    const two = /** @type {const} */ ([
+        [app.host.persona(), app.host.personaPortrait()],
+        [await soulName(), portraitOf(app, context.soul)],
+    ]);
+    first.replaceChildren(...two.filter(([who]) => who).map(([who, picture]) => speaker(who, picture)));
     await load();
     const person = people.find(({ concept }) => concept === chosen);
     if (person) show(await detail(person));
 
-    /** The two who talk to each other are no names of the chat, and come first. @param {string} who */
-    function speaker(who) {
+    /** The two who talk to each other are no names of the chat, and come first. @param {string} who @param {string} [picture] */
+    function speaker(who, picture) {
         return pressRow(
             { class: 'soulmem_item', data: { speaker: who } },
-            [el('b', { text: who }), el('small', { text: ` ${say('people_talks')}` })],
+            [face(picture), el('b', { text: who }), el('small', { text: ` ${say('people_talks')}` })],
             item =>
                 context.attempt(async () =>
                     show(
@@ -100,7 +108,10 @@ export async function peoplePage(context, page, chosen) {
             { class: 'soulmem_item', data: { person: person.concept } },
             [
                 el('div', { class: 'soulmem_recalled_head' }, [
-                    el('b', { text: person.name }),
+                    el('span', {}, [
+                        face(portraitNamed(app, [person.name, ...person.aliases])),
+                        el('b', { text: person.name }),
+                    ]),
                     el('small', { class: 'soulmem_recalled_facts', text: last }),
                 ]),
                 el('div', {

@@ -3,7 +3,7 @@
 import { button, el } from '../base/dom.js';
 import { checklist, stepText } from '../link/health_checks.js';
 import { stepFacts } from '../widgets/error_text.js';
-import { avatarOf } from '../widgets/soul_avatar.js';
+import { portraitImage, portraitOf, showPortrait } from '../widgets/soul_avatar.js';
 
 /** @typedef {import('../base/strings.js').Say} Say */
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
@@ -37,21 +37,6 @@ function stateLine({ app, say }) {
     return { line, problem, draw };
 }
 
-/** The portrait of a soul's character; hidden where this SillyTavern has no card of it.
- * @param {BrowserContext} context */
-function portraitOf({ app }) {
-    const image = /** @type {HTMLImageElement} */ (
-        el('img', { class: 'soulmem_portrait', alt: '' })
-    );
-    /** @param {string} soul */
-    function show(soul) {
-        const avatar = avatarOf(app, soul);
-        image.hidden = avatar === undefined;
-        if (avatar !== undefined) image.setAttribute('src', app.host.portrait(avatar));
-    }
-    return { image, show };
-}
-
 /** @param {BrowserContext} context @param {HTMLElement} tabs @param {() => unknown} close the window */
 export function windowFrame(context, tabs, close) {
     const { say, app } = context;
@@ -62,7 +47,7 @@ export function windowFrame(context, tabs, close) {
             'aria-label': say('browse_who'),
         })
     );
-    const portrait = portraitOf(context);
+    const portrait = portraitImage();
     const title = el('h3', { class: 'margin0 soulmem_only_heard', text: say('browse_title') });
     const state = stateLine(context);
     const out = button('fa-xmark', say('recalled_close'), close, {
@@ -71,7 +56,7 @@ export function windowFrame(context, tabs, close) {
         title: say('recalled_close'),
     });
     const head = el('div', { class: 'soulmem_browser_head' }, [
-        portrait.image,
+        portrait,
         el('div', { class: 'soulmem_browser_name' }, [title, who]),
         tabs,
         out,
@@ -94,12 +79,12 @@ export function windowFrame(context, tabs, close) {
             who.hidden = souls.length < 2;
             title.hidden = !who.hidden;
             title.textContent = this.nameOf(chosen) || say('browse_title');
-            portrait.show(chosen);
+            this.showPortrait(chosen);
         },
         /** @param {string} soul @returns {string} its name; empty where it is not known */
         nameOf: soul => known.find(({ id }) => id === soul)?.name ?? '',
         /** Another soul is shown. @param {string} soul */
-        showPortrait: soul => portrait.show(soul),
+        showPortrait: soul => showPortrait(portrait, portraitOf(app, soul)),
         /** Follows the state of memory until the window is closed. @returns {() => void} ends it */
         watch: () => app.subscribe(state.draw),
     };

@@ -18,18 +18,17 @@ import { ApiError } from '../link/api.js';
 /** Memories for a reply. `failure`: of the sync before.
  * @typedef {Asked & {answer: RecallAnswer, failure: unknown}} Exchanged */
 
-const NO_SUCH_ROUTE = new Set([404, 405]); // an older sidecar, or a soul or chat that it does not have
+const UNKNOWN = 404; // a soul or chat that the sidecar does not have
 
 /** What a question asks, apart from the reply it is for and the time it has. @param {Question} question */
 const gistOf = question =>
     JSON.stringify({ ...question, slot: null, swipe: null, time_budget_ms: null });
 
 /** @param {object} parts
- * @param {ChatSync} parts.chatSync @param {Ask} parts.ask the sidecar @param {RecallQuestions} parts.request
- * @param {() => number} parts.minor minor version of the sidecar's contract */
-export function createExchange({ chatSync, ask, request, minor }) {
+ * @param {ChatSync} parts.chatSync @param {Ask} parts.ask the sidecar @param {RecallQuestions} parts.request */
+export function createExchange({ chatSync, ask, request }) {
     /** Syncs what the recall needs. A sidecar that refuses the sync still recalls with what it has.
-     * @param {Generation} generation @param {Carry} [carry] @returns {Promise<SyncOutcome>} */
+     * @param {Generation} generation @param {Carry} carry @returns {Promise<SyncOutcome>} */
     async function syncFirst({ type, signal }, carry) {
         try {
             const leaveOut = type === 'swipe' ? 1 : 0;
@@ -62,7 +61,7 @@ export function createExchange({ chatSync, ask, request, minor }) {
                 if (answer.recall) carried = { ...asked, answer: answer.recall, failure: null };
                 return answer.sync;
             } catch (error) {
-                if (!NO_SUCH_ROUTE.has(/** @type {ApiError} */ (error).status)) throw error;
+                if (/** @type {ApiError} */ (error).status !== UNKNOWN) throw error;
                 return sync();
             }
         }
@@ -70,7 +69,7 @@ export function createExchange({ chatSync, ask, request, minor }) {
         const { signal, storing, type } = generation;
         const synced =
             type !== 'quiet' && storing
-                ? await syncFirst(generation, minor() >= 1 ? carry : undefined)
+                ? await syncFirst(generation, carry)
                 : { open: null, complete: false, failure: null };
         if (carried) return carried;
         const open = synced.open ?? (await chatSync.identify());

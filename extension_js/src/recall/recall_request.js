@@ -22,8 +22,8 @@ import { budgetFor } from './inject.js';
  * @typedef {{open: OpenChat, person: Person, reply: PendingReply | null, question: Question}} Asked */
 /** The body of `POST /recall`.
  * @typedef {{soul: string, chat: string, slot?: string, swipe?: number, query: string | null, type: string,
- *   budget_tokens: number, max_items: number, context_from: string | null, context_texts?: string[],
- *   time_budget_ms: number}} Question */
+ *   budget_tokens: number, max_items: number, context_from: string | null, context_texts: string[],
+ *   language: 'en' | 'zh', time_budget_ms: number}} Question */
 
 const TRIM_TIME = 150; // ms kept back for counting tokens
 const QUERY_MESSAGES = 3;
@@ -50,9 +50,8 @@ export const reasonLanguage = locale => (locale.toLowerCase().startsWith('zh') ?
 
 /** @param {object} parts
  * @param {Host} parts.host @param {ChatSync} parts.chatSync @param {Ask} parts.ask the sidecar
- * @param {() => Settings} parts.settings @param {LastPrompts} parts.prompts
- * @param {() => number} parts.minor minor version of the sidecar's contract */
-export function createRecallRequest({ host, chatSync, ask, settings, prompts, minor }) {
+ * @param {() => Settings} parts.settings @param {LastPrompts} parts.prompts */
+export function createRecallRequest({ host, chatSync, ask, settings, prompts }) {
     /** The slot and swipe that the reply will have. Null for texts that are not added to the chat.
      * @param {OpenChat} open @param {string} type @returns {PendingReply | null} */
     function nextReply(open, type) {
@@ -114,10 +113,8 @@ export function createRecallRequest({ host, chatSync, ask, settings, prompts, mi
             type,
             ...limitsOf(person.config, contextSize),
             context_from: border,
-            ...(minor() >= 1 && {
-                context_texts: prompts.contextTexts(chat, border),
-                language: reasonLanguage(host.locale()),
-            }),
+            context_texts: prompts.contextTexts(chat, border),
+            language: reasonLanguage(host.locale()),
             time_budget_ms: Math.max(100, Math.round(deadline - Date.now() - TRIM_TIME)),
         };
     }

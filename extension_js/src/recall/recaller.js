@@ -30,16 +30,14 @@ export function recallType(type) {
  * @param {() => Settings} parts.settings
  * @param {() => Promise<boolean>} parts.ready whether the sidecar can be reached; may look for it
  * @param {(error: unknown) => void} parts.report how an attempt ended; null after success
- * @param {() => number} [parts.minor] minor version of the sidecar's contract
  * @param {(record: RecallRecord) => void} [parts.recalled] called with each recall */
 export function createRecaller(parts) {
-    const { host, chatSync, ask, settings, ready, report } = parts;
-    const { minor = () => 0, recalled = () => {} } = parts;
+    const { host, chatSync, ask, settings, ready, report, recalled = () => {} } = parts;
     const records = createRecallRecords(recalled);
     const prompts = createLastPrompts(host);
     const placement = createPlacement({ host, chatSync, records, settings });
-    const request = createRecallRequest({ host, chatSync, ask, settings, prompts, minor });
-    const exchange = createExchange({ chatSync, ask, request, minor });
+    const request = createRecallRequest({ host, chatSync, ask, settings, prompts });
+    const exchange = createExchange({ chatSync, ask, request });
     const early = createEarlyRecall({ host, begin: recallAhead });
     let current = /** @type {AbortController | null} */ (null);
     let lastContextSize = 0; // tokens

@@ -17,6 +17,9 @@ const FRESH = 0.95;
 /** How words look that have blurred: still legible in all themes. */
 const FAINT = 0.5;
 
+/** What matters most first: few would miss the rest. @param {readonly import('../base/types.js').FadingMemory[]} fading */
+export const dearest = fading => [...fading].sort((one, other) => other.importance - one.importance);
+
 /** Stretches of one visibility, in the order of the text. @param {string} original
  * @param {readonly Unit[]} units @returns {{words: string, visibility: number}[]} */
 function stretches(original, units) {

@@ -13,12 +13,12 @@ import { pressRow } from './press_row.js';
 export const iconButton = (icon, label, run, style) =>
     button(icon, label, run, { class: `soulmem_icon_only ${style}`, title: label, 'aria-label': label });
 
-/** @param {BrowserContext} context @param {string} memory id
- * @returns {HTMLElement} a button that keeps it for ever, and lets go of it at the next press */
-export function pinButton(context, memory) {
+/** @param {BrowserContext} context @param {KnownThing} thing
+ * @returns {HTMLElement} a button that keeps its memory for ever, and lets go of it at the next press */
+function pinButton(context, { memory, permanent: isPinned = false }) {
     const { say, memoryApi, attempt } = context;
-    let isPinned = false;
     const pin = iconButton('fa-thumbtack', say('thing_pin'), () => attempt(turn), 'soulmem_thing_pin');
+    pin.setAttribute('aria-pressed', String(isPinned));
 
     async function turn() {
         if (isPinned) await memoryApi.change(await memoryApi.read(memory), { permanent: false });
@@ -31,49 +31,51 @@ export function pinButton(context, memory) {
 }
 
 /** @param {BrowserContext} context @param {string} about a name or a concept @param {number} size of a page
- * @param {string} none what stands there without any @param {string} [kind] only things told as this */
-export function knownQuotes(context, about, size, none, kind = '') {
+ * @param {string} none what stands there without any @param {string} [kind] only things told as this
+ * @param {string} [without] nothing told as this */
+export function knownQuotes(context, about, size, none, kind = '', without = '') {
     const { say, memoryApi } = context;
     return memoryPages({
         fetch: async (/** @type {string | null} */ cursor) => {
             const page = await memoryApi.known(context.soul, { about, kind }, size, cursor);
             return { rows: page.known, cursor: page.cursor };
         },
-        draw: row,
+        draw: thing => (thing.kind === without ? null : knownRow(context, thing)),
         more: say('more'),
         none,
         attempt: context.attempt,
     });
+}
 
-    /** @param {KnownThing} thing */
-    function row(thing) {
-        const when = context.localTime(thing.said_at);
-        const said = thing.speaker
-            ? say('known_said', { who: thing.speaker, when })
-            : say('known_told', { when });
-        const until = thing.until
-            ? say('people_until', { when: context.localTime(thing.until) })
-            : '';
-        const correct = () => context.show('memories', thing.memory);
-        const item = pressRow(
-            { class: 'soulmem_item soulmem_thing', data: { thing: thing.id } },
-            [
-                el('span', { class: 'soulmem_badge', text: say(`known_${thing.kind}`) }),
-                el('span', {
-                    class: thing.until ? 'soulmem_fact_ended' : 'soulmem_quote_text',
-                    text: ` “${thing.quote}”`,
-                }),
-                el('small', {
-                    class: 'soulmem_recalled_facts',
-                    text: ` ${[said, thing.location, until].filter(Boolean).join(' · ')}`,
-                }),
-            ],
-            correct,
-        );
-        item.append(
-            pinButton(context, thing.memory),
-            iconButton('fa-pen', say('thing_correct'), correct, 'soulmem_thing_correct'),
-        );
-        return item;
-    }
+/** @param {BrowserContext} context @param {KnownThing} thing
+ * @param {readonly HTMLElement[]} [tools] before the pin */
+export function knownRow(context, thing, tools = []) {
+    const { say } = context;
+    const when = context.localTime(thing.said_at);
+    const said = thing.speaker
+        ? say('known_said', { who: thing.speaker, when })
+        : say('known_told', { when });
+    const until = thing.until ? say('people_until', { when: context.localTime(thing.until) }) : '';
+    const correct = () => context.show('memories', thing.memory);
+    const item = pressRow(
+        { class: 'soulmem_item soulmem_thing', data: { thing: thing.id } },
+        [
+            el('span', { class: 'soulmem_badge', text: say(`known_${thing.kind}`) }),
+            el('span', {
+                class: thing.until ? 'soulmem_fact_ended' : 'soulmem_quote_text',
+                text: ` “${thing.quote}”`,
+            }),
+            el('small', {
+                class: 'soulmem_recalled_facts',
+                text: ` ${[said, thing.location, until].filter(Boolean).join(' · ')}`,
+            }),
+        ],
+        correct,
+    );
+    item.append(
+        ...tools,
+        pinButton(context, thing),
+        iconButton('fa-pen', say('thing_correct'), correct, 'soulmem_thing_correct'),
+    );
+    return item;
 }

@@ -39,6 +39,8 @@ from soulmem.engine.views.heart import (
     heart_lines,
     mapped,
     read_now,
+    spot_bonds,
+    told_people,
 )
 from soulmem.engine.views.known import (
     KnownThing,
@@ -49,6 +51,7 @@ from soulmem.engine.views.known import (
     quoted_rows,
     readings,
     settled,
+    unread_count,
 )
 from soulmem.engine.views.listed_rows import Density, listed_density
 from soulmem.engine.views.overview import Overview, overview_of
@@ -59,8 +62,10 @@ from soulmem.engine.views.people import (
     people_among,
 )
 from soulmem.engine.views.read_texts import ReadText
+from soulmem.engine.views.spots import MOST_SPOTS, spots_of
 from soulmem.engine.world.services import Services
 from soulmem.graph.layout import RINGS, Point, layout_of
+from soulmem.language.name_tokens import fold
 
 # At a time on the compute thread: some 20 ms.
 _TEXTS = 20
@@ -101,10 +106,13 @@ class KnownFilter:
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """Known things, the latest first; `cursor` is None on the last page."""
+    """Known things, the latest first; `cursor` is None on the last page, `unread` counts memories that were not
+    looked through yet.
+    """
 
     things: Sequence[KnownThing]
     cursor: str | None
+    unread: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,31 +209,54 @@ class Overviews:
         )
         return sorted(joined, key=lambda person: (-person.episodes, person.name))
 
-    async def heart(self, owner: Owner, soul: SoulId, you: str) -> Heart:
-        """The map of the soul's heart; `you` is the player's name, or empty. Raises NotFound."""
+    async def heart(
+        self, owner: Owner, soul: SoulId, you: str, *, with_spots: bool = False
+    ) -> Heart:
+        """The map of the soul's heart, also with places and scenes; `you` is the player's name, or empty.
+
+        Raises NotFound.
+        """
         mind = await self._mind(owner, soul)
         extra = self._clock.extra_turns
         changes = (mind.fading.revision, mind.line_kinds.known_changes)
-        state = (mind.revision, mind.soul, extra, changes, you)
+        state = (mind.revision, mind.soul, extra, changes, you, with_spots)
         kept = self._hearts.get(mind)
         if kept is None or kept.state != state:
-            heart = await self._mapped(owner, soul, mind, you)
+            heart = await self._mapped(owner, mind, you, with_spots=with_spots)
             kept = self._hearts[mind] = _Heart(state, heart)
         return kept.heart
 
-    async def _mapped(self, owner: Owner, soul: SoulId, mind: Mind, you: str) -> Heart:
-        people = (await self.people(owner, soul))[:RINGS]
+    async def _mapped(
+        self, owner: Owner, mind: Mind, you: str, *, with_spots: bool
+    ) -> Heart:
+        run, soul = self._compute.run, mind.soul.id
+        most = RINGS - MOST_SPOTS if with_spots else RINGS
+        people = (await self.people(owner, soul))[:most]
         await self._loader.complete(owner, mind, [person.concept for person in people])
-        bonds: list[Bond] = await self._compute.run(bonds_of, mind, people)
-        some_of = (bond.memories for bond in bonds)
-        keys = list(dict.fromkeys(chain.from_iterable(some_of)))
+        bonds: list[Bond] = await run(bonds_of, mind, people)
+        texts = await self._read_of(mind, bonds)
+        lines = await run(heart_lines, mind, bonds, texts)
+        if not with_spots:
+            return await run(mapped, soul, people, lines, you)
+        known = told_people(people, lines)
+        taken = set(map(fold, chain.from_iterable((p.name, *p.aliases) for p in known)))
+        spots = await run(spots_of, mind, taken)
+        bonds = await run(spot_bonds, mind, known, spots)
+        texts = await self._read_of(mind, bonds)
+        lines = [*lines, *await run(heart_lines, mind, bonds, texts, lines)]
+        return await run(mapped, soul, known, lines, you, spots)
+
+    async def _read_of(
+        self, mind: Mind, bonds: Sequence[Bond]
+    ) -> dict[MemoryId, ReadText]:
+        """How the memories of these bonds read now."""
+        keys = list(dict.fromkeys(chain.from_iterable(b.memories for b in bonds)))
         texts: dict[MemoryId, ReadText] = {}
         extra = self._clock.extra_turns
         for start in range(0, len(keys), _TEXTS):
             some = keys[start : start + _TEXTS]
             texts |= await self._compute.run(read_now, mind, some, extra)
-        lines = await self._compute.run(heart_lines, mind, bonds, texts)
-        return await self._compute.run(mapped, soul, people, lines, you)
+        return texts
 
     async def known(
         self,
@@ -238,6 +269,7 @@ class Overviews:
         """What the soul knows of people, as quotes, the latest first. Raises NotFound, Unprocessable (cursor)."""
         after = None if cursor is None else cursor_of(cursor)
         mind = await self._mind(owner, soul)
+        unread = await self._compute.run(unread_count, mind)
         things = await self._all_known(mind)
         about = None
         if wanted.about is not None:
@@ -253,7 +285,8 @@ class Overviews:
         some = shown[start : start + limit]
         end = start + len(some)
         is_last = end >= len(shown)
-        return KnownPage(some, None if is_last else ordered_cursor(end, some[-1].id))
+        following = None if is_last else ordered_cursor(end, some[-1].id)
+        return KnownPage(some, following, unread)
 
     async def _all_known(self, mind: Mind) -> list[KnownThing]:
         state = (mind.revision, mind.soul, mind.line_kinds.known_changes)

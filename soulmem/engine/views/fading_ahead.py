@@ -38,7 +38,9 @@ class Horizon:
 
 @dataclass(frozen=True, slots=True)
 class FadingMemory:
-    """A memory as it reads now and then; `marked_then` has marks for what has blurred, in any soul."""
+    """A memory, with how much it matters by now, as it reads now and then; `marked_then` has marks for what has
+    blurred, in any soul.
+    """
 
     memory: Memory
     now: ReadText
@@ -106,8 +108,6 @@ def fading_memories(
     then = read_texts(mind, memories, turn, ahead=horizon.turns, dial=dial)
     weigh = mind.line_kinds.weighed
     return [
-        FadingMemory(
-            memory, a, b, read_of(weigh(memory), b.faded).text, memory.id in leaving
-        )
-        for memory, a, b in zip(memories, now, then, strict=True)
+        FadingMemory(memory, a, b, read_of(memory, b.faded).text, memory.id in leaving)
+        for memory, a, b in zip(map(weigh, memories), now, then, strict=True)
     ]

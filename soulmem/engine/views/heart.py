@@ -23,7 +23,8 @@ from soulmem.engine.views.doubted import is_in_doubt, is_waiting
 from soulmem.engine.views.gapped_texts import label_length
 from soulmem.engine.views.people import episodes_by_concept
 from soulmem.engine.views.read_texts import ReadText, read_texts
-from soulmem.graph.layout import MIDDLE, Point, ring_layout
+from soulmem.engine.views.spots import Spot
+from soulmem.graph.layout import MIDDLE, RINGS, Point, ring_layout
 from soulmem.language.name_tokens import fold
 from soulmem.language.passages import length_of, passages
 from soulmem.language.segmentation import pieces, without_marks
@@ -37,12 +38,15 @@ _SHORT = 16  # characters of a sentence that says little by itself
 _LONG = 200
 _CLEAR = Thresholds().clear
 _ASKED = 0.3  # what a question is worth against a sentence
+_MET = 2  # people who are joined with a spot
 _AGAIN = 0.3  # what a memory is worth of which another line tells
 
 
 @dataclass(frozen=True, slots=True)
 class Bond:
-    """Somebody, or two who were told of together: the concepts of each, and the memories with both."""
+    """Somebody, two who were told of together, or somebody at a spot: names of each that a sentence has, and the
+    memories with both.
+    """
 
     ends: tuple[MemoryId, ...]
     names: tuple[frozenset[MemoryId], ...]
@@ -68,22 +72,20 @@ class HeartLine:
 
 @dataclass(frozen=True, slots=True)
 class Heart:
-    """The people with their places, and the lines. `you` is the one who goes by the player's name."""
+    """The people and spots with their places, and the lines. `you` is the one who goes by the player's name."""
 
     people: Sequence[Person]
     places: Mapping[MemoryId, Point]
     lines: Sequence[HeartLine]
     you: MemoryId | None
+    spots: Sequence[Spot] = ()
 
 
 @compute_only
 def bonds_of(mind: Mind, people: Sequence[Person]) -> list[Bond]:
     """The soul's bonds with each of these people, and those among them that were told of together most often."""
     names = [_concepts(mind, person) for person in people]
-    episodes = episodes_by_concept(mind, sorted(frozenset().union(*names)))
-    accessible = mind.accessible_rows(None, None, lambda _, __: False)
-    found = [list(map(episodes.__getitem__, keys)) for keys in names]
-    met = [rows[accessible[rows]] for rows in map(np.concatenate, found)]
+    met = _met(mind, names)
     rows = np.unique(np.concatenate([np.zeros(0, np.int64), *met]))
     is_met = np.asarray([np.isin(rows, own) for own in met], np.float32)
     together = np.triu(is_met @ is_met.T, 1) if people else np.zeros((0, 0))
@@ -91,25 +93,65 @@ def bonds_of(mind: Mind, people: Sequence[Person]) -> list[Bond]:
     pairs = pairs[np.argsort(-together[tuple(pairs.T)], kind="stable")]
     groups = [(place,) for place in range(len(people))]
     groups += [tuple(pair) for pair in pairs[: max(0, _LINES - len(people))].tolist()]
-    return [
-        _bond(mind, people, names, group, rows[is_met[list(group)].all(axis=0)])
-        for group in groups
-    ]
+    out = []
+    for group in groups:
+        ends = [people[place].concept for place in group]
+        both = rows[is_met[list(group)].all(axis=0)]
+        out.append(_bond(mind, ends, [names[place] for place in group], both))
+    return out
+
+
+@compute_only
+def spot_bonds(
+    mind: Mind, people: Sequence[Person], spots: Sequence[Spot]
+) -> list[Bond]:
+    """The bonds of each spot with those who were most often met there, else with the soul alone."""
+    names = [_concepts(mind, person) for person in people]
+    met = _met(mind, names)
+    out = []
+    for spot in spots:
+        there = [np.intersect1d(spot.rows, rows) for rows in met]
+        often = sorted(range(len(people)), key=lambda place: -there[place].size)
+        who = [place for place in often[:_MET] if there[place].size]
+        out += [
+            _bond(mind, [people[p].concept, spot.id], [names[p]], there[p]) for p in who
+        ] or [_bond(mind, [spot.id], [], spot.rows)]
+    return out
+
+
+def _met(mind: Mind, names: Sequence[frozenset[MemoryId]]) -> list[Ints]:
+    """The rows of the episodes that the soul may use with each of those who go by these concepts."""
+    episodes = episodes_by_concept(mind, sorted(frozenset().union(*names)))
+    accessible = mind.accessible_rows(None, None, lambda _, __: False)
+    found = [list(map(episodes.__getitem__, keys)) for keys in names]
+    return [rows[accessible[rows]] for rows in map(np.concatenate, found)]
+
+
+def told_people(people: Sequence[Person], lines: Sequence[HeartLine]) -> list[Person]:
+    """Those of whom a line tells."""
+    told = {line.first for line in lines} | {line.second for line in lines}
+    return [person for person in people if person.concept in told]
 
 
 def mapped(
-    soul: SoulId, people: Sequence[Person], lines: Sequence[HeartLine], you: str
+    soul: SoulId,
+    people: Sequence[Person],
+    lines: Sequence[HeartLine],
+    you: str,
+    spots: Sequence[Spot] = (),
 ) -> Heart:
     """The map of these lines, with whom they reach; `you` is the player's name, or empty."""
-    told = {line.first for line in lines} | {line.second for line in lines}
-    shown = [person for person in people if person.concept in told]
+    shown = told_people(people, lines)
     player = _player(shown, you)
+    reached = {line.second for line in lines}
+    spots = [spot for spot in spots if spot.id in reached]
     around = [person.concept for person in shown if person.concept != player]
+    around = [*around, *(spot.id for spot in spots)][:RINGS]
     rings = ring_layout(around, ((line.first or soul, line.second) for line in lines))
     places = {MemoryId(key): place for key, place in rings.items()}
     if player is not None:
         places[player] = MIDDLE[1]
-    return Heart(shown, places, lines, player)
+    return Heart(shown, places, lines, player, spots)
 
 
 def _player(people: Iterable[Person], you: str) -> MemoryId | None:
@@ -130,9 +172,8 @@ def _concepts(mind: Mind, person: Person) -> frozenset[MemoryId]:
 
 def _bond(
     mind: Mind,
-    people: Sequence[Person],
+    ends: Sequence[MemoryId],
     names: Sequence[frozenset[MemoryId]],
-    group: Sequence[int],
     rows: Ints,
 ) -> Bond:
     columns = mind.columns
@@ -140,8 +181,8 @@ def _bond(
     weighty = rows[np.argsort(-columns.importance[rows], kind="stable")[:_WEIGHTY]]
     read = np.unique(np.concatenate([weighty, rows[:_LATEST]]))
     return Bond(
-        tuple(people[place].concept for place in group),
-        tuple(names[place] for place in group),
+        tuple(ends),
+        tuple(names),
         int(rows.size),
         tuple(mind.ids_at(read.tolist())),
     )
@@ -163,12 +204,15 @@ def read_now(
 
 @compute_only
 def heart_lines(
-    mind: Mind, bonds: Sequence[Bond], texts: Mapping[MemoryId, ReadText]
+    mind: Mind,
+    bonds: Sequence[Bond],
+    texts: Mapping[MemoryId, ReadText],
+    before: Sequence[HeartLine] = (),
 ) -> list[HeartLine]:
-    """A line for each bond of which a memory still tells something."""
+    """A line for each bond of which a memory still tells something, preferably none of the lines `before`."""
     most = max((bond.count for bond in bonds), default=1)
     out: list[HeartLine] = []
-    told_before: set[MemoryId] = set()
+    told_before = {line.memory for line in before}
     # Those of two first: the soul's own have more to choose from
     for bond in reversed(bonds):
         known = [key for key in bond.memories if key in texts]

@@ -25,7 +25,7 @@ from soulmem.engine.views.doubted import is_in_doubt, is_waiting
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.language.kinds.known_lines import KnownLine, likeness
+from soulmem.language.kinds.known_lines import PROMISE, KnownLine, likeness
 from soulmem.language.kinds.line_kinds import lines_of
 from soulmem.language.name_tokens import fold
 from soulmem.language.places import after_place_words
@@ -41,6 +41,7 @@ _SAME = 0.93
 _ANEW = 0.8
 _CORRECTED = 0.4
 _QUESTION = re.compile(r"[?？][^\w]*\Z")
+KEPT, BROKEN = "kept", "broken"  # tags by which the user says how a promise ended
 _BLOCK = 256  # lines that are compared at once
 _NEAR = 512  # earlier lines that each is compared with
 
@@ -55,6 +56,7 @@ class KnownThing:
     speaker      who says it; empty where it is told
     location     where it was said, as the message has it
     until        when a later line said otherwise; `replaced_by` is that line
+    kept         whether a promise was kept, as the user says; None: it is open
     """
 
     id: str
@@ -70,6 +72,8 @@ class KnownThing:
     location: str | None
     until: datetime | None = None
     replaced_by: str | None = None
+    kept: bool | None = None
+    permanent: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +95,12 @@ def quoted_rows(mind: Mind) -> list[int]:
     columns = mind.columns
     rows = rows[accessible[rows] & np.isin(columns.kind[rows], _QUOTED)]
     return [int(row) for row in rows[np.argsort(columns.happened[rows], kind="stable")]]
+
+
+@compute_only
+def unread_count(mind: Mind) -> int:
+    """How many memories were not looked through for such lines yet."""
+    return int(mind.line_kinds.missing(mind.size).size)
 
 
 @compute_only
@@ -166,10 +176,18 @@ def _read(
                 said_at=memory.happened,
                 story_at=span.story if span else None,
                 location=memory.situation.location,
+                kept=_kept(memory) if line.told_as == PROMISE else None,
+                permanent=memory.permanent,
             ),
             line,
             frozenset(mind.tokeniser.tokens(quote)),
         )
+
+
+def _kept(memory: Memory) -> bool | None:
+    if KEPT in memory.tags:
+        return True
+    return False if BROKEN in memory.tags else None
 
 
 def _speaker(memory: Memory) -> str:

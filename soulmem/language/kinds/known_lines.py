@@ -25,12 +25,12 @@ _NO = 0.5  # score from which on it is a question, or says nothing
 _LASTING = KINDS.index("lasting")
 _CHANGES = [KINDS.index(kind) for kind in ("changed", "correction")]
 _NEVER = [KINDS.index(kind) for kind in ("question", "filler")]
-FACT = "fact"
-TOLD_AS = (FACT, "promise", "secret", "gift", "like", "date")
+FACT, PROMISE = "fact", "promise"
+TOLD_AS = (FACT, PROMISE, "secret", "gift", "like", "date")
 _SAID = [KINDS.index(kind) for kind in _PLAIN]
 _WEIGHTS = np.array(list(_PLAIN.values()), np.float32)
 _SPECIAL = [KINDS.index(kind) for kind in TOLD_AS[1:]]
-_BARS = np.array([_PROMISED if k == "promise" else _CLEAR for k in TOLD_AS[1:]])
+_BARS = np.array([_PROMISED if k == PROMISE else _CLEAR for k in TOLD_AS[1:]])
 _HEAD = struct.Struct("<HBB")
 _DIM = 512  # of a kept vector at most; longer ones, such as counts of words, are folded
 _MOST = 127.0  # in a kept vector

@@ -7,7 +7,7 @@ from soulmem.server.responses.common import ResponseBody
 
 
 class FadingMemoryResponse(ResponseBody, frozen=True):
-    """A memory as it reads now, and then if nothing recalls it; `visibility` 0..1.
+    """A memory as it reads now, and then if nothing recalls it; `visibility` and `importance` 0..1.
 
     `reads_then`: as a prompt will tell it; `text_then`: with the mark `xxx(gist)` for each part that has blurred.
     `leaves`: by then it says too little to be kept, and is in the bin.
@@ -15,6 +15,7 @@ class FadingMemoryResponse(ResponseBody, frozen=True):
 
     id: str
     kind: str
+    importance: float
     text: str
     text_then: str
     reads_then: str
@@ -41,6 +42,7 @@ def _memory(fading: FadingMemory) -> FadingMemoryResponse:
     return FadingMemoryResponse(
         id=fading.memory.id,
         kind=fading.memory.kind.value,
+        importance=fading.memory.importance,
         text=fading.now.text,
         text_then=fading.marked_then,
         reads_then=fading.then.text,

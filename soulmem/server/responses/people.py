@@ -49,8 +49,19 @@ class HeartPersonResponse(ResponseBody, frozen=True):
     y: float
 
 
+class HeartSpotResponse(ResponseBody, frozen=True):
+    """A place, or a scene (with `began`), on the map; x, y: 0..1; `name` of a scene: where most of it was."""
+
+    id: str
+    name: str
+    began: datetime | None
+    memories: int
+    x: float
+    y: float
+
+
 class HeartLineResponse(ResponseBody, frozen=True):
-    """What happened between two people: a sentence of a memory as it reads now.
+    """What happened between two people, or at a spot: a sentence of a memory as it reads now.
 
     `first` is null for the soul. `weight`, 0..1: how often they were met, on a log scale against whom the soul met
     most. `clear`, 0..1: the memory's visibility.
@@ -74,6 +85,7 @@ class HeartResponse(ResponseBody, frozen=True):
     lines: list[HeartLineResponse]
     middle: list[tuple[float, float]]
     you: str | None
+    spots: list[HeartSpotResponse]
 
 
 class KnownThingResponse(ResponseBody, frozen=True):
@@ -81,7 +93,8 @@ class KnownThingResponse(ResponseBody, frozen=True):
 
     `kind` is fact, promise, secret, gift, like or date; `about` the name of the one it tells of, with its
     `concept` where the soul knows it as one; `speaker` who says it, null where it is told; `location` where that
-    was. A line that a later one says otherwise has `until`, and `replaced_by`, the id of the later.
+    was. A line that a later one says otherwise has `until`, and `replaced_by`, the id of the later. `kept` is
+    whether a promise was kept: its memory has the tag `kept` or `broken`; null where it is open.
     """
 
     id: str
@@ -98,13 +111,20 @@ class KnownThingResponse(ResponseBody, frozen=True):
     location: str | None
     until: datetime | None
     replaced_by: str | None
+    kept: bool | None
+    permanent: bool
 
 
 class KnownResponse(ResponseBody, frozen=True):
-    """A page of what a soul knows of people, the latest first; `cursor` is null on the last page."""
+    """A page of what a soul knows of people, the latest first; `cursor` is null on the last page.
+
+    `unread` counts memories that were not looked through for such lines yet: 0 where no more will come of what was
+    said.
+    """
 
     known: list[KnownThingResponse]
     cursor: str | None
+    unread: int
 
 
 class SplitResponse(ResponseBody, frozen=True):
@@ -142,12 +162,20 @@ def heart_response(heart: Heart) -> HeartResponse:
         )
         for line in heart.lines
     ]
-    return HeartResponse(people, lines, list(MIDDLE), heart.you)
+    spots = [
+        HeartSpotResponse(
+            spot.id, spot.name, spot.began, int(spot.rows.size), *heart.places[spot.id]
+        )
+        for spot in heart.spots
+    ]
+    return HeartResponse(people, lines, list(MIDDLE), heart.you, spots)
 
 
 def known_response(page: KnownPage) -> KnownResponse:
     """A page of what a soul knows of people."""
-    return KnownResponse(known=list(map(_known, page.things)), cursor=page.cursor)
+    return KnownResponse(
+        known=list(map(_known, page.things)), cursor=page.cursor, unread=page.unread
+    )
 
 
 def _known(thing: KnownThing) -> KnownThingResponse:
@@ -166,6 +194,8 @@ def _known(thing: KnownThing) -> KnownThingResponse:
         location=thing.location,
         until=thing.until,
         replaced_by=thing.replaced_by,
+        kept=thing.kept,
+        permanent=thing.permanent,
     )
 
 

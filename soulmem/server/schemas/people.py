@@ -18,10 +18,11 @@ class PeopleQuery(Query, frozen=True):
 
 
 class HeartQuery(Query, frozen=True):
-    """Selects the soul whose heart is mapped; `you`: the player's name."""
+    """Selects the soul whose heart is mapped; `you`: the player's name; `spots`: also places and scenes."""
 
     soul: Id
     you: Name | None = None
+    spots: bool = False
 
 
 class KnownQuery(Query, frozen=True):

@@ -83,3 +83,26 @@ async def test_nobody_met_is_an_empty_map(stage: Stage) -> None:
     await stage.sync("a", told(["Good night."]))
     heart = await heart_of(stage)
     assert (list(heart.people), list(heart.lines), heart.you) == ([], [], None)
+
+
+async def test_places_and_scenes_stand_round_about_on_request(stage: Stage) -> None:
+    told_there = [
+        "We met Kaelith in Tarnmouth.",
+        "Kaelith wept in Tarnmouth that night.",
+        "I sold the mare in Tarnmouth.",
+    ]
+    await stage.sync("a", told([*TEXTS, *told_there]))
+    await stage.sync("b", told([f"{text} Again." for text in TEXTS]))
+    plain = await heart_of(stage)
+    heart = await stage.engine.overviews.heart(ME, SoulId("s1"), "", with_spots=True)
+    places = [spot.name for spot in heart.spots if spot.began is None]
+    assert places == ["Tarnmouth"]
+    assert sum(spot.began is not None for spot in heart.spots) >= 1
+    assert plain.lines == heart.lines[: len(plain.lines)]
+    ends = {line.second for line in heart.lines[len(plain.lines) :]}
+    assert ends == {spot.id for spot in heart.spots}
+    assert set(heart.places) > {spot.id for spot in heart.spots}
+    names = {person.concept: person.name for person in heart.people}
+    met = [line for line in heart.lines if line.second == "place tarnmouth"]
+    assert [names[line.first] for line in met if line.first] == ["Kaelith"]
+    assert all("Tarnmouth" in line.text for line in met)

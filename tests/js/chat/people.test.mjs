@@ -3,10 +3,17 @@ import { test } from 'node:test';
 import { createPeople } from '../../../extension_js/src/chat/people.js';
 import { fakeTavern, settle } from '../tavern.mjs';
 
+/** What a card does not say: the sidecar's default. */
+const UNSET = Object.fromEntries(
+    [
+        ...['fades', 'knows_it_forgets', 'decay', 'push', 'weights', 'rewords', 'clock', 'budget_tokens', 'max_items'],
+        ...['remember_hidden', 'masks', 'digest', 'whole_messages', 'headers', 'sections_off'],
+    ].map(key => [key, null]),
+);
+
 /** @param {Parameters<typeof fakeTavern>[0]} [about] */
 function scene(about) {
     const { tavern, host } = fakeTavern(about);
-    const world = { minor: 0 };
     const asked = /** @type {[string, string, any][]} */ ([]);
     const bin = /** @type {{id: string, name: string}[]} */ ([]);
     const people = createPeople(
@@ -18,9 +25,8 @@ function scene(about) {
             if (method === 'DELETE')
                 bin.push({ id: path.slice(7, path.indexOf('?')), name: 'Mira' });
         },
-        () => world.minor,
     );
-    return { tavern, people, asked, bin, world };
+    return { tavern, people, asked, bin };
 }
 
 test('a character gets a soul once, kept in the card and in our settings', async () => {
@@ -76,7 +82,7 @@ test('the sidecar is told once, and again when something changed', async () => {
                 { name: 'Mira', aliases: [] },
                 { name: 'Alice', aliases: [] },
             ],
-            config: { forgetting: 1, scope: 'character' },
+            config: { ...UNSET, forgetting: 1, restraint: 1, scope: 'character' },
         },
     ]);
     tavern.settings.scope = 'chat';
@@ -93,26 +99,23 @@ test("the card's settings win over the general ones, and what is undefined is no
     await people.configure(mira, { forgetting: 0, scope: undefined, enabled: undefined });
     assert.deepEqual(tavern.characters['mira.png'].field.config, { forgetting: 0 });
     await people.push(await people.inChat());
-    assert.deepEqual(asked[0][2].config, { forgetting: 0, scope: 'character' });
+    const { forgetting, scope, fades } = asked[0][2].config;
+    assert.deepEqual([forgetting, scope, fades], [0, 'character', null]);
 });
 
-test('how readily a character recalls goes to a sidecar that knows of it', async () => {
-    const { tavern, people, asked, world } = scene();
+test('how readily a character recalls goes to the sidecar', async () => {
+    const { tavern, people, asked } = scene();
     tavern.settings.restraint = 0.5;
-    await people.push(await people.inChat());
-    assert.equal('restraint' in asked[0][2].config, false);
-    world.minor = 1;
     const [mira] = await people.inChat();
     await people.push([mira]);
-    assert.equal(asked[1][2].config.restraint, 0.5);
+    assert.equal(asked[0][2].config.restraint, 0.5);
     await people.configure(mira, { restraint: 2 });
     await people.push(await people.inChat());
-    assert.equal(asked[2][2].config.restraint, 2);
+    assert.equal(asked[1][2].config.restraint, 2);
 });
 
-test('how a character forgets goes to a sidecar that knows of it, and unset is its default', async () => {
-    const { people, asked, world } = scene();
-    world.minor = 1;
+test('how a character forgets goes to the sidecar, and unset is its default', async () => {
+    const { people, asked } = scene();
     const [mira] = await people.inChat();
     await people.push([mira]);
     const { fades, knows_it_forgets: knows, decay, push, weights } = asked[0][2].config;
@@ -200,7 +203,7 @@ test("a forgotten character stays so in its card, and comes back by the user's w
 });
 
 test('what few change goes to the sidecar as well, and unset is its default', async () => {
-    const { people, asked, world } = scene();
+    const { people, asked } = scene();
     const unset = { clock: null, budget_tokens: null, max_items: null, remember_hidden: null, whole_messages: null, digest: null };
     const own = {
         clock: /** @type {const} */ ('story'),
@@ -211,7 +214,6 @@ test('what few change goes to the sidecar as well, and unset is its default', as
         digest: { hour: 4, periods: ['hour', 'day'] },
     };
     const sent = () => Object.fromEntries(Object.keys(own).map(key => [key, asked.at(-1)?.[2].config[key]]));
-    world.minor = 2;
     const [mira] = await people.inChat();
     await people.push([mira]);
     assert.deepEqual(sent(), unset);
@@ -221,7 +223,4 @@ test('what few change goes to the sidecar as well, and unset is its default', as
     await people.configure(mira, {});
     await people.push(await people.inChat());
     assert.deepEqual(sent(), unset);
-    world.minor = 1;
-    await people.push(await people.inChat());
-    assert.deepEqual(sent(), { ...unset, digest: undefined, whole_messages: undefined }, 'an older one does not know it');
 });

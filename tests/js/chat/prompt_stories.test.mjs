@@ -51,7 +51,7 @@ function reader(scripts, run) {
     const context = { extensionSettings: {}, characters: [], substituteParams: String };
     const access = createRegexAccess(() => context, async () => engine);
     const guard = createRegexGuard({ open: fakeWorker, limit: 20, start: 20 });
-    const parts = { host: access, wanted: () => true, failed: () => failures++, guard };
+    const parts = { host: access, failed: () => failures++, guard };
     return { stories: createPromptStories(parts), failures: () => failures };
 }
 
@@ -138,12 +138,10 @@ test('a regex that throws leaves the message as it is', async () => {
     assert.equal(stories.hasFailed(), true);
 });
 
-test('without a prompt regex, or for a sidecar that knows no stories, nothing is read', async () => {
+test('without a prompt regex nothing is read', async () => {
     for (const scripts of [[], [{ ...HIDE, disabled: true }], [{ ...HIDE, promptOnly: false }]]) {
         const { stories } = reader(scripts, () => assert.fail('was run'));
         await stories.prepare([newMessage('A key.')]);
         assert.equal(stories.of(newMessage('A key.')), null);
     }
-    const host = { promptRegexes: async () => assert.fail('was asked') };
-    await createPromptStories({ host, wanted: () => false }).prepare([newMessage('A key.')]);
 });

@@ -26,15 +26,18 @@ async function chipScene(settings = {}) {
         until: null,
         ...about,
     });
-    /** A reply came, and the sidecar knows these. @param {object[]} known */
-    async function replied(known) {
-        replies[`GET /souls/${soul}/known`] = { known, cursor: null };
+    /** A reply came, and the sidecar knows these. @param {object[]} known @param {number} [unread] */
+    async function replied(known, unread = 0) {
+        replies[`GET /souls/${soul}/known`] = { known, cursor: null, unread };
         await happen('MESSAGE_RECEIVED', tavern.chat.length - 1, 'normal');
-        await pass(5000);
+        await look();
+    }
+    async function look() {
+        await pass(30_000);
         page.drawFrames();
     }
     const chips = () => page.body.querySelectorAll('.soulmem_will');
-    return { ...scene, thing, replied, chips };
+    return { ...scene, thing, replied, look, chips };
 }
 
 test('what was worth keeping is told quietly under its message, once', async () => {
@@ -54,6 +57,26 @@ test('small talk, what ended, and what an older message told bring none', async 
     await replied([]);
     await replied([thing(0, { until: '2026-01-05T00:00:00Z' }), thing(1, { slot: 'elsewhere' })]);
     assert.deepEqual(chips(), []);
+});
+
+test('a chip comes once the lines are judged, and nothing is asked after that', async () => {
+    const { thing, replied, look, chips, take, replies, soul } = await chipScene();
+    await replied([], 3);
+    assert.deepEqual(chips(), []);
+    replies[`GET /souls/${soul}/known`] = { known: [thing(0)], cursor: null, unread: 0 };
+    await look();
+    assert.equal(chips().length, 1);
+    const asked = take(`GET /souls/${soul}/known`).length;
+    for (let i = 0; i < 9; i++) await look();
+    assert.equal(take(`GET /souls/${soul}/known`).length, 0);
+    assert.ok(asked >= 2);
+});
+
+test('while lines are not judged the looks come to an end', async () => {
+    const { replied, look, take, soul } = await chipScene();
+    await replied([], 3);
+    for (let i = 0; i < 20; i++) await look();
+    assert.ok(take(`GET /souls/${soul}/known`).length <= 8);
 });
 
 test('at most one in five messages has one, and a promise comes before a fact', async () => {
@@ -93,7 +116,8 @@ test('its pin keeps for ever, and its undo has the message forgotten', async () 
 
 /** A memory that will be gone soon. @param {object} [about] */
 const fading = about => ({
-    ...{ id: 'n1', kind: 'episode', text: 'A blue door.', reads_then: 'xxx', visibility: 0.5, visibility_then: 0.1 },
+    ...{ id: 'n1', kind: 'episode', importance: 0.5, text: 'A blue door.', reads_then: 'xxx' },
+    ...{ visibility: 0.5, visibility_then: 0.1 },
     ...about,
 });
 
@@ -101,7 +125,10 @@ test('what is about to be forgotten is asked about once a day, and can be kept',
     const { replied, chips, page, take, replies, app, soul, tavern } = await chipScene();
     tavern.chat.pop();
     const pageOf = (/** @type {object[]} */ memories) => ({ memories, cursor: null });
-    replies['GET /fading'] = pageOf([fading({ id: 'n0', visibility: 0.1 }), fading({})]);
+    replies['GET /fading'] = pageOf([
+        ...[fading({ id: 'n0', visibility: 0.1 }), fading({ id: 'n2', importance: 0.2 })],
+        ...[fading({ id: 'n3', importance: 0.4 }), fading({})],
+    ]);
     replies['GET /memories/n1'] = note({ revision: 2 });
     await replied([]);
     assert.match(chips()[0].textContent, /Mira is about to forget: “A blue door.”. Keep it\?/);

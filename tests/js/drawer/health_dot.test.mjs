@@ -19,7 +19,7 @@ async function dotOnPage() {
     const page = newPage(PAGE);
     const scene = fakeApp();
     await scene.app.link.check();
-    mountHealthDot(scene.app, say);
+    mountHealthDot(scene.app, say, Promise.resolve());
     return { ...scene, page, dot: page.get('#soulmem_dot') };
 }
 

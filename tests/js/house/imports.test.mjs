@@ -18,6 +18,7 @@ const FLOORS = [
     ['controls'],
     ['drawer'],
     ['app.js', 'commands.js', 'hooks.js'],
+    ['controls.js'],
     ['start.js'],
 ];
 const STATEMENT = /^(?:import|export)\b[^;'"]*?['"](\.[^'"]+)['"]/gm;
@@ -71,9 +72,9 @@ test('no modules import each other in a circle', () => {
     for (const name of imports.keys()) walk(name, []);
 });
 
-test('only start.js imports from app.js and commands.js', () => {
+test('only the two entries import from app.js and commands.js', () => {
     for (const [name, imported] of imports) {
-        if (name === 'start.js') continue;
+        if (name === 'start.js' || name === 'controls.js') continue;
         for (const other of imported) assert.ok(!FLOORS[7].includes(other), `${name} -> ${other}`);
     }
 });
@@ -89,6 +90,8 @@ test('SillyTavern waits for the entry alone, and the window is loaded when it is
         for (const other of imports.get(name) ?? []) load(other);
     }
     load('start.js');
+    assert.deepEqual([...loaded].filter(name => /^(?:pages|controls)\//.test(name)), []);
+    load('controls.js');
     const pages = [...loaded].filter(name => /^pages\/\w+_page\.js$/.test(name));
     assert.deepEqual(pages, []);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createProbe, judge } from '../../../extension_js/src/link/connection.js';
+import { API, createProbe, judge } from '../../../extension_js/src/link/connection.js';
 import { ENGLISH } from '../texts.mjs';
 
 /** @typedef {import('../../../extension_js/src/link/connection.js').Circumstances} Circumstances */
@@ -10,7 +10,7 @@ import { ENGLISH } from '../texts.mjs';
 const WELL = {
     status: 'ok',
     version: '0.1.0',
-    api: { major: 1, minor: 4 },
+    api: { ...API, minor: API.minor + 1 },
     embedder: { state: 'ok', model: 'e5', dim: 384, fallback: false },
     notes: [],
 };
@@ -145,17 +145,17 @@ for (const [
     ],
     [
         'older sidecar',
-        { direct: { health: { ...WELL, api: { major: 0, minor: 9 } } } },
+        { direct: { health: { ...WELL, api: { ...API, minor: API.minor - 1 } } } },
         'degraded',
         'sidecar_old',
-        'direct',
+        null,
     ],
     [
         'newer sidecar',
         { direct: { health: { ...WELL, api: { major: 2, minor: 0 } } } },
         'degraded',
         'sidecar_new',
-        'direct',
+        null,
     ],
     [
         'a store that cannot be written',

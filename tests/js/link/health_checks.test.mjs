@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checklist, stepText } from '../../../extension_js/src/link/health_checks.js';
-import { judge } from '../../../extension_js/src/link/connection.js';
+import { API, judge } from '../../../extension_js/src/link/connection.js';
 import { say } from '../texts.mjs';
 
 /** @typedef {import('../../../extension_js/src/base/types.js').Health} Health */
@@ -10,7 +10,7 @@ const KEEPER = { chat: 'c1', reading: null, error: null, quarantine: null };
 const WELL = /** @type {Health} */ ({
     status: 'ok',
     version: '1',
-    api: { major: 1, minor: 0 },
+    api: API,
     store: { state: 'ok', detail: '' },
     embedder: { state: 'ok', model: '/models/e5', dim: 384, fallback: false },
     llm: { state: 'off', model: null },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 import { ApiError } from '../../../extension_js/src/link/api.js';
+import { API } from '../../../extension_js/src/link/connection.js';
 import { checklist, stepText } from '../../../extension_js/src/link/health_checks.js';
 import { createLink } from '../../../extension_js/src/link/link.js';
 import { say } from '../texts.mjs';
@@ -8,7 +9,7 @@ import { say } from '../texts.mjs';
 const WELL = {
     status: 'ok',
     version: '0.1.0',
-    api: { major: 1, minor: 0 },
+    api: API,
     store: { state: 'ok' },
     embedder: { state: 'ok', model: 'e5', dim: 384, fallback: false },
     pending: 0,

@@ -46,7 +46,7 @@ test('each request goes to its route of the contract', async () => {
         'a decided request waits for nobody',
     );
     assert.deepEqual(asked.slice(0, 8), [
-        ['GET', '/memories?soul=s1&state=bin&limit=30&cursor=next', undefined],
+        ['GET', '/memories?soul=s1&state=bin&limit=30&cursor=next&reads=true', undefined],
         ['PATCH', '/memories/m1', { locked: true, revision: 4 }],
         ['DELETE', '/memories/m1', undefined],
         ['DELETE', '/memories/m1?confirm=permanent', undefined],

@@ -11,6 +11,7 @@ const row = about => ({
     text: 'Al: Kaelith hid a key.',
     reads_then: 'Al: xxx(a deed).',
     visibility: 0.9,
+    importance: 0.2,
     visibility_then: 0.4,
     leaves: false,
     ...about,

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import '../../../extension_js/src/pages/heart/heart_page.js';
 import { rowsOf } from '../../../extension_js/src/pages/heart/heart_picture.js';
 import '../../../extension_js/src/pages/people_page.js';
+import { settle } from '../tavern.mjs';
 import { memoryWindow } from './window.mjs';
 
 const person = (/** @type {string} */ concept, /** @type {string} */ name, /** @type {string[]} */ aliases = []) => ({
@@ -73,6 +74,28 @@ test('somebody who is pressed has the lines below, and opens in the list', async
     assert.equal(below.length, 2);
     await page.get('.soulmem_heart_open').click();
     assert.equal(page.get('.soulmem_column_detail h3').textContent, 'Odile');
+});
+
+test('places and scenes come by a switch, in the picture and in the list', async () => {
+    const { all, page, replies, take, texts } = await heartScene();
+    const spot = { memories: 3, x: 0.1, y: 0.1 };
+    replies['GET /heart'] = {
+        ...HEART,
+        spots: [
+            { ...spot, id: 'place pier', name: 'Pier', began: null },
+            { ...spot, id: 'scene m1', name: '', began: '2026-01-02T00:00:00Z' },
+        ],
+        lines: [...HEART.lines, line('p1', 'place pier', 'Bela fell in.'), line(null, 'scene m1', 'It rained.')],
+    };
+    take('GET /heart');
+    await page.get('#soulmem_heart_spots').click();
+    await settle();
+    assert.equal(take('GET /heart')[0].query.get('spots'), 'true');
+    const shapes = all('[data-spot]').map(one => [one.getAttribute('data-spot'), one.getAttribute('aria-label')]);
+    assert.deepEqual(shapes, [['place', 'Pier'], ['scene', '2 Jan']]);
+    assert.ok(texts('.soulmem_heart_list .soulmem_item').some(text => text.includes('Bela – Pier')));
+    assert.ok(texts('.soulmem_hint').some(text => text.includes('cards are scenes')));
+    assert.equal(page.get('#soulmem_heart_spots').getAttribute('aria-pressed'), 'true');
 });
 
 test('without anybody the page says what will stand here', async () => {

@@ -16,6 +16,7 @@ const FADES = {
     kind: 'episode',
     text: 'The soup was cold.',
     reads_then: 'xxx',
+    importance: 0.2,
     visibility: 0.9,
     visibility_then: 0.1,
     leaves: false,
@@ -45,7 +46,13 @@ async function herScene(about) {
         },
     });
     await scene.openPage('her');
-    return scene;
+    await settle();
+    /** @param {string} page */
+    async function open(page) {
+        await scene.open(page);
+        await settle();
+    }
+    return { ...scene, open };
 }
 
 test('what the character holds is counted, and each count is a door', async () => {
@@ -69,12 +76,40 @@ test('the latest feeling and what fades next are told', async () => {
 });
 
 test('what is known of the player stands there as it was said', async () => {
-    const { texts, take } = await herScene();
+    const { open, texts, take, replies } = await herScene();
+    replies['GET /souls/s1/known'] = { known: THINGS, cursor: null };
+    await open('her');
     const [asked] = take('GET /souls/s1/known');
     assert.equal(asked.query.get('about'), 'Alice');
     const [quote] = texts('#soulmem_her_knows [data-thing]');
-    assert.ok(quote?.includes('“I will mend the roof.”'));
-    assert.ok(quote?.includes(say('known_promise')));
+    assert.ok(quote?.includes('“I cannot swim.”'));
+    assert.ok(quote?.includes(say('known_fact')));
+});
+
+test('promises stand apart by how they ended, which the player says', async () => {
+    const promise = (/** @type {string} */ id, /** @type {object} */ about) => ({ ...KNOWN, id, quote: id, ...about });
+    const over = { until: '2026-01-05T00:00:00Z' };
+    const { open, page, texts, take, replies } = await herScene();
+    const answer = [promise('open', {}), promise('kept', { kept: true, ...over }), promise('ended', over)];
+    replies['GET /souls/s1/known'] = (/** @type {{query: URLSearchParams}} */ { query }) => ({
+        known: query.get('kind') === 'promise' ? answer : [],
+        cursor: null,
+    });
+    replies['GET /memories/m7'] = { id: 'm7', tags: ['roof', 'broken'], revision: 3 };
+    await open('her');
+    assert.equal(texts('#soulmem_her_promises h4')[0], say('promises_open', { n: 1 }));
+    const [first, second, third] = texts('[data-promises]');
+    assert.ok(first.includes('“open”') && second.includes('“kept”') && third.includes('“ended”'));
+    assert.equal(page.body.querySelectorAll('.soulmem_promise_reopen').length, 1);
+    await page.get('.soulmem_promise_kept').click();
+    await settle();
+    assert.deepEqual(take('PATCH /memories/m7')[0].body, { tags: ['roof', 'kept'], revision: 3 });
+});
+
+test('its portrait and yours stand at the head', async () => {
+    const { page } = await herScene();
+    const pictures = page.body.querySelectorAll('.soulmem_her_head .soulmem_portrait');
+    assert.deepEqual(pictures.map(one => one.getAttribute('src')), ['/thumbnail?file=mira.png']);
 });
 
 test('without memories the page says what will stand there and what brings it', async () => {
@@ -96,7 +131,8 @@ test('how much comes up is chosen by a word and saved in the card', async () => 
     assert.equal(tavern.characters['mira.png'].field.config.restraint, 2);
 });
 
-/** Things that are known, of two kinds and one of them past. */
+const LIKES = { ...KNOWN, id: 'm10l0', kind: 'like', quote: 'I love plums.', memory: 'm10' };
+/** Things that are known, of three kinds and one of them past. */
 const THINGS = [
     KNOWN,
     { ...KNOWN, id: 'm8l0', kind: 'fact', quote: 'I cannot swim.', memory: 'm8' },
@@ -117,13 +153,13 @@ test('one sentence tells how the two stand: what is past is not counted', async 
 
 test('what is known is shown by kind, and asked for by kind', async () => {
     const { open, page, take, texts, replies } = await herScene();
-    replies['GET /souls/s1/known'] = { known: THINGS, cursor: null };
+    replies['GET /souls/s1/known'] = { known: [...THINGS, LIKES], cursor: null };
     await open('her');
-    assert.deepEqual(texts('[data-told]'), ['everything', 'promised 1', 'known 2']);
+    assert.deepEqual(texts('[data-told]'), ['everything', 'known 2', 'likes 1']);
     take('GET /souls/s1/known');
     await page.body.querySelectorAll('[data-told]')[1]?.click();
     await settle();
-    assert.deepEqual(take('GET /souls/s1/known').map(({ query }) => query.get('kind')), ['promise']);
+    assert.deepEqual(take('GET /souls/s1/known').map(({ query }) => query.get('kind')), ['fact']);
 });
 
 test('a thing that is known is pinned, let go of again, and corrected', async () => {

@@ -11,7 +11,6 @@ const waited = world =>
 
 test('the chat and the question go to the sidecar in one request', async () => {
     const { tavern, world, sidecar, generate, injected, chatSync } = scene();
-    world.minor = 1;
     await generate();
     assert.deepEqual(waited(world), ['/chats/ID/recall']);
     assert.equal(injected(), '[Earlier]\n- the key is under the step\n- the cake');
@@ -26,10 +25,9 @@ test('the chat and the question go to the sidecar in one request', async () => {
     assert.deepEqual(waited(world), ['/recall'], 'the sidecar has the chat already');
 });
 
-test('a sidecar that does not know the request gets two', async () => {
+test('a sidecar that does not have the chat gets two requests', async () => {
     const { world, generate, injected } = scene();
-    world.minor = 1;
-    world.isOld = true;
+    world.isForgetful = true;
     await generate();
     assert.deepEqual(waited(world), ['/chats/ID/recall', '/chats/ID', '/recall']);
     assert.match(injected(), /the key/);
@@ -37,7 +35,6 @@ test('a sidecar that does not know the request gets two', async () => {
 
 test('where messages vanished at once the sidecar is asked by the last one', async () => {
     const { tavern, world, generate, chatSync } = scene({ chat: talk(40) });
-    world.minor = 1;
     await chatSync.syncNow();
     tavern.chat.splice(2, 30);
     world.requests.length = 0;
@@ -49,7 +46,6 @@ test('where messages vanished at once the sidecar is asked by the last one', asy
 /** A scene in which one reply was made, and Send was pressed for the next. */
 async function pressedSend() {
     const parts = scene();
-    parts.world.minor = 1;
     await parts.generate();
     parts.world.requests.length = parts.world.asked.length = 0;
     parts.recaller.generationStarted('normal');
@@ -136,7 +132,6 @@ for (const [what, prepare, type] of /** @type {[string, (tavern: any) => void, s
 ])) {
     test(`nothing is recalled ahead ${what}`, async () => {
         const { tavern, world, recaller, generate } = scene();
-        world.minor = 1;
         await generate();
         const asked = world.asked.length;
         prepare(tavern);

@@ -18,6 +18,8 @@ test('what the sidecar recalls goes into the prompt, whole and by its slot', asy
         'budget_tokens',
         'chat',
         'context_from',
+        'context_texts',
+        'language',
         'max_items',
         'query',
         'slot',
@@ -323,37 +325,29 @@ test("SillyTavern's words for a generation are the contract's", () => {
     );
 });
 
-test('what stands in the prompt beside the chat is sent along, to a sidecar that knows of it', async () => {
+test('what stands in the prompt beside the chat is sent along', async () => {
     const { tavern, world, generate, recaller } = scene({
         chat: [newMessage('*Rain.* Who is there?'), ...talk(6)],
     });
     tavern.card = ['Mira keeps a light.', '', 'Mira keeps a light.', 'Alice is a thief.'];
     await generate();
-    assert.equal(
-        'context_texts' in world.asked[0],
-        false,
-        'an older sidecar refuses what it does not know',
-    );
-    world.minor = 1;
-    await generate();
-    assert.deepEqual(world.asked[1].context_texts, [
+    assert.deepEqual(world.asked[0].context_texts, [
         'Mira keeps a light.',
         'Alice is a thief.',
         '*Rain.* Who is there?',
     ]);
     recaller.loreActivated([{ content: '{{user}} owes the miller nine crowns.' }]);
     await generate();
-    assert.equal(world.asked[2].context_texts.at(-1), 'Alice owes the miller nine crowns.');
+    assert.equal(world.asked[1].context_texts.at(-1), 'Alice owes the miller nine crowns.');
     tavern.card = [...Array(80).keys()].map(number => `${number}`).concat('x'.repeat(300_000));
     await generate();
-    assert.equal(world.asked[3].context_texts.length, 64);
+    assert.equal(world.asked[2].context_texts.length, 64);
 });
 
 test('a greeting that has left the context is a memory like others', async () => {
     const { tavern, world, generate, recaller } = scene({
         chat: [newMessage('*Rain.* Who is there?'), ...talk(60)],
     });
-    world.minor = 1;
     await generate();
     tavern.metadata.lastInContextMessageId = 20;
     recaller.promptMade();

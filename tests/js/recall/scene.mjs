@@ -53,11 +53,10 @@ export function scene(about = { chat: talk(9) }) {
     const sidecar = fakeSidecar();
     const world = {
         ready: true,
-        minor: 0,
         recall: async (/** @type {any} */ _body, /** @type {AbortSignal} */ _signal) =>
             answer(['the key is under the step', 'the cake']),
         put: sidecar.put,
-        isOld: false, // without the request that does both
+        isForgetful: false, // without the chat
         asked: /** @type {any[]} */ ([]),
         requests: /** @type {string[]} */ ([]),
         reports: /** @type {unknown[]} */ ([]),
@@ -70,7 +69,7 @@ export function scene(about = { chat: talk(9) }) {
     ) => {
         world.requests.push(path.replace(/^\/chats\/[^/]+/, '/chats/ID'));
         if (path.endsWith('/recall') && path !== '/recall') {
-            if (world.isOld) throw new ApiError('no such path', { kind: 'http', status: 404 });
+            if (world.isForgetful) throw new ApiError('no such chat', { kind: 'http', status: 404 });
             const chat = path.split('/')[2];
             const sync = await world.put(chat, body.sync, options.signal);
             if (!sync.applied) return { sync, recall: null };
@@ -97,7 +96,6 @@ export function scene(about = { chat: talk(9) }) {
         settings: () => tavern.settings,
         ready: async () => world.ready,
         report: error => world.reports.push(error),
-        minor: () => world.minor,
     });
     const generate = (/** @type {unknown} */ type = 'normal', size = 8000) =>
         recaller.intercept([], size, () => assert.fail('never abort a generation'), type);

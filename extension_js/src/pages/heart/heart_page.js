@@ -4,7 +4,7 @@ import { button, el } from '../../base/dom.js';
 import { fileNameOf } from '../../base/file_name.js';
 import { clarityOf, readingNodes } from '../../widgets/faded_text.js';
 import { pressRow } from '../../widgets/press_row.js';
-import { avatarOf } from '../../widgets/soul_avatar.js';
+import { portraitNamed, portraitOf } from '../../widgets/soul_avatar.js';
 import { lastReplyRecord } from '../recalled_view.js';
 import { imageOf } from './heart_image.js';
 import { HER, YOU, heartPicture } from './heart_picture.js';
@@ -16,7 +16,8 @@ import { HER, YOU, heartPicture } from './heart_picture.js';
 /** What the sidecar says; `first` null for the character
  * @typedef {{people: {concept: string, name: string, aliases: string[], episodes: number, x: number, y: number}[],
  *   lines: {first: string | null, second: string, text: string, memory: string, weight: number, clear: number}[],
- *   middle: [number, number][], you: string | null}} Heart */
+ *   middle: [number, number][], you: string | null,
+ *   spots?: {id: string, name: string, began: string | null, memories: number, x: number, y: number}[]}} Heart */
 
 const NARROW = 600; // px of the page
 const KNOWN = 100; // things known of the player that are looked at
@@ -36,12 +37,11 @@ const isNamed = (text, names) =>
 const weightiest = known => WEIGHTY.flatMap(kind => known.filter(thing => thing.kind === kind))[0];
 
 /** @param {BrowserContext} context @param {Heart} heart @returns {HeartNode[]} the character first, then the player */
-function nodesOf({ app, soul, soulName }, { people, middle, you }) {
-    const avatar = avatarOf(app, soul);
+function nodesOf({ app, soul, soulName }, { people, middle, you, spots = [] }) {
     const player = people.find(({ concept }) => concept === you);
     const persona = app.host.persona();
     const two = [
-        { id: HER, name: soulName(), names: [], concept: null, picture: avatar && app.host.portrait(avatar) },
+        { id: HER, name: soulName(), names: [], concept: null, picture: portraitOf(app, soul) },
         {
             id: YOU,
             name: persona,
@@ -54,11 +54,19 @@ function nodesOf({ app, soul, soulName }, { people, middle, you }) {
         .filter(person => person !== player)
         .map(({ name, aliases, ...person }) => {
             const names = [name, ...aliases];
-            const card = app.host.avatarNamed(names);
-            const picture = card && app.host.portrait(card);
-            return { ...person, id: person.concept, name, names, picture };
+            return { ...person, id: person.concept, name, names, picture: portraitNamed(app, names) };
         });
-    return [...two, ...others];
+    const day = (/** @type {string} */ iso) =>
+        new Date(iso).toLocaleDateString(app.host.locale(), { day: 'numeric', month: 'short' });
+    const round = spots.map(({ name, began, memories, ...spot }) => ({
+        ...spot,
+        name: began ? [day(began), name].filter(Boolean).join(' · ') : name,
+        names: began ? [] : [name],
+        concept: null,
+        episodes: memories,
+        spot: /** @type {'scene' | 'place'} */ (began ? 'scene' : 'place'),
+    }));
+    return [...two, ...others, ...round];
 }
 
 /** The lines, gold where the texts, which came to mind for the last reply, tell of them.
@@ -87,11 +95,14 @@ function linesOf(heart, nodes, known, recalled) {
 }
 
 /** @param {BrowserContext} context @param {HTMLElement} page */
-export async function heartPage(context, page) {
+export const heartPage = (context, page) => drawHeart(context, page, false);
+
+/** @param {BrowserContext} context @param {HTMLElement} page @param {boolean} withSpots also places and scenes */
+async function drawHeart(context, page, withSpots) {
     const { say, app, memoryApi, soul } = context;
     const you = app.host.persona();
     const [heart, known, record] = await Promise.all([
-        /** @type {Promise<Heart>} */ (memoryApi.heart(soul, you)),
+        /** @type {Promise<Heart>} */ (memoryApi.heart(soul, you, withSpots)),
         memoryApi.known(soul, { about: you, state: 'now' }, KNOWN, null),
         lastReplyRecord(app).catch(() => null),
     ]);
@@ -100,19 +111,35 @@ export async function heartPage(context, page) {
     const nodes = nodesOf(context, heart);
     const lines = linesOf(heart, nodes, weightiest(known.known), recalled);
     if (!lines.length) {
-        page.append(el('p', { class: 'soulmem_hint', text: say('heart_none') }));
+        page.replaceChildren(el('p', { class: 'soulmem_hint', text: say('heart_none') }));
         return;
     }
     const title = say('heart_title', { who: context.soulName() });
     const panel = el('div', { class: 'soulmem_heart_panel', 'aria-live': 'polite' });
     const picture = heartPicture({ nodes, lines, title, nameOf, choose }, page.clientWidth < NARROW);
     const gold = nodes.slice(1).filter(({ id }) => lines.some(line => line.gold && line.to === id));
-    page.append(
+    const spots = el('button', {
+        id: 'soulmem_heart_spots',
+        type: 'button',
+        class: 'soulmem_chip',
+        'aria-pressed': String(withSpots),
+        text: say('heart_spots'),
+    });
+    spots.addEventListener('click', () =>
+        context.attempt(async () => {
+            await drawHeart(context, page, !withSpots);
+            /** @type {HTMLElement | null} */ (page.querySelector('#soulmem_heart_spots'))?.focus();
+        }),
+    );
+    const hasSpots = nodes.some(({ spot }) => spot);
+    page.replaceChildren(
+        el('div', { class: 'soulmem_row' }, [spots]),
         picture,
         el('p', {
             class: 'soulmem_hint',
             text: [
                 say('heart_hint'),
+                withSpots ? say(hasSpots ? 'heart_spots_hint' : 'heart_spots_none') : '',
                 gold.length ? say('heart_gold', { names: gold.map(({ name }) => name).join(', ') }) : '',
             ].join(' '),
         }),

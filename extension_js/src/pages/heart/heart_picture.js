@@ -5,7 +5,7 @@ import { moveFocus, svg } from '../../widgets/svg.js';
 
 /** Somebody on the map. `picture`: address of the portrait; `open`: where the list has the person
  * @typedef {{id: string, name: string, names: string[], x: number, y: number, picture?: string,
- *   concept: string | null, episodes: number}} HeartNode */
+ *   concept: string | null, episodes: number, spot?: 'place' | 'scene'}} HeartNode `spot`: nobody */
 /** `gold`: of whom the last reply's memories tell
  * @typedef {{from: string, to: string, text: string, memory: string, weight: number, clear: number,
  *   gold: boolean}} HeartLine */
@@ -207,6 +207,16 @@ export function heartPicture({ nodes, lines, title, nameOf, choose }, isNarrow) 
         );
     }
 
+    /** A circle for somebody, a diamond for a place, a card for a scene. @param {HeartNode} node @param {string} style */
+    function outline(node, style) {
+        const { x, y, r } = placeOf(node);
+        if (!node.spot) return svg('circle', { class: style, cx: x, cy: y, r });
+        const [across, down] = node.spot === 'place' ? [0.5, 0.5] : [0.65, 0.45];
+        const turned = node.spot === 'place' ? { transform: `rotate(45 ${x} ${y})` } : {};
+        const size = { x: x - across * r, y: y - down * r, width: 2 * across * r, height: 2 * down * r, rx: 3 };
+        return svg('rect', { class: style, ...size, ...turned });
+    }
+
     /** @param {HeartNode} node */
     function personGroup(node) {
         const { x, y, r } = placeOf(node);
@@ -214,6 +224,7 @@ export function heartPicture({ nodes, lines, title, nameOf, choose }, isNarrow) 
         const about = {
             class: 'soulmem_heart_person',
             'data-node': node.id,
+            'data-spot': node.spot,
             'data-gold': isGold ? 'true' : undefined,
         };
         const face = node.picture
@@ -231,9 +242,9 @@ export function heartPicture({ nodes, lines, title, nameOf, choose }, isNarrow) 
               ]);
         const [short = ''] = rowsOf(node.name, 6 * r, size.letter);
         return pressed(node, { x, y }, node.name, about, [
-            svg('circle', { class: 'soulmem_heart_ground', cx: x, cy: y, r }),
-            face,
-            svg('circle', { class: 'soulmem_heart_ring', cx: x, cy: y, r }),
+            outline(node, 'soulmem_heart_ground'),
+            ...(node.spot ? [] : [face]),
+            outline(node, 'soulmem_heart_ring'),
             svg('text', { x, y: y + r + size.letter + 2, 'font-size': size.letter + 1, 'text-anchor': 'middle' }, [
                 short,
             ]),
