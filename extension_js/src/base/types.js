@@ -122,10 +122,10 @@
  * @property {string} state
  * @property {number} revision
  * @property {Source[]} sources
- * @property {string} [happened] when it took place; an older sidecar sends none
- * @property {number} [strength] 0..1; an older sidecar sends none
+ * @property {string} [happened] when it took place
+ * @property {number} [strength] 0..1
  * @property {string | null} [last_used] when it was recalled last
- * @property {string} [reads_now] with masks for what has blurred; an older sidecar sends none
+ * @property {string} [reads_now] with masks for what has blurred
  * @property {number} [visibility] 0..1
  */
 

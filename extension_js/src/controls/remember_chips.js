@@ -63,7 +63,8 @@ export function mountRememberChips(app, say) {
     /** @param {HTMLElement} row @param {Chip} chip */
     const chipOf = (row, { id, icon, text, tools }) =>
         el('div', { class: 'soulmem_will', role: 'status', data: { thing: id } }, [
-            el('small', {}, [el('i', { class: `fa-solid ${icon}` }), ` ${text}`]),
+            // A quote needs no marks of gestures
+            el('small', {}, [el('i', { class: `fa-solid ${icon}` }), ` ${text.replaceAll('*', '')}`]),
             ...(tools?.(row) ?? []),
         ]);
 

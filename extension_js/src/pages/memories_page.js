@@ -71,7 +71,6 @@ export async function memoriesPage(context, page, memory) {
     withArrowRows(place);
     page.append(columns.columns);
     let searches = 0;
-    let isOld = false; // the sidecar
 
     /** @param {Filter} filter @param {Period} [span] */
     const reader = (filter, span) => async (/** @type {string | null} */ cursor) => {
@@ -112,20 +111,13 @@ export async function memoriesPage(context, page, memory) {
 
     /** @param {Filter} filter @returns {Promise<{days: Density, groups: Density} | null>} how they lie in time */
     async function outline(filter) {
-        if (isOld || !filters.isByTime() || filter.state === 'stale') return null;
+        if (!filters.isByTime() || filter.state === 'stale') return null;
         const by = filters.group();
-        try {
-            const [days, groups] = await Promise.all([
-                memoryApi.density(context.soul, filter, 'day'),
-                by === 'day' ? null : memoryApi.density(context.soul, filter, by),
-            ]);
-            return { days, groups: groups ?? days };
-        } catch (error) {
-            if (/** @type {{code?: string}} */ (error).code !== 'not_found') throw error;
-            isOld = true;
-            filters.hideNew();
-            return null;
-        }
+        const [days, groups] = await Promise.all([
+            memoryApi.density(context.soul, filter, 'day'),
+            by === 'day' ? null : memoryApi.density(context.soul, filter, by),
+        ]);
+        return { days, groups: groups ?? days };
     }
 
     /** @param {Filter} filter @param {{days: Density, groups: Density}} shape */
@@ -167,9 +159,9 @@ export async function memoriesPage(context, page, memory) {
 
     async function list() {
         const own = ++searches;
-        const shape = await outline(filters.value(isOld));
+        const shape = await outline(filters.value());
         if (own !== searches) return; // a later search has begun
-        const filter = filters.value(isOld);
+        const filter = filters.value();
         const isStory = shape !== null && shape.days.periods.length > 0;
         const drawn = isStory ? story(filter, shape) : await flat(filter);
         if (own !== searches) return; // a later search may have answered first
@@ -221,5 +213,5 @@ export async function memoriesPage(context, page, memory) {
     }
     if (memory) await open(memory);
     await list();
-    if (!isOld) void filters.offer().catch(() => undefined);
+    void filters.offer().catch(() => undefined);
 }

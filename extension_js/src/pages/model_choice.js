@@ -100,7 +100,7 @@ export function modelChoice(context, changed) {
         ]),
     ]);
     element.hidden = true;
-    // An older sidecar has nothing to choose
+    // Hidden while it cannot be asked for
     memoryApi.chosenModel().then(
         chosen => {
             element.hidden = false;

@@ -68,24 +68,20 @@ export function createStoryFilters(context) {
     sort.value = 'newest';
     group.value = 'day';
 
-    /** An older sidecar refuses what it does not know. @param {boolean} isOld @returns {Filter} */
-    function value(isOld) {
+    /** @returns {Filter} */
+    function value() {
         const q = search.value.trim();
-        const filter = /** @type {Filter} */ ({
+        return /** @type {Filter} */ ({
             q,
             kind: kind.value === ANY ? '' : kind.value,
             permanent: which.value === 'permanent' ? true : undefined,
             state: which.value === 'stale' ? 'stale' : 'active',
-        });
-        if (isOld) return filter;
-        return {
-            ...filter,
             // A search looks through everything
             texts: kind.value === '' && !q ? true : undefined,
             chat: chat.value,
             about: person.value,
             sort: sort.value === 'newest' ? '' : sort.value,
-        };
+        });
     }
 
     return {
@@ -100,10 +96,6 @@ export function createStoryFilters(context) {
         order: () => sort.value,
         isByTime: () => ['newest', 'oldest'].includes(sort.value) && !search.value.trim(),
         isPlain: () => !search.value.trim() && [kind, which, chat, person].every(field => !field.value),
-        /** Hides what needs a newer sidecar. */
-        hideNew() {
-            for (const field of [sort, group, chat, person]) field.hidden = true;
-        },
         /** Offers the chats and the people; both may take a moment. */
         async offer() {
             const { soul } = context;

@@ -137,7 +137,7 @@ export function embedderCard(context) {
         await memoryApi.embedderOrigin().then(draw, () => undefined);
     }
 
-    // An older sidecar has no such route
+    // Hidden while it cannot be asked for
     memoryApi.embedderOrigin().then(
         origin => {
             draw(origin);

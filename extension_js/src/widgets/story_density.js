@@ -42,10 +42,12 @@ export function densityBar({ say, app }, density, go) {
             n: counts[place],
         });
         slider.setAttribute('aria-valuetext', text);
-        words.textContent = text;
+        return text;
     };
     describe();
-    slider.addEventListener('input', describe);
+    slider.addEventListener('input', () => {
+        words.textContent = describe();
+    });
     slider.addEventListener('change', () => go(start + (Number(slider.value) + 0.5) * width));
     const shown = el('div', { class: 'soulmem_density_bars', 'aria-hidden': true }, bars);
     const element = el('div', { class: 'soulmem_density' }, [shown, slider, words]);

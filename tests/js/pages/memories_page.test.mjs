@@ -141,14 +141,6 @@ test('a memory opens beside the list, and another one only when the user agrees'
     assert.equal(page.get('.soulmem_memory').dataset.memory, 'm3');
 });
 
-test('an older sidecar gets no question that it would refuse', async () => {
-    const { page, take, texts } = await storyScene({ 'GET /density': undefined });
-    const { query } = take('GET /memories')[0];
-    assert.equal(query.has('texts') || query.has('sort'), false);
-    assert.equal(page.get('#soulmem_sort').hidden, true);
-    assert.equal(texts('.soulmem_day').length, 2);
-});
-
 test('digests that cannot be read are a failure that is shown, and tried again', async () => {
     const { page, replies, texts } = await storyScene({
         'GET /memories': (/** @type {any} */ question) => {

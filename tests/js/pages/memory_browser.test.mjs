@@ -144,7 +144,7 @@ test('memories are searched after a pause in typing, and filtered at once', asyn
     const { open, page, take, pass, texts, replies } = await memoryWindow();
     await open();
     const queries = () => take('GET /memories').map(({ query }) => Object.fromEntries(query));
-    assert.deepEqual(queries(), [{ soul: 's1', state: 'active', limit: '30', reads: 'true' }]);
+    assert.deepEqual(queries(), [{ soul: 's1', texts: 'true', state: 'active', limit: '30', reads: 'true' }]);
     replies['GET /memories'] = { memories: [], cursor: null };
     await page.get('#soulmem_search').change(' key ', 'input');
     await settle();
@@ -162,7 +162,6 @@ test('memories are searched after a pause in typing, and filtered at once', asyn
     await page.get('#soulmem_which').change('permanent');
     await settle();
     assert.deepEqual(queries(), [
-        { soul: 's1', kind: 'note', state: 'active', limit: '30', reads: 'true' },
         { soul: 's1', kind: 'note', permanent: 'true', state: 'active', limit: '30', reads: 'true' },
     ]);
     assert.equal(texts('.soulmem_foot')[0], nothing);

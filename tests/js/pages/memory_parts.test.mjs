@@ -108,7 +108,7 @@ test('the gist of a part is changed, the others stay as they are', async () => {
     ]);
 });
 
-test('what is protected, and what an older sidecar sends, has no parts to change', async () => {
+test('what is protected, and what comes without parts, has no parts to change', async () => {
     for (const about of [{ permanent: true }, { locked: true }, { reads_now: undefined }]) {
         const { page } = await memoryOpen(about);
         assert.equal(page.body.querySelector('#soulmem_anchor_forced'), null);

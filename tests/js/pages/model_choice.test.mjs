@@ -67,7 +67,7 @@ test("SillyTavern's connection is chosen with its profile", async () => {
     assert.equal(tavern.settings.llm_profile, 'p2');
 });
 
-test('an older sidecar has nothing to choose', async () => {
+test('where the choice cannot be read there is none', async () => {
     const { page } = await workPage(new Error('no such route'));
     assert.equal(page.get('#soulmem_model_choice').hidden, true);
 });

@@ -74,6 +74,7 @@ export async function memoryWindow({ answers = {}, ...about } = {}) {
             'GET /memories/m1/history': { audit: [entry()], cursor: null },
             'GET /audit': { audit: [], cursor: null },
             'GET /feelings': { stretches: [] },
+            'GET /density': { from: null, to: null, counts: [], periods: [] },
             ...answers,
         },
         characters: { 'mira.png': { name: 'Mira', field: { version: 1, soul: 's1', config: {} } } },

@@ -83,7 +83,7 @@ test('the full model, a missing library and a model without a package have no su
     assert.match(lackTexts({ ...ORIGIN, lack: 'nothing' }, true, say)[0], /quiet moment/);
 });
 
-test('an older sidecar has no card', async () => {
+test('where its origin cannot be read there is no card', async () => {
     const { isHidden } = await workPage(/** @type {any} */ (new Error('no such route')));
     assert.equal(isHidden('#soulmem_embedder'), true);
 });
