@@ -20,7 +20,8 @@ export const { intercept } = app.recaller;
 
 const mounted = /** @type {Promise<void>} */ (new Promise(whenQuiet))
     .then(() => import('./controls.js'))
-    .then(controls => controls.mountControls(app, say));
-Object.assign(globalThis, { soulmem: { ...app.handle, mounted } });
+    .then(controls => controls.mountControls(app, say))
+    .catch(error => console.error('[SoulMem] what is pressed could not be built', error));
+Object.assign(globalThis, { soulmem: app.handle });
 mountHealthDot(app, say, mounted);
 void app.start();

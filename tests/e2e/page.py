@@ -255,7 +255,6 @@ class TavernPage:
         self.tab.wait_for_selector(
             wanted, state="attached", timeout=seconds * 1000 * PATIENCE
         )
-        self.run("() => globalThis.soulmem.mounted")  # what is pressed beside the dot
         return self.tab.get_attribute("#soulmem_dot", "data-step") or ""
 
     def open_drawer(self) -> None:

@@ -53,10 +53,17 @@ export function mountHealthDot(app, say, mounted) {
     document.getElementById('leftSendForm')?.append(dot);
     onPress(dot, () => mounted.then(openDrawer));
 
+    let isWhole = false;
+    void mounted.then(() => {
+        isWhole = true;
+        draw();
+    });
+
     function draw() {
         const link = app.link.state();
         const { reading, syncing } = app.chatSync.state;
-        dot.dataset.state = link.state;
+        // Green says that everything is there to be pressed
+        dot.dataset.state = link.state === 'ok' && !isWhole ? 'starting' : link.state;
         dot.dataset.step = link.step;
         dot.classList.toggle('soulmem_busy', reading !== null && syncing);
         const lines = [

@@ -19,7 +19,10 @@ async function dotOnPage() {
     const page = newPage(PAGE);
     const scene = fakeApp();
     await scene.app.link.check();
-    mountHealthDot(scene.app, say, Promise.resolve());
+    const mounted = Promise.resolve();
+    mountHealthDot(scene.app, say, mounted);
+    assert.notEqual(page.get('#soulmem_dot').dataset.state, 'ok', 'not before all is there');
+    await mounted;
     return { ...scene, page, dot: page.get('#soulmem_dot') };
 }
 
