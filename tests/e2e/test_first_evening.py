@@ -25,7 +25,9 @@ pytestmark = [
 ]
 
 APART = 5  # messages: at most one of so many has a line under it
-WORTH = 0.8
+WORTH = (
+    0.65  # of these lines, as a friend reads them: .74 in English, with the small model
+)
 CHIPS = """() => [...document.querySelectorAll('#chat .mes:has(.soulmem_will)')].map(
     row => [Number(row.getAttribute('mesid')), row.querySelector('.soulmem_will small').textContent.trim()])"""
 
@@ -79,14 +81,34 @@ ENGLISH = Player(
         Evening(
             "Ines",
             _CHATS / "orchard_en.json",
-            (),
+            (
+                *("the night my father drowned", "the bees know where it is"),
+                *("He only bites people in yellow gloves", "painted it himself"),
+                *("burn that", "take the loft", "my brother Lorne", "three bites"),
+                *("lent us sixty crowns", "she takes the lower orchard"),
+                *("apprenticed in Harrow", "lost the thumb", "sister Maud"),
+                *("She left on the mail barge", "not a word", "Not a word"),
+                *("chases its swifts", "selling the colonel", "my grandfather"),
+                *("get it back", "plays dominoes", "Saint Orrin's burned down"),
+                *("married my cousin", "lice", "I miss her", "carry the letter"),
+                *("green ink", "wind it myself", "twenty when it stopped"),
+                "a minute a day",
+            ),
             "Ines, what happened the night your father drowned?",
             "stopped the night my father drowned",
         ),
         Evening(
             "Isaura",
             _DEMO / "lantern_en.json",
-            (),
+            (
+                *("Corin Hale", "Isaura Vane", "My mule died", "keeper at Low Cairn"),
+                *("my brother went over the pass", "compass with a swallow"),
+                *("call me Sparrow", "The sea", "never once gone down it"),
+                *("When the river breaks up", "You have my word", "hold you to it"),
+                *("owes me a fortnight", "garrison at Esk", "a letter from Esk"),
+                *("waited for that paper", "open anything of yours again"),
+                *("bring a hook", "leaving me gifts", "A man came through"),
+            ),
             "Where did your brother Jory leave his compass?",
             "brass compass",
         ),
@@ -100,14 +122,47 @@ CHINESE = Player(
         Evening(
             "沈砚秋",
             _CHATS / "book_shop_zh.json",
-            (),
+            (
+                *(
+                    "三年前过世",
+                    "我叫沈砚秋",
+                    "我姓陆",
+                    "当抄写员",
+                    "种橘子去了",
+                    "过敏",
+                ),
+                *("钻进师傅的樟木箱", "我小时候也怕雷", "青禾", "那道疤", "嫁去了雁荡"),
+                *(
+                    "两年没来往",
+                    "八百块",
+                    "病倒",
+                    "我发过誓",
+                    "都从我手里过",
+                    "拜把子兄弟",
+                ),
+                *("留着炒米", "喝龙井睡不着", "旧灯塔的图样", "跟着白鹭走", "祝三姑"),
+                *("他只喝酒", "礼拜五", "船底漏", "吃花生就喘", "花生我记住了"),
+                *("欠她一句", "给青禾和青川", "留了东西给你们", "欠我一个人情", "加倍"),
+                *("二十六号开船", "先学磨墨", "我外公留下的", "到航运局门口等您"),
+            ),
             "你外公对什么过敏来着？",
             "过敏",
         ),
         Evening(
             "沈青禾",
             _DEMO / "inn_zh.json",
-            (),
+            (
+                *("长风镖局", "我叫沈青禾", "开张四年", "我娘留的", "出了关就没回来"),
+                *("七月头上就回来", "镖保住了", "做桂花糖", "钱塘有大潮", "带你去看潮"),
+                *("今年去不成就明年", "再下去一回", "就剩这么一样东西", "还镖局的债"),
+                *(
+                    "走的那天才说",
+                    "信我退回去了",
+                    "我要是再瞒你",
+                    "闺女要出嫁",
+                    "押一车药材",
+                ),
+            ),
             "你娘留给你的顶针上刻着什么字？",
             "顶针",
         ),
@@ -136,10 +191,18 @@ class Talk:
         before = self._looks()
         self.page.send(mine)
 
+        soul = self.page.soulmem["soul"]
+
+        def is_judged() -> bool:
+            path = f"/souls/{soul}/known?limit=1"
+            return bool(self.world.sidecar.ask("GET", path)["unread"] == 0)
+
         def is_looked_at() -> bool:
             return self._looks() > before or len(chips(self.world)) > self._lines
 
-        if self.page.length - self._last >= APART:
+        if self.page.length < APART:  # the kinds of lines may still be fitted
+            until(is_judged, 300, "what was said is judged")
+        elif self.page.length - self._last >= APART:
             until(is_looked_at, 60, "a look at what is known")
         if len(chips(self.world)) > self._lines:
             self._lines, self._last = self._lines + 1, self.page.length

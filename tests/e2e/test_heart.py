@@ -119,6 +119,16 @@ def test_the_map_of_the_heart(
     assert tab.evaluate(TOO_WIDE) == []
     assert serious_findings(tab, script, "#soulmem_browser") == []
 
+    # Places and scenes stand round about on request.
+    shown.locator("#soulmem_heart_spots").click()
+    shown.locator("[data-spot]").first.wait_for()
+    page.screenshot(f"heart-spots-{scene.language}")
+    assert people.count() > 6
+    assert tab.evaluate(TOO_WIDE) == []
+    assert serious_findings(tab, script, "#soulmem_browser") == []
+    shown.locator("#soulmem_heart_spots").click()
+    shown.locator("[data-spot]").first.wait_for(state="detached")
+
     # By keys to somebody, whose lines are told below.
     picture.locator('[tabindex="0"]').focus()
     tab.keyboard.press("ArrowUp")

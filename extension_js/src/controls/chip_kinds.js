@@ -20,6 +20,7 @@ const ASKED = 10; // of the latest things that are known
 const AHEAD = 300; // turns within which something is about to be forgotten
 const FADING = 50; // memories that fade most, which are looked at
 const DEAR = 0.35; // 0..1, importance from which on a memory is missed; one that says nothing special has 0.2
+const QUESTION = /[?？][^\p{L}\p{N}]*$/u;
 const STYLE = 'soulmem_icon_only';
 
 /** Facts come last: one in four of them is banter. @param {KnownThing} thing */
@@ -90,9 +91,11 @@ export function createChipKinds(app, say) {
         const record = app.recaller.last();
         // The greeting is no reply.
         if (!slot || reply.is_user || replies.length > 2 || record?.chat !== chat || record.soul !== soul) return null;
-        const memory = record.memories.find(
+        const earlier = record.memories.filter(
             ({ id, sources }) => record.sent.includes(id) && sources.length && sources.every(at => at.chat !== chat),
         );
+        // What was asked says less than an answer
+        const memory = earlier.find(({ text }) => !QUESTION.test(text)) ?? earlier[0];
         if (!memory) return null;
         const text = say('from_earlier', { text: memory.text });
         return { slot, chip: { id: memory.id, icon: 'fa-clock-rotate-left', text } };

@@ -170,7 +170,7 @@ export async function peoplePage(context, page, chosen) {
                 button('fa-diagram-project', say('page_graph'), () =>
                     context.show('graph', person.concept),
                 ),
-                button('fa-pen', say('try_open'), () => context.show('memories', person.concept)),
+                button('fa-pen', say('people_edit'), () => context.show('memories', person.concept)),
             ]),
             curve && el('h4', { text: say('people_curve', { who }) }),
             curve,

@@ -147,8 +147,11 @@ test('the first reply of a chat says what it has from an earlier one', async () 
         ...{ id, text: `${id} text`, sources: [{ chat, slot: 's' }] },
     });
     const record = {
-        ...{ chat: app.chatSync.state.chat, soul, sent: ['n2', 'n3'] },
-        memories: [memory('n1', 'old'), memory('n2', app.chatSync.state.chat ?? ''), memory('n3', 'old')],
+        ...{ chat: app.chatSync.state.chat, soul, sent: ['n2', 'n0', 'n3'] },
+        memories: [
+            ...[memory('n1', 'old'), memory('n2', app.chatSync.state.chat ?? '')],
+            ...[{ ...memory('n0', 'old'), text: 'Mira: *nods* Why?*' }, memory('n3', 'old')],
+        ],
     };
     Object.assign(app.recaller, { last: () => record });
     await replied([]);
