@@ -101,7 +101,8 @@ async def test_places_and_scenes_stand_round_about_on_request(stage: Stage) -> N
     assert plain.lines == heart.lines[: len(plain.lines)]
     ends = {line.second for line in heart.lines[len(plain.lines) :]}
     assert ends == {spot.id for spot in heart.spots}
-    assert set(heart.places) > {spot.id for spot in heart.spots}
+    assert set(heart.places) == set(plain.places) | {s.id for s in heart.spots}
+    assert all(heart.places[key] == place for key, place in plain.places.items())
     names = {person.concept: person.name for person in heart.people}
     met = [line for line in heart.lines if line.second == "place tarnmouth"]
     assert [names[line.first] for line in met if line.first] == ["Kaelith"]

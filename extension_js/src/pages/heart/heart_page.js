@@ -56,11 +56,17 @@ function nodesOf({ app, soul, soulName }, { people, middle, you, spots = [] }) {
             const names = [name, ...aliases];
             return { ...person, id: person.concept, name, names, picture: portraitNamed(app, names) };
         });
-    const day = (/** @type {string} */ iso) =>
-        new Date(iso).toLocaleDateString(app.host.locale(), { day: 'numeric', month: 'short' });
+    const date = /** @type {const} */ ({ day: 'numeric', month: 'short' });
+    const day = (/** @type {string} */ iso) => new Date(iso).toLocaleString(app.host.locale(), date);
+    const days = spots.map(({ began }) => began && day(began));
+    /** A scene that is not the only one of its day has its time. @param {string} iso */
+    const when = iso =>
+        days.filter(other => other === day(iso)).length < 2
+            ? day(iso)
+            : new Date(iso).toLocaleString(app.host.locale(), { ...date, hour: 'numeric', minute: '2-digit' });
     const round = spots.map(({ name, began, memories, ...spot }) => ({
         ...spot,
-        name: began ? [day(began), name].filter(Boolean).join(' · ') : name,
+        name: began ? [when(began), name].filter(Boolean).join(' · ') : name,
         names: began ? [] : [name],
         concept: null,
         episodes: memories,
