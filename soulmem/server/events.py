@@ -13,11 +13,11 @@ from soulmem.engine.runtime.events import Event
 from soulmem.server.responses.events import EVENTS, EventsResponse
 from soulmem.server.routes import Call, route
 from soulmem.server.schemas.common import NoBody, NoQuery
-from soulmem.server.streams import Stream
+from soulmem.server.streams import LOOK, Stream
 
-_ALIVE_SECONDS = (
-    15.0  # of silence, after which a comment shows that the connection is alive
-)
+# of silence, after which a comment shows that the connection is alive
+_ALIVE_SECONDS = 15.0
+_LOOK_SECONDS = 1.0  # between two looks whether the listener is still there
 
 
 # Listening does not count as use: an open page would keep the engine from idle work.
@@ -39,12 +39,15 @@ async def listen(call: Call[NoQuery, NoBody]) -> Stream:
 async def _event_lines(engine: Engine, owner: Owner) -> AsyncGenerator[bytes, None]:
     with engine.events.listen(owner) as listener:
         yield _line(Event("phase", {"phase": engine.health().phase}))
+        silent = 0.0  # seconds
         while True:
             try:
-                event = await asyncio.wait_for(listener.get(), _ALIVE_SECONDS)
+                event = await asyncio.wait_for(listener.get(), _LOOK_SECONDS)
             except asyncio.TimeoutError:
-                yield b": alive\n\n"
+                silent = (silent + _LOOK_SECONDS) % _ALIVE_SECONDS
+                yield LOOK if silent else b": alive\n\n"
                 continue
+            silent = 0.0
             if event is None:
                 return
             yield _line(event)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
+LOOK = b""  # a piece that sends nothing: the stream ends if the client has gone
+
 
 @dataclass(frozen=True, slots=True)
 class Stream:
@@ -32,6 +34,9 @@ class Stream:
             if request.method != "HEAD":
                 async with aclosing(self.pieces):
                     async for piece in self.pieces:
-                        await response.write(piece)
+                        if piece:
+                            await response.write(piece)
+                        elif request.transport is None:
+                            return response
             await response.write_eof()
         return response

@@ -1,6 +1,6 @@
 """Does a sidecar stay level while many souls are used in turn, beside one of 100,000 memories?
 
-`python -m tests.bench.in_turn --minutes 20` writes the large soul into an empty folder, starts a sidecar on it,
+`python -m tests.bench.in_turn --minutes 20` writes the large soul into a folder, starts a sidecar on it,
 gives fifty more souls a chat each, waits until all has its vectors, and then goes from soul to soul: a swipe, a
 recall, the overview, a search, and the last two of the large soul as well. After each round of all souls it is
 quiet until those that nobody uses are closed, so that every soul is opened and closed again and again. What is
@@ -201,12 +201,14 @@ async def sidecar(folder: Path) -> AsyncIterator[tuple[psutil.Process, str]]:
 
 
 async def write_large(folder: Path, nodes: int) -> None:
-    """The large soul, in the store of a data folder."""
+    """The large soul, in the store of a data folder, unless there is one from an earlier run."""
+    if (folder / STORE_FOLDER).exists():
+        return
     settings = load(overrides={"store.data": str(folder)})
     store = KeptStore(folder, STORE_FOLDER, backups_of(settings))
     await store.open()
     try:
-        await write_soul(store, Size(nodes, 5 * nodes), BagEmbedder())
+        await write_soul(store, Size(nodes, 2 * nodes), BagEmbedder())
     finally:
         await store.close()
 
@@ -238,6 +240,8 @@ async def run(minutes: float, souls: int, nodes: int, folder: Path) -> dict[str,
         while time.monotonic() < until:
             for player in players:
                 await player.play()
+                if time.monotonic() > until:
+                    break
             tally.rounds += 1
             _tell(f"{tally.rounds} rounds, {tally.looks[-1]}")
             await asyncio.sleep(_QUIET)
@@ -306,11 +310,13 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--souls", type=int, default=50)
     parser.add_argument("--nodes", type=int, default=100_000)
+    parser.add_argument(
+        "--data", type=Path, help="an empty folder, or that of an earlier run"
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        told = asyncio.run(
-            run(given.minutes, given.souls, given.nodes, Path(temporary))
-        )
+        folder = given.data or Path(temporary)
+        told = asyncio.run(run(given.minutes, given.souls, given.nodes, folder))
     print(json.dumps(told, indent=2))
     return 1 if told["failed"] else 0
 

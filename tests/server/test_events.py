@@ -131,16 +131,24 @@ def test_only_so_many_listen_and_who_goes_makes_room() -> None:
         pass
 
 
+@pytest.mark.parametrize("is_told", [True, False])
 async def test_a_page_that_goes_away_is_no_failure_and_makes_room(
-    whole: Client, caplog: pytest.LogCaptureFixture
+    whole: Client,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    is_told: bool,
 ) -> None:
+    """Whether something happens meanwhile or not."""
+    if not is_told:
+        monkeypatch.setattr("soulmem.server.events._LOOK_SECONDS", 0.01)
     answer = await whole.get("/v1/events")
     await heard(answer)
     events = whole.server.app[ENGINE].events  # type: ignore[attr-defined]
     assert len(events._listeners) == 1
     answer.close()
-    for _ in range(100):
-        events.publish("phase", phase="idle")
+    for _ in range(500):
+        if is_told:
+            events.publish("phase", phase="idle")
         await asyncio.sleep(0.01)
         if not events._listeners:
             break
