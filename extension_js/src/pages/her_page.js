@@ -98,7 +98,10 @@ export async function herPage(context, page) {
 
     async function drawKnown() {
         const asked = memoryApi.known(context.soul, { about: you }, COUNTED, null);
-        const [{ known }, since] = await Promise.all([asked, firstDay(context), drawQuotes('')]);
+        const [{ known, unread }, since] = await Promise.all([asked, firstDay(context), drawQuotes('')]);
+        if (unread && !known.length) {
+            quotes.replaceChildren(el('p', { class: 'soulmem_hint', text: say('known_reading', { n: unread }) }));
+        }
         const current = known.filter(({ until }) => !until);
         stands.textContent = standing(overview, current, since);
         const present = [...new Set(known.map(({ kind }) => kind))].filter(kind => kind !== PROMISE);

@@ -86,6 +86,13 @@ test('what is known of the player stands there as it was said', async () => {
     assert.ok(quote?.includes(say('known_fact')));
 });
 
+test('while what was said is being read the page says so', async () => {
+    const { open, texts, replies } = await herScene();
+    replies['GET /souls/s1/known'] = { known: [], cursor: null, unread: 7 };
+    await open('her');
+    assert.deepEqual(texts('#soulmem_her_knows .soulmem_hint'), [say('known_reading', { n: 7 })]);
+});
+
 test('promises stand apart by how they ended, which the player says', async () => {
     const promise = (/** @type {string} */ id, /** @type {object} */ about) => ({ ...KNOWN, id, quote: id, ...about });
     const over = { until: '2026-01-05T00:00:00Z' };
