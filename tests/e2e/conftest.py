@@ -93,7 +93,7 @@ def pytest_runtest_makereport(
     report = yield
     if report.failed:
         item.stash[FAILED] = True
-    if report.failed and call.when == "call":
+    if report.failed and call.when != "teardown":
         for value in getattr(item, "funcargs", {}).values():
             if isinstance(value, World):
                 report.sections.extend(value.evidence())

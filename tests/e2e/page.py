@@ -193,10 +193,15 @@ class TavernPage:
 
     def talk_on(self, speaker: str, exchanges: Sequence[tuple[str, str]]) -> Prompt:
         """Chat until what was said before is out of the prompt; the last message gets a real reply."""
-        for mine, hers in exchanges:
-            self.slash(f"/send {mine}")
-            self.slash(f'/sendas name="{speaker}" {hers}')
+        self.talk(speaker, exchanges)
         return self.send("Shall we go on?")
+
+    def talk(self, speaker: str, exchanges: Sequence[tuple[str, str]]) -> None:
+        """Have these exchanges in the chat, three of them in two messages: each is saved and shown by itself."""
+        for first in range(0, len(exchanges), 3):
+            mine, theirs = zip(*exchanges[first : first + 3], strict=True)
+            self.slash(f"/send {' '.join(mine)}")
+            self.slash(f'/sendas name="{speaker}" {" ".join(theirs)}')
 
     def _reply_to(self, action: Any) -> Prompt:
         before, prompts = (

@@ -38,9 +38,7 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
     page.say_without_reply(FEVER.exchange[0])
     world.llm.will_say(FEVER.exchange[1])
     page.let_speak("Cleo")
-    for mine, theirs in small_talk("en", 18, start=2):
-        page.slash(f"/send {mine}")
-        page.slash(f'/sendas name="Bodo" {theirs}')
+    page.talk("Bodo", small_talk("en", 18, start=2))
     page.let_speak("Mira")
 
     prompts = {}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from soulmem.assembly.why import Weight
 from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.mind.mind import Mind
@@ -36,10 +37,13 @@ from soulmem.engine.recall.line_matches import (
 from soulmem.engine.recall.query_embedding import EmbeddedQuery
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.world_background import Usual
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.max_similarity import WINDOW
 from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.language.name_tokens import fold
 from soulmem.language.passages import PASSAGE, length_of
+from soulmem.language.speech import language_of, speech_of
 from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.best import best_rows
@@ -59,6 +63,7 @@ Ints = NDArray[np.int64]
 
 CANDIDATES = 32  # memories of a line that are judged, the best by their texts
 _YOUNGEST = 10  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
+_EPISODE, _CHAT = MEMORY_KINDS.index(MemoryKind.EPISODE), ORIGINS.index(Origin.CHAT)
 # The kind that a feature of a memory is of.
 _KINDS = {
     "momentous": "momentous",
@@ -339,6 +344,7 @@ def _features(
     alone = np.where(np.isfinite(scores.alone[rows]), scores.alone[rows], 0.0)
     weight, total = matches.weight, max(float(matches.weight.sum()), 1e-6)
     kinds = np.nan_to_num(mind.line_kinds.scores(rows))
+    own = _own_words(mind, rows)
     of_line = np.zeros(len(KINDS)) if line.kinds is None else line.kinds
     values = {
         "fit": fit,
@@ -349,6 +355,8 @@ def _features(
         "covered": weight @ matches.wide / total,
         "meaning": standardised(scores.dense, context.visible, rows),
         "named": _named(mind, line, texts),
+        "own": own,
+        "aimed": _aim(line.text) * (2.0 * own - 1.0),
         "length": np.log([_judged_length(text) + 1.0 for text in texts]),
         **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
         "question": of_line[_QUESTION],
@@ -359,6 +367,19 @@ def _features(
     }
     columns = [np.broadcast_to(values[name], rows.shape) for name in MEMORY_FEATURES]
     return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _own_words(mind: Mind, rows: Ints) -> Floats:
+    """1 for each of these memories that is the soul's own words, 0 for words of others, .5 for no message."""
+    columns = mind.columns
+    is_message = (columns.kind[rows] == _EPISODE) & (columns.origin[rows] == _CHAT)
+    return np.where(is_message, ~columns.opens_exchange[rows], 0.5)
+
+
+def _aim(text: str) -> float:
+    """1 for a line that speaks of its listener, -1 for one that speaks of its speaker, 0 of both or neither."""
+    speech = speech_of(language_of(text) or world_language(text))
+    return float(speech.tells_of_listener(text)) - float(speech.tells_of_speaker(text))
 
 
 def _judged_length(text: str) -> float:

@@ -126,6 +126,47 @@ async def test_a_name_that_the_soul_knows_brings_what_tells_of_it() -> None:
     await stage.stop()
 
 
+@pytest.mark.parametrize(
+    ("hers", "mine", "to_her", "of_me"),
+    [
+        (
+            "I cannot stand walnuts.",
+            "I cannot stand plums.",
+            "What can you not stand?",
+            "What can I not stand?",
+        ),
+        ("我受不了核桃。", "我受不了李子。", "你受不了什么？", "我受不了什么？"),
+        (
+            "Ich ertrage keine Nüsse.",
+            "Ich ertrage keine Pflaumen.",
+            "Was kannst du nicht ertragen?",
+            "Was kann ich nicht ertragen?",
+        ),
+    ],
+    ids=["en", "zh", "de"],
+)
+async def test_what_is_asked_of_somebody_is_rather_what_they_said_themselves(
+    hers: str, mine: str, to_her: str, of_me: str
+) -> None:
+    stage = Stage()
+    await stage.start()
+    await stage.soul(restraint=1.0)
+    texts = [line("m1", mine), line("m2", hers, Role.CHARACTER), line("m3", "Hm.")]
+    await stage.sync("c1", texts)
+    await stage.close("c1")
+    mind = await stage.mind()
+
+    async def odds(query: str) -> float:
+        """How much more likely hers is meant than mine."""
+        request = RecallRequest(SoulId("s1"), ChatId("c1"), query=query)
+        judged = (await stage.engine.recaller.judged(ME, request)).of_row()
+        likely = dict(zip(mind.texts_at(list(judged)), judged.values(), strict=True))
+        return likely[f"Mira: {hers}"] / likely[f"Al: {mine}"]
+
+    assert await odds(to_her) > 1.5 * await odds(of_me)
+    await stage.stop()
+
+
 async def test_a_question_in_another_language_than_the_memory_calls_for_it() -> None:
     stage = Stage(fallback=PACKAGED, judges_lines=True)
     await stage.start()

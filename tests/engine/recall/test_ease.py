@@ -42,7 +42,8 @@ async def exchange(stage: Stage, said: list[SentMessage], text: str) -> list[str
     said.append(line(f"u{len(said)}", text))
     await stage.sync("a", said)
     reply = SlotId(f"c{len(said)}")
-    request = RecallRequest(SoulId("s1"), ChatId("a"), reply, 0)
+    first = said[0].slot  # the whole chat stands in the prompt
+    request = RecallRequest(SoulId("s1"), ChatId("a"), reply, 0, context_from=first)
     answer = await stage.engine.recaller.recall(ME, request)
     said.append(line(reply, "Hm.", Role.CHARACTER))
     await stage.sync("a", said)
