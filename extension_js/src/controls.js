@@ -3,7 +3,6 @@
 import { registerCommands } from './commands.js';
 import { mountMessageMenu } from './controls/message_menu.js';
 import { mountRememberChips } from './controls/remember_chips.js';
-import { offerToForget } from './drawer/delete_chat_dialog.js';
 import { mountSettingsPanel } from './drawer/settings_panel.js';
 import { mountRecallIcons } from './pages/recalled_view.js';
 import { registerFunctionTools } from './recall/function_tools.js';
@@ -12,7 +11,6 @@ import { registerFunctionTools } from './recall/function_tools.js';
 export async function mountControls(app, say) {
     registerCommands(app, say);
     registerFunctionTools(app, say);
-    offerToForget(app, say);
     mountMessageMenu(app, say);
     mountRememberChips(app, say);
     const browser = mountSettingsPanel(app, say).catch(error => {

@@ -3,6 +3,7 @@
 
 import { createApp } from './app.js';
 import { createHooks } from './hooks.js';
+import { offerToForget } from './drawer/delete_chat_dialog.js';
 import { mountHealthDot } from './drawer/health_dot.js';
 import { createSay, loadEnglish } from './base/strings.js';
 import { createHost } from './tavern/host.js';
@@ -24,4 +25,5 @@ const mounted = /** @type {Promise<void>} */ (new Promise(whenQuiet))
     .catch(error => console.error('[SoulMem] what is pressed could not be built', error));
 Object.assign(globalThis, { soulmem: app.handle });
 mountHealthDot(app, say, mounted);
+offerToForget(app, say); // hears of a deleted card before the app, which forgets whose soul it had
 void app.start();

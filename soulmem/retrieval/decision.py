@@ -31,8 +31,8 @@ MEMORY_FEATURES = (
     "covered",  # 0..1, share of what the line says specially that it or the memory before says
     "meaning",  # standard deviations of its cosine above the soul's memories
     "named",  # 1 where it says a whole name of the line
-    "own",  # 1 the soul's own words, 0 those of somebody else, .5 no message
-    "aimed",  # 1 said by whom alone the line speaks of, you or I; -1 by the other, 0 by neither
+    "own",  # whether it is the soul's own words, less the share of such memories among those compared
+    "aimed",  # the same twice where the line speaks of its listener, negative where of its speaker, else 0
     "length",  # log of its letters
     # 0..1, how surely it is such a line, see `language.kinds`
     "momentous",

@@ -356,7 +356,7 @@ def _features(
         "meaning": standardised(scores.dense, context.visible, rows),
         "named": _named(mind, line, texts),
         "own": own,
-        "aimed": _aim(line.text) * (2.0 * own - 1.0),
+        "aimed": 2.0 * _aim(line.text) * own,
         "length": np.log([_judged_length(text) + 1.0 for text in texts]),
         **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
         "question": of_line[_QUESTION],
@@ -370,10 +370,13 @@ def _features(
 
 
 def _own_words(mind: Mind, rows: Ints) -> Floats:
-    """1 for each of these memories that is the soul's own words, 0 for words of others, .5 for no message."""
+    """1 for each of these memories that is the soul's own words, 0 for words of others, .5 for no message; less
+    their mean, for where only one has spoken that says nothing.
+    """
     columns = mind.columns
     is_message = (columns.kind[rows] == _EPISODE) & (columns.origin[rows] == _CHAT)
-    return np.where(is_message, ~columns.opens_exchange[rows], 0.5)
+    own = np.where(is_message, ~columns.opens_exchange[rows], 0.5)
+    return np.asarray(own - own.mean())
 
 
 def _aim(text: str) -> float:

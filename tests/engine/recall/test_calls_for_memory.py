@@ -46,7 +46,7 @@ async def calls(stage: Stage, query: str, **more: Any) -> bool:
     "query",
     [
         "Where is the mandolin?",
-        "Boris is late.",
+        "Have you heard from Boris?",
         "What is in 17?",
         "What did we do yesterday?",
     ],
