@@ -32,7 +32,7 @@ MEMORY_FEATURES = (
     "meaning",  # standard deviations of its cosine above the soul's memories
     "named",  # 1 where it says a whole name of the line
     "own",  # whether it is the soul's own words, less the share of such memories among those compared
-    "aimed",  # the same twice where the line speaks of its listener, negative where of its speaker, else 0
+    "aimed",  # twice `own` where the line says you, minus that where it says I, 0 where both or neither
     "length",  # log of its letters
     # 0..1, how surely it is such a line, see `language.kinds`
     "momentous",

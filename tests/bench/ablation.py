@@ -23,34 +23,29 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from soulmem.adapters import packaged_encoder, sentence_transformer
-from soulmem.adapters.token_files import TokenFolder
+from soulmem.adapters import sentence_transformer
 from soulmem.domain.dialogue import Role, SentMessage, text_hash
-from soulmem.domain.ids import ChatId, MemoryId, SlotId, SoulId
+from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.situation import Emotion, Situation
-from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.api.requests import RecallRequest, RecallType
-from soulmem.engine.params import EngineParams
 from soulmem.engine.recall import climb, context, decision, ranking, recaller, selection
-from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.deduplication import Deduplicated
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.retrieval.diversity import choose_diverse
-from tests.bench.moments import Chat
+from tests.bench.moments import SOUL, Chat, soul_of
 from tests.engine.stage import ME, Stage
 
 Json = Any
 Patch = Any
 Figures = dict[str, list[float]]
 
-SOUL, CHAT = SoulId("s1"), ChatId("c1")
+CHAT = ChatId("c1")
 _RANKED, _TOLD = 10, 8  # places
 _WINDOW = 20  # messages in the prompt of a role-play chat
 _PASSAGES, _QUESTIONS = 600, 60
@@ -68,7 +63,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Told:
+class ReadSoul:
     """A soul that has read a data set, and what is asked of it.
 
     units   by memory made by hand its unit; of messages the slot is the unit
@@ -173,10 +168,6 @@ def _fusion(**changes: Any) -> Sequence[Patch]:
     ]
 
 
-def _times(mind: Any, asked: Any, score: Any, *_: Any) -> tuple[int, ...]:
-    return ()
-
-
 # By name what replaces the step.
 STEPS: dict[str, Callable[[], Sequence[Patch]]] = {
     "texts beside lend their score": lambda: _fusion(neighbour=0.0),
@@ -232,36 +223,6 @@ STEPS: dict[str, Callable[[], Sequence[Patch]]] = {
 }
 
 
-@cache
-def _packaged() -> ModelSource:
-    return ModelSource("packaged", lambda: True, cache(packaged_encoder.load))
-
-
-@asynccontextmanager
-async def _stage(
-    model: ModelSource | None, character: str, names: Sequence[str] = ()
-) -> AsyncIterator[Stage]:
-    """An engine with one soul that forgets nothing."""
-    with TemporaryDirectory(prefix="soulmem-ablation-") as folder:
-        stage = Stage(
-            model=model,
-            fallback=_packaged(),
-            params=EngineParams(
-                rest_by_itself=False, recall=RecallParams(time_budget_ms=60_000)
-            ),
-            tokens=TokenFolder(Path(folder)),
-            judges_lines=True,
-        )
-        await stage.start()
-        try:
-            known = tuple(map(KnownName, dict.fromkeys(names)))
-            settings = SoulSettings(forgetting=0.0)
-            await stage.engine.souls.put(ME, SOUL, character, known, settings)
-            yield stage
-        finally:
-            await stage.stop()
-
-
 def _read(path: Path) -> Json:
     return json.loads(path.read_text("utf-8"))
 
@@ -269,7 +230,7 @@ def _read(path: Path) -> Json:
 @asynccontextmanager
 async def _role_play(
     data: Path, model: ModelSource | None, name: str
-) -> AsyncIterator[Told]:
+) -> AsyncIterator[ReadSoul]:
     """A role-play chat, in three kinds of cases: cues, questions, and lines that call for nothing."""
     chat = Chat(data, name)
     groups = {
@@ -279,14 +240,16 @@ async def _role_play(
     }
     cases = [Case(groups[line.kind], line.text, line.evidence) for line in chat.lines]
     names = [each["name"] for each in chat.data["names"]]
-    async with _stage(model, chat.data["character"], names) as stage:
+    async with soul_of(model, chat.data["character"], names) as stage:
         await stage.sync("c1", chat.messages)
         await stage.engine.idle.run()
-        yield Told(stage, cases, {}, chat.messages[-_WINDOW].slot)
+        yield ReadSoul(stage, cases, {}, chat.messages[-_WINDOW].slot)
 
 
 @asynccontextmanager
-async def _conversation(model: ModelSource | None, conv: Json) -> AsyncIterator[Told]:
+async def _conversation(
+    model: ModelSource | None, conv: Json
+) -> AsyncIterator[ReadSoul]:
     """A conversation of LoCoMo and its questions."""
     starts = {key: _date(text) for key, text in conv["dates"].items()}
     messages = []
@@ -310,11 +273,11 @@ async def _conversation(model: ModelSource | None, conv: Json) -> AsyncIterator[
         for qa in conv["qa"]
         if qa["cat"] != 5 and (gold := qa.get("ev_corrected") or qa["ev"])
     ]
-    async with _stage(model, conv["b"], (conv["a"], conv["b"])) as stage:
+    async with soul_of(model, conv["b"], (conv["a"], conv["b"])) as stage:
         await stage.sync("c1", messages)
         await stage.close("c1")
         await stage.engine.idle.run()
-        yield Told(stage, cases, {})
+        yield ReadSoul(stage, cases, {})
 
 
 def _date(text: str) -> datetime:
@@ -325,7 +288,7 @@ def _date(text: str) -> datetime:
 @asynccontextmanager
 async def _passages(
     data: Path, model: ModelSource | None, corpus: str, asked: str
-) -> AsyncIterator[Told]:
+) -> AsyncIterator[ReadSoul]:
     """Passages, whose titles are names, and questions over several of them."""
     every, questions = _read(data / corpus), _read(data / asked)
     questions = random.Random(asked).sample(questions, min(_QUESTIONS, len(questions)))
@@ -333,7 +296,7 @@ async def _passages(
     rest = [place for place in range(len(every)) if place not in kept]
     kept |= set(random.Random(corpus).sample(rest, max(0, _PASSAGES - len(kept))))
     names = [re.sub(r" \(.*\)$", "", every[place][0]) for place in sorted(kept)]
-    async with _stage(model, "Reader", names) as stage:
+    async with soul_of(model, "Reader", names) as stage:
         units = {}
         for place in sorted(kept):
             title, text = every[place]
@@ -343,13 +306,13 @@ async def _passages(
         cases = [
             Case("question", q["q"], frozenset(map(str, q["gold"]))) for q in questions
         ]
-        yield Told(stage, cases, units)
+        yield ReadSoul(stage, cases, units)
 
 
 @asynccontextmanager
 async def _dialogues(
     data: Path, model: ModelSource | None, lang: str, user: int
-) -> AsyncIterator[Told]:
+) -> AsyncIterator[ReadSoul]:
     """The memories of a user of MADial-Bench, and dialogues about them."""
     memories = _read(data / f"madial_{lang}_memory.json")
     own = {str(memory["id"]) for memory in memories if memory["user-id"] == user}
@@ -361,7 +324,7 @@ async def _dialogues(
         said = dialogue["dialogue"][1 : dialogue["test-turn"][0]]
         said = [re.sub(r"^<[^>]*>:?", "", line).strip().strip('"') for line in said]
         cases.append(Case("dialogue", "\n".join(said), frozenset(gold)))
-    async with _stage(model, "Assistant", ("Bart" if user == 1 else "Lisa",)) as stage:
+    async with soul_of(model, "Assistant", ("Bart" if user == 1 else "Lisa",)) as stage:
         units = {}
         for memory in memories:
             if memory["user-id"] == user:
@@ -371,7 +334,7 @@ async def _dialogues(
                 )
                 units[made.memory.id] = str(memory["id"])
         await stage.engine.idle.run()
-        yield Told(stage, cases, units)
+        yield ReadSoul(stage, cases, units)
 
 
 def souls(
@@ -398,7 +361,7 @@ def souls(
             yield name, partial(_passages, data, model, corpus, asked)
 
 
-async def _measured(told: Mapping[str, Sequence[Told]]) -> Figures:
+async def _measured(told: Mapping[str, Sequence[ReadSoul]]) -> Figures:
     """By set and figure the value of each case."""
     out: Figures = {}
     for name, parts in told.items():
@@ -437,7 +400,7 @@ async def main() -> None:
         model = ModelSource(options.model, lambda: True, load)
     wanted = set(filter(None, options.sets.split(",")))
     async with AsyncExitStack() as stack:
-        told: dict[str, list[Told]] = {}
+        told: dict[str, list[ReadSoul]] = {}
         for name, soul in souls(options.data, model):
             if not wanted or name in wanted:
                 told.setdefault(name, []).append(

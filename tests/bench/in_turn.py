@@ -92,11 +92,11 @@ class Client:
             async with self._http.request(
                 method, f"{self._url}/{path}", json=body
             ) as answer:
-                told = await answer.json()
+                found = await answer.json()
                 if answer.status >= 400:
-                    self._tally.errors[f"{kind} {answer.status} {told}"[:200]] += 1
+                    self._tally.errors[f"{kind} {answer.status} {found}"[:200]] += 1
                     return None
-                return told
+                return found
         except (aiohttp.ClientError, asyncio.TimeoutError) as error:
             self._tally.errors[f"{kind} {type(error).__name__}"] += 1
             return None
@@ -316,9 +316,9 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.data or Path(temporary)
-        told = asyncio.run(run(given.minutes, given.souls, given.nodes, folder))
-    print(json.dumps(told, indent=2))
-    return 1 if told["failed"] else 0
+        figures = asyncio.run(run(given.minutes, given.souls, given.nodes, folder))
+    print(json.dumps(figures, indent=2))
+    return 1 if figures["failed"] else 0
 
 
 if __name__ == "__main__":

@@ -219,11 +219,11 @@ class Reader:
 
 
 @asynccontextmanager
-async def reading(
-    chat: Chat, messages: Sequence[SentMessage], model: ModelSource | None
-) -> AsyncIterator[Reader]:
-    """The chat's character, who has read these messages."""
-    with TemporaryDirectory(prefix="soulmem-fit-") as folder:
+async def soul_of(
+    model: ModelSource | None, character: str, names: Sequence[str]
+) -> AsyncIterator[Stage]:
+    """An engine with one soul that knows these names and forgets nothing; without a model on the packaged one."""
+    with TemporaryDirectory(prefix="soulmem-bench-") as folder:
         stage = Stage(
             model=model,
             fallback=_packaged(),
@@ -235,16 +235,24 @@ async def reading(
         )
         await stage.start()
         try:
-            names = tuple(KnownName(name["name"]) for name in chat.data["names"])
+            known = tuple(map(KnownName, dict.fromkeys(names)))
             settings = SoulSettings(forgetting=0.0)
-            await stage.engine.souls.put(
-                ME, SOUL, chat.data["character"], names, settings
-            )
-            await stage.sync("c1", messages)
-            await stage.engine.idle.run()
-            yield Reader(stage, chat, messages)
+            await stage.engine.souls.put(ME, SOUL, character, known, settings)
+            yield stage
         finally:
             await stage.stop()
+
+
+@asynccontextmanager
+async def reading(
+    chat: Chat, messages: Sequence[SentMessage], model: ModelSource | None
+) -> AsyncIterator[Reader]:
+    """The chat's character, who has read these messages."""
+    names = [name["name"] for name in chat.data["names"]]
+    async with soul_of(model, chat.data["character"], names) as stage:
+        await stage.sync("c1", messages)
+        await stage.engine.idle.run()
+        yield Reader(stage, chat, messages)
 
 
 @cache

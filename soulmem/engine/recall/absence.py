@@ -56,7 +56,7 @@ def _absent_of(
 ) -> tuple[tuple[str, ...], bool]:
     """The unknown names that a line plainly asks for, and whether it calls for anything else.
 
-    A line that only brings a name up may propose it, and is answered as one likes.
+    A line that only brings a name up may be a proposal: nothing is said of such a name.
     """
     asked = dict.fromkeys(_asked_names(line))
     unknown = [n for n in asked if not _is_known(mind, context, n, line.text)]

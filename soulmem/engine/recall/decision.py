@@ -371,7 +371,7 @@ def _features(
 
 def _own_words(mind: Mind, rows: Ints) -> Floats:
     """1 for each of these memories that is the soul's own words, 0 for words of others, .5 for no message; less
-    their mean, for where only one has spoken that says nothing.
+    their mean, so that all are 0 where only one side has spoken.
     """
     columns = mind.columns
     is_message = (columns.kind[rows] == _EPISODE) & (columns.origin[rows] == _CHAT)

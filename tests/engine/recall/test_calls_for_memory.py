@@ -9,7 +9,7 @@ import pytest
 
 from soulmem.domain.ids import SoulId
 from soulmem.domain.soul import KnownName, SoulSettings
-from soulmem.engine.api.requests import TimeRange
+from soulmem.engine.api.requests import RecallRequest, TimeRange
 from tests.engine.stage import ME, Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -55,6 +55,18 @@ async def test_what_few_texts_have_calls(stage: Stage, query: str) -> None:
     """A rare word, a known name, a number, a time that is over."""
     stage.clock.advance(_DAY)
     assert await calls(stage, query)
+
+
+async def test_a_remark_with_a_known_name_calls_sooner_than_with_another(
+    stage: Stage,
+) -> None:
+    async def likely(text: str) -> float:
+        """The most of any memory."""
+        request = RecallRequest(SoulId("s1"), query=text)
+        judged = await stage.engine.recaller.judged(ME, request)
+        return max(judged.of_row().values())
+
+    assert await likely("Boris is late.") > 2 * await likely("Doris is late.")
 
 
 @pytest.mark.parametrize(
