@@ -65,6 +65,10 @@ class DataFolder:
         settings["power_user"] |= {
             "auto_connect": True,
             "confirm_message_delete": False,
+            # Painting is half of the browser's work.
+            "fast_ui_mode": True,
+            "noShadows": True,
+            "reduced_motion": True,
         }
         settings["oai_settings"] |= {
             "chat_completion_source": "custom",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 CHROMIUM_NAMES = (
+    "chromium-headless-shell",
     "chromium",
     "chromium-browser",
     "google-chrome",
