@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from soulmem.language.grammars import languages_of
 from soulmem.language.markup import plain
@@ -31,6 +31,16 @@ def language_of(text: str) -> str:
         return "ja" if _KANA.search(text) else "zh"
     codes = languages_of(words(plain(text)))
     return codes[0] if codes else ""
+
+
+@lru_cache(
+    maxsize=8192
+)  # the memories that come into question are much the same from line to line
+def languages_said(text: str) -> frozenset[str]:
+    """The languages that the text may be in, as `language_of` tells them; none where nothing tells."""
+    if is_unspaced(text):
+        return frozenset(filter(None, [language_of(text)]))
+    return frozenset(languages_of(words(plain(text))))
 
 
 @cache

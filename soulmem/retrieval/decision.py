@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-# Which numbers judge: by matches of token states, by words, or by neither where a memory is in another script.
+# Which numbers judge: by matches of token states, by words, or by neither where a memory is in another language.
 Scale = Literal["tokens", "words", "meaning"]
 
 # Of a memory. The names are those of the columns of a feature matrix, in this order.

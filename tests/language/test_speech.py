@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from soulmem.language.grammars import LISTED
-from soulmem.language.speech import language_of, speech_of
+from soulmem.language.speech import language_of, languages_said, speech_of
 from soulmem.language.word_lists import tables
 
 
@@ -22,6 +22,26 @@ from soulmem.language.word_lists import tables
 )
 def test_the_language_of_a_text(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_apart"),
+    [
+        ("¿Dónde está la llave del sótano?", "The key is in the cellar.", True),
+        ("Где лежит ключ от погреба?", "The key is in the cellar.", True),
+        ("钥匙在哪里？", "The key is in the cellar.", True),
+        ("鍵はどこにあるの？", "钥匙在地窖里。", True),
+        ("Where is it?", "The key is in the cellar.", False),
+        # What may be said in either language is apart from neither; what tells of none is apart from nothing.
+        ("Det er en god dag.", "Jeg er ikke her i dag.", False),
+        ("Xyz qwrt", "The key is in the cellar.", False),
+    ],
+)
+def test_languages_are_apart_where_a_text_can_be_in_none_of_the_others(
+    one: str, other: str, is_apart: bool
+) -> None:
+    said, theirs = languages_said(one), languages_said(other)
+    assert (bool(said and theirs) and said.isdisjoint(theirs)) == is_apart
 
 
 @pytest.mark.parametrize("kind", ["first", "second", "denial"])

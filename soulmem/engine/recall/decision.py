@@ -43,7 +43,7 @@ from soulmem.kernels.max_similarity import WINDOW
 from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.language.name_tokens import fold
 from soulmem.language.passages import PASSAGE, length_of
-from soulmem.language.speech import language_of, speech_of
+from soulmem.language.speech import language_of, languages_said, speech_of
 from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.best import best_rows
@@ -268,7 +268,7 @@ def asks_for_past(context: RecallContext) -> bool:
 def _judged(
     mind: Mind, context: RecallContext, line: Line, primed: Mapping[int, float]
 ) -> Iterator[JudgedLine]:
-    """None where no text is visible; two of a line that words compare, where memories are in another script."""
+    """None where no text is visible; two of a line that words compare, where memories are in another language."""
     rows = best_rows(line.scores.score, CANDIDATES)
     if not rows.size or not line.text:
         return
@@ -278,8 +278,7 @@ def _judged(
         if matches is not None:
             yield _judged_by(mind, context, line, primed, "tokens", rows, matches)
             return
-    other = in_other_script(mind, mind.tokeniser.tokens(line.text))
-    strange = np.zeros(rows.size, bool) if other is None else other[rows]
+    strange = _in_other_language(mind, line.text, rows)
     read, unread = rows[~strange], rows[strange]
     if read.size:
         matches = matches_by_words(mind, chat, line.text, read)
@@ -287,6 +286,17 @@ def _judged(
     if unread.size:
         matches = no_matches(mind, line.text, unread)
         yield _judged_by(mind, context, line, primed, "meaning", unread, matches)
+
+
+def _in_other_language(mind: Mind, text: str, rows: Ints) -> NDArray[np.bool_]:
+    """Memories that no word of the text can be looked for in: of another script, or of a language it is not in."""
+    other = in_other_script(mind, mind.tokeniser.tokens(text))
+    strange = np.zeros(rows.size, bool) if other is None else other[rows]
+    said = languages_said(text)
+    if not said:
+        return strange
+    theirs = map(languages_said, mind.texts_at(rows.tolist()))
+    return strange | [bool(codes) and codes.isdisjoint(said) for codes in theirs]
 
 
 def _judged_by(

@@ -179,6 +179,24 @@ async def test_a_question_in_another_language_than_the_memory_calls_for_it() -> 
     await stage.stop()
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "¿Qué hizo tu padre con su mandolina?",
+        "Что твой отец сделал со своей мандолиной?",
+        "Was hat dein Vater mit seiner Mandoline gemacht?",
+    ],
+)
+async def test_languages_in_letters_ask_each_other(stage: Stage, question: str) -> None:
+    """No word of it is in the memory, and that says nothing against the memory."""
+    assert "mandolin" in await brings(stage, question)
+
+
+async def test_small_talk_in_another_language_brings_nothing(stage: Stage) -> None:
+    for text in ("Hola, ¿cómo estás hoy?", "Сегодня так холодно.", "Bist du müde?"):
+        assert not await brings(stage, text), text
+
+
 async def test_a_line_that_asks_nothing_does_not_silence_the_question_before_it(
     stage: Stage,
 ) -> None:
