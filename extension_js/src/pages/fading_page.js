@@ -2,7 +2,7 @@
 
 import { el } from '../base/dom.js';
 import { kindLabel } from '../widgets/memory_badges.js';
-import { clarityOf, readingNodes } from '../widgets/faded_text.js';
+import { clarityOf, laterNodes, readingNodes } from '../widgets/faded_text.js';
 import { paged } from '../widgets/paging.js';
 import { pressRow } from '../widgets/press_row.js';
 import { forgettingDial } from './forgetting_dial.js';
@@ -19,7 +19,7 @@ export function fadingRow({ say, show, attempt }, memory) {
         ? el('div', { class: 'soulmem_item_text soulmem_leaves', text: say('fading_leaves') })
         : el('div', { class: 'soulmem_item_text' }, [
               el('i', { class: 'fa-solid fa-arrow-right fa-fw' }),
-              ...readingNodes(memory.reads_then, say),
+              ...laterNodes(memory.reads_then, say),
           ]);
     const open = () => attempt(() => show('memories', memory.id));
     const from = say(`clarity_${clarityOf(memory, memory.text)}`);

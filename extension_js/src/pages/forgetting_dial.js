@@ -2,7 +2,7 @@
 
 import { el } from '../base/dom.js';
 import { bounded } from '../base/settings.js';
-import { readingNodes } from '../widgets/faded_text.js';
+import { laterNodes, readingNodes } from '../widgets/faded_text.js';
 import { cardSettings } from './card_settings.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
@@ -29,12 +29,9 @@ function createExample({ say, memoryApi, soul }, forgetting) {
     let example = /** @type {string | null} */ (null);
     let draws = 0;
 
-    /** @param {string} when @param {string} text */
+    /** @param {string} when @param {(Node | string)[]} text */
     const line = (when, text) =>
-        el('div', { class: 'soulmem_example_line' }, [
-            el('small', { text: when }),
-            el('span', {}, readingNodes(text, say)),
-        ]);
+        el('div', { class: 'soulmem_example_line' }, [el('small', { text: when }), el('span', {}, text)]);
 
     async function choose() {
         const turns = LATER[LATER.length - 1];
@@ -58,8 +55,8 @@ function createExample({ say, memoryApi, soul }, forgetting) {
         const rows = answers.map(({ memories }) => memories[0]).filter(Boolean);
         if (!rows.length) return;
         place.replaceChildren(
-            line(say('example_today'), rows[0].text),
-            ...rows.map((row, i) => line(say('example_later', { n: LATER[i] }), row.reads_then)),
+            line(say('example_today'), readingNodes(rows[0].text, say)),
+            ...rows.map((row, i) => line(say('example_later', { n: LATER[i] }), laterNodes(row.reads_then, say))),
         );
     }
 

@@ -95,6 +95,17 @@ export function readingNodes(reads, say, original = '', units = []) {
     return markedNodes(out);
 }
 
+/** Who speaks, before what is told. */
+const SPEAKER = /^[^:：\n]{1,60}[:：]/;
+
+/** A text as it will be told; in words where nothing clear is left of it, for then it is not told.
+ * @param {string} reads @param {Say} say @returns {(Node | string)[]} */
+export function laterNodes(reads, say) {
+    const told = reads.replace(SPEAKER, '').replace(MASK, (_, ...gist) => gist[0] ?? gist[1] ?? '');
+    if (/[\p{L}\p{N}]/u.test(told)) return readingNodes(reads, say);
+    return [el('span', { class: 'soulmem_leaves', text: say('fading_nothing') })];
+}
+
 /** How clear a memory is, in a word; one of which any words are hidden is not clear.
  * @param {{visibility: number}} memory @param {string} [reads] as it is told now
  * @returns {'clear' | 'blurred' | 'almost_gone'} */

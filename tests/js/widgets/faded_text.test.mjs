@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
     clarityBar,
     clarityOf,
+    laterNodes,
     readingNodes,
     roundTurns,
 } from '../../../extension_js/src/widgets/faded_text.js';
@@ -73,6 +74,16 @@ test('nothing of the text is lost or doubled, whatever the units are', () => {
             }
         }
     }
+});
+
+test('a text of which nothing clear is left says so in words', () => {
+    /** @param {string} reads */
+    const later = reads => pieces(laterNodes(reads, say)).map(([, words]) => words);
+    for (const reads of ['Al: *…* …', 'xxx.', '沈青禾：…', '…'])
+        assert.deepEqual(later(reads), ['nothing clear is left to tell']);
+    const texts = ['Al: *something about tea.* …', 'Al: xxx(someone)', '沈青禾：…茶…', 'At seven …'];
+    for (const reads of texts)
+        assert.equal(later(reads).join(''), reads.replace(/\*/g, ''));
 });
 
 test('a memory of which words are hidden is not clear, however visible the rest is', () => {
