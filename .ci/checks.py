@@ -1,6 +1,6 @@
 """Run every check of the project and print one line for each: what `start.py test` does inside .venv.
 
-Without a word it runs what everybody runs, in 10 minutes on two cores. With `all` it runs everything but the
+Without a word it runs what everybody runs, in 10 to 15 minutes on two cores. With `all` it runs everything but the
 tests with a real language model; those run with `slow`. With `changed` it runs the checks nearest to what differs
 from the branch main, in a minute. With any other arguments it runs pytest alone, with them.
 """
