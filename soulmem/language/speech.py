@@ -33,11 +33,9 @@ def language_of(text: str) -> str:
     return codes[0] if codes else ""
 
 
-@lru_cache(
-    maxsize=8192
-)  # the memories that come into question are much the same from line to line
+@lru_cache(maxsize=8192)  # each line is compared with much the same memories
 def languages_said(text: str) -> frozenset[str]:
-    """The languages that the text may be in, as `language_of` tells them; none where nothing tells."""
+    """ISO 639-1 codes of all languages that the text may be in; empty where no word or sign shows any."""
     if is_unspaced(text):
         return frozenset(filter(None, [language_of(text)]))
     return frozenset(languages_of(words(plain(text))))

@@ -32,7 +32,7 @@ def test_the_language_of_a_text(text: str, language: str) -> None:
         ("钥匙在哪里？", "The key is in the cellar.", True),
         ("鍵はどこにあるの？", "钥匙在地窖里。", True),
         ("Where is it?", "The key is in the cellar.", False),
-        # What may be said in either language is apart from neither; what tells of none is apart from nothing.
+        # Both may be Danish, Norwegian or Swedish; the last shows no language.
         ("Det er en god dag.", "Jeg er ikke her i dag.", False),
         ("Xyz qwrt", "The key is in the cellar.", False),
     ],

@@ -98,7 +98,7 @@ export function readingNodes(reads, say, original = '', units = []) {
 /** Who speaks, before what is told. */
 const SPEAKER = /^[^:：\n]{1,60}[:：]/;
 
-/** A text as it will be told; in words where nothing clear is left of it, for then it is not told.
+/** A text as a later prompt has it, or a hint where nothing clear is left: such a text is in no prompt.
  * @param {string} reads @param {Say} say @returns {(Node | string)[]} */
 export function laterNodes(reads, say) {
     const told = reads.replace(SPEAKER, '').replace(MASK, (_, ...gist) => gist[0] ?? gist[1] ?? '');

@@ -289,7 +289,7 @@ def _judged(
 
 
 def _in_other_language(mind: Mind, text: str, rows: Ints) -> NDArray[np.bool_]:
-    """Memories that no word of the text can be looked for in: of another script, or of a language it is not in."""
+    """Which memories words cannot match with the text, bool[rows]: those in another script or another language."""
     other = in_other_script(mind, mind.tokeniser.tokens(text))
     strange = np.zeros(rows.size, bool) if other is None else other[rows]
     said = languages_said(text)
