@@ -120,10 +120,11 @@ export async function herPage(context, page) {
      * @param {Overview} overview @param {KnownThing[]} known what holds now @param {string} since day of the first memory */
     function standing({ memories, felt }, known, since) {
         const who = context.soulName();
+        const things = known.filter(thing => thing.kind !== PROMISE).length;
         const promises = known.filter(thing => thing.kind === PROMISE && isOpen(thing)).length;
         const clauses = [
             say(since ? 'stands_since' : 'stands_memories', { who, since, n: memories }),
-            known.length ? say('stands_known', { you, n: known.length }) : '',
+            things ? say('stands_known', { you, n: things }) : '',
             promises ? say('stands_promises', { you, n: promises }) : '',
             felt ? say('stands_felt', { label: feelingText(felt, say) }) : '',
         ].filter(Boolean);

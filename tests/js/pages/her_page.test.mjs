@@ -146,14 +146,14 @@ const THINGS = [
     { ...KNOWN, id: 'm9l0', kind: 'fact', quote: 'I live in Tarn.', memory: 'm9', until: '2026-01-05T00:00:00Z' },
 ];
 
-test('one sentence tells how the two stand: what is past is not counted', async () => {
+test('one sentence tells how the two stand: what is past is not counted, and a promise once', async () => {
     const { open, texts, replies } = await herScene();
     replies['GET /souls/s1/known'] = { known: THINGS, cursor: null };
     replies['GET /density'] = { from: '2026-01-02T00:00:00Z', to: null, counts: [], periods: [] };
     await open('her');
     assert.equal(
         texts('#soulmem_her_stands')[0],
-        'Since 2 January 2026 Mira has kept 214 memories, knows 2 things about Alice, ' +
+        'Since 2 January 2026 Mira has kept 214 memories, knows 1 thing about Alice, ' +
             'holds 1 promise of Alice, and felt this last: joy, strongly.',
     );
 });
