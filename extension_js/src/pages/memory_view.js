@@ -178,7 +178,7 @@ function createEditor(context, memory, draft, redraw, removed) {
         });
     }
 
-    const saveText = () => change({ text: text.value.trim() });
+    const saveText = () => change({ text: withSpeaker(memory, text.value.trim()) });
     const save = button('fa-floppy-disk', say('save'), saveText, { id: 'soulmem_save' });
     const showSave = () => {
         save.hidden = !isUnsaved() || !text.value.trim();
@@ -245,6 +245,18 @@ function leftOutNodes(memory, say) {
     if (!parts.length) return [];
     const text = say('left_out', { parts: parts.join(', ') });
     return [el('small', { id: 'soulmem_left_out', class: 'soulmem_hint', text })];
+}
+
+const SPEAKER = /^([^:\n]{1,60}): /;
+
+/** The corrected words with the speaker before them, as the text had it: without one nobody said them, and the
+ * memory tells nothing of the speaker any more. Words that name a speaker themselves stay as they are.
+ * @param {WholeMemory} memory @param {string} words */
+function withSpeaker(memory, words) {
+    const [label, name] = SPEAKER.exec(memory.text) ?? ['', ''];
+    const [speaker] = memory.fields?.participants ?? [];
+    const isSaid = label && speaker?.name === name && speaker?.kind !== 'unknown';
+    return isSaid && !SPEAKER.test(words) ? label + words : words;
 }
 
 /** Buttons for what can be changed beside the text.

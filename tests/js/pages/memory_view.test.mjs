@@ -31,6 +31,23 @@ test('another wording is saved, and only one that differs and says something', a
     assert.equal(texts('.soulmem_said').length, 1);
 });
 
+test('who spoke stays before the corrected words, unless these name a speaker', async () => {
+    const said = { text: 'Ann: I keep bees.', fields: { participants: [{ name: 'Ann', kind: 'other' }] } };
+    for (const [words, saved] of [
+        ['I keep goats.', 'Ann: I keep goats.'],
+        ['Ben: I keep goats.', 'Ben: I keep goats.'],
+    ]) {
+        const { page, take } = await memoryOpen(said);
+        await page.get('#soulmem_text').change(words, 'input');
+        await page.get('#soulmem_save').click();
+        assert.equal(take('PATCH /memories/m1')[0].body.text, saved);
+    }
+    const { page, take } = await memoryOpen({ ...said, fields: {} });
+    await page.get('#soulmem_text').change('I keep goats.', 'input');
+    await page.get('#soulmem_save').click();
+    assert.equal(take('PATCH /memories/m1')[0].body.text, 'I keep goats.', 'nobody said it');
+});
+
 test('a change elsewhere shows the new state and keeps the words that are not saved', async () => {
     const { page, replies, texts } = await memoryOpen();
     replies['PATCH /memories/m1'] = conflict;
