@@ -247,16 +247,15 @@ function leftOutNodes(memory, say) {
     return [el('small', { id: 'soulmem_left_out', class: 'soulmem_hint', text })];
 }
 
-const SPEAKER = /^([^:\n]{1,60}): /;
+const SPEAKER = /^[^:\n]{1,60}: /;
 
 /** The corrected words with the speaker before them, as the text had it: without one nobody said them, and the
  * memory tells nothing of the speaker any more. Words that name a speaker themselves stay as they are.
  * @param {WholeMemory} memory @param {string} words */
 function withSpeaker(memory, words) {
-    const [label, name] = SPEAKER.exec(memory.text) ?? ['', ''];
     const [speaker] = memory.fields?.participants ?? [];
-    const isSaid = label && speaker?.name === name && speaker?.kind !== 'unknown';
-    return isSaid && !SPEAKER.test(words) ? label + words : words;
+    const label = speaker && speaker.kind !== 'unknown' ? `${speaker.name}: ` : '';
+    return memory.text.startsWith(label) && !SPEAKER.test(words) ? label + words : words;
 }
 
 /** Buttons for what can be changed beside the text.
