@@ -96,8 +96,8 @@ def unwelcome_in(world: World) -> list[str]:
 @pytest.mark.parametrize(
     ("locale", "language", "fact", "line", "sentence", "size"),
     [
-        ("en", "en", KEY, "Mm, all right.", "called for no memory", DESKTOP),
-        ("zh-cn", "zh", KEY_ZH, "嗯，好。", "没有唤起需要的记忆", PHONE),
+        ("en", "en", KEY, "Mm, all right.", "called for none", DESKTOP),
+        ("zh-cn", "zh", KEY_ZH, "嗯，好。", "没有往提示词里放记忆", PHONE),
     ],
     ids=["en", "zh-cn-phone"],
 )

@@ -175,13 +175,24 @@ export async function memoriesPage(context, page, memory) {
         columns.columns.scrollIntoView({ block: 'start' });
     }
 
+    /** Draws the row of a memory anew after it was changed beside the list. @param {ListedMemory} memory */
+    function redrawRow(memory) {
+        const rows = /** @type {HTMLElement[]} */ ([...place.querySelectorAll('.soulmem_item')]);
+        const row = rows.find(({ dataset }) => dataset.memory === memory.id);
+        if (!row) return;
+        const fresh = rowOf(memory);
+        fresh.classList.add('soulmem_open');
+        row.replaceWith(fresh);
+    }
+
     /** @param {string} id @param {HTMLElement | null} [row] that gets the focus back */
     async function open(id, row = null) {
         if (!(await context.mayLeave())) return;
-        const view = await memoryView(context, id, changed => {
+        const left = (/** @type {boolean} */ changed) => {
             columns.close();
             if (changed) void context.attempt(list);
-        });
+        };
+        const view = await memoryView(context, id, left, redrawRow);
         const press = /** @type {HTMLElement | null} */ (row?.querySelector('.soulmem_press') ?? null);
         for (const other of place.querySelectorAll('.soulmem_open')) other.classList.remove('soulmem_open');
         row?.classList.add('soulmem_open');

@@ -67,8 +67,10 @@ function protectionText({ permanent, locked, origin }, say) {
 }
 
 /** @param {BrowserContext} context @param {string} id
- * @param {(changed: boolean) => void} leave goes back to the list @returns {Promise<HTMLElement>} */
-export async function memoryView(context, id, leave) {
+ * @param {(changed: boolean) => void} leave goes back to the list
+ * @param {(memory: WholeMemory) => void} [showChanged] called with the memory after each change
+ * @returns {Promise<HTMLElement>} */
+export async function memoryView(context, id, leave, showChanged = () => {}) {
     const { say, memoryApi } = context;
     let changed = false;
     let isUnsaved = () => false;
@@ -79,6 +81,7 @@ export async function memoryView(context, id, leave) {
     /** @param {string | null} [draft] words the user has not saved yet */
     async function draw(draft = null) {
         const memory = await memoryApi.read(id);
+        if (changed) showChanged(memory);
         const [sources, history] = await Promise.all([
             sourcesView(context, memory),
             historyView(context, memory, redraw),

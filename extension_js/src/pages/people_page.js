@@ -5,6 +5,7 @@ import { readingNodes } from '../widgets/faded_text.js';
 import { feelingText } from '../widgets/feeling_text.js';
 import { knownQuotes } from '../widgets/known_quotes.js';
 import { memoryPages, pagesOf } from '../widgets/memory_pages.js';
+import { paged } from '../widgets/paging.js';
 import { pressRow } from '../widgets/press_row.js';
 import { portraitImage, portraitNamed, portraitOf } from '../widgets/soul_avatar.js';
 import { twoColumns } from '../widgets/two_columns.js';
@@ -21,7 +22,7 @@ const SURE = 0.5; // confidence below which a fact is asked about
 const BY_HAND = 0.8; // strength of a fact that the user states
 const FACTS = 40; // shown of one person
 const PAGE = 20; // people drawn at once
-const SCENES = 6;
+const SCENES = 6; // drawn at once
 const QUOTES = 12; // of what was said of somebody, drawn at once
 
 /** @param {string} [address] of a portrait */
@@ -174,8 +175,7 @@ export async function peoplePage(context, page, chosen) {
             ]),
             curve && el('h4', { text: say('people_curve', { who }) }),
             curve,
-            scenes.length ? el('h4', { text: say('people_scenes') }) : null,
-            scenes.length ? el('ul', { class: 'soulmem_facts' }, scenes) : null,
+            ...(scenes.querySelector('li') ? [el('h4', { text: say('people_scenes') }), scenes] : []),
         ]);
     }
 
@@ -273,13 +273,22 @@ export async function peoplePage(context, page, chosen) {
         });
     }
 
-    /** The latest scenes in which the person is named. @param {Person} person */
-    async function scenesOf(person) {
+    /** The scenes in which the person is named, the latest first. @param {Person} person */
+    function scenesOf(person) {
         const scenes = /** @type {const} */ ({ about: person.concept, kind: 'episode' });
-        const answer = await context.memoryApi.list(context.soul, scenes, null, SCENES);
-        return answer.memories.map(memory => {
-            const text = readingNodes(memory.reads_now ?? memory.text, say);
-            return pressRow({}, text, () => context.show('memories', memory.id));
+        return paged({
+            fetch: async cursor => {
+                const answer = await context.memoryApi.list(context.soul, scenes, cursor, SCENES);
+                return { rows: answer.memories, cursor: answer.cursor };
+            },
+            draw: memory =>
+                pressRow({}, readingNodes(memory.reads_now ?? memory.text, say), () =>
+                    context.show('memories', memory.id),
+                ),
+            more: say('more'),
+            none: '',
+            attempt: context.attempt,
+            list: el('ul', { class: 'soulmem_facts soulmem_scenes' }),
         });
     }
 

@@ -40,7 +40,9 @@ export function twoColumns(closeText, { closed = () => {}, mayClose = async () =
         detail.hidden = true;
         columns.classList.remove('soulmem_has_detail');
         place.replaceChildren();
-        pressed?.focus();
+        // A row that was drawn anew meanwhile is marked as open
+        const from = pressed?.isConnected ? pressed : list.querySelector('.soulmem_open .soulmem_press');
+        /** @type {HTMLElement | null} */ (from)?.focus();
         pressed = null;
         closed();
     }

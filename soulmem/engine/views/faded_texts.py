@@ -31,7 +31,9 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.computed_units import computed_spans
 from soulmem.engine.views.drafted_anchors import drafted_anchors
+from soulmem.engine.views.known import BROKEN, KEPT
 from soulmem.engine.views.text_ages import TextAge, text_ages
+from soulmem.language.kinds.known_lines import PROMISE
 
 IMPORTANT = 0.6  # details of such a memory stay (design 6)
 
@@ -137,12 +139,23 @@ def times_of(
 
 
 def blurs(mind: Mind, memory: Memory, dial: float | None = None) -> bool:
-    """Whether anything of the memory may fade: it is not permanent or locked, and the soul forgets."""
+    """Whether anything of the memory may fade: it is not permanent or locked, no promise in it is open, and the
+    soul forgets.
+    """
     settings = mind.soul.settings
     pace = settings.forgetting if dial is None else dial
     is_on = settings.fades and settings.masks is not Masks.OFF
     forgets = is_on and pace > 0.0
-    return forgets and not memory.permanent and not memory.locked
+    is_held = memory.permanent or memory.locked or _is_promised(mind, memory)
+    return forgets and not is_held
+
+
+def _is_promised(mind: Mind, memory: Memory) -> bool:
+    """Whether a line of the memory is a promise of which the user has not said how it ended."""
+    row = mind.row(memory.id)
+    lines = mind.line_kinds.known().get(row, ()) if row is not None else ()
+    is_promise = any(line.told_as == PROMISE for line in lines)
+    return is_promise and not {KEPT, BROKEN}.intersection(memory.tags)
 
 
 def stays(memory: Memory, span: UnitSpan) -> bool:

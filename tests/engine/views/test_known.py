@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import pytest
 
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import SoulId
+from soulmem.engine.api.requests import MemoryPatch
 from soulmem.engine.editing.overviews import KnownFilter
 from soulmem.engine.views.known import KnownThing
+from soulmem.engine.views.read_texts import read_texts
 from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import ME, Stage, line, lines
 
@@ -142,3 +145,24 @@ async def test_it_is_there_after_a_restart() -> None:
     after = await known(stage)
     await stage.stop()
     assert after == before != []
+
+
+async def test_an_open_promise_does_not_blur_one_that_was_kept_does() -> None:
+    stage = await stage_with(*TOLD)
+    (promise,) = await known(stage, KnownFilter(told_as="promise"))
+
+    async def loss() -> float:
+        mind = await stage.mind()
+        memory = mind.memories[promise.memory]
+
+        def visibility() -> float:
+            turn = mind.lived_turns(0)
+            (read,) = read_texts(mind, [memory], turn, ahead=3000.0)
+            return read.visibility
+
+        return 1.0 - await asyncio.to_thread(visibility)
+
+    assert await loss() == 0.0
+    await stage.engine.memories.patch(ME, promise.memory, MemoryPatch(tags=("kept",)))
+    assert await loss() > 0.5
+    await stage.stop()

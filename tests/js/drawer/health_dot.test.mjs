@@ -44,7 +44,7 @@ test('the dot shows the state and, in its tooltip, the last recall', async () =>
     assert.match(dot.title, /2 recalled for the last reply \(70 tokens, 12 ms\)/);
     app.recaller.last = () => /** @type {any} */ ({ ...record, memories: [], sent: [] });
     app.notify();
-    assert.match(dot.title, /called for no memory \(3 withheld, 12 ms\)/);
+    assert.match(dot.title, /called for nothing beyond what stands in the prompt \(3 withheld, 12 ms\)/);
     const none = { ...record, memories: [], sent: [], withheld: 0 };
     app.recaller.last = () => /** @type {any} */ (none);
     app.notify();

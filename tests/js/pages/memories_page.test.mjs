@@ -188,3 +188,20 @@ test('the window counts as working until the last of its questions is answered',
     await settle();
     assert.equal(isWorking(), false);
 });
+
+test('a corrected memory reads so in the list beside it at once', async () => {
+    const { page, texts, replies } = await storyScene();
+    await page.get('.soulmem_press').click();
+    await settle();
+    replies['GET /memories/m3'] = { ...LISTED[2], text: 'The third, corrected.', revision: 4 };
+    await page.get('#soulmem_text').change('The third, corrected.', 'input');
+    await page.get('#soulmem_save').click();
+    await settle();
+    assert.deepEqual(texts('.soulmem_item_text'), [
+        'The third, corrected.',
+        'A day of beginnings.',
+        'Second.',
+        'First.',
+    ]);
+    assert.match(page.get('.soulmem_open').textContent, /corrected/);
+});

@@ -85,7 +85,7 @@ test('what can be changed is what the memory is not', async () => {
         await page.get(button).click();
         assert.deepEqual(take('PATCH /memories/m1')[0].body, { ...body, revision: 3 });
     }
-    assert.deepEqual(texts('.soulmem_badge').length, 3, 'doubt, permanent, locked');
+    assert.deepEqual(texts('.soulmem_memory .soulmem_badge').length, 3, 'doubt, permanent, locked');
     assert.equal(texts('.soulmem_memory .soulmem_hint').length >= 3, true);
 });
 

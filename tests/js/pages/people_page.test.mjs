@@ -50,10 +50,12 @@ async function peopleScene() {
                         : [QUOTE, { ...QUOTE, id: 'm8l1', quote: 'No, roses.', until: QUOTE.said_at }],
                 cursor: null,
             }),
-            'GET /memories': (/** @type {any} */ { query }) => ({
-                memories: query.get('kind') === 'fact' ? [FACT, NICKNAME] : [memory({ text: 'Bela sang.' })],
-                cursor: null,
-            }),
+            'GET /memories': (/** @type {any} */ { query }) => {
+                if (query.get('kind') === 'fact') return { memories: [FACT, NICKNAME], cursor: null };
+                if (query.get('cursor'))
+                    return { memories: [memory({ id: 'm2', text: 'Bela danced.' })], cursor: null };
+                return { memories: [memory({ text: 'Bela sang.' })], cursor: 'older' };
+            },
             'GET /memories/p1': memory({ id: 'p1', kind: 'concept', text: 'Bela' }),
             'GET /memories/p2': memory({ id: 'p2', kind: 'concept', text: 'Ada' }),
             'PATCH /memories/p1': memory({ id: 'p1' }),
@@ -217,4 +219,12 @@ test('of two of one name it is said; they are joined, or a fact is handed over',
     await page.get('.soulmem_people_same').click();
     await settle();
     assert.deepEqual(take('PATCH /memories/p1')[0].body.fields.aliases, ['Bel', 'Bela the bird']);
+});
+
+test('the scenes with somebody go on, page by page', async () => {
+    const { page, chosen, texts } = await peopleScene();
+    await chosen(0);
+    assert.deepEqual(texts('.soulmem_scenes li'), ['Bela sang.']);
+    await page.get('.soulmem_scenes').parentElement?.querySelector('.soulmem_more')?.click();
+    assert.deepEqual(texts('.soulmem_scenes li'), ['Bela sang.', 'Bela danced.']);
 });

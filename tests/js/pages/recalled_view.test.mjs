@@ -21,7 +21,7 @@ function record(answer) {
 }
 
 test('a recall that called for nothing says so in a sentence, with how many came to mind', () => {
-    assert.match(summaryText(record({ withheld: 8 }), say), /called for no memory.*8 came.* were withheld/);
+    assert.match(summaryText(record({ withheld: 8 }), say), /called for none, or only for what still stands there.*8 came.* were withheld/);
     assert.match(summaryText(record({ withheld: 1 }), say), /1 came.* was withheld/);
 });
 
@@ -71,7 +71,7 @@ test('below the memories stands how many more came to mind', () => {
 
 test('a silent recall has a sentence, and what can be done about it, instead of a list', () => {
     const page = onPage(record({ withheld: 3 }));
-    assert.match(page.get('p').textContent, /called for no memory/);
+    assert.match(page.get('p').textContent, /called for none, or only/);
     assert.match(page.get('.soulmem_hint').textContent, /"Recalling"/);
     for (const missing of ['.soulmem_recalled_list', '.soulmem_withheld', '.soulmem_bar'])
         assert.equal(page.document.querySelector(missing), null, missing);
