@@ -1,4 +1,4 @@
-"""How a line speaks: of who says it, to whom it is said, and what it denies."""
+"""How a line speaks: of who says it, to whom it is said, of one who was named before, and what it denies."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from math import inf
 
 from soulmem.language.grammars import languages_of
 from soulmem.language.markup import plain
@@ -44,11 +45,11 @@ def languages_said(text: str) -> frozenset[str]:
 @cache
 def speech_of(language: str) -> Speech:
     """How lines of a language speak; of one without lists nothing can be told."""
-    first, second, denial = (
+    first, second, third, denial = (
         tuple(tables("speech")[key].get(language, "").split())
-        for key in ("first", "second", "denial")
+        for key in ("first", "second", "third", "denial")
     )
-    return Speech(first, second, denial, is_unspaced=language in ("zh", "ja"))
+    return Speech(first, second, third, denial, is_unspaced=language in ("zh", "ja"))
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Speech:
 
     first: tuple[str, ...]
     second: tuple[str, ...]
+    third: tuple[str, ...]
     denial: tuple[str, ...]
     is_unspaced: bool
 
@@ -73,6 +75,12 @@ class Speech:
         """Whether it has a word for whom it is said to: you, your."""
         return self._has(text, self.second)
 
+    def tells_of_another(self, text: str) -> bool:
+        """Whether it has a word for one who was named before, he, her, and none for the two who talk before it."""
+        return self._place(text, self.third) < self._place(
+            text, (*self.first, *self.second)
+        )
+
     def denied(self, text: str) -> frozenset[str]:
         """The words, or pairs of signs, close behind a denial in its clause, lower case."""
         return frozenset(self._denied(text, _REACH, _SIGNS))
@@ -85,6 +93,14 @@ class Speech:
         if self.is_unspaced:
             return any(word in text for word in listed)
         return any(part in listed for part in _parts(text))
+
+    def _place(self, text: str, listed: Sequence[str]) -> float:
+        """Where the first of these words stands; infinite where none does."""
+        if self.is_unspaced:
+            places = (text.find(word) for word in listed)
+            return min((place for place in places if place >= 0), default=inf)
+        parts = _parts(text)
+        return next((i for i, part in enumerate(parts) if part in listed), inf)
 
     def _denied(self, text: str, reach: int, signs: int) -> Iterator[str]:
         if self.is_unspaced:

@@ -24,13 +24,12 @@ from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import is_in_doubt, is_waiting
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.told_of import Talk
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.kinds.known_lines import PROMISE, KnownLine, likeness
 from soulmem.language.kinds.line_kinds import lines_of
 from soulmem.language.name_tokens import fold
-from soulmem.language.places import after_place_words
 from soulmem.language.segmentation import without_marks
-from soulmem.language.speech import language_of, speech_of
 
 Ints = NDArray[np.int64]
 
@@ -52,7 +51,8 @@ class KnownThing:
 
     told_as      one of `known_lines.TOLD_AS`
     about        the name of the one it tells of; who speaks where that is unclear
-    concept      of this name, where the soul knows it as one
+    named        folded names of all whom the line names
+    concept      of `about`, where the soul knows it as one
     speaker      who says it; empty where it is told
     location     where it was said, as the message has it
     until        when a later line said otherwise; `replaced_by` is that line
@@ -74,6 +74,7 @@ class KnownThing:
     replaced_by: str | None = None
     kept: bool | None = None
     permanent: bool = False
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +156,15 @@ def _read(
     mind: Mind, memory: Memory, known: Iterable[KnownLine], listener: str
 ) -> Iterable[Reading]:
     lines, speaker = lines_of(said(memory)), _speaker(memory)
+    talk = Talk(mind, memory, lines, speaker, mind.soul.name, listener)
     places = source_places(mind, memory)
     span = memory.situation.time_span
     for line in known:
         if line.place >= len(lines) or _QUESTION.search(lines[line.place]):
             continue
-        named = [_named(mind, text) for text in lines[: line.place + 1]]
-        about = _about(lines[line.place], speaker, named, mind.soul.name, listener)
+        about = talk.told_of(line.place)
+        if not about:
+            continue
         quote = without_marks(lines[line.place])
         yield Reading(
             KnownThing(
@@ -178,6 +181,7 @@ def _read(
                 location=memory.situation.location,
                 kept=_kept(memory) if line.told_as == PROMISE else None,
                 permanent=memory.permanent,
+                named=frozenset(map(fold, talk.named(line.place))),
             ),
             line,
             frozenset(mind.tokeniser.tokens(quote)),
@@ -197,41 +201,6 @@ def _speaker(memory: Memory) -> str:
         if is_speaker and memory.text.startswith(f"{participant.name}: "):
             return participant.name
     return ""
-
-
-def _named(mind: Mind, text: str) -> list[tuple[int, str]]:
-    """Where a line has which names of single things, in its order."""
-    out = []
-    for key in mind.names.spot(text):
-        memory = mind.memories.get(key)
-        if memory is None or memory.is_topic:
-            continue
-        aliases = memory.concept.aliases if memory.concept else ()
-        if after_place_words(text, memory.text)[1]:
-            continue
-        written = [text.find(name) for name in (memory.text, *aliases)]
-        out.append((min((at for at in written if at >= 0), default=0), memory.text))
-    return sorted(out)
-
-
-def _about(
-    line: str,
-    speaker: str,
-    named: Sequence[Sequence[tuple[int, str]]],
-    soul: str,
-    listener: str,
-) -> str:
-    """Of whom a line tells: whom it names before who speaks, who speaks, whom it speaks to, who was named last."""
-    speech = speech_of(language_of(line))
-    own = named[-1]
-    if own and not speech.tells_of_speaker(line[: own[0][0]]):
-        return own[0][1]
-    if speaker and speech.tells_of_speaker(line):
-        return speaker
-    if speaker and speech.tells_of_listener(line):
-        return listener if fold(speaker) == fold(soul) else soul
-    before = list(chain.from_iterable(named))
-    return before[-1][1] if before else speaker or soul
 
 
 def _concept(mind: Mind, name: str) -> MemoryId | None:
@@ -296,5 +265,5 @@ def is_wanted(
     return (
         (told_as is None or thing.told_as == told_as)
         and (is_past is None or (thing.until is not None) is is_past)
-        and (about is None or fold(thing.about) in about)
+        and (about is None or fold(thing.about) in about or bool(thing.named & about))
     )

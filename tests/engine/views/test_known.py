@@ -166,3 +166,58 @@ async def test_an_open_promise_does_not_blur_one_that_was_kept_does() -> None:
     await stage.engine.memories.patch(ME, promise.memory, MemoryPatch(tags=("kept",)))
     assert await loss() > 0.5
     await stage.stop()
+
+
+MAREK = (
+    line("a1", "My brother Marek is getting married in May."),
+    line("a2", "*She smiles.* Tell me about him.", Role.CHARACTER),
+    line("a3", "He's been sober for six years now."),
+    line("a4", "And his family?", Role.CHARACTER),
+    line("a5", "His wife Ana died last spring. He has two daughters, Ida and Lena."),
+    line("a6", "Poor Marek. I never met Ana.", Role.CHARACTER),
+)
+
+
+async def test_he_and_she_are_whom_the_talk_is_of() -> None:
+    stage = await stage_with(*MAREK)
+    about = {thing.quote: thing.about for thing in await known(stage)}
+    mind = await stage.mind()
+    (marek,) = (m.id for m in mind.memories.values() if m.text == "Marek")
+    of_marek = {thing.quote for thing in await known(stage, KnownFilter(about=marek))}
+    await stage.stop()
+    assert about == {
+        "My brother Marek is getting married in May.": "Al",
+        "I never met Ana.": "Mira",
+        "He's been sober for six years now.": "Marek",
+        "His wife Ana died last spring.": "Ana",
+        "He has two daughters, Ida and Lena.": "Marek",
+    }
+    assert about.keys() - of_marek == {
+        "His wife Ana died last spring.",
+        "I never met Ana.",
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "told", "whom"),
+    [
+        ("How was the fair?", "She lost her sight in the war.", None),
+        (
+            "How was Odile, and was Odile glad?",
+            "She lost her sight in the war.",
+            "Odile",
+        ),
+        (
+            "How was Odile, and was Odile glad?",
+            "*She lost her sight in the war.* Fine.",
+            "Mira",
+        ),
+    ],
+)
+async def test_nobody_is_told_of_where_nobody_was_named(
+    before: str, told: str, whom: str | None
+) -> None:
+    stage = await stage_with(line("a1", before), line("a2", told, Role.CHARACTER))
+    about = [thing.about for thing in await known(stage) if "sight" in thing.quote]
+    await stage.stop()
+    assert about == ([] if whom is None else [whom])
