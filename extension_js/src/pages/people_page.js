@@ -51,40 +51,54 @@ export async function peoplePage(context, page, chosen) {
         [app.host.persona(), app.host.personaPortrait()],
         [await soulName(), portraitOf(app, context.soul)],
     ]);
-    first.replaceChildren(...two.filter(([who]) => who).map(([who, picture]) => speaker(who, picture)));
     await load();
     const person = people.find(({ concept }) => concept === chosen);
     if (person) show(await detail(person));
 
-    /** The two who talk to each other are no names of the chat, and come first. @param {string} who @param {string} [picture] */
+    /** @param {string} who one of the two who talk @returns {Person | undefined} as the chat names them, too */
+    function namedAs(who) {
+        return people.find(({ name, aliases }) =>
+            [name, ...aliases].some(spelling => spelling.toLowerCase() === who.toLowerCase()),
+        );
+    }
+
+    /** The two who talk to each other come first. @param {string} who @param {string} [picture] */
     function speaker(who, picture) {
         return pressRow(
             { class: 'soulmem_item', data: { speaker: who } },
             [face(picture), el('b', { text: who }), el('small', { text: ` ${say('people_talks')}` })],
             item =>
-                context.attempt(async () =>
-                    show(
-                        el('div', { class: 'soulmem_memory' }, [
-                            el('h3', { class: 'margin0', text: who }),
-                            el('h4', { text: say('people_facts') }),
-                            await knownQuotes(context, who, QUOTES, say('known_none')),
-                        ]),
-                        item,
-                    ),
-                ),
+                context.attempt(async () => {
+                    const named = namedAs(who);
+                    show(named ? await detail(named) : await talker(who), item);
+                }),
         );
+    }
+
+    /** What is known of one who talks and whom nobody names. @param {string} who */
+    async function talker(who) {
+        return el('div', { class: 'soulmem_memory' }, [
+            el('h3', { class: 'margin0', text: who }),
+            el('h4', { text: say('people_facts') }),
+            await knownQuotes(context, who, QUOTES, say('known_none')),
+        ]);
     }
 
     async function load() {
         const answer = await context.memoryApi.people(context.soul);
         people = answer.people;
+        const talking = two.filter(([who]) => who);
+        first.replaceChildren(...talking.map(([who, picture]) => speaker(who, picture)));
         await draw();
     }
 
     async function draw() {
         const wanted = search.value.trim().toLowerCase();
-        const shown = people.filter(({ name, aliases }) =>
-            [name, ...aliases].some(spelling => spelling.toLowerCase().includes(wanted)),
+        const talking = two.map(([who]) => who && namedAs(who));
+        const shown = people.filter(
+            person =>
+                !talking.includes(person) &&
+                [person.name, ...person.aliases].some(name => name.toLowerCase().includes(wanted)),
         );
         const drawn = await memoryPages({
             fetch: pagesOf(shown, PAGE),

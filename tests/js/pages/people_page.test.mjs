@@ -129,6 +129,19 @@ test('those who talk come first, with what is known of them', async () => {
     assert.equal(texts('[data-thing]').length, 2);
 });
 
+test('who talks and is named in the chat stands there once, with the scenes', async () => {
+    const { page, replies, texts } = await peopleScene();
+    const [persona] = texts('[data-speaker] b');
+    replies['GET /people'] = { people: [BELA, { ...ADA, name: persona }] };
+    await page.get('#soulmem_tab_bin').click();
+    await page.get('#soulmem_tab_people').click();
+    await settle();
+    assert.deepEqual(texts('[data-person] b'), ['Bela']);
+    await page.body.querySelectorAll('[data-speaker] .soulmem_press')[0]?.click();
+    await settle();
+    assert.deepEqual(texts('.soulmem_scenes li'), ['Bela sang.']);
+});
+
 test('of very many people those near the screen are drawn', async () => {
     const { page, replies, texts } = await peopleScene();
     const many = Array.from({ length: 120 }, (_, i) => ({ ...ADA, concept: `q${i}`, name: `Ada ${i}` }));
