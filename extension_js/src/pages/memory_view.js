@@ -6,6 +6,7 @@ import { auditItem } from '../widgets/audit_entry.js';
 import { kindLabel, memoryBadges } from '../widgets/memory_badges.js';
 import { sourcesView } from '../widgets/memory_sources.js';
 import { paged } from '../widgets/paging.js';
+import { sameWordsView } from '../widgets/same_words.js';
 import { memoryLinks } from './hand_made.js';
 import { memoryParts } from './memory_parts.js';
 import { isFocusLost } from '../widgets/two_columns.js';
@@ -73,6 +74,7 @@ function protectionText({ permanent, locked, origin }, say) {
 export async function memoryView(context, id, leave, showChanged = () => {}) {
     const { say, memoryApi } = context;
     let changed = false;
+    const others = el('div'); // that still say what was corrected
     let isUnsaved = () => false;
     context.mayLeave = async () =>
         !isUnsaved() || context.app.host.confirm(say('unsaved_question'));
@@ -93,6 +95,7 @@ export async function memoryView(context, id, leave, showChanged = () => {}) {
                 ...memoryBadges(memory, say, context.leftOut()),
             ]),
             ...bodyOf(memory, draft),
+            others,
             el('small', { class: 'soulmem_hint', text: factsText(context, memory) }),
             ...leftOutNodes(memory, say),
             el('h4', { text: say('sources') }),
@@ -108,9 +111,15 @@ export async function memoryView(context, id, leave, showChanged = () => {}) {
     function bodyOf(memory, draft) {
         if (REMOVED_STATES.includes(memory.state)) return [removedView(context, memory, redraw)];
         if (memory.revision === NOT_STORED) return wordNodes(context, memory);
-        const editor = createEditor(context, memory, draft, redraw, () => leave(true));
+        const editor = createEditor(context, memory, draft, redraw, () => leave(true), corrected);
         isUnsaved = editor.isUnsaved;
         return editor.elements;
+    }
+
+    /** @param {WholeMemory} before @param {string} after its new text */
+    async function corrected(before, after) {
+        const same = await sameWordsView(context, before, after);
+        others.replaceChildren(...(same ? [same] : []));
     }
 
     async function goBack() {
@@ -150,8 +159,9 @@ const historyView = (context, memory, redraw) =>
  * @param {string | null} draft words the user has not saved yet
  * @param {(draft?: string | null) => Promise<void>} redraw called after a change
  * @param {() => void} removed called when the memory is in the bin
+ * @param {(before: WholeMemory, after: string) => unknown} corrected called when another text was saved
  * @returns {{elements: HTMLElement[], isUnsaved: () => boolean}} */
-function createEditor(context, memory, draft, redraw, removed) {
+function createEditor(context, memory, draft, redraw, removed, corrected) {
     const { say, memoryApi } = context;
     const text = /** @type {HTMLTextAreaElement} */ (
         el('textarea', {
@@ -178,6 +188,7 @@ function createEditor(context, memory, draft, redraw, removed) {
             }
             context.showStatus(say('saved'));
             await redraw('text' in changes ? null : unsaved);
+            if (typeof changes.text === 'string') await corrected(memory, changes.text);
         });
     }
 
