@@ -80,7 +80,7 @@ const PAGES = /** @type {const} */ ({
     memories: ['memories'],
     people: ['people', 'heart', 'graph'],
     recall: ['recall'],
-    gear: ['bin', 'changes', 'work', 'check', 'waiting', 'settings'],
+    gear: ['settings', 'bin', 'changes', 'work', 'check', 'waiting'],
 });
 
 /** @param {App} app @param {Say} say

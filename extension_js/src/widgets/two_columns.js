@@ -41,8 +41,8 @@ export function twoColumns(closeText, { closed = () => {}, mayClose = async () =
         columns.classList.remove('soulmem_has_detail');
         place.replaceChildren();
         // A row that was drawn anew meanwhile is marked as open
-        const from = pressed?.isConnected ? pressed : list.querySelector('.soulmem_open .soulmem_press');
-        /** @type {HTMLElement | null} */ (from)?.focus();
+        const open = /** @type {HTMLElement | null} */ (list.querySelector('.soulmem_open .soulmem_press'));
+        (open ?? pressed)?.focus();
         pressed = null;
         closed();
     }

@@ -298,7 +298,7 @@ test('four pages and a gear hold every part, each below the page where it belong
         [],
         ['soulmem_part_people', 'soulmem_tab_heart', 'soulmem_tab_graph'],
         [],
-        ['bin', 'changes', 'work', 'check', 'waiting', 'settings'].map(name => `soulmem_tab_${name}`),
+        ['settings', 'bin', 'changes', 'work', 'check', 'waiting'].map(name => `soulmem_tab_${name}`),
     ]);
     const seen = () => parts.map(row => !row.hidden);
     await page.get('#soulmem_tab_memories').click();
@@ -308,7 +308,7 @@ test('four pages and a gear hold every part, each below the page where it belong
     await settle();
     assert.deepEqual(seen(), [false, false, false, false, true]);
     const isChosen = (/** @type {string} */ id) => page.get(id).getAttribute('aria-selected');
-    assert.deepEqual([isChosen('#soulmem_gear'), isChosen('#soulmem_tab_bin')], ['true', 'true']);
+    assert.deepEqual([isChosen('#soulmem_gear'), isChosen('#soulmem_tab_settings')], ['true', 'true']);
 });
 
 test('a part that is opened by its old name lies below its page, and Tab goes to chosen tabs alone', async () => {
