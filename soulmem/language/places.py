@@ -39,25 +39,43 @@ def place_of(text: str) -> str | None:
 
 
 def after_place_words(text: str, name: str) -> tuple[int, int]:
-    """How often a text has a name, and how often as a place's or a thing's: behind in, at, to, from .., the, a.
+    """How often a text has a name, and how often as a place's or a thing's: behind in, at, to, from .., the, a, or
+    with an owner before or behind it, as in Cobbler's Rest.
 
-    A name of several words counts by its first; of names in scripts without spaces those count that the dictionary
-    has as a place, or that stand as the title of a work.
+    A name of several words counts by its first, and one with a word such as bridge at either end always; of names in
+    scripts without spaces those count that the dictionary has as a place, or that stand as the title of a work.
     """
     if is_unspaced(name):
         count = text.count(name)
         return count, count if is_place_word(name) else text.count(f"《{name}》")
-    first = name.split()[0].lower() if name.split() else ""
+    own = name.lower().split() or [""]
     found_words = spaced_words.words(plain(text))
-    count = places = 0
-    for index, word in enumerate(found_words):
-        if word.low == first and word.capital:
-            count += 1
-            before = [w.low for w in found_words[max(0, index - 2) : index]]
-            has_article = bool(before) and before[-1] in _ARTICLES
-            is_place = bool(before) and before[-1] in _BEFORE_PLACES
-            places += has_article or (is_place and word.joined and not word.possessive)
-    return count, places
+    places = [i for i, w in enumerate(found_words) if w.low == own[0] and w.capital]
+    if len(own) > 1 and not OF_PLACES.isdisjoint((own[0], own[-1])):
+        return len(places), len(places)
+    return len(places), sum(_is_thing(found_words, i) for i in places)
+
+
+def _is_thing(words: Sequence[Word], at: int) -> bool:
+    """Whether the name that has the word at `at` stands as that of a place or a thing."""
+    start, stop = at, at + 1
+    while start and words[start].joined and _goes_on(words[start - 1]):
+        start -= 1
+    while stop < len(words) and words[stop].joined and _goes_on(words[stop]):
+        stop += 1
+    if any(word.possessive for word in words[start : stop - 1]):
+        return True
+    before = words[start - 1].low if start else ""
+    if before in _ARTICLES:
+        return True
+    is_place = before in _BEFORE_PLACES
+    return is_place and words[start].joined and not words[at].possessive
+
+
+def _goes_on(word: Word) -> bool:
+    """Whether a word may belong to the same name as the one beside it."""
+    is_grammar = word.low in _ARTICLES or word.low in _BEFORE_PLACES
+    return word.capital and not is_grammar
 
 
 def _english(text: str) -> str | None:
