@@ -29,6 +29,10 @@ _THERE = re.compile(
 _VAGUE = re.compile(
     rf"^(?:那|这|一|某|哪|每|几|两|座|个|间|家|条|片|处|所|附近|整|同|我们|你们|他们|她们|自己|[{'我你他她它您咱'}])+"
 )
+_MEASURED = re.compile(
+    rf"[一二两三四五六七八九十几半这那某每](?:{alternatives(words('zh', 'places', 'measures'))})"
+)
+_AT, _ON = tuple("在到"), tuple("上下里中内")
 _NO_PLACE = re.compile("[的了着过吗呢吧是有说想看做把被让很也都就不没和与跟]")
 
 
@@ -42,18 +46,31 @@ def after_place_words(text: str, name: str) -> tuple[int, int]:
     """How often a text has a name, and how often as a place's or a thing's: behind in, at, to, from .., the, a, or
     with an owner before or behind it, as in Cobbler's Rest.
 
-    A name of several words counts by its first, and one with a word such as bridge at either end always; of names in
-    scripts without spaces those count that the dictionary has as a place, or that stand as the title of a work.
+    A name of several words counts by its first; one with a word such as bridge at either end always. Of names in
+    scripts without spaces those count that the dictionary has as a place; of others what stands as the title of
+    a work, beside a measure word of things, or as what something lies on or in.
     """
     if is_unspaced(name):
         count = text.count(name)
-        return count, count if is_place_word(name) else text.count(f"《{name}》")
+        return count, count if is_place_word(name) else _unspaced_things(text, name)
     own = name.lower().split() or [""]
     found_words = spaced_words.words(plain(text))
     places = [i for i, w in enumerate(found_words) if w.low == own[0] and w.capital]
     if len(own) > 1 and not OF_PLACES.isdisjoint((own[0], own[-1])):
         return len(places), len(places)
     return len(places), sum(_is_thing(found_words, i) for i in places)
+
+
+def _unspaced_things(text: str, name: str) -> int:
+    count, at = 0, text.find(name)
+    while at >= 0:
+        before, after = text[max(at - 2, 0) : at], text[at + len(name) :][:2]
+        is_title = before.endswith("《") and after.startswith("》")
+        is_measured = _MEASURED.fullmatch(before) or _MEASURED.fullmatch(after)
+        is_ground = before.endswith(_AT) and after.startswith(_ON)
+        count += bool(is_title or is_measured or is_ground)
+        at = text.find(name, at + len(name))
+    return count
 
 
 def _is_thing(words: Sequence[Word], at: int) -> bool:
