@@ -49,6 +49,7 @@ export const jobOf = entry =>
 /** @param {unknown} value of a field @param {Say} say */
 function valueText(value, say) {
     if (Array.isArray(value)) return value.length ? value.join(', ') : '–';
+    if (typeof value === 'number') return `${Math.round(100 * value)} %`; // a share, such as importance
     const name = String(value);
     return NAMED_VALUES.has(name) ? say(/** @type {Key} */ (`value_${name}`)) : name;
 }

@@ -1,12 +1,13 @@
 // After a correction: other memories that still say what was corrected.
 
 import { el } from '../base/dom.js';
+import { textDifference } from './audit_text.js';
 import { pressRow } from './press_row.js';
 
 /** @typedef {import('../pages/browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 
-const UNIT = /\p{Script=Han}|[^\s\p{Script=Han}\p{P}]+/gu; // a sign, or a word of a script with spaces
+const EDGES = /^[\s\p{P}]+|[\s\p{P}]+$/gu;
 const LONGEST = 40; // characters of what was taken out; more is another text
 const LEAST = 2; // letters
 const SHOWN = 3;
@@ -16,17 +17,7 @@ const QUERY = 200; // characters
 /** The words that a correction took out, as they stood; empty where it took out none, or most of a text.
  * @param {string} before @param {string} after */
 export function removedWords(before, after) {
-    const old = [...before.matchAll(UNIT)];
-    const now = [...after.matchAll(UNIT)].map(([unit]) => unit);
-    let start = 0;
-    while (start < old.length && old[start][0] === now[start]) start++;
-    let end = 0;
-    const isSame = () => old.at(-1 - end)?.[0] === now.at(-1 - end);
-    while (end < Math.min(old.length, now.length) - start && isSame()) end++;
-    const gone = old.slice(start, old.length - end);
-    if (!gone.length) return '';
-    const last = gone[gone.length - 1];
-    const words = before.slice(gone[0].index, last.index + last[0].length);
+    const words = textDifference(before, after).removed.replace(EDGES, '');
     const letters = words.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
     return letters < LEAST || words.length > LONGEST ? '' : words;
 }
