@@ -160,6 +160,7 @@ async def test_what_a_soul_knows_of_people(client: Client, engine: FakeEngine) -
                 "location": "the pier",
                 "until": None,
                 "replaced_by": None,
+                "sure": 1.0,
                 "kept": True,
                 "permanent": False,
             }

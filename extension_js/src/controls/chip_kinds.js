@@ -23,8 +23,14 @@ const DEAR = 0.35; // 0..1, importance from which on a memory is missed; one tha
 const QUESTION = /[?？][^\p{L}\p{N}]*$/u;
 const STYLE = 'soulmem_icon_only';
 
-/** Facts come last: one in four of them is banter. @param {KnownThing} thing */
-const rank = ({ kind }) => Number(kind === 'fact');
+const CLEAR = 0.77; // 0..1: of facts that tell less clearly something lasting, one in three is banter
+
+/** Whether a line is worth a chip. @param {KnownThing} thing */
+const isClear = ({ kind, sure = 1 }) => kind !== 'fact' || sure >= CLEAR;
+
+/** Facts come last, the clearest first. @param {KnownThing} a @param {KnownThing} b */
+const order = (a, b) =>
+    Number(a.kind === 'fact') - Number(b.kind === 'fact') || (b.sure ?? 1) - (a.sure ?? 1);
 
 /** @param {App} app @param {Say} say */
 export function createChipKinds(app, say) {
@@ -64,7 +70,8 @@ export function createChipKinds(app, say) {
         const slots = new Set(newest.map(slotOf));
         const [thing] = known
             .filter(({ slot, until }) => slot && !until && slots.has(slot) && isFree(slot))
-            .sort((a, b) => rank(a) - rank(b));
+            .filter(isClear)
+            .sort(order);
         if (!thing?.slot) return { placed: null, isJudged: !unread };
         const state = { isPinned: false };
         /** @param {HTMLElement} row */

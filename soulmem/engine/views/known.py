@@ -56,6 +56,7 @@ class KnownThing:
     speaker      who says it; empty where it is told
     location     where it was said, as the message has it
     until        when a later line said otherwise; `replaced_by` is that line
+    sure         how clearly the line tells something lasting, 0..1
     kept         whether a promise was kept, as the user says; None: it is open
     """
 
@@ -70,6 +71,7 @@ class KnownThing:
     said_at: datetime
     story_at: str | None
     location: str | None
+    sure: float = 1.0
     until: datetime | None = None
     replaced_by: str | None = None
     kept: bool | None = None
@@ -179,6 +181,7 @@ def _read(
                 said_at=memory.happened,
                 story_at=span.story if span else None,
                 location=memory.situation.location,
+                sure=line.sure,
                 kept=_kept(memory) if line.told_as == PROMISE else None,
                 permanent=memory.permanent,
                 named=frozenset(map(fold, talk.named(line.place))),

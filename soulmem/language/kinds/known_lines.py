@@ -18,6 +18,8 @@ SURE = (
 )
 # How much the kinds with plain examples say beside `lasting`, whose examples are told in passing
 _PLAIN = {"fact": 0.5, "promise": 0.5, "momentous": 0.3}
+_MOST_EVIDENCE = 1.0 + max(_PLAIN.values())
+_HUNDRED = 100.0
 _PROMISED = 0.5  # score from which on it is a promise
 _CLEAR = 0.7  # score from which on it is one of the other kinds, which are told from each other alone
 _CHANGED = 0.8  # score from which on it ends what was said before
@@ -31,11 +33,11 @@ _SAID = [KINDS.index(kind) for kind in _PLAIN]
 _WEIGHTS = np.array(list(_PLAIN.values()), np.float32)
 _SPECIAL = [KINDS.index(kind) for kind in TOLD_AS[1:]]
 _BARS = np.array([_PROMISED if k == PROMISE else _CLEAR for k in TOLD_AS[1:]])
-_HEAD = struct.Struct("<HBB")
+_HEAD = struct.Struct("<HBBB")
 _DIM = 512  # of a kept vector at most; longer ones, such as counts of words, are folded
 _MOST = 127.0  # in a kept vector
 # Differs where other lines are kept, or their places are others: each line of a text counts once.
-WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once"
+WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, sure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,14 @@ class KnownLine:
     place       its place among the lines of the text
     told_as     one of TOLD_AS
     corrects    it says that something said before is not so, or no longer
+    sure        how clearly it tells something lasting, 0..1
     vector      int8[dim], whose direction counts
     """
 
     place: int
     told_as: str
     corrects: bool
+    sure: float
     vector: NDArray[np.int8]
 
 
@@ -64,14 +68,21 @@ def known_lines(vectors: Floats, scores: Floats) -> tuple[KnownLine, ...]:
             beyond = of[_SPECIAL] - _BARS
             told_as = TOLD_AS[int(beyond.argmax()) + 1] if beyond.max() >= 0 else FACT
             corrects = bool(of[_CHANGES].max() >= _CHANGED)
-            out.append(KnownLine(place, told_as, corrects, _short(vectors[place])))
+            sure = round(float(evidence[place]) / _MOST_EVIDENCE, 2)
+            short = _short(vectors[place])
+            out.append(KnownLine(place, told_as, corrects, sure, short))
     return tuple(out)
 
 
 def packed(lines: Iterable[KnownLine]) -> bytes:
     """The lines as bytes; `unpacked` reads them."""
     return b"".join(
-        _HEAD.pack(line.place, TOLD_AS.index(line.told_as), line.corrects)
+        _HEAD.pack(
+            line.place,
+            TOLD_AS.index(line.told_as),
+            line.corrects,
+            round(_HUNDRED * line.sure),
+        )
         + line.vector.tobytes()
         for line in lines
     )
@@ -87,11 +98,13 @@ def unpacked(data: bytes, dim: int) -> tuple[KnownLine, ...]:
 
 def _lines(data: bytes, dim: int) -> Iterator[KnownLine]:
     for start in range(0, len(data), _HEAD.size + dim):
-        place, told_as, corrects = _HEAD.unpack_from(data, start)
+        place, told_as, corrects, sure = _HEAD.unpack_from(data, start)
         if told_as >= len(TOLD_AS):
             raise ValueError(f"{told_as} is no kind")
         vector = np.frombuffer(data, np.int8, dim, start + _HEAD.size)
-        yield KnownLine(place, TOLD_AS[told_as], bool(corrects), vector)
+        yield KnownLine(
+            place, TOLD_AS[told_as], bool(corrects), sure / _HUNDRED, vector
+        )
 
 
 def likeness(vectors: Sequence[NDArray[np.int8]]) -> Floats:

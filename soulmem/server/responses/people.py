@@ -93,8 +93,9 @@ class KnownThingResponse(ResponseBody, frozen=True):
 
     `kind` is fact, promise, secret, gift, like or date; `about` the name of the one it tells of, with its
     `concept` where the soul knows it as one; `speaker` who says it, null where it is told; `location` where that
-    was. A line that a later one says otherwise has `until`, and `replaced_by`, the id of the later. `kept` is
-    whether a promise was kept: its memory has the tag `kept` or `broken`; null where it is open.
+    was; `sure` 0..1 how clearly it tells something lasting. A line that a later one says otherwise has `until` and
+    `replaced_by`, the id of the later. `kept` is whether a promise was kept: its memory has the tag `kept` or
+    `broken`; null where it is open.
     """
 
     id: str
@@ -109,6 +110,7 @@ class KnownThingResponse(ResponseBody, frozen=True):
     said_at: datetime
     story_at: str | None
     location: str | None
+    sure: float
     until: datetime | None
     replaced_by: str | None
     kept: bool | None
@@ -192,6 +194,7 @@ def _known(thing: KnownThing) -> KnownThingResponse:
         said_at=thing.said_at,
         story_at=thing.story_at,
         location=thing.location,
+        sure=thing.sure,
         until=thing.until,
         replaced_by=thing.replaced_by,
         kept=thing.kept,

@@ -56,6 +56,7 @@ test('small talk, what ended, and what an older message told bring none', async 
     const { thing, replied, chips } = await chipScene();
     await replied([]);
     await replied([thing(0, { until: '2026-01-05T00:00:00Z' }), thing(1, { slot: 'elsewhere' })]);
+    await replied([thing(0, { sure: 0.7 })]);
     assert.deepEqual(chips(), []);
 });
 
@@ -159,4 +160,14 @@ test('the first reply of a chat says what it has from an earlier one', async () 
     tavern.chat.pop();
     await replied([]);
     assert.match(chips()[0]?.textContent ?? '', /From an earlier chat: “n3 text”/);
+});
+
+test('of several the clearest fact is told, and what is no fact before it', async () => {
+    const { thing, replied, chips } = await chipScene();
+    const facts = [thing(0, { id: 'a', sure: 0.8 }), thing(1, { id: 'b', sure: 0.95, quote: 'I am a twin.' })];
+    await replied(facts);
+    assert.match(chips()[0].textContent, /I am a twin/);
+    const other = await chipScene();
+    await other.replied([...facts, other.thing(1, { id: 'c', kind: 'promise', sure: 0.7, quote: 'I will come.' })]);
+    assert.match(other.chips()[0].textContent, /I will come/);
 });
