@@ -23,10 +23,7 @@ const DEAR = 0.35; // 0..1, importance from which on a memory is missed; one tha
 const QUESTION = /[?？][^\p{L}\p{N}]*$/u;
 const STYLE = 'soulmem_icon_only';
 
-const CLEAR = 0.77; // 0..1: of facts that tell less clearly something lasting, one in three is banter
-
-/** Whether a line is worth a chip. @param {KnownThing} thing */
-const isClear = ({ kind, sure = 1 }) => kind !== 'fact' || sure >= CLEAR;
+const CLEAR = 0.78; // 0..1: of what tells less clearly something lasting, one line in three is banter
 
 /** Facts come last, the clearest first. @param {KnownThing} a @param {KnownThing} b */
 const order = (a, b) =>
@@ -70,7 +67,7 @@ export function createChipKinds(app, say) {
         const slots = new Set(newest.map(slotOf));
         const [thing] = known
             .filter(({ slot, until }) => slot && !until && slots.has(slot) && isFree(slot))
-            .filter(isClear)
+            .filter(({ sure = 1 }) => sure >= CLEAR)
             .sort(order);
         if (!thing?.slot) return { placed: null, isJudged: !unread };
         const state = { isPinned: false };

@@ -168,6 +168,6 @@ test('of several the clearest fact is told, and what is no fact before it', asyn
     await replied(facts);
     assert.match(chips()[0].textContent, /I am a twin/);
     const other = await chipScene();
-    await other.replied([...facts, other.thing(1, { id: 'c', kind: 'promise', sure: 0.7, quote: 'I will come.' })]);
+    await other.replied([...facts, other.thing(1, { id: 'c', kind: 'promise', sure: 0.8, quote: 'I will come.' })]);
     assert.match(other.chips()[0].textContent, /I will come/);
 });
