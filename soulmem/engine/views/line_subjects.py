@@ -14,7 +14,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.language.kinds.line_kinds import lines_of
 from soulmem.language.name_tokens import fold
 from soulmem.language.places import after_place_words
-from soulmem.language.speech import language_of, speech_of
+from soulmem.language.speech import Speech, language_of, speech_of
 
 _BEFORE = 4  # messages in which a name may stand that "he" or "she" means
 _QUOTES = frozenset('"\u201c\u201d\u300c\u300d')
@@ -45,16 +45,24 @@ class Talk:
             return own[0][1]
         if speech.tells_of_another(line):
             return self._meant(place)
+        return self._of_two(line, speech) or self._named_last(place)
+
+    def _of_two(self, line: str, speech: Speech) -> str:
+        """Which of the two who talk the line tells of; empty where it tells of neither."""
         if self.speaker and speech.tells_of_speaker(line):
             return self.speaker
         if self.speaker and speech.tells_of_listener(line):
             is_soul = fold(self.speaker) == fold(self.soul)
             return self.listener if is_soul else self.soul
-        before = [
-            name for text in self.lines[:place] for _, name in _learned(self.mind, text)
-        ]
-        before += [name for _, name in own]
-        return before[-1] if before else self.speaker or self.soul
+        return ""
+
+    def _named_last(self, place: int) -> str:
+        """Whom the message has named last by the end of a line; who speaks where it names nobody."""
+        for line in reversed(self.lines[: place + 1]):
+            names = _learned(self.mind, line)
+            if names:
+                return names[-1][1]
+        return self.speaker or self.soul
 
     def named(self, place: int) -> list[str]:
         """The names in the line at this place of those whom the soul knows, in their order."""
