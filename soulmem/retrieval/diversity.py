@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,8 @@ def choose_diverse(
     vectors  float32[m, dim]  unit rows; a row of NaN resembles nothing
     cost     tokens, >= 0, of a candidate; called for each right before it is selected, as counting takes time
     novelty  0..1             0 ranks by score alone, 1 by difference from what is chosen already
-    reserved   positions selected before all others, in this order, as far as they fit
+    reserved   positions selected before all others, in this order; one waits while a better one would have no room
+               beside it
     is_new   whether a candidate adds anything new; called for each that fits right before it is selected
 
     Maximal marginal relevance (Carbonell, Goldstein 1998, https://doi.org/10.1145/290941.291025):
@@ -47,17 +49,19 @@ def choose_diverse(
     chosen: list[int] = []
     room = budget
     waiting = [position for position in reversed(reserved) if available[position]]
+    tokens_of = cache(cost)
     while len(chosen) < max_items and available.any():
         gain = (1 - novelty) * relevance - novelty * repeats
-        best = (
+        best = int(np.argmax(np.where(available, gain, -np.inf)))
+        while waiting and not available[waiting[-1]]:
             waiting.pop()
-            if waiting
-            else int(np.argmax(np.where(available, gain, -np.inf)))
-        )
-        if not available[best]:
+        if waiting and tokens_of(waiting[-1]) > room:
+            available[waiting.pop()] = False
             continue
+        if waiting and not _leaves_no_room(tokens_of, waiting[-1], best, room):
+            best = waiting.pop()
         available[best] = False
-        tokens = cost(best)
+        tokens = tokens_of(best)
         if tokens > room:
             continue
         if is_new is not None and not is_new(best):
@@ -66,6 +70,15 @@ def choose_diverse(
         room -= tokens
         repeats = np.maximum(repeats, alike[best])
     return chosen
+
+
+def _leaves_no_room(
+    tokens_of: Callable[[int], int], slot: int, best: int, room: int
+) -> bool:
+    """Whether the best fits by itself, and not beside the one in a slot."""
+    if slot == best or tokens_of(best) > room:
+        return False
+    return tokens_of(slot) + tokens_of(best) > room
 
 
 def relative_similarity(vectors: Floats) -> Floats:

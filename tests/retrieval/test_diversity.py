@@ -155,3 +155,23 @@ def test_the_seated_go_in_before_better_ones_as_far_as_they_fit() -> None:
         novelty=0.0,
         reserved=(1, 1),
     ) == [1, 0, 2]
+
+
+def test_where_both_have_no_room_the_better_one_comes_before_one_with_a_slot() -> None:
+    scores = np.array([4.0, 3.0, 1.0], np.float32)
+    apart = np.eye(3, dtype=np.float32)
+    tokens = [20, 20, 5]
+
+    def chosen(budget: int) -> list[int]:
+        return choose_diverse(
+            scores,
+            apart,
+            tokens.__getitem__,
+            budget=budget,
+            max_items=3,
+            reserved=(0, 2),
+        )
+
+    assert chosen(40) == [0, 1]
+    assert chosen(45) == [0, 2, 1]
+    assert chosen(39) == [0, 2]  # the better one has no room by itself either

@@ -301,18 +301,19 @@ class Selection:
             return []
         ranked = self._ranked
         slots = ranked.association_slots
-        reserved = positions_of(
-            ranked,
+        slotted = positions_of(
+            ranked, (*slots.front, *slots.behind, *ranked.kind_slots)
+        )
+        # Where not all have room, the better come.
+        slotted.sort(key=lambda i: -float(ranked.score[i]))
+        reserved = dict.fromkeys(
             (
                 # No slot displaces the best.
-                self._rows[max(free, key=lambda i: float(ranked.score[i]))],
-                self._rows[self._in_own_words(free)],
-                *ranked.part_slots,
-                *ranked.time_slots,
-                *slots.front,
-                *slots.behind,
-                *ranked.kind_slots,
-            ),
+                max(free, key=lambda i: float(ranked.score[i])),
+                self._in_own_words(free),
+                *positions_of(ranked, (*ranked.part_slots, *ranked.time_slots)),
+                *slotted,
+            )
         )
         index = {position: i for i, position in enumerate(free)}
         chosen = choose_diverse(

@@ -23,8 +23,8 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.doubted import is_in_doubt, is_waiting
 from soulmem.engine.views.fact_validity import FactValidities
-from soulmem.engine.views.provenance import source_places
 from soulmem.engine.views.line_subjects import Talk
+from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.kinds.known_lines import PROMISE, KnownLine, likeness
 from soulmem.language.kinds.line_kinds import lines_of
