@@ -51,7 +51,7 @@ class KnownThing:
 
     told_as      one of `known_lines.TOLD_AS`
     about        the name of the one it tells of; who speaks where that is unclear
-    named        folded names of all whom the line names
+    named        folded names of others whom the line names
     concept      of `about`, where the soul knows it as one
     speaker      who says it; empty where it is told
     location     where it was said, as the message has it

@@ -65,8 +65,13 @@ class Talk:
         return self.speaker or self.soul
 
     def named(self, place: int) -> list[str]:
-        """The names in the line at this place of those whom the soul knows, in their order."""
-        return [name for _, name in _learned(self.mind, self.lines[place])]
+        """The names of others in the line at this place, of those whom the soul knows, in their order."""
+        found = _learned(self.mind, self.lines[place])
+        return [name for _, name in found if fold(name) not in self._two()]
+
+    def _two(self) -> set[str]:
+        """The folded names of who speaks, and of the two who talk."""
+        return {fold(self.speaker), fold(self.soul), fold(self.listener)}
 
     def _meant(self, place: int) -> str:
         """Whom "he" or "she" means: in what is narrated who speaks, else whom the talk is of by then."""
@@ -87,9 +92,8 @@ class Talk:
 
     def _topics(self, memory: Memory, lines: Sequence[str]) -> Iterator[str]:
         """Whom each of the lines of a message brings up: the first name in it, unless the line is of another."""
-        two = {fold(self.speaker), fold(self.soul), fold(self.listener)}
         for line in lines:
-            found = _written(line, memory.names, two)
+            found = _written(line, memory.names, self._two())
             speech = speech_of(language_of(line))
             if found and not speech.tells_of_another(line[: found[0][0]]):
                 yield found[0][1]
