@@ -53,13 +53,9 @@ def choose_diverse(
     while len(chosen) < max_items and available.any():
         gain = (1 - novelty) * relevance - novelty * repeats
         best = int(np.argmax(np.where(available, gain, -np.inf)))
-        while waiting and not available[waiting[-1]]:
-            waiting.pop()
-        if waiting and tokens_of(waiting[-1]) > room:
-            available[waiting.pop()] = False
-            continue
-        if waiting and not _leaves_no_room(tokens_of, waiting[-1], best, room):
-            best = waiting.pop()
+        slot = _first_that_fits(waiting, available, tokens_of, room)
+        if slot is not None and not _leaves_no_room(tokens_of, slot, best, room):
+            best = slot
         available[best] = False
         tokens = tokens_of(best)
         if tokens > room:
@@ -70,6 +66,18 @@ def choose_diverse(
         room -= tokens
         repeats = np.maximum(repeats, alike[best])
     return chosen
+
+
+def _first_that_fits(
+    waiting: list[int],
+    available: NDArray[np.bool_],
+    tokens_of: Callable[[int], int],
+    room: int,
+) -> int | None:
+    """The last of those that wait, without any that is taken or too long; None where none is left."""
+    while waiting and not (available[waiting[-1]] and tokens_of(waiting[-1]) <= room):
+        waiting.pop()
+    return waiting[-1] if waiting else None
 
 
 def _leaves_no_room(
