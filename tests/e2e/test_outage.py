@@ -26,6 +26,11 @@ def talking(world: World) -> World:
     world.page.open_character(avatar)
     world.page.sync()
     world.sidecar.until_searchable()
+    # Until its lines are judged, less comes to mind.
+    known = f"/souls/{world.page.soulmem['soul']}/known?limit=1"
+    until(
+        lambda: world.sidecar.ask("GET", known)["unread"] == 0, 60, "lines are judged"
+    )
     prompt = world.page.send(KEY.question)
     assert prompt.recalled(KEY.words) == 1, (
         "nothing is recalled while all is well: the test proves nothing"
