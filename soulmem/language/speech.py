@@ -1,4 +1,4 @@
-"""How a line speaks: of who says it, to whom it is said, of one who was named before, and what it denies."""
+"""How a line speaks: of who says it, to whom it is said, of a person named before, and what it denies."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Speech:
         return self._has(text, self.second)
 
     def tells_of_another(self, text: str) -> bool:
-        """Whether it has a word for one who was named before, he, her, and none for the two who talk before it."""
+        """Whether a pronoun of the third person, he or her, stands before any word for speaker or listener."""
         return self._place(text, self.third) < self._place(
             text, (*self.first, *self.second)
         )

@@ -26,7 +26,7 @@ def choose_diverse(
 
     scores   float32[m]       higher is better; candidates that are not finite are never chosen
     vectors  float32[m, dim]  unit rows; a row of NaN resembles nothing
-    cost     tokens, >= 0, of a candidate; called for each right before it is selected, as counting takes time
+    cost     tokens, >= 0, of a candidate; called once at most, and not for all: counting takes time
     novelty  0..1             0 ranks by score alone, 1 by difference from what is chosen already
     reserved   positions selected before all others, in this order; one waits while a better one would have no room
                beside it

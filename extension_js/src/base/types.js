@@ -3,8 +3,8 @@
 /** A line that tells something lasting of somebody.
  * @typedef {{id: string, kind: 'fact' | 'promise' | 'secret' | 'gift' | 'like' | 'date', about: string,
  *   speaker: string | null, quote: string, memory: string, slot?: string | null, said_at: string, location: string | null,
- *   until: string | null, kept?: boolean | null, permanent?: boolean, sure?: number}} KnownThing `sure`: 0..1 that it lasts; `kept`: of a promise,
- *   null while open */
+ *   until: string | null, kept?: boolean | null, permanent?: boolean, sure?: number}} KnownThing
+ *   `sure`: 0..1, how clearly it tells something lasting; `kept`: of a promise, null while open */
 
 /** @typedef {import('./strings.js').Phrase} Phrase */
 /** What did not work, in the words of the sidecar. @typedef {{message: string, phrase?: Phrase}} Trouble */

@@ -23,7 +23,7 @@ const DEAR = 0.35; // 0..1, importance from which on a memory is missed; one tha
 const QUESTION = /[?？][^\p{L}\p{N}]*$/u;
 const STYLE = 'soulmem_icon_only';
 
-const CLEAR = 0.78; // 0..1: of what tells less clearly something lasting, one line in three is banter
+const CLEAR = 0.78; // 0..1, of `sure`: of lines below it one in three is banter
 
 /** Facts come last, the clearest first. @param {KnownThing} a @param {KnownThing} b */
 const order = (a, b) =>
@@ -66,8 +66,7 @@ export function createChipKinds(app, say) {
         const newest = host.chat().slice(-NEWEST).filter(message => !stampOf(message).off);
         const slots = new Set(newest.map(slotOf));
         const [thing] = known
-            .filter(({ slot, until }) => slot && !until && slots.has(slot) && isFree(slot))
-            .filter(({ sure = 1 }) => sure >= CLEAR)
+            .filter(({ slot, until, sure = 1 }) => slot && !until && sure >= CLEAR && slots.has(slot) && isFree(slot))
             .sort(order);
         if (!thing?.slot) return { placed: null, isJudged: !unread };
         const state = { isPinned: false };

@@ -97,7 +97,10 @@ class _Orders:
 
 @dataclass(frozen=True, slots=True)
 class KnownFilter:
-    """Which known things a list shows: of what kind, about whom (a name, or the id of a concept), whether past."""
+    """Which known things a list shows: of what kind, whether past; `about` whom.
+
+    `about` is a name or the id of a concept: lines about that person, and lines with the name.
+    """
 
     told_as: str | None = None
     about: str | None = None

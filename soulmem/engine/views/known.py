@@ -164,7 +164,7 @@ def _read(
     for line in known:
         if line.place >= len(lines) or _QUESTION.search(lines[line.place]):
             continue
-        about = talk.told_of(line.place)
+        about = talk.subject_of(line.place)
         if not about:
             continue
         quote = without_marks(lines[line.place])

@@ -1,6 +1,6 @@
-"""Of whom a line of a message tells: a person named, who speaks, who is spoken to, or one named before.
+"""The person whom a line of a message is about: named in it, its speaker, its listener, or named before.
 
-"He" and "she" mean whom the talk is of: the last one whom a line before named first. Compute thread only.
+"He" and "she" mean the person whom the lines before named last as the first name of a line. Compute thread only.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Talk:
     soul: str
     listener: str
 
-    def told_of(self, place: int) -> str:
-        """The name of whom the line at this place tells; empty where it means somebody who was not named."""
+    def subject_of(self, place: int) -> str:
+        """The name of the person whom the line at this place is about; empty where that person was not named."""
         line = self.lines[place]
         speech = speech_of(language_of(line))
         own = _learned(self.mind, line)

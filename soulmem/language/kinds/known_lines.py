@@ -18,8 +18,8 @@ SURE = (
 )
 # How much the kinds with plain examples say beside `lasting`, whose examples are told in passing
 _PLAIN = {"fact": 0.5, "promise": 0.5, "momentous": 0.3}
-_MOST_EVIDENCE = 1.0 + max(_PLAIN.values())
-_HUNDRED = 100.0
+_MOST_EVIDENCE = 1.0 + max(_PLAIN.values())  # `sure` is the evidence as a share of it
+_HUNDRED = 100.0  # steps of `sure` as it is stored
 _PROMISED = 0.5  # score from which on it is a promise
 _CLEAR = 0.7  # score from which on it is one of the other kinds, which are told from each other alone
 _CHANGED = 0.8  # score from which on it ends what was said before

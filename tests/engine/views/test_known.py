@@ -178,7 +178,7 @@ MAREK = (
 )
 
 
-async def test_he_and_she_are_whom_the_talk_is_of() -> None:
+async def test_he_and_she_mean_the_person_who_was_named_before() -> None:
     stage = await stage_with(*MAREK)
     about = {thing.quote: thing.about for thing in await known(stage)}
     mind = await stage.mind()
@@ -214,7 +214,7 @@ async def test_he_and_she_are_whom_the_talk_is_of() -> None:
         ),
     ],
 )
-async def test_nobody_is_told_of_where_nobody_was_named(
+async def test_a_line_about_a_person_who_was_not_named_is_not_kept(
     before: str, told: str, whom: str | None
 ) -> None:
     stage = await stage_with(line("a1", before), line("a2", told, Role.CHARACTER))
