@@ -18,8 +18,9 @@ from soulmem.engine.recall.line_matches import (
 )
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.clauses import Stretch
-from soulmem.language.passages import passages
+from soulmem.language.passages import PASSAGE, length_of, passages
 
+_WHOLE = 2 * PASSAGE  # characters; a text up to that length is told whole: cut it would save one passage
 _MOST = 3  # passages of a memory
 _NEAR = 0.6  # of the fit of the best passage, from which on another is told as well
 _GAP = "…"
@@ -40,9 +41,9 @@ class Excerpts:
         text = memory.text
         if memory.kind is not MemoryKind.EPISODE or memory.permanent:
             return text
-        stretches = passages(text)
-        if len(stretches) == 1:
+        if length_of(text) <= _WHOLE:
             return text
+        stretches = passages(text)
         fit = self._fit(row, text, stretches)
         best = np.argsort(-fit, kind="stable")[:_MOST]
         chosen = sorted(best[fit[best] >= _NEAR * fit.max()].tolist())

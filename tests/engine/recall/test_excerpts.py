@@ -10,6 +10,7 @@ from soulmem.domain.dialogue import Role
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.results import RecalledMemory
 from soulmem.engine.recall.excerpts import excerpt
+from soulmem.language.passages import PASSAGE
 from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import Stage, line
 from tests.fakes.embedder import FakeEmbedder
@@ -70,6 +71,14 @@ async def test_the_passage_that_answers_is_told_wherever_it_stands(
     assert found.text.startswith("Mira: ")
     assert "…" in found.text
     assert len(found.text) < 700  # of 2,200
+
+
+async def test_a_reply_of_two_passages_is_told_whole(stage: Stage) -> None:
+    text = reply(0.5, sentences=7)
+    assert 1.5 * PASSAGE < len(text) <= 2 * PASSAGE
+    memories = await told(stage, text)
+    (found,) = [memory for memory in memories if FACT in memory.text]
+    assert found.text == f"Mira: {text}"
 
 
 async def test_what_the_user_wrote_is_told_whole(stage: Stage) -> None:
