@@ -205,7 +205,7 @@ class TagMatch(str, Enum):
     LADDER = "ladder"
     EXACT = "exact"
     PARTIAL = "partial"
-    MEANING = "meaning"  # ranked by a recall of these words; then as LADDER
+    MEANING = "meaning"  # what a recall finds like these words; then what has them as they are
 
 
 class ListOrder(str, Enum):

@@ -29,6 +29,7 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.views.listed_rows import Bools, part_rows
 from soulmem.engine.views.tag_levels import (
     NO_LEVEL,
+    TEXT_PARTIAL,
     level_of,
     rows_with_a_word,
     tag_level,
@@ -201,6 +202,8 @@ def _rung(
     if wanted.match is TagMatch.EXACT and rung not in (0, 2):
         # A tag that contains the words may stand beside a text that has them as they are.
         return 2 if asked in memory.text.casefold() else _NO_MATCH
+    if wanted.match is TagMatch.MEANING and rung == TEXT_PARTIAL:
+        return _NO_MATCH  # a text that shares some word is found by how much the recall makes of it
     return rung
 
 

@@ -79,6 +79,7 @@ _LOADING_SHARE = 0.6
 _EVENTS_SHARE = 0.2
 _EMBEDDING_SHARE = 0.8
 _LESSON_SECONDS = 0.05  # from the start, that learning from the last reply has time
+_ALIKE = 0.5  # of the best score of a text, below which a search does not find a text by what it is like
 _TOO_LATE = "the memory of this soul was still being read from disk"
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
 _CUT = "time was over before all edges were read: {:.0%} of the walk was not followed"
@@ -174,7 +175,7 @@ class Recaller:
         return answer
 
     async def search(self, world: World, soul: SoulId, text: str) -> list[MemoryId]:
-        """The candidates of a recall with this query, best first. Nothing is learned, no trace is kept."""
+        """What is like this query, best first. Nothing is learned, no trace is kept."""
         # Who searches wants all there is.
         request = RecallRequest(soul, query=text, type=RecallType.QUIET, restraint=0.0)
         mind = await world.mind(soul)
@@ -207,7 +208,9 @@ class Recaller:
         prepared = self._up_to_date(task, prepared)
         climbed = self._climb(task.mind, prepared)
         ranked = self._rank(task.mind, prepared, climbed)
-        return task.mind.ids_at(ranked.rows.tolist())
+        alike = ranked.text > 0.0
+        alike &= ranked.text >= _ALIKE * ranked.text.max(initial=0.0)
+        return task.mind.ids_at(ranked.rows[alike].tolist())
 
     async def _load_edges(
         self, task: RecallTask, seconds: float

@@ -1,4 +1,4 @@
-"""A search for words lists all memories in the order of a recall, page by page."""
+"""A search lists what is like its words in the order of a recall, then what has them as they are, and ends."""
 
 from __future__ import annotations
 
@@ -35,12 +35,19 @@ async def test_the_best_comes_first_and_not_the_newest(stage: Stage) -> None:
     await stage.note("Wren is afraid of bells, since the fire in the belfry.")
     for n in range(12):
         await stage.note(f"Mordecai thanks Wren, time {n}.")
-    every = await search(stage, "why was Wren afraid of bells")
-    assert every[0].startswith("Wren is afraid of bells")
+    assert await search(stage, "why was Wren afraid of bells") == [
+        "Wren is afraid of bells, since the fire in the belfry."
+    ]
+    every = await search(stage, "Wren")
     assert len(every) == len(set(every)) == 13
-    assert sorted(
-        await search(stage, "why was Wren afraid of bells", limit=4)
-    ) == sorted(every)
+    assert sorted(await search(stage, "Wren", limit=4)) == sorted(every)
+
+
+async def test_what_nothing_is_like_finds_nothing(stage: Stage) -> None:
+    await stage.soul()
+    for n in range(12):
+        await stage.note(f"Mordecai thanks Wren, time {n}.")
+    assert await search(stage, "zeppelin") == []
 
 
 async def test_it_teaches_nothing(stage: Stage) -> None:
