@@ -20,7 +20,8 @@ from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.language.clauses import Stretch
 from soulmem.language.passages import PASSAGE, length_of, passages
 
-_WHOLE = 2 * PASSAGE  # characters; a text up to that length is told whole: cut it would save one passage
+# Characters up to which a text is told whole: cut, it would save one passage.
+_WHOLE = 2 * PASSAGE
 _MOST = 3  # passages of a memory
 _NEAR = 0.6  # of the fit of the best passage, from which on another is told as well
 _GAP = "…"
