@@ -31,11 +31,12 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
     turn = mind.lived_turns(context.extra_turns)
     seeds = list(dict.fromkeys(told))
     best: dict[int, Opened] = {}
-    queue: list[tuple[float, int, Opened]] = []
+    # By the edges of the way where two are as strong.
+    queue: list[tuple[float, int, tuple[str, ...], Opened]] = []
     for row in seeds:
-        heappush(queue, (-1.0, row, Opened(row, 1.0, (row,), ())))
+        heappush(queue, (-1.0, row, (), Opened(row, 1.0, (row,), ())))
     while queue:
-        _, row, way = heappop(queue)
+        _, row, _, way = heappop(queue)
         if row in best:
             continue
         best[row] = way
@@ -50,7 +51,7 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
                 continue
             if context.accessible[target]:
                 step = Opened(target, score, (*way.rows, target), (*way.edges, edge.id))
-                heappush(queue, (-score, target, step))
+                heappush(queue, (-score, target, step.edges, step))
     out = [way for way in best.values() if way.edges and context.visible[way.row]]
     return sorted(out, key=lambda way: (-way.score, way.row))
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
 BISHOP = "The drunken bishop sold a wax elephant in the crypt."
 UMBRELLA = "A grey umbrella leaned in the hall of the mill."
 RAFT = "Three nuns built a raft of cheese boxes."
+CANDLE = "One blue candle burned above the ferry steps."
 CUE = "What did the drunken bishop do with the wax elephant?"
 
 
@@ -67,6 +68,16 @@ async def test_two_strong_links_bring_what_is_behind_both(stage: Stage) -> None:
     middle = await linked(stage, UMBRELLA, last, 1.0)
     await linked(stage, BISHOP, middle, 1.0)
     assert {BISHOP, UMBRELLA, RAFT} <= set(await told(stage, CUE))
+
+
+async def test_two_ways_as_strong_bring_one_memory_once(stage: Stage) -> None:
+    last = (await stage.note(RAFT)).memory.id
+    ways = [await linked(stage, text, last, 1.0) for text in (UMBRELLA, CANDLE)]
+    edges = tuple(NewEdge(EdgeKind.ASSOCIATES, to=way, strength=1.0) for way in ways)
+    await stage.note(BISHOP, edges=edges)
+    texts = await told(stage, CUE)
+    assert {BISHOP, UMBRELLA, CANDLE, RAFT} <= set(texts)
+    assert texts.count(RAFT) == 1
 
 
 async def test_nothing_is_brought_where_nothing_is_told(stage: Stage) -> None:
