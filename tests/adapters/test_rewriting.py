@@ -15,6 +15,7 @@ import pytest
 
 from soulmem.adapters.backup_folder import BackupFolder
 from soulmem.adapters.surreal import rewriting
+from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.lock import released
 from soulmem.adapters.surreal.rewriting import Rewriting
@@ -176,6 +177,30 @@ async def test_what_was_deleted_takes_no_room_after_a_rewriting(data: Path) -> N
     await again.commit(Change(OWNER, drop_memories=[MemoryId("later")]))
     assert await picture(again) == before
     await again.close()
+
+
+async def test_what_was_read_while_the_rows_were_counted_is_not_kept_in_memory(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine frees what it has read only when it is closed."""
+    happened: list[str] = []
+    opened, counted = Connection.open_link, rewriting._row_counts
+
+    async def open_link(connection: Connection) -> None:
+        happened.append("open")
+        await opened(connection)
+
+    async def count(run: Run) -> dict[str, int]:
+        happened.append("count")
+        return await counted(run)
+
+    store = store_in(data)
+    await store.open()
+    monkeypatch.setattr(Connection, "open_link", open_link)
+    monkeypatch.setattr(rewriting, "_row_counts", count)
+    await store.compact()
+    assert happened == ["open", "count", "open"]
+    await store.close()
 
 
 async def test_a_store_that_did_not_grow_is_left_alone(

@@ -170,16 +170,15 @@ class Rewriting:
             return False
         await self._connection.close_link()
         try:
-            if not await released(self._folder):
-                raise StoreError(
-                    phrase("store_close_late", "it was not closed in time")
-                )
+            await self._wait_until_closed()
             await asyncio.to_thread(self._put, fresh)
             await self._connection.open_link()
             if await _row_counts(run) != counts:
                 raise StoreBroken(
                     phrase("rows_missing", "the new store does not have as many rows")
                 )
+            # The engine keeps what it has read in memory, here all of the store, until it is closed.
+            await self._reopen()
         except (StoreError, OSError):
             await self._connection.close_link()
             await released(self._folder)
@@ -188,6 +187,15 @@ class Rewriting:
             raise
         await asyncio.to_thread(shutil.rmtree, self._former, ignore_errors=True)
         return True
+
+    async def _reopen(self) -> None:
+        await self._connection.close_link()
+        await self._wait_until_closed()
+        await self._connection.open_link()
+
+    async def _wait_until_closed(self) -> None:
+        if not await released(self._folder):
+            raise StoreError(phrase("store_close_late", "it was not closed in time"))
 
     def _put(self, fresh: Path) -> None:
         if self._former.exists():
