@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from soulmem.assembly.masks import Stretch, Thresholds
-from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.micro_units import MicroUnit
 from soulmem.engine.api.requests import RecallType
 from soulmem.engine.mind.mind import Mind
@@ -24,6 +25,7 @@ from soulmem.retrieval.query_strength import (
 _REPEATED = 0.8  # of the words of a memory; so many are in a query that repeats it
 # What has faded entirely, a remark brings back as rarely as a memory that is a twentieth as likely.
 _FADED = 0.05
+_EMPTY_LINES = re.compile(r"\n(?:[^\S\n]*\n)+")
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 
 
@@ -71,12 +73,19 @@ class FadedReader:
 
     @compute_only
     def read(self, memory: Memory, rest: str, standing: float) -> FadedMemory:
-        """The memory as it reads now.
+        """The memory as it reads now, a message without empty lines: in a prompt they would end it.
 
         memory    in its original wording
         rest      what of it the prompt does not say already
         standing  how far its own text stands out for this query, in standard deviations
         """
+        read = self._read(memory, rest, standing)
+        if memory.origin is not Origin.CHAT:
+            return read
+        text = _EMPTY_LINES.sub("\n", read.memory.text)
+        return replace(read, memory=replace(read.memory, text=text))
+
+    def _read(self, memory: Memory, rest: str, standing: float) -> FadedMemory:
         clear = FadedMemory(
             memory if rest == memory.text else replace(memory, text=rest)
         )

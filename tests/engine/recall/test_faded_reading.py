@@ -299,3 +299,18 @@ async def test_a_remark_brings_back_what_is_clear_and_a_question_what_has_faded(
     await stage.soul(restraint=1.0, forgetting=0.0)
     assert await comes(remark)
     await stage.stop()
+
+
+async def test_a_message_of_paragraphs_is_told_without_empty_lines(
+    stage: Stage,
+) -> None:
+    text = "I hid the brass sextant.\n\n \nIt is behind the pantry."
+    await stage.sync("c2", [said("p1", text), said("p2", "Good night.")])
+    await stage.close("c2")
+    answer = await stage.recall("Where is the brass sextant?")
+    (found,) = [m for m in answer.memories if "sextant" in m.text]
+    assert found.text == "Al: I hid the brass sextant.\nIt is behind the pantry."
+    assert any(found.text in block.text for block in answer.blocks)
+    note = await stage.note("The bagpipes.\n\nThey are in the attic.")
+    told = [m.text for m in (await stage.recall("Where are the bagpipes?")).memories]
+    assert note.memory.text in told
