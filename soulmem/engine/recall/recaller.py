@@ -79,7 +79,10 @@ _LOADING_SHARE = 0.6
 _EVENTS_SHARE = 0.2
 _EMBEDDING_SHARE = 0.8
 _LESSON_SECONDS = 0.05  # from the start, that learning from the last reply has time
-_ALIKE = 0.5  # of the best score of a text, below which a search does not find a text by what it is like
+# A search finds texts that stand out by so many standard deviations, or where few texts are, by this part of the
+# best: a question asked before says its own words best, and its answer is to be found as well.
+_STANDS_OUT = 2.0
+_ALIKE = 0.5
 _TOO_LATE = "the memory of this soul was still being read from disk"
 _PARTLY = "the memory of this soul is still being read from disk: this is what is loaded so far"
 _CUT = "time was over before all edges were read: {:.0%} of the walk was not followed"
@@ -208,8 +211,8 @@ class Recaller:
         prepared = self._up_to_date(task, prepared)
         climbed = self._climb(task.mind, prepared)
         ranked = self._rank(task.mind, prepared, climbed)
-        alike = ranked.text > 0.0
-        alike &= ranked.text >= _ALIKE * ranked.text.max(initial=0.0)
+        least = min(_STANDS_OUT, _ALIKE * ranked.text.max(initial=0.0))
+        alike = (ranked.text > 0.0) & (ranked.text >= least)
         return task.mind.ids_at(ranked.rows[alike].tolist())
 
     async def _load_edges(

@@ -43,6 +43,19 @@ async def test_the_best_comes_first_and_not_the_newest(stage: Stage) -> None:
     assert sorted(await search(stage, "Wren", limit=4)) == sorted(every)
 
 
+async def test_an_answer_is_found_beside_the_question_in_the_same_words(
+    stage: Stage,
+) -> None:
+    await stage.soul()
+    for n in range(30):
+        await stage.note(f"Mordecai polishes spoon{n} in cellar{n}.")
+    question = "Where did Wren hide the brass key?"
+    answer = "Wren put the key into the hollow oak."
+    for text in (question, answer):
+        await stage.note(text)
+    assert await search(stage, question) == [question, answer]
+
+
 async def test_what_nothing_is_like_finds_nothing(stage: Stage) -> None:
     await stage.soul()
     for n in range(12):
