@@ -22,7 +22,7 @@ test('what the character remembers becomes one text file, kind by kind, without 
     assert.equal(file.name, 'SoulMem - Mira_ the _witch_.md');
     assert.equal(
         await file.text(),
-        '# fact\n\n- Bo is late.\n\n# note\n\n- { {x}} is a note\n\n# scene\n\n- Bo came.\n- Bo sang.',
+        '# fact\n\n- Bo is late.\n\n# note\n\n- { {x}} is a note\n\n# moment\n\n- Bo came.\n- Bo sang.',
     );
     assert.equal(await source.isAvailable(), true);
     app.host.stored().enabled = false;
