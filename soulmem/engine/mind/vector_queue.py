@@ -59,8 +59,9 @@ class VectorQueue:
         self.enqueue_all()
 
     def enqueue_all(self) -> None:
-        """Make every text pending."""
-        self._pending = dict.fromkeys(self.keys())
+        """Make every text pending, memories before pairs: their own vectors are what they are found by."""
+        last_first = sorted(self.keys(), key=lambda key: isinstance(key, str))
+        self._pending = dict.fromkeys(last_first)
 
     def restore(
         self,

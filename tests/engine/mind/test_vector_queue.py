@@ -40,6 +40,14 @@ def test_those_asked_for_are_wanted_no_more_and_what_they_took_is_given_back() -
     assert queue.pending_memory_count() == 1
 
 
+def test_with_a_new_model_memories_get_their_vectors_before_pairs_do() -> None:
+    queue, vector, counts = queue_of(20), np.asarray([1.0, 0.0], np.float32), []
+    while wanted := queue.next_texts(5):
+        queue.store_vectors((pending, vector) for pending in wanted)
+        counts.append(queue.pending_memory_count())
+    assert counts == [15, 10, 5, 0, 0]
+
+
 def test_a_large_list_is_let_go_when_its_last_text_goes() -> None:
     queue = queue_of(1000)
     for key in queue.pending_keys():
