@@ -33,9 +33,17 @@ def talking(world: World) -> World:
     )
     prompt = world.page.send(KEY.question)
     assert prompt.recalled(KEY.words) == 1, (
-        "nothing is recalled while all is well: the test proves nothing"
+        f"nothing is recalled while all is well: the test proves nothing. {state(world)}"
     )
     return world
+
+
+def state(world: World) -> str:
+    """What the sidecar itself answers to the question, whatever stands in a prompt, and its health."""
+    soul = world.page.soulmem["soul"]
+    asked = {"soul": soul, "chat": None, "query": KEY.question, "type": "quiet"}
+    told = [m["text"] for m in world.sidecar.ask("POST", "/recall", asked)["memories"]]
+    return f"asked by HTTP: {told}; health: {world.sidecar.ask('GET', '/health')}"
 
 
 @pytest.mark.oldest
