@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from urllib.parse import quote
 
 import pytest
 
@@ -25,6 +26,11 @@ def talking(world: World) -> World:
     world.page.wait_for_dot("ok")
     world.page.open_character(avatar)
     world.page.sync()
+    # A soul may be known before its chat is read: nothing waits to be searchable then.
+    stored = f"/memories?soul={world.page.soulmem['soul']}&q={quote(KEY.words)}"
+    until(
+        lambda: world.sidecar.ask("GET", stored)["memories"], 60, "the chat is stored"
+    )
     world.sidecar.until_searchable()
     # Until its lines are judged, less comes to mind.
     known = f"/souls/{world.page.soulmem['soul']}/known?limit=1"
