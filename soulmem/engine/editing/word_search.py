@@ -1,4 +1,4 @@
-"""Lists of memories by words or a tag: those that a recall ranks, then all that have them, best level first.
+"""Lists of memories by words or a tag: those that a recall ranks, then those that match, best level first.
 
 Tags and texts are in no index of letters, so all that may match are read: in pieces, so that a recall need not
 wait for a search.

@@ -60,8 +60,9 @@ class VectorQueue:
 
     def enqueue_all(self) -> None:
         """Make every text pending, memories before pairs: their own vectors are what they are found by."""
-        last_first = sorted(self.keys(), key=lambda key: isinstance(key, str))
-        self._pending = dict.fromkeys(last_first)
+        # `next_texts` takes from the end.
+        pairs_first = sorted(self.keys(), key=lambda key: isinstance(key, str))
+        self._pending = dict.fromkeys(pairs_first)
 
     def restore(
         self,

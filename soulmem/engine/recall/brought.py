@@ -31,7 +31,7 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
     turn = mind.lived_turns(context.extra_turns)
     seeds = list(dict.fromkeys(told))
     best: dict[int, Opened] = {}
-    # By the edges of the way where two are as strong.
+    # Negative score, row, edges of the way, way: the edges decide between ways of one score to one row.
     queue: list[tuple[float, int, tuple[str, ...], Opened]] = []
     for row in seeds:
         heappush(queue, (-1.0, row, (), Opened(row, 1.0, (row,), ())))

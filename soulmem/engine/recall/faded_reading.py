@@ -73,7 +73,7 @@ class FadedReader:
 
     @compute_only
     def read(self, memory: Memory, rest: str, standing: float) -> FadedMemory:
-        """The memory as it reads now, a message without empty lines: in a prompt they would end it.
+        """The memory as it reads now, a message without empty lines: a prompt reads as if it ended there.
 
         memory    in its original wording
         rest      what of it the prompt does not say already

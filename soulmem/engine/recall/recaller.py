@@ -79,8 +79,8 @@ _LOADING_SHARE = 0.6
 _EVENTS_SHARE = 0.2
 _EMBEDDING_SHARE = 0.8
 _LESSON_SECONDS = 0.05  # from the start, that learning from the last reply has time
-# A search finds texts that stand out by so many standard deviations, where few texts are by this part of the
-# best: a question asked before says its own words best, and its answer is to be found as well.
+# A search lists a text that scores so many standard deviations above the mean, or this part of the best score if
+# that is less. The second alone would hide an answer behind an earlier question in the words of the search.
 _STANDS_OUT = 1.0
 _ALIKE = 0.5
 _TOO_LATE = "the memory of this soul was still being read from disk"
