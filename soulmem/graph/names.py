@@ -45,6 +45,9 @@ class NameIndex(Generic[Key]):
         """Keys with a name."""
         return len(self._names)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._names
+
     def put(self, key: Key, names: Iterable[str]) -> None:
         """Let these be the names of `key`, instead of any it had; one without letter or digit is ignored."""
         self.drop(key)
@@ -102,6 +105,14 @@ class NameIndex(Generic[Key]):
         """Whose names the text holds, in order of appearance, each key once."""
         tokens = Tokens.of(text)
         return self._named_by_all(tokens) or keys_of(self.spots(tokens))
+
+    def shared_with(self, other: NameIndex[Key]) -> Iterator[tuple[set[Key], set[Key]]]:
+        """Of each name that both have, in any case, the keys here and those there."""
+        for name in self._surfaces.keys() & other._surfaces.keys():
+            yield (
+                {surface.key for surface in self._surfaces[name]},
+                {surface.key for surface in other._surfaces[name]},
+            )
 
     def _named_by_all(self, text: Tokens) -> list[Key]:
         """Whose name all of the text is: then no shorter name in it counts."""

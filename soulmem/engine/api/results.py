@@ -195,6 +195,9 @@ class MemoryView:
     told: int = 1  # tellings of one event that it unites
     left_out: tuple[LeftOut, ...] = ()  # of its message, because it is no story
     is_fact: bool = False  # `memory` stands for a relation between concepts
+    shown_as: Mapping[MemoryId, MemoryId] = field(
+        default_factory=dict
+    )  # ends of `edges` that are not shown, and what is shown for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +220,9 @@ class GraphView:
     places: Mapping[MemoryId, tuple[float, float]] = field(
         default_factory=dict
     )  # x and y of each memory, 0..1; empty where no layout was asked for
+    shown_as: Mapping[MemoryId, MemoryId] = field(
+        default_factory=dict
+    )  # ends of `edges` that are not shown, and what is shown for them
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from soulmem.engine.views.fact_validity import fact_validities
 from soulmem.engine.views.faded_edges import unfaded_edge
 from soulmem.engine.views.listed_facts import listed_facts
 from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.repeated_concepts import repeated_concepts
 
 
 @compute_only
@@ -63,8 +64,9 @@ def _viewed(mind: Mind, stored: Sequence[Edge], extra_turns: int) -> list[Memory
     edges = [
         unfaded_edge(mind, edge, turn) or replace(edge, strength=0.0) for edge in stored
     ]
-    standing = fact_validities(mind, edges)
-    return [_view(mind, edge, standing) for edge in edges]
+    standing, shown_as = fact_validities(mind, edges), repeated_concepts(mind)
+    views = (_view(mind, edge, standing) for edge in edges)
+    return [replace(view, shown_as=shown_as) for view in views]
 
 
 def _view(mind: Mind, edge: Edge, standing: Mapping[str, FactValidity]) -> MemoryView:

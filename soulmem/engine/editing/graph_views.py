@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,6 +21,11 @@ from soulmem.engine.views.doubted import is_waiting
 from soulmem.engine.views.fact_validity import fact_validities
 from soulmem.engine.views.faded_edges import remaining_strengths, unfaded_edge
 from soulmem.engine.views.listed_rows import Bools, Floats, Ints, confirmed_rows
+from soulmem.engine.views.repeated_concepts import (
+    repeated_concepts,
+    repeats_of,
+    shown_rows,
+)
 from soulmem.engine.views.timeline import newest_first
 from soulmem.engine.views.word_concepts import (
     topics_of_word,
@@ -28,6 +34,14 @@ from soulmem.engine.views.word_concepts import (
     word_view,
     words_of_topic,
 )
+
+
+class _Drawn(NamedTuple):
+    """What a graph shows: the usable rows, and which concept each repeated one is drawn as."""
+
+    usable: Bools
+    shown_as: Mapping[MemoryId, MemoryId]
+    shown_rows: Ints
 
 
 @compute_only
@@ -46,8 +60,11 @@ def surroundings(
     Raises NotFound.
     """
     turn = mind.lived_turns(extra_turns)
-    usable = confirmed_rows(mind)
-    chosen = dict.fromkeys(islice((m for m in also if _is_shown(mind, m)), limit))
+    usable, shown_as = confirmed_rows(mind), repeated_concepts(mind)
+    if center is not None:
+        center = shown_as.get(center, center)
+    wanted = (shown_as.get(key, key) for key in also if _is_shown(mind, key))
+    chosen = dict.fromkeys(islice(_unique(wanted), limit))
     if center is None:
         newest = (memory.id for memory in newest_first(mind, usable))
         shown = (key for memory in newest for key in _with_words(mind, memory))
@@ -55,16 +72,20 @@ def surroundings(
         chosen |= dict.fromkeys(list(islice(others, limit - len(chosen))))
     elif center in mind.memories or word_concept(mind, center) is not None:
         chosen = dict.fromkeys(islice(dict.fromkeys([center, *chosen]), limit))
+        drawn = _Drawn(usable, shown_as, shown_rows(mind, shown_as))
 
         def beside(memory: MemoryId, most: int) -> list[MemoryId]:
-            return _beside(mind, memory, usable, extra_turns, most)
+            return _beside(mind, memory, drawn, extra_turns, most)
 
         _surround(center, hops, limit, chosen, beside)
     else:
         raise no_memory(center, field="center")
-    edges = sorted(_among(mind, chosen, turn), key=lambda edge: edge.id)
+    drafts = [key for key, known in shown_as.items() if known in chosen]
+    among = _among(mind, {**chosen, **dict.fromkeys(drafts)}, turn)
+    edges = sorted(among, key=lambda edge: edge.id)
     views = _views(mind, chosen, extra_turns)
-    return GraphView(views, edges, fact_validities(mind, edges))
+    standing = fact_validities(mind, edges)
+    return GraphView(views, edges, standing, shown_as=shown_as)
 
 
 def _surround(
@@ -131,16 +152,24 @@ def _views(
 
 
 def _beside(
-    mind: Mind, memory: MemoryId, usable: Bools, extra_turns: int, most: int
+    mind: Mind,
+    memory: MemoryId,
+    drawn: _Drawn,
+    extra_turns: int,
+    most: int,
 ) -> list[MemoryId]:
     """At most `most` of the usable memories that an edge joins to this one, strongest first, and its words."""
     if memory not in mind.memories:
         return topics_of_word(mind, memory)
-    row = mind.row_of(mind.memories[memory])
-    edges = mind.edges.arrays(rows=np.asarray([row], np.int64))
-    other = np.where(edges.source == row, edges.target, edges.source).astype(np.int64)
+    stored = mind.memories[memory]
+    repeats = repeats_of(mind, stored, drawn.shown_as)
+    rows = np.asarray([mind.row_of(m) for m in (stored, *repeats)], np.int64)
+    edges = mind.edges.arrays(rows=np.sort(rows))
+    is_source = np.isin(edges.source, rows)
+    other = np.where(is_source, edges.target, edges.source).astype(np.int64)
+    other = drawn.shown_rows[other]
     strength = remaining_strengths(mind, edges, extra_turns)
-    kept = (strength > 0.0) & usable[other] & (other != row)
+    kept = (strength > 0.0) & drawn.usable[other] & ~np.isin(other, rows)
     others, strengths = _strongest_of_each(other[kept], strength[kept])
     if others.size > most:  # and all that are as strong as the last of them
         weakest = np.partition(strengths, -most)[-most]

@@ -50,9 +50,15 @@ from soulmem.engine.editing.user_edges import check_fires, check_topic, requeste
 from soulmem.engine.editing.word_search import WordSearch
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import with_doubt
 from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.repeated_concepts import (
+    drafts_of,
+    repeated_concepts,
+    repeats_of,
+)
 from soulmem.engine.world.audit import BY_USER, ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
@@ -246,9 +252,9 @@ class MemoryEditor:
     ) -> None:
         """Put a memory into the bin, or purge it from there with `confirm` = "purge".
 
-        A permanent one needs `confirm` = "permanent", else ConfirmationRequired is
-        raised. Purging raises Conflict for a memory that is not in the bin, and for one
-        that a chat or the card would bring back.
+        Drafted concepts for which a concept is shown go with it. A permanent memory needs `confirm` =
+        "permanent", else ConfirmationRequired is raised. Purging raises Conflict for a memory that is not in the
+        bin, and for one that a chat or the card would bring back.
         """
         world = await self._world_of(owner)
         mind = await mind_with(world, memory)
@@ -273,13 +279,17 @@ class MemoryEditor:
                     field="confirm",
                 )
             if old.state is not MemoryState.BIN:
-                new = replace(old, state=MemoryState.BIN, revision=old.revision + 1)
+                repeats = await self._compute.run(_repeats, mind, old)
+                new = [
+                    replace(m, state=MemoryState.BIN, revision=m.revision + 1)
+                    for m in (old, *repeats)
+                ]
                 await self._commit(
-                    token, world, mind, MindChange(put_memories=(new,)), author
+                    token, world, mind, MindChange(put_memories=tuple(new)), author
                 )
 
     async def restore(self, owner: Owner, memory: MemoryId) -> MemoryView:
-        """Take a memory out of the bin.
+        """Take a memory, and drafted concepts of its names, out of the bin.
 
         One that no chat supports any more, or that came from a card, becomes the user's
         own: the next import would put it back into the bin.
@@ -304,9 +314,14 @@ class MemoryEditor:
                     )
                 elif new.origin is Origin.CARD and new.kind is not MemoryKind.CONCEPT:
                     new = replace(new, origin=Origin.USER)
-                await self._commit(
-                    token, world, mind, MindChange(put_memories=(new,)), BY_USER
-                )
+                drafts = await self._compute.run(drafts_of, mind, old)
+                back = [
+                    replace(d, state=MemoryState.ACTIVE, revision=d.revision + 1)
+                    for d in drafts
+                    if d.state is MemoryState.BIN
+                ]
+                change = MindChange(put_memories=(new, *back))
+                await self._commit(token, world, mind, change, BY_USER)
         return await self.view(world, mind, memory)
 
     async def get(self, owner: Owner, memory: MemoryId) -> MemoryView:
@@ -471,6 +486,12 @@ class MemoryEditor:
         return (
             memory if figure is None else replace(memory, importance=round(figure, 4))
         )
+
+
+@compute_only
+def _repeats(mind: Mind, concept: Memory) -> list[Memory]:
+    """The drafted concepts for which this one is shown."""
+    return repeats_of(mind, concept, repeated_concepts(mind))
 
 
 def _importance(new: NewMemory) -> float | None:

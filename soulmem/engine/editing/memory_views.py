@@ -45,6 +45,11 @@ from soulmem.engine.views.listed_rows import (
 )
 from soulmem.engine.views.provenance import source_places
 from soulmem.engine.views.read_texts import read_texts, turns_left
+from soulmem.engine.views.repeated_concepts import (
+    described,
+    repeated_concepts,
+    repeats_of,
+)
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.engine.views.word_concepts import word_concept, word_edges, word_view
@@ -65,7 +70,9 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
         if word is None:
             raise no_memory(memory, field="id")
         return word_view(mind, word, extra_turns)
-    stored, count = unfaded_edges(mind, memory, extra_turns, _EDGES)
+    shown_as = repeated_concepts(mind)
+    repeats = repeats_of(mind, stored_memory, shown_as)
+    stored, count = unfaded_edges(mind, (stored_memory, *repeats), extra_turns, _EDGES)
     words = word_edges(mind, memory)
     edges, count = (*stored, *words), count + len(words)
     usage, standing = mind.recalls.usage(memory), fact_validities(mind, edges)
@@ -77,6 +84,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
         return replace(
             view,
             edges=edges,
+            shown_as=shown_as,
             edge_count=count,
             usage=usage,
             visibility=faded.visibility,
@@ -93,6 +101,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
         view,
         sources=view.sources or places_mentioning(mind, memory, _PLACES),
         edges=edges,
+        shown_as=shown_as,
         edge_count=count,
         usage=usage,
         base_activation=present.activation,
@@ -140,9 +149,10 @@ def viewed(
 ) -> list[MemoryView]:
     """Memories with their sources, strength and the user's opinion."""
     strengths = text_strengths(mind, memories, extra_turns)
+    shown_as = repeated_concepts(mind)
     return [
         MemoryView(
-            mind.line_kinds.weighed(memory),
+            described(mind, mind.line_kinds.weighed(memory), shown_as),
             source_places(mind, memory),
             strength=strength,
             usage=mind.recalls.usage(memory.id),

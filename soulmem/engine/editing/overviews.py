@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from soulmem.domain.digests import Period
-from soulmem.domain.edges import Edge
 from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.phrases import phrase
@@ -318,7 +317,7 @@ class Overviews:
         """The graph with a place for each memory, the same for the same graph."""
         ids = [memory_view.memory.id for memory_view in view.memories]
         # On a thread of its own: a recall need not wait for a picture.
-        places = await asyncio.to_thread(_places, ids, view.edges)
+        places = await asyncio.to_thread(_places, ids, view)
         return replace(view, places=places)
 
     async def as_read(self, owner: Owner, soul: SoulId, page: Page) -> Page:
@@ -433,6 +432,8 @@ def _place_of(cursor: str) -> _Place:
     return -float(match[1]), MemoryId(match[2])
 
 
-def _places(ids: Sequence[MemoryId], edges: Sequence[Edge]) -> dict[MemoryId, Point]:
-    links = ((edge.source, edge.target) for edge in edges)
+def _places(ids: Sequence[MemoryId], view: GraphView) -> dict[MemoryId, Point]:
+    shown_as = view.shown_as
+    ends = ((edge.source, edge.target) for edge in view.edges)
+    links = ((shown_as.get(a, a), shown_as.get(b, b)) for a, b in ends)
     return {MemoryId(key): place for key, place in layout_of(ids, links).items()}

@@ -27,6 +27,7 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.views.listed_rows import Bools, part_rows
+from soulmem.engine.views.repeated_concepts import repeated_concepts
 from soulmem.engine.views.tag_levels import (
     NO_LEVEL,
     TEXT_PARTIAL,
@@ -128,15 +129,22 @@ def _page(
 ) -> Page | None:
     """One page of the ranked, then of those that match; None when these are not known and it is not full."""
     is_selected = _selection(mind, wanted)
+    is_active = wanted.state is MemoryState.ACTIVE
+    shown_as = repeated_concepts(mind) if is_active else {}
     first = [(_RANKED, place, str(key)) for place, key in enumerate(ranked)]
     known = {str(key) for key in ranked}
     ahead = (_behind(piece, after) for piece in (first, *(pieces or ())))
 
     def shown() -> Iterator[tuple[Cursor, Memory]]:
+        yielded: set[MemoryId] = set()
         for place in merge(*ahead):
-            memory = mind.memories.get(MemoryId(place[2]))
+            key = MemoryId(place[2])
+            memory = mind.memories.get(shown_as.get(key, key))
             is_twice = place[0] != _RANKED and place[2] in known
-            if memory is not None and not is_twice and is_selected(memory):
+            if memory is None or is_twice or memory.id in yielded:
+                continue
+            if is_selected(memory):
+                yielded.add(memory.id)
                 yield place, memory
 
     some = list(islice(shown(), wanted.limit + 1))

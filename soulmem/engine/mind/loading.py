@@ -29,6 +29,7 @@ def load_memories(mind: Mind, memories: Sequence[Memory], *, packed: bool) -> No
     for row, memory, is_searched in zip(rows, memories, searched, strict=True):
         if memory.kind is MemoryKind.CONCEPT:
             mind.names.put(memory)
+            mind.drafted.put(memory)
         if memory.state is MemoryState.MERGED:
             mind.tellings.put(memory)
         mind.name_counts.swap(None, memory)

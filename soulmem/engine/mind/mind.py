@@ -21,6 +21,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
+from soulmem.engine.mind.drafted_concepts import DraftedConcepts
 from soulmem.engine.mind.facts import Facts, note_facts
 from soulmem.engine.mind.kind_table import KindTable
 from soulmem.engine.mind.known_names import KnownNames
@@ -116,6 +117,7 @@ class Mind:
             lambda key: me._is_searched(key),
         )
         self.names = KnownNames(soul)
+        self.drafted = DraftedConcepts()
         self.name_counts = NameCounts()
         self.name_scope = NameScope(self.edges, self.columns, self.residency)
         self.facts = Facts(self.edges, self.memories, self._rows)
@@ -421,6 +423,7 @@ class Mind:
         self.columns.put(row, memory)
         self.line_kinds.follow(row, old, memory)
         self.names.put(memory)
+        self.drafted.put(memory)
         self.tellings.put(memory)
         self.name_counts.swap(old, memory)
         if old is not None:
@@ -481,6 +484,7 @@ class Mind:
         self.name_counts.swap(self.memories.pop(key, None), None)
         self.rewordings += 1
         self.names.drop(key)
+        self.drafted.drop(key)
         self.tellings.drop(key)
         self.edges.drop_of(key)
         self._visibility.drop(key)

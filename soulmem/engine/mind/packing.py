@@ -90,7 +90,9 @@ def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[Non
     concepts = np.flatnonzero(codes & (mind.columns.created[: mind.size] != 0)).tolist()
     for start in range(0, len(concepts), _NAMES_AT_ONCE):
         for row in concepts[start : start + _NAMES_AT_ONCE]:
-            mind.names.put(mind.memory_at(row))
+            concept = mind.memory_at(row)
+            mind.names.put(concept)
+            mind.drafted.put(concept)
         yield
 
 

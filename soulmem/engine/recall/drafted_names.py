@@ -8,73 +8,44 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.domain.memories import Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.fact_validity import FactValidities, joins_names
-from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.columns import ORIGINS
-from soulmem.graph.names import NameIndex
 from soulmem.language.name_tokens import fold
 
-_MODEL = ORIGINS.index(Origin.MODEL)
-_CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 
+@compute_only
+def with_drafted_names(mind: Mind, context: RecallContext) -> RecallContext:
+    """The context with the usable drafted concepts that its query names.
 
-class DraftedNames:
-    """The names of a soul's drafted concepts, refreshed with each use."""
-
-    def __init__(self) -> None:
-        self._index: NameIndex[MemoryId] = NameIndex()
-        self._indexed: set[MemoryId] = set()
-
-    def added_to(self, mind: Mind, context: RecallContext) -> RecallContext:
-        """The context with the usable drafted concepts that its query names.
-
-        Where texts are linked to another concept of that name, no walk starts from the drafted one. But other
-        names of a thing are always searched for in texts.
-        """
-        if not joins_names(mind):
-            return context
-        self._refresh(mind)
-        standings = FactValidities(mind, context.accessible, context.request.chat)
-        named, other_names = [], dict[str, float]()
-        for text, share, concepts in context.named_by_part():
-            drafted = [
-                key for key in self._index.find(text) if standings.is_accessible(key)
-            ]
-            new = [key for key in drafted if _is_new(mind, mind.memories[key].text)]
-            joined: dict[MemoryId, None] = {}
-            for key in (*concepts, *drafted):
-                for other in standings.alias_concepts(key):
-                    memory = mind.memories[other]
-                    name = memory.text
-                    other_names[name] = max(other_names.get(name, 0.0), share)
-                    if memory.origin is not Origin.MODEL and other not in concepts:
-                        joined[other] = None  # what texts are linked to
-            named.append(((*concepts, *joined, *new), share))
-        return replace(
-            context,
-            named_concepts=tuple(named),
-            other_names=tuple(other_names.items()),
-        )
-
-    def _refresh(self, mind: Mind) -> None:
-        n, columns = mind.size, mind.columns
-        is_drafted = (
-            (columns.origin[:n] == _MODEL)
-            & (columns.kind[:n] == _CONCEPT)
-            & columns.in_use[:n]
-        )
-        drafted = set(mind.ids_at(np.flatnonzero(is_drafted).tolist()))
-        for key in self._indexed - drafted:
-            self._index.drop(key)
-        for key in drafted - self._indexed:
-            self._index.put(key, (mind.memories[key].text,))
-        self._indexed = drafted
+    Where texts are linked to another concept of that name, no walk starts from the drafted one. But other names of
+    a thing are always searched for in texts.
+    """
+    if not joins_names(mind):
+        return context
+    drafts = mind.drafted.index
+    standings = FactValidities(mind, context.accessible, context.request.chat)
+    named, other_names = [], dict[str, float]()
+    for text, share, concepts in context.named_by_part():
+        drafted = [key for key in drafts.find(text) if standings.is_accessible(key)]
+        new = [key for key in drafted if _is_new(mind, mind.memories[key].text)]
+        joined: dict[MemoryId, None] = {}
+        for key in (*concepts, *drafted):
+            for other in standings.alias_concepts(key):
+                memory = mind.memories[other]
+                name = memory.text
+                other_names[name] = max(other_names.get(name, 0.0), share)
+                if memory.origin is not Origin.MODEL and other not in concepts:
+                    joined[other] = None  # what texts are linked to
+        named.append(((*concepts, *joined, *new), share))
+    return replace(
+        context,
+        named_concepts=tuple(named),
+        other_names=tuple(other_names.items()),
+    )
 
 
 def _is_new(mind: Mind, name: str) -> bool:

@@ -38,7 +38,7 @@ from soulmem.engine.recall.decision import (
     without_noise,
 )
 from soulmem.engine.recall.digest_recall import DigestRecall
-from soulmem.engine.recall.drafted_names import DraftedNames
+from soulmem.engine.recall.drafted_names import with_drafted_names
 from soulmem.engine.recall.expansion import activation_of, no_expansion, walk_only
 from soulmem.engine.recall.habits import (
     HabitInput,
@@ -108,7 +108,6 @@ class Recaller:
         self._pushes = Pushes(self.ranking.weight)
         self._walks: WeakKeyDictionary[Mind, Walks] = WeakKeyDictionary()
         self.walk_renewal = WalkRenewal(self.services)
-        self._drafted: WeakKeyDictionary[Mind, DraftedNames] = WeakKeyDictionary()
         self._queries = QueryEmbedding(self.embedding)
         self._digests = DigestRecall()
         # Tasks that were late go on: the next turn needs the same vectors.
@@ -272,8 +271,7 @@ class Recaller:
         if task.vectors is not None:
             asked = unit_query(query.embed_parts, task.vectors)
             context = replace(context, asked=asked)
-        drafted_names = self._drafted.setdefault(mind, DraftedNames())
-        context = drafted_names.added_to(mind, context)
+        context = with_drafted_names(mind, context)
         activation_result = cache(
             partial(activation_of, mind, context, self.ranking.expansion)
         )

@@ -7,6 +7,7 @@ recalled together, the edge is strengthened again. Compute thread only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +15,7 @@ from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import FLOOR
 from soulmem.domain.edges import DECAYING, Edge
-from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Origin
+from soulmem.domain.memories import Memory, Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
@@ -50,14 +50,14 @@ def remaining_strengths(
 
 @compute_only
 def unfaded_edges(
-    mind: Mind, memory: MemoryId, extra: int, most: int
+    mind: Mind, memories: Sequence[Memory], extra: int, most: int
 ) -> tuple[list[Edge], int]:
-    """At most `most` edges at the memory with their present strengths, the strongest, and how many there are.
+    """At most `most` edges at these memories with their present strengths, the strongest, and how many there are.
 
     Without faded ones. Some people have tens of thousands.
     """
-    row = mind.row_of(mind.memories[memory])
-    edges = mind.edges.arrays(rows=np.asarray([row], np.int64))
+    rows = np.unique(np.asarray([mind.row_of(m) for m in memories], np.int64))
+    edges = mind.edges.arrays(rows=rows)
     strength = remaining_strengths(mind, edges, extra)
     kept = np.flatnonzero((strength > 0.0) | ~_FADES[edges.kind])
     strongest = kept[np.argsort(-strength[kept], kind="stable")[:most]]

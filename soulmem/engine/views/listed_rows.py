@@ -21,6 +21,7 @@ from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.concept_activation import memory_strengths
 from soulmem.engine.views.doubted import waiting
 from soulmem.engine.views.fact_validity import FactValidities
+from soulmem.engine.views.repeated_concepts import repeated_concepts
 from soulmem.engine.views.telling_ages import ages_of_last_telling
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.graph.association import MEMORY_KINDS
@@ -70,8 +71,10 @@ class Density:
 
 @compute_only
 def confirmed_rows(mind: Mind) -> Bools:
-    """The rows in use, bool[rows], without drafts that wait to be confirmed."""
+    """The rows in use, bool[rows], without drafts that wait to be confirmed or repeat a known concept."""
     shown: Bools = mind.columns.in_use[: mind.size].copy()
+    repeated = _rows_of(mind, repeated_concepts(mind))
+    shown[repeated[repeated < mind.size]] = False
     for key in waiting(mind):
         row = mind.row(MemoryId(key))
         if row is not None and row < mind.size:

@@ -262,7 +262,7 @@ def graph_response(view: GraphView) -> GraphResponse:
     """A part of a graph."""
     return GraphResponse(
         memories=[_node(v, view.places) for v in view.memories],
-        edges=[_edge(e, view.standing.get(e.id)) for e in view.edges],
+        edges=_edges(view),
     )
 
 
@@ -369,18 +369,22 @@ def _timeline_item(view: MemoryView) -> TimelineItem:
     )
 
 
-def _edges(view: MemoryView) -> list[EdgeResponse]:
-    return [_edge(edge, view.standing.get(edge.id)) for edge in view.edges]
+def _edges(view: MemoryView | GraphView) -> list[EdgeResponse]:
+    return [
+        _edge(edge, view.standing.get(edge.id), view.shown_as) for edge in view.edges
+    ]
 
 
-def _edge(edge: Edge, standing: FactValidity | None) -> EdgeResponse:
+def _edge(
+    edge: Edge, standing: FactValidity | None, shown_as: Mapping[MemoryId, MemoryId]
+) -> EdgeResponse:
     since, until = (
         (standing.since, standing.until) if standing is not None else (None, None)
     )
     return EdgeResponse(
         id=edge.id,
-        source=edge.source,
-        to=edge.target,
+        source=shown_as.get(edge.source, edge.source),
+        to=shown_as.get(edge.target, edge.target),
         kind=edge.kind.value,
         strength=edge.strength,
         stability=edge.stability,

@@ -43,7 +43,7 @@ def strengths_by_id(mind: Mind, turns: int) -> dict[str, float]:
     }
     shown: dict[str, float] = {}
     for key in mind.memories:
-        edges, count = unfaded_edges(mind, key, turns, most=100)
+        edges, count = unfaded_edges(mind, [mind.memories[key]], turns, most=100)
         assert count == len(edges)
         shown.update((edge.id, edge.strength) for edge in edges)
     assert shown == pytest.approx(
@@ -171,13 +171,13 @@ async def test_of_very_many_edges_the_strongest_are_shown(
     stage: Stage, most: int
 ) -> None:
     """As they are by now, with the number of all that have not faded."""
-    hub = (await stage.note("A square.")).memory.id
+    hub = (await stage.note("A square.")).memory
     given = (0.9, 0.1, 0.5, 0.7, 0.3)
     for strength in given:
-        edge = NewEdge(EdgeKind.ASSOCIATES, to=hub, strength=strength)
+        edge = NewEdge(EdgeKind.ASSOCIATES, to=hub.id, strength=strength)
         await stage.note(f"A street of {strength}.", edges=(edge,))
     turns = 300  # after which 0.1 has faded
-    edges, count = unfaded_edges(await stage.mind(), hub, turns, most)
+    edges, count = unfaded_edges(await stage.mind(), [hub], turns, most)
     left = sorted((s * np.exp(-turns / 300) for s in given), reverse=True)[:4]
     assert count == len(left)
     shown = sorted((edge.strength for edge in edges), reverse=True)
