@@ -41,7 +41,7 @@ RSS_GROWTH = 0.10
 MORE = 5  # open files and threads: so many more are none of those that come and go
 SILENCE = 1.0  # seconds
 _CLOSES_AFTER = 0.25  # minutes
-_QUIET = 25.0  # seconds behind each round: until souls are closed
+_QUIET = 180.0  # seconds at most behind each round: until most souls are closed
 _READY = 3600.0  # seconds within which all has its vectors
 
 
@@ -114,6 +114,15 @@ class Client:
             closed = found.get("souls", {}).get("closed", 0)
             self._tally.closed = max(self._tally.closed, closed)
             await asyncio.sleep(0.1)
+
+    async def wait_until_closed(self, souls: int) -> None:
+        """Wait until so many souls are closed, but not for ever."""
+        until = time.monotonic() + _QUIET
+        while time.monotonic() < until:
+            found = await self.health()
+            if found.get("souls", {}).get("closed", 0) >= souls:
+                return
+            await asyncio.sleep(0.5)
 
     async def wait_until_ready(self) -> None:
         """Wait until every text has its vector. Raises TimeoutError."""
@@ -244,7 +253,7 @@ async def run(minutes: float, souls: int, nodes: int, folder: Path) -> dict[str,
                     break
             tally.rounds += 1
             _tell(f"{tally.rounds} rounds, {tally.looks[-1]}")
-            await asyncio.sleep(_QUIET)
+            await client.wait_until_closed(souls // 2)
         for task in watching:
             task.cancel()
         await asyncio.gather(*watching, return_exceptions=True)
@@ -276,6 +285,7 @@ def report(tally: Tally, began: float) -> dict[str, Any]:
         "files": files[1] > files[0] + MORE,
         "threads": threads[1] > threads[0] + MORE,
         "silence": silence > SILENCE,
+        "closed": not tally.closed,
     }
     return {
         "minutes": round(span / 60, 1),
