@@ -15,7 +15,6 @@ import pytest
 
 from soulmem.adapters.backup_folder import BackupFolder
 from soulmem.adapters.surreal import rewriting
-from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.lock import released
 from soulmem.adapters.surreal.rewriting import Rewriting
@@ -179,30 +178,6 @@ async def test_what_was_deleted_takes_no_room_after_a_rewriting(data: Path) -> N
     await again.close()
 
 
-async def test_what_was_read_while_the_rows_were_counted_is_not_kept_in_memory(
-    data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The engine frees what it has read only when it is closed."""
-    happened: list[str] = []
-    opened, counted = Connection.open_link, rewriting._row_counts
-
-    async def open_link(connection: Connection) -> None:
-        happened.append("open")
-        await opened(connection)
-
-    async def count(run: Run) -> dict[str, int]:
-        happened.append("count")
-        return await counted(run)
-
-    store = store_in(data)
-    await store.open()
-    monkeypatch.setattr(Connection, "open_link", open_link)
-    monkeypatch.setattr(rewriting, "_row_counts", count)
-    await store.compact()
-    assert happened == ["open", "count", "open"]
-    await store.close()
-
-
 async def test_a_store_that_did_not_grow_is_left_alone(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -320,7 +295,7 @@ async def test_a_new_store_that_cannot_be_opened_gives_way_to_the_old_one(
     await again.close()
 
 
-async def test_a_new_store_with_fewer_rows_gives_way_to_the_old_one(
+async def test_a_new_store_without_the_rows_of_a_table_gives_way_to_the_old_one(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = store_in(data)
@@ -328,12 +303,12 @@ async def test_a_new_store_with_fewer_rows_gives_way_to_the_old_one(
     before, full = await picture(store), size(data)
     started, counted = spied(monkeypatch), Rewriting._counts
 
-    async def one_more(*args: Any) -> Any:
+    async def one_table_more(*args: Any) -> Any:
         counts = await counted(*args)
         assert counts is not None
-        return counts | {"memory": counts["memory"] + 1}
+        return counts | {"letter": 1}
 
-    monkeypatch.setattr(Rewriting, "_counts", one_more)
+    monkeypatch.setattr(Rewriting, "_counts", one_table_more)
     await store.compact()
     assert await picture(store) == before
     assert size(data) >= full
@@ -402,7 +377,7 @@ rewriting.Rewriting._rename = killed
 if moment == "copying":
     rewriting.Rewriting._counts = kill
 if moment == "open":
-    rewriting._row_counts = kill
+    rewriting._filled_tables = kill
 
 async def main():
     store = KeptStore(data, "store", BackupFolder(data / "backups"))

@@ -2,7 +2,8 @@
 
 The first line of standard input is a JSON object: `source` and `target`, URLs; `namespace`, `database`; `schema`,
 the statements that define the tables. Prints the number of rows of each table as a JSON object, after all of the
-target was read again and equals the source; fails otherwise. It ends when its standard input does.
+target was read again and equals the source, also once it was closed; fails otherwise. It ends when its standard
+input does.
 """
 
 from __future__ import annotations
@@ -62,14 +63,25 @@ class Database:
         """The results of the statements."""
         return self._execute(_request([sql, params]))
 
+    def count(self, table: str) -> int:
+        """The number of its rows, in a store that is opened anew."""
+        self.reopen()
+        sql = f"SELECT VALUE count FROM (SELECT count() FROM {table} GROUP ALL);"
+        (counts,) = self.run(sql, {})
+        return int(counts[0]) if counts else 0
+
     def close(self) -> None:
         """Move everything into tables."""
         self._engine.close()
 
+    def reopen(self) -> None:
+        """Close, which frees what was read, and open again."""
+        self.close()
+        self._open()
+
     def _execute(self, request: bytes) -> list[Any]:
         if self._moved > _REOPEN_BYTES:
-            self.close()
-            self._open()
+            self.reopen()
         answer = self._engine.execute(request)
         self._moved += len(request) + len(answer)
         statements = _result(answer)
@@ -104,6 +116,9 @@ def copy(source: Database, target: Database) -> dict[str, int]:
             digest.update(target.rows(page))
         if digest.hexdigest() != expected:
             raise SystemExit(f"the copy of table {table} differs")
+    for table, count in counts.items():
+        if target.count(table) != count:
+            raise SystemExit(f"the closed copy of table {table} has other rows")
     target.close()
     return counts
 

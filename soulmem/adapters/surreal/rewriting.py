@@ -1,8 +1,8 @@
 """Gives back the room of what was deleted: all rows are written into a new store, which takes the old one's place.
 
 The engine keeps the keys of deleted rows for ever. Another process copies the rows from a copy of the files, so
-that nothing waits; if anything is written meanwhile, the new store is thrown away. The old one is kept until the
-new one is open and has as many rows; a kill at any moment leaves one of the two in place.
+that nothing waits, and counts them; if anything is written meanwhile, the new store is thrown away. The old one is
+kept until the new one is open and has rows where it should; a kill at any moment leaves one of the two in place.
 """
 
 from __future__ import annotations
@@ -173,12 +173,10 @@ class Rewriting:
             await self._wait_until_closed()
             await asyncio.to_thread(self._put, fresh)
             await self._connection.open_link()
-            if await _row_counts(run) != counts:
+            if await _filled_tables(run) != {name for name, n in counts.items() if n}:
                 raise StoreBroken(
-                    phrase("rows_missing", "the new store does not have as many rows")
+                    phrase("rows_missing", "the new store lacks rows that were copied")
                 )
-            # The engine keeps what it has read in memory, here all of the store, until it is closed.
-            await self._reopen()
         except (StoreError, OSError):
             await self._connection.close_link()
             await released(self._folder)
@@ -187,11 +185,6 @@ class Rewriting:
             raise
         await asyncio.to_thread(shutil.rmtree, self._former, ignore_errors=True)
         return True
-
-    async def _reopen(self) -> None:
-        await self._connection.close_link()
-        await self._wait_until_closed()
-        await self._connection.open_link()
 
     async def _wait_until_closed(self) -> None:
         if not await released(self._folder):
@@ -263,18 +256,14 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.communicate()
 
 
-async def _row_counts(run: Run) -> dict[str, int]:
-    """The number of rows of each table."""
+async def _filled_tables(run: Run) -> set[str]:
+    """The tables that have a row. All rows were counted by the process that copied them: here that would take 12 s
+    for 100,000 memories, in which everybody waits.
+    """
     (tables,) = await run(bound("RETURN (INFO FOR DB).tables.keys();"))
-    sql = "".join(
-        f"SELECT VALUE count FROM (SELECT count() FROM {table} GROUP ALL);"
-        for table in tables
-    )
-    counts = await run(bound(sql))
-    return {
-        str(table): int(count[0]) if count else 0
-        for table, count in zip(tables, counts, strict=True)
-    }
+    sql = "".join(f"SELECT VALUE id FROM {table} LIMIT 1;" for table in tables)
+    found = await run(bound(sql))
+    return {str(table) for table, ids in zip(tables, found, strict=True) if ids}
 
 
 def _copy_files(source: Path, target: Path) -> None:
