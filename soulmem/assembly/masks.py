@@ -21,6 +21,7 @@ _REPEATED = re.compile(
 )
 GAP = "…"  # words of which nothing is left, where a text reads in words
 _GAPS = re.compile(rf"{GAP}(?:[\s,，、;；.。!！?？]*{GAP})*[.。]?")
+_BETWEEN = re.compile(r"[\s,，、;；.。!?！？…]+")  # of clauses
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def read_out(
     kept     stretches that stay in any case
     said     stretches that stay as others say them at this moment; they leave nothing of the text
     frame    "something about {}": a gist stands in the sentence, that of a clause within the frame, and `…`
-             where it is gone, without masks; empty: with masks
+             where it is gone, without masks; gists of clauses side by side share one; empty: with masks
     label    characters of the name of who speaks, in front of the text
 
     The outermost blurred unit hides everything in it but these; of units that overlap the first tells its
@@ -83,12 +84,23 @@ def read_out(
     words_for = _Wording(frame, is_wide=is_unspaced(text))
     out, before = list[str](), 0
     is_masked, is_empty = False, True
+    listed = list[str]()  # the gists that the last words are a frame for
     for part in hidden:
-        out.append(text[before : part.start])
+        between = text[before : part.start]
+        out.append(between)
         is_empty = is_empty and not WORD.search(text, max(before, label), part.start)
         pieces = list(_pieces(part, shown))
         is_bare = not any(is_shown for _, is_shown in pieces)
         has_mask, words = _masked(text, pieces, words_for, part, is_bare=is_bare)
+        framed = words_for.framed(part)
+        if words != framed:
+            listed = []
+        elif listed and _BETWEEN.fullmatch(between):
+            del out[-2:]
+            listed = list(dict.fromkeys((*listed, part.gist)))
+            words = words_for.of_all(listed)
+        else:
+            listed = [part.gist]
         out.append(words)
         is_masked = is_masked or has_mask
         # That there was a name or a number says nothing by itself.
@@ -129,7 +141,16 @@ class _Wording:
             return MASK + _in_brackets(part.gist, is_wide=self.is_wide)
         if not part.gist or part.is_detail:
             return part.gist or GAP
-        return self.frame.replace("{}", part.gist)
+        return self.of_all([part.gist])
+
+    def framed(self, part: _Hidden) -> str | None:
+        """The frame with the gist of a clause; None where nothing is put into it."""
+        is_topic = self.frame and part.gist and not part.is_detail
+        return self.of_all([part.gist]) if is_topic else None
+
+    def of_all(self, gists: Sequence[str]) -> str:
+        """The frame with these gists."""
+        return self.frame.replace("{}", ("、" if self.is_wide else ", ").join(gists))
 
     def other(self) -> str:
         """For words behind some that stay."""

@@ -126,6 +126,26 @@ def test_in_words_a_gist_stands_in_the_sentence(
     assert read_out(TEXT, units, frame="something about {}").text == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "frame", "blurred", "expected"),
+    [
+        ("Al: A key, a ring.", "about {}", {"A key": "key", "a ring": "ring"}, "Al: about key, ring."),
+        ("Al: A key. A ring!", "about {}", {"A key": "key", "A ring": "ring"}, "Al: about key, ring!"),
+        ("Al: A key, a key.", "about {}", {"A key": "key", "a key": "key"}, "Al: about key."),
+        ("Al: A key and a ring.", "about {}", {"A key": "key", "a ring": "ring"}, "Al: about key and about ring."),
+        ("Al: A key, a ring.", "about {}", {"A key": "key", "a ring": ""}, "Al: about key, …"),
+        ("一把钥匙，一枚戒指。", "和{}有关", {"一把钥匙": "钥匙", "一枚戒指": "戒指"}, "和钥匙、戒指有关。"),
+    ],
+)  # fmt: skip
+def test_in_words_gists_of_clauses_side_by_side_share_a_frame(
+    text: str, frame: str, blurred: dict[str, str], expected: str
+) -> None:
+    units = [
+        unit(text, part, gist, 0.4 if gist else 0.1) for part, gist in blurred.items()
+    ]
+    assert read_out(text, units, frame=frame).text == expected
+
+
 def test_in_words_a_detail_needs_no_frame() -> None:
     detail = unit(TEXT, "Mia", "somebody", 0.4)
     detail = replace(detail, span=replace(detail.span, is_detail=True))

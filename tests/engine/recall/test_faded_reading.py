@@ -81,7 +81,7 @@ async def test_what_drifts_by_is_blurred_and_what_is_asked_for_is_clear(
 ) -> None:
     stage.clock.advance(0, 700)
     drifting = await locket(stage, "Agnes had an umbrella.")
-    assert drifting.text == "Al: something about silver locket, something about tea."
+    assert drifting.text == "Al: something about silver locket, tea."
     assert drifting.is_masked
     assert 0.25 < drifting.visibility < 0.6
     assert drifting.why.endswith("Parts of it have faded by now.")
@@ -96,7 +96,7 @@ async def test_what_drifts_by_is_blurred_and_what_is_asked_for_is_clear(
 async def test_a_quiet_look_in_its_own_words_shows_it_as_it_is(stage: Stage) -> None:
     stage.clock.advance(0, 700)
     look = await locket(stage, LOCKET, type=RecallType.QUIET)
-    assert look.text == "Al: something about silver locket, something about tea."
+    assert look.text == "Al: something about silver locket, tea."
     assert look.slowing == 1.0
     page = await stage.engine.memories.get(ME, look.id)
     assert page.reads_now == look.text
