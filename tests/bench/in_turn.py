@@ -41,7 +41,7 @@ RSS_GROWTH = 0.10
 MORE = 5  # open files and threads: so many more are none of those that come and go
 SILENCE = 1.0  # seconds
 _CLOSES_AFTER = 0.25  # minutes
-_QUIET = 180.0  # seconds at most behind each round: until most souls are closed
+_QUIET = 600.0  # seconds at most behind each round: until most souls are closed
 _READY = 3600.0  # seconds within which all has its vectors
 
 
