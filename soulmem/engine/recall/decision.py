@@ -118,6 +118,7 @@ class JudgedLine:
     value     float64[m], how much more a memory is worth as an answer to this line than as one to a remark, >= 1
     ease      float64[m], 0..1, see `ease_of`
     absent    names that it asks for and that the soul has never heard of
+    is_open   whether it asks for all of a sort, and these are the memories of that sort, the best first
     """
 
     line: Line
@@ -130,6 +131,7 @@ class JudgedLine:
     ease: Floats
     value: Floats
     absent: tuple[str, ...] = ()
+    is_open: bool = False
 
     def weighed(self, place: int) -> tuple[Weight, ...]:
         """What weighed most for the memory at a place of `rows`, the most first."""
@@ -188,6 +190,11 @@ class Judged:
             for row, share in zip(line.rows.tolist(), likely.tolist(), strict=True):
                 out[row] = max(share, out.get(row, 0.0))
         return out
+
+    def open_rows(self) -> list[int]:
+        """The rows of the sorts that lines ask for, the best first."""
+        rows = chain.from_iterable(x.rows.tolist() for x in self.lines if x.is_open)
+        return list(dict.fromkeys(rows))
 
     @property
     def is_called(self) -> bool:
@@ -252,6 +259,16 @@ def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
         least = 0.0  # who asks for a grade wants what it finds
     is_given = bool(request.intent or request.tags or request.time_range)
     return Judged(tuple(judged), least, is_given, asks_for_past(context))
+
+
+@compute_only
+def judge_rows(
+    mind: Mind, context: RecallContext, line: Line, rows: Ints
+) -> JudgedLine:
+    """The line with these memories, compared by words; at least one."""
+    matches = matches_by_words(mind, context.request.chat, line.text, rows)
+    primed = primed_rows(mind, context)
+    return _judged_by(mind, context, line, primed, "words", rows, matches)
 
 
 def asks_for_past(context: RecallContext) -> bool:

@@ -23,7 +23,7 @@ from soulmem.engine.recall.deduplication import (
 from soulmem.engine.recall.even_texts import with_even_texts
 from soulmem.engine.recall.expansion import Expansion, ExpansionParams
 from soulmem.engine.recall.memory_weights import weights_of
-from soulmem.engine.recall.time_question import prefer_asked_time, time_slots
+from soulmem.engine.recall.time_question import lift, prefer_asked_time, time_slots
 from soulmem.engine.recall.walks import WalkResult
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.association import MEMORY_KINDS
@@ -139,8 +139,9 @@ def rank(
     params: RankingParams,
     expansion: Expansion,
     asked_lines: Sequence[Line] = (),
+    open_rows: Sequence[int] = (),
 ) -> Ranked:
-    """The candidates for an answer."""
+    """The candidates for an answer; `open_rows`, the best first, before all others."""
     p = params
     evened = with_even_texts(mind, context, scores)
     unweighted = _unweighted(context, evened, expansion, p)
@@ -153,6 +154,7 @@ def rank(
         lambda rows: _weights(mind, context, rows, p),
         p.when,
     )
+    lift(score, np.asarray(open_rows, np.int64))
     # Neither is finite where nothing is visible.
     eligible = np.maximum(score, unweighted)
     slots, learned = _association_slots(mind, context, expansion, eligible, p)
@@ -161,7 +163,7 @@ def rank(
     parts = _part_slots(context, expansion, asked_lines, p)
     best = rows[best_rows(score[rows], p.considered + context.max_items)]
     listed = set(best.tolist())
-    reserved = (*slots.front, *slots.behind, *kinds, *times, *parts)
+    reserved = (*slots.front, *slots.behind, *kinds, *times, *parts, *open_rows)
     added = np.asarray([row for row in reserved if row not in listed], np.int64)
     rows = np.concatenate([best, added])
     score[added] = np.where(np.isfinite(score[added]), score[added], unweighted[added])

@@ -48,6 +48,7 @@ from soulmem.engine.recall.habits import (
 )
 from soulmem.engine.recall.late_interaction import interact
 from soulmem.engine.recall.line_matches import language_shares
+from soulmem.engine.recall.open_questions import with_open_questions
 from soulmem.engine.recall.pushes import Pushes
 from soulmem.engine.recall.query_embedding import QueryEmbedding
 from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
@@ -285,6 +286,7 @@ class Recaller:
         newest = newest_line(context, scores, embedded)
         judged = judge(mind, context, (*newest, *asked_lines))
         judged = with_absences(mind, context, judged)
+        judged = with_open_questions(mind, context, judged)
         vectors = self.ranking.expansion.vectors
         match = match_vectors(mind, context, vectors)
         return PreparedRecall(
@@ -324,6 +326,7 @@ class Recaller:
             self.ranking,
             climbed.expansion,
             prepared.judged.lines_that_call(prepared.asked_lines),
+            prepared.judged.open_rows(),
         )
 
     async def _opened(self, world: World, soul: SoulId, seconds: float) -> Mind | None:

@@ -205,10 +205,15 @@ def time_slots(
     chosen = rows[
         spread_over_time(asked.happened[rows], worth.astype(np.float32), places)
     ]
+    lift(score, chosen)
+    return tuple(int(row) for row in chosen)
+
+
+def lift(score: Floats, rows: Ints) -> None:
+    """Set the scores of these rows, the best first, above all others."""
     finite = score[np.isfinite(score)]
     above = float(finite.max()) if finite.size else 0.0
-    score[chosen] = above + 1.0 - np.arange(chosen.size) / max(1, chosen.size)
-    return tuple(int(row) for row in chosen)
+    score[rows] = above + 1.0 - np.arange(rows.size) / max(1, rows.size)
 
 
 def _last_line(text: str) -> str:

@@ -1,0 +1,191 @@
+"""Questions for all of a sort: what is known of who asks, what was promised, how the two met, what they did.
+
+They have no words in common with their answers: those are the memories of that sort. Compute thread only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.memories import MemoryKind
+from soulmem.engine.mind.kind_table import SURE
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.decision import Judged, JudgedLine, judge_rows
+from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.views.known import Reading, main_listener, readings
+from soulmem.graph.association import MEMORY_KINDS
+from soulmem.language.kinds.known_lines import PROMISE, KnownLine
+from soulmem.language.kinds.line_kinds import KINDS
+from soulmem.language.name_tokens import fold
+from soulmem.retrieval.fusion import standardised
+from soulmem.retrieval.time_spans import spread_over_time
+
+Ints = NDArray[np.int64]
+
+# Score from which on a question asks for a sort, and from which on any other line does ("Tell me about us.")
+_LEAST, _LEAST_UNASKED = 0.6, 0.85
+_PLACES = 4  # memories of a sort that are told
+_FIRST, _NEXT = (
+    0.6,
+    0.8,
+)  # how likely the first of them is meant, and each next beside it
+_CLEAR = 0.15  # from which on a memory is an answer by its own words as well
+_AS_CLEAR = 0.6  # of how clearly the clearest tells it the others must tell it
+_READ = 48  # messages whose lines are read
+_LISTENED = 200  # latest messages that say who is spoken to
+_WEIGHTY = (
+    64  # messages that matter most, of which those are told that lie apart in time
+)
+_BEGINNING = 12  # messages of the beginning
+_SURE = (
+    3.0  # standard deviations of text that a line which surely tells something is worth
+)
+_TEXTS = [MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.NOTE)]
+
+
+@compute_only
+def with_open_questions(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
+    """The same with the memories that lines ask for which ask for all of a sort.
+
+    Only where an encoder has told the kinds of lines: by words "What time is it?" would ask for a sort.
+    """
+    if context.asked is None or not mind.line_kinds.known():
+        return judged
+    out: list[JudgedLine] = []
+    for line in judged.lines:
+        kinds = line.line.kinds
+        sort = None if kinds is None else sort_asked_for(kinds)
+        rows = _SORTS[sort](mind, context, line) if sort else np.zeros(0, np.int64)
+        if kinds is None or sort is None or not rows.size:
+            out.append(line)
+            continue
+        clear = line.memory * (line.called >= _CLEAR)
+        out.append(replace(line, memory=clear))
+        asked = judge_rows(mind, context, line.line, rows)
+        asked = replace(
+            asked,
+            memory=(_FIRST * _NEXT ** np.arange(rows.size)).astype(np.float64),
+            calls=float(kinds[KINDS.index(sort)]),
+            value=np.full(rows.size, np.nextafter(1.0, 2.0)),  # so faded ones come too
+            is_open=True,
+        )
+        out.append(asked)
+    return replace(judged, lines=tuple(out))
+
+
+def sort_asked_for(kinds: NDArray[np.float32]) -> str | None:
+    """Which sort a line of these kinds, float32[KINDS], asks for."""
+    sort = max(_SORTS, key=lambda name: float(kinds[KINDS.index(name)]))
+    is_question = kinds[KINDS.index("question")] >= SURE
+    least = _LEAST if is_question else _LEAST_UNASKED
+    return sort if kinds[KINDS.index(sort)] >= least else None
+
+
+def _of_asker(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
+    """Messages that tell something lasting of who asks."""
+    rows = _known_rows(mind, context, lambda _: True)
+    asker = _asker(mind, context, rows)
+    wanted = fold(asker)
+    return _read(mind, line, rows, asker, lambda each: fold(each.thing.about) == wanted)
+
+
+def _promised(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
+    """Messages with a promise of which nobody has said how it ended."""
+    rows = _known_rows(mind, context, lambda known: known.told_as == PROMISE)
+    asker = _asker(mind, context, rows)
+
+    def is_open(each: Reading) -> bool:
+        return each.thing.told_as == PROMISE and each.thing.kept is None
+
+    return _read(mind, line, rows, asker, is_open)
+
+
+def _beginning(mind: Mind, context: RecallContext, _: JudgedLine) -> Ints:
+    """The first message, and what matters most of those behind it."""
+    rows = _texts(mind, context)
+    rows = rows[np.argsort(mind.columns.happened[rows], kind="stable")][:_BEGINNING]
+    rest = rows[1:]
+    weight = mind.columns.importance[rest]
+    best = rest[np.argsort(-weight, kind="stable")][: _PLACES - 1]
+    return np.concatenate([rows[:1], best])
+
+
+def _lived(mind: Mind, context: RecallContext, _: JudgedLine) -> Ints:
+    """What mattered most, from all of the time."""
+    rows, columns = _texts(mind, context), mind.columns
+    momentous = mind.line_kinds.of_kind("momentous", mind.size)[rows]
+    worth = momentous + columns.importance[rows].astype(np.float32)
+    best = np.argsort(-worth, kind="stable")[:_WEIGHTY]
+    rows, worth = rows[best], worth[best]
+    places = spread_over_time(columns.happened[rows], worth, min(_PLACES, rows.size))
+    return rows[sorted(places)]
+
+
+_SORTS: dict[str, Callable[[Mind, RecallContext, JudgedLine], Ints]] = {
+    "asks_me": _of_asker,
+    "asks_promises": _promised,
+    "asks_first": _beginning,
+    "asks_us": _lived,
+}
+
+
+def _texts(mind: Mind, context: RecallContext) -> Ints:
+    kind = mind.columns.kind[: mind.size]
+    return np.flatnonzero(context.visible & np.isin(kind, _TEXTS))
+
+
+def _known_rows(
+    mind: Mind, context: RecallContext, is_meant: Callable[[KnownLine], bool]
+) -> Ints:
+    """The rows of visible messages with such lines that tell something lasting."""
+    known = mind.line_kinds.known()
+    rows = (
+        row
+        for row, lines in known.items()
+        if row < mind.size and context.visible[row] and any(map(is_meant, lines))
+    )
+    return np.asarray(sorted(rows), np.int64)
+
+
+def _asker(mind: Mind, context: RecallContext, rows: Ints) -> str:
+    """Who asks: who said the last message, else to whom the soul mostly speaks."""
+    if context.query.messages:
+        return context.query.messages[-1].speaker
+    return main_listener(mind, rows[-_LISTENED:].tolist())
+
+
+def _read(
+    mind: Mind,
+    line: JudgedLine,
+    rows: Ints,
+    asker: str,
+    is_meant: Callable[[Reading], bool],
+) -> Ints:
+    """The rows of the messages with a line that is meant, the best first."""
+    known = mind.line_kinds.known()
+    sure = np.array([max(each.sure for each in known[row]) for row in rows.tolist()])
+    fit = standardised(line.line.scores.score, _all_of(rows, mind.size), rows)
+    best = rows[np.argsort(-(fit + _SURE * sure), kind="stable")][:_READ]
+
+    def found() -> Iterator[tuple[int, float]]:
+        for row in best.tolist():
+            meant = filter(is_meant, readings(mind, [row], asker))
+            clear = max((each.thing.sure for each in meant), default=0.0)
+            if clear:
+                yield row, clear
+
+    some = list(islice(found(), _PLACES))
+    least = _AS_CLEAR * max((clear for _, clear in some), default=0.0)
+    return np.asarray([row for row, clear in some if clear >= least], np.int64)
+
+
+def _all_of(rows: Ints, size: int) -> NDArray[np.bool_]:
+    out = np.zeros(size, np.bool_)
+    out[rows] = True
+    return out
