@@ -30,22 +30,16 @@ Ints = NDArray[np.int64]
 
 # Score from which on a question asks for a sort, and from which on any other line does ("Tell me about us.")
 _LEAST, _LEAST_UNASKED = 0.6, 0.85
+_ONE_THING = "asks_thing"  # what asks for one thing in such words
 _PLACES = 4  # memories of a sort that are told
-_FIRST, _NEXT = (
-    0.6,
-    0.8,
-)  # how likely the first of them is meant, and each next beside it
+_FIRST, _NEXT = 0.6, 0.8  # how likely the first is meant, and each next beside it
 _CLEAR = 0.15  # from which on a memory is an answer by its own words as well
 _AS_CLEAR = 0.6  # of how clearly the clearest tells it the others must tell it
 _READ = 48  # messages whose lines are read
 _LISTENED = 200  # latest messages that say who is spoken to
-_WEIGHTY = (
-    64  # messages that matter most, of which those are told that lie apart in time
-)
+_WEIGHTY = 64  # messages that matter most; told are those that lie apart in time
 _BEGINNING = 12  # messages of the beginning
-_SURE = (
-    3.0  # standard deviations of text that a line which surely tells something is worth
-)
+_SURE = 3.0  # standard deviations of text that a line is worth which is sure to last
 _TEXTS = [MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.NOTE)]
 
 
@@ -81,10 +75,11 @@ def with_open_questions(mind: Mind, context: RecallContext, judged: Judged) -> J
 
 def sort_asked_for(kinds: NDArray[np.float32]) -> str | None:
     """Which sort a line of these kinds, float32[KINDS], asks for."""
-    sort = max(_SORTS, key=lambda name: float(kinds[KINDS.index(name)]))
+    scores = {name: float(kinds[KINDS.index(name)]) for name in (*_SORTS, _ONE_THING)}
+    sort = max(scores, key=lambda name: scores[name])
     is_question = kinds[KINDS.index("question")] >= SURE
     least = _LEAST if is_question else _LEAST_UNASKED
-    return sort if kinds[KINDS.index(sort)] >= least else None
+    return sort if sort in _SORTS and scores[sort] >= least else None
 
 
 def _of_asker(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
