@@ -45,7 +45,7 @@ from soulmem.engine.llm.sources import LlmSources
 from soulmem.engine.llm.usage import UsageLimits
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.context import RecallParams
-from soulmem.engine.recall.preparation import prepare_recalls
+from soulmem.engine.recall.line_matches import prepare_recalls
 from soulmem.engine.recall.ranking import RankingParams
 from soulmem.engine.upkeep.closing import ClosingParams
 from soulmem.engine.vectors.embedder import ModelSource

@@ -16,9 +16,11 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.vectors.world_background import Usual
 from soulmem.kernels.max_similarity import WINDOW, max_similarity
+from soulmem.language import base_forms, general_rarity
 from soulmem.language.passages import passages
+from soulmem.language.times import phrases
 from soulmem.language.tokens import Tokeniser
-from soulmem.language.world_lines import world_language, world_scenes
+from soulmem.language.world_lines import LANGUAGES, world_language, world_scenes
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.rarity import rarity
 
@@ -316,3 +318,16 @@ def background_language(text: str, shares: Mapping[str, float]) -> str:
     if not shares or shares.get(own, 0.0) >= _SHARED:
         return own
     return max(shares, key=lambda name: shares[name])
+
+
+def prepare_recalls() -> None:
+    """Read the English dictionary, the world's lines and the patterns of times: some 0.3 s and 10 MB.
+
+    Else the first recalls would; for a thread that nobody waits for. The Chinese dictionary takes 60 MB and waits
+    for a text that needs it.
+    """
+    base_forms.prepare()
+    phrases.prepare()
+    for language in LANGUAGES:
+        world_words(language)
+        general_rarity.frequencies(language)

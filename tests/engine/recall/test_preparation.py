@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timezone
 
-from soulmem.engine.recall.line_matches import world_words
-from soulmem.engine.recall.preparation import prepare_recalls
+from soulmem.engine.recall.line_matches import prepare_recalls, world_words
 from soulmem.language.general_rarity import frequencies, share_of_rare_words, tokens_of
 from soulmem.language.times import chinese, english
 from soulmem.language.times.phrases import time_phrases
