@@ -63,9 +63,10 @@ async def people(stage: Stage) -> list[set[str]]:
 
 async def joined(stage: Stage) -> list[str]:
     """The relations that say that two names are one."""
-    edges = (await stage.mind()).edges
-    keys = {memory.id for memory in await stage.listed(kind=MemoryKind.CONCEPT)}
-    return [e.id for e in edges.between(keys) if relation_of(e.verb).is_alias]
+    mind = await stage.mind()
+    concepts = (m for m in mind.memories.values() if m.kind is MemoryKind.CONCEPT)
+    edges = mind.edges.between({concept.id for concept in concepts})
+    return [edge.id for edge in edges if relation_of(edge.verb).is_alias]
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
