@@ -18,10 +18,12 @@ SLACK = 1.5  # seconds a busy two-core machine may add
 
 
 @pytest.fixture
-def talking(world: World) -> World:
+def talking(world: World, request: pytest.FixtureRequest) -> World:
     """A page on a chat long enough for something to be recalled, with one reply already there."""
     lines = chat("Mira", [KEY.exchange, *small_talk("en", 20)])
-    avatar = world.data.add_character("outage", "Mira", first="Hello.", lines=lines)
+    # A character for each test: SillyTavern may save the chat of the test before late, over a file of that name.
+    key = request.node.name
+    avatar = world.data.add_character(key, "Mira", first="Hello.", lines=lines)
     world.page.load()
     world.page.wait_for_dot("ok")
     world.page.open_character(avatar)
