@@ -84,7 +84,7 @@ def read_out(
     words_for = _Wording(frame, is_wide=is_unspaced(text))
     out, before = list[str](), 0
     is_masked, is_empty = False, True
-    listed = list[str]()  # the gists that the last words are a frame for
+    listed = list[str]()  # gists inside the frame that was written last
     for part in hidden:
         between = text[before : part.start]
         out.append(between)

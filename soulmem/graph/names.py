@@ -107,7 +107,7 @@ class NameIndex(Generic[Key]):
         return self._named_by_all(tokens) or keys_of(self.spots(tokens))
 
     def shared_with(self, other: NameIndex[Key]) -> Iterator[tuple[set[Key], set[Key]]]:
-        """Of each name that both have, in any case, the keys here and those there."""
+        """For each name in both indexes, in upper or lower case: the keys in this one, and those in the other."""
         for name in self._surfaces.keys() & other._surfaces.keys():
             yield (
                 {surface.key for surface in self._surfaces[name]},

@@ -47,9 +47,11 @@ _TEXTS = [MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.N
 def with_open_questions(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
     """The same with the memories that lines ask for which ask for all of a sort.
 
-    Only where an encoder has told the kinds of lines: by words "What time is it?" would ask for a sort.
+    Only where an encoder has told the kinds of lines: by words "What time is it?" would ask for a sort. A question
+    for nothing but a time ("What happened last time?") is answered by the memories of that time.
     """
-    if context.asked is None or not mind.line_kinds.known():
+    asks_time = context.asked_time is not None and context.asked_time.only_time
+    if asks_time or context.asked is None or not mind.line_kinds.known():
         return judged
     out: list[JudgedLine] = []
     for line in judged.lines:

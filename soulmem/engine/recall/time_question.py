@@ -211,6 +211,8 @@ def time_slots(
 
 def lift(score: Floats, rows: Ints) -> None:
     """Set the scores of these rows, the best first, above all others."""
+    if not rows.size:
+        return
     finite = score[np.isfinite(score)]
     above = float(finite.max()) if finite.size else 0.0
     score[rows] = above + 1.0 - np.arange(rows.size) / max(1, rows.size)

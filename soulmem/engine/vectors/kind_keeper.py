@@ -201,7 +201,7 @@ class KindKeeper:
                 return
             for start in range(0, len(known), _WRITTEN):
                 lines = list(known)[start : start + _WRITTEN]
-                rows = await self._fitting.run(_packed, known, lines)
+                rows = await self._fitting.run(_stored_rows, known, lines)
                 await self._store.put_vectors(own, rows)
         _keep(name, await self._fitting.run(fitted, lambda some: _rows(known, some)))
         self._examples.clear()
@@ -264,7 +264,7 @@ def _rows(known: dict[str, Floats], lines: Sequence[str]) -> Floats:
     return np.stack([known[line] for line in lines])
 
 
-def _packed(known: dict[str, Floats], lines: Sequence[str]) -> dict[str, bytes]:
+def _stored_rows(known: dict[str, Floats], lines: Sequence[str]) -> dict[str, bytes]:
     return {vector_key(line): known[line].tobytes() for line in lines}
 
 

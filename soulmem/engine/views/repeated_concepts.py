@@ -21,7 +21,7 @@ from soulmem.engine.views.concept_descriptions import concept_id
 
 @compute_only
 def repeated_concepts(mind: Mind) -> dict[MemoryId, MemoryId]:
-    """To each drafted concept that is not shown the concept that is shown for it."""
+    """By each drafted concept that lists leave out: the known concept of that name, which they show."""
     in_use = mind.columns.in_use
     return {
         draft: known
@@ -32,7 +32,7 @@ def repeated_concepts(mind: Mind) -> dict[MemoryId, MemoryId]:
 
 @compute_only
 def drafts_of(mind: Mind, concept: Memory) -> list[Memory]:
-    """The drafted concepts, in any state, of the names of a concept that is none itself."""
+    """The drafted concepts, in any state, that have a name of this concept; none for a draft itself."""
     if concept.kind is not MemoryKind.CONCEPT or concept.origin is Origin.MODEL:
         return []
     names = (concept.text, *(concept.concept.aliases if concept.concept else ()))
@@ -45,7 +45,7 @@ def drafts_of(mind: Mind, concept: Memory) -> list[Memory]:
 def repeats_of(
     mind: Mind, concept: Memory, shown_as: Mapping[MemoryId, MemoryId]
 ) -> list[Memory]:
-    """The drafted concepts for which this one is shown; `shown_as` as of `repeated_concepts`."""
+    """The drafted concepts that lists leave out for this concept; `shown_as` as `repeated_concepts` returns it."""
     drafts = drafts_of(mind, concept) if shown_as else ()
     return [draft for draft in drafts if shown_as.get(draft.id) == concept.id]
 
@@ -54,7 +54,7 @@ def repeats_of(
 def described(
     mind: Mind, memory: Memory, shown_as: Mapping[MemoryId, MemoryId]
 ) -> Memory:
-    """The memory; a concept that says nothing of itself with what a draft of its name says."""
+    """The memory; a concept without a description gets that of a draft with its name."""
     detail = memory.concept
     if detail is None or detail.description:
         return memory

@@ -124,6 +124,16 @@ async def test_small_talk_brings_nothing_of_it(stage: Stage) -> None:
     assert await brings(stage, "What a calm evening.") == ""
 
 
+async def test_a_question_for_nothing_but_a_time_asks_for_no_sort(
+    stage: Stage,
+) -> None:
+    query = "What happened last time?"
+    assert sorts_of([query]) == ["asks_us"]
+    request = RecallRequest(SoulId("s1"), None, query=query)
+    judged = await stage.engine.recaller.judged(ME, request)
+    assert judged.open_rows() == []
+
+
 async def test_a_promise_that_was_kept_is_open_no_more(stage: Stage) -> None:
     async def asked_for() -> list[str]:
         request = RecallRequest(SoulId("s1"), None, query="What did you promise me?")
