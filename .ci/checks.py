@@ -24,6 +24,7 @@ _PRINTING = threading.Lock()  # several lanes report
 HERE = Path(__file__).resolve().parent.parent
 PORTS = "SOULMEM_E2E_PORTS"
 SHARE = "SOULMEM_E2E_SHARE"
+PATIENCE = "SOULMEM_E2E_PATIENCE"
 OLDEST_SILLYTAVERN = "1.13.5"
 HOUSE = "tests/house"
 APART = "not e2e and not llm and not alone"  # what runs beside other tests
@@ -171,10 +172,15 @@ def end_to_end_tests(shared: Path, whole: bool) -> list[Check]:
             whole,
             "e2e",
             "tests/e2e",
-            **{PORTS: own, SHARE: str(shared)},
+            **{PORTS: own, SHARE: str(shared), **patience()},
         )
         for number, own in enumerate(browser_ports(), 1)
     ]
+
+
+def patience() -> dict[str, str]:
+    """Waits are twice as long as in a run of its own: beside other tests a page gets half a processor."""
+    return {PATIENCE: os.environ.get(PATIENCE, "2")}
 
 
 def browser_ports() -> list[str]:

@@ -17,15 +17,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class ActivationParams:
-    """Rates of decay and gain."""
-
-    stability: float = 300.0  # turns; S0 of design 6, as for the edges of a concept
-    # 0..1, gain of a mention of salience 1, as a share of what is missing to 1
-    mention: float = 0.2
-    recall: float = 0.35  # 0..1, the same for a recall that is learned from
-    floor: float = 0.05  # 0..1, below which a concept is forgotten; design 6
+STABILITY = 300.0  # turns; S0 of design 6, as for the edges of a concept
+# 0..1, gain of a mention of salience 1, as a share of what is missing to 1
+MENTION_GAIN = 0.2
+RECALL_GAIN = 0.35  # 0..1, the same for a recall that is learned from
+FORGOTTEN = 0.05  # 0..1, below which a concept is forgotten; design 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +32,14 @@ class ActivationEvent:
     gain: float  # 0..1, share of what is missing to 1
 
 
-def mention_event(
-    turn: float, salience: float, params: ActivationParams | None = None
-) -> ActivationEvent:
+def mention_event(turn: float, salience: float) -> ActivationEvent:
     """A mention; `salience`, 0..1, is how much the text is about the concept."""
-    p = params or ActivationParams()
-    return ActivationEvent(turn, p.mention * salience)
+    return ActivationEvent(turn, MENTION_GAIN * salience)
 
 
-def recall_event(
-    turn: float, params: ActivationParams | None = None
-) -> ActivationEvent:
+def recall_event(turn: float) -> ActivationEvent:
     """A recall that is learned from."""
-    p = params or ActivationParams()
-    return ActivationEvent(turn, p.recall)
+    return ActivationEvent(turn, RECALL_GAIN)
 
 
 def base_activations(
@@ -58,7 +48,6 @@ def base_activations(
     gain: Floats,
     current_turn: float,
     pace: float = 1.0,
-    params: ActivationParams | None = None,
 ) -> Floats:
     """`base_activation` of many concepts at once, float64[largest concept + 1].
 
@@ -66,7 +55,6 @@ def base_activations(
     at       float64[m]  turns of the soul's clock
     gain     float64[m]  0..1
     """
-    p = params or ActivationParams()
     turns = np.minimum(turns, current_turn)
     # Sorted by time, then by concept with a small integer type (counting sort): `lexsort` takes twice as long.
     # The order of events of one moment does not matter.
@@ -85,7 +73,7 @@ def base_activations(
     ends = np.zeros(int(concept[-1]) + 1 if concept.size else 0)
     ends[concept[last]] = upto[last]
     remaining_share = np.exp(
-        ends[concept] - upto - pace * (current_turn - turns) / p.stability
+        ends[concept] - upto - pace * (current_turn - turns) / STABILITY
     )
     return np.asarray(
         np.bincount(
@@ -99,7 +87,6 @@ def base_activation(
     met: Iterable[ActivationEvent],
     current_turn: float,
     pace: float = 1.0,
-    params: ActivationParams | None = None,
 ) -> float:
     """The activation at a turn of the soul's clock, 0..1.
 
@@ -109,14 +96,13 @@ def base_activation(
     Events are applied in order of time; those of one moment commute. An event later than `current_turn`
     counts as one at `current_turn`. `pace` 0..2 is the soul's forgetting setting: at 0 nothing fades.
     """
-    p = params or ActivationParams()
     activation, last = 0.0, None
     for event in sorted(met, key=lambda m: m.turn):
         turn = min(event.turn, current_turn)
         if last is not None:
-            activation *= exp(-pace * (turn - last) / p.stability)
+            activation *= exp(-pace * (turn - last) / STABILITY)
         activation += event.gain * (1.0 - activation)
         last = turn
     if last is None:
         return 0.0
-    return activation * exp(-pace * (current_turn - last) / p.stability)
+    return activation * exp(-pace * (current_turn - last) / STABILITY)

@@ -16,18 +16,13 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterParams:
-    """When scenes are of one kind. Measured on 34 scenes of four kinds among 48 others, two languages, two
-    models: pairs of a kind have 2.7 deviations on average, one in 100 other pairs has 2.3.
-    """
-
-    least: int = 3  # scenes; two may be chance (design 5)
-    most: int = 6  # scenes; more give no better name and cost tokens
-    # least messages between two scenes of one chat: one window of exchanges
-    apart: int = 6
-    alike: float = 2.0  # least mean deviation of the pairs of a cluster
-    never: float = 0.3  # least deviation of every single pair
+# When scenes are of one kind. Measured on 34 scenes of four kinds among 48 others, two languages, two models:
+# pairs of a kind have 2.7 deviations on average, one in 100 other pairs has 2.3.
+LEAST = 3  # scenes; two may be chance (design 5)
+MOST = 6  # scenes; more give no better name and cost tokens
+APART = 6  # least messages between two scenes of one chat: one window of exchanges
+ALIKE = 2.0  # least mean deviation of the pairs of a cluster
+_NEVER = 0.3  # least deviation of every single pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +34,7 @@ class SceneCluster:
 
 
 def scene_clusters(
-    vectors: Floats,
-    places: Sequence[int],
-    worth: Sequence[float],
-    params: ClusterParams,
+    vectors: Floats, places: Sequence[int], worth: Sequence[float]
 ) -> list[SceneCluster]:
     """Disjoint clusters, the best first.
 
@@ -58,13 +50,13 @@ def scene_clusters(
         if vectors.size
         else np.zeros(0, np.int64)
     )
-    if kept.size < params.least + 1:
+    if kept.size < LEAST + 1:
         return []
     score = pair_deviations(vectors[kept])
-    near = np.abs(where[kept][:, None] - where[kept][None, :]) < params.apart
+    near = np.abs(where[kept][:, None] - where[kept][None, :]) < APART
     score[near] = -np.inf
     weight = np.asarray(worth, np.float64)[kept]
-    grown = (_grown(score, seed, params) for seed in range(kept.size))
+    grown = (_grown(score, seed) for seed in range(kept.size))
     candidates = [cluster for cluster in grown if cluster is not None]
     # Chance rarely makes a large cluster: similarity is weighted by the root of the number of scenes.
     rank = {
@@ -104,25 +96,23 @@ def pair_deviations(vectors: Floats) -> NDArray[np.float32]:
     return np.asarray((score - middle) / np.float32(deviation), np.float32)
 
 
-def _grown(
-    score: NDArray[np.float32], seed: int, params: ClusterParams
-) -> SceneCluster | None:
+def _grown(score: NDArray[np.float32], seed: int) -> SceneCluster | None:
     """The cluster grown from an episode, adding the most similar one each time; None if too small."""
     scenes = [seed]
     total = score[seed].astype(np.float64)
     worst = total.copy()
     inside = 0.0  # sum over its pairs
-    while len(scenes) < params.most:
-        may = np.where(worst >= params.never, total, -np.inf)
+    while len(scenes) < MOST:
+        may = np.where(worst >= _NEVER, total, -np.inf)
         best = int(may.argmax())
         pairs = len(scenes) * (len(scenes) + 1) / 2
-        if not may[best] > -np.inf or (inside + may[best]) / pairs < params.alike:
+        if not may[best] > -np.inf or (inside + may[best]) / pairs < ALIKE:
             break
         inside += float(may[best])
         scenes.append(best)
         total += score[best]
         worst = np.minimum(worst, score[best])
-    if len(scenes) < params.least:
+    if len(scenes) < LEAST:
         return None
     return SceneCluster(
         tuple(sorted(scenes)), inside / (len(scenes) * (len(scenes) - 1) / 2)

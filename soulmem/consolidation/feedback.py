@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from soulmem.consolidation.plasticity import (
     FLOOR,
@@ -15,13 +15,8 @@ from soulmem.domain.dialogue import text_hash
 from soulmem.domain.ids import ChatId
 from soulmem.domain.opinions import Opinion, Verdict
 
-
-@dataclass(frozen=True, slots=True)
-class FeedbackParams:
-    """Effect of one verdict."""
-
-    step: float = 0.3  # 0..1, share of the distance to the end of the scale that a verdict moves the score
-    outer: float = 3.0  # >= 0, plasticity updates that one verdict is worth; design 4.7
+_STEP = 0.3  # 0..1, share of the distance to the end of the scale that a verdict moves the score
+OUTER = 3.0  # >= 0, plasticity updates that one verdict is worth; design 4.7
 
 
 def opinion_after(
@@ -29,15 +24,14 @@ def opinion_after(
     verdict: Verdict,
     text: str,
     chat: ChatId | None,
-    params: FeedbackParams,
 ) -> Opinion:
     """The opinion after a verdict on a memory of this text, given in `chat`; `never_here` needs a chat."""
     if verdict is Verdict.STRONGER:
-        score = opinion.score + params.step * (1.0 - opinion.score)
+        score = opinion.score + _STEP * (1.0 - opinion.score)
         return replace(opinion, score=min(1.0, score), doubted=None)
     if verdict is Verdict.WRONG:
         return replace(
-            opinion, score=opinion.score * (1.0 - params.step), doubted=text_hash(text)
+            opinion, score=opinion.score * (1.0 - _STEP), doubted=text_hash(text)
         )
     if (
         verdict is Verdict.NEVER_HERE
@@ -48,11 +42,9 @@ def opinion_after(
     return opinion
 
 
-def rated(opinion: Opinion, useful: float, params: FeedbackParams) -> Opinion:
+def rated(opinion: Opinion, useful: float) -> Opinion:
     """The opinion after a rating of 0 (of no use) .. 1: the score moves a share of the way to it."""
-    return replace(
-        opinion, score=opinion.score + params.step * (useful - opinion.score)
-    )
+    return replace(opinion, score=opinion.score + _STEP * (useful - opinion.score))
 
 
 def strength_after(
@@ -61,21 +53,20 @@ def strength_after(
     *,
     keep: bool,
     plasticity: PlasticityParams,
-    params: FeedbackParams,
 ) -> float:
     """The strength, 0..1, after the verdict, of an edge on the path to the memory.
 
     keep  whether the edge was used before; then it does not fall below the floor
     """
     if verdict is Verdict.STRONGER:
-        more = replace(plasticity, eta=min(1.0, params.outer * plasticity.eta))
+        more = replace(plasticity, eta=min(1.0, OUTER * plasticity.eta))
         return potentiated(strength, 1.0, more)
     if verdict in (Verdict.WRONG, Verdict.NOT_NOW):
-        # Takes back at least what `outer` unjudged uses have added.
-        less = replace(plasticity, eta_d=min(1.0, params.outer * plasticity.eta_d))
+        # Takes back at least what `OUTER` unjudged uses have added.
+        less = replace(plasticity, eta_d=min(1.0, OUTER * plasticity.eta_d))
         lower = min(
             depressed(strength, keep=False, params=less),
-            strength_before(strength, params.outer, plasticity),
+            strength_before(strength, OUTER, plasticity),
         )
         return max(lower, min(strength, FLOOR)) if keep else lower
     return strength

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from soulmem.domain.memories import DERIVED, Memory
 from soulmem.domain.usage import Usage
 
-
-@dataclass(frozen=True, slots=True)
-class PromotionParams:
-    """Conditions of promotion, any of which suffices; design 5."""
-
-    exchanges: int = 2  # exchanges in which the memory was recalled
-    # recalls that led over it to other memories; each counts half as much as a recall of it
-    activations: int = 4
-    importance: float = 0.6  # 0..1
-    imported: int = 20  # messages; a sync that adds more at once imports an old chat
+# Conditions of promotion, any of which suffices; design 5.
+EXCHANGES = 2  # in which the memory was recalled
+# Recalls that led over it to other memories; each counts half as much as a recall of it
+ACTIVATIONS = 4
+_IMPORTANCE = 0.6  # 0..1
+IMPORTED = 20  # messages; a sync that adds more at once imports an old chat
 
 
 def is_promoted(
-    memory: Memory,
-    usage: Usage | None,
-    siblings: int,
-    params: PromotionParams,
-    activations: int = 0,
+    memory: Memory, usage: Usage | None, siblings: int, activations: int = 0
 ) -> bool:
     """Whether the memory belongs to long-term memory.
 
@@ -35,8 +25,8 @@ def is_promoted(
         memory.origin not in DERIVED  # made by the user, or on the card
         or memory.permanent
         or memory.locked
-        or memory.importance >= params.importance
-        or siblings > params.imported
-        or (usage is not None and usage.exchanges() >= params.exchanges)
-        or activations >= params.activations
+        or memory.importance >= _IMPORTANCE
+        or siblings > IMPORTED
+        or (usage is not None and usage.exchanges() >= EXCHANGES)
+        or activations >= ACTIVATIONS
     )

@@ -20,29 +20,26 @@ from soulmem.domain.ids import MemoryId
 _SAMPLE = 40  # tellings with which each is compared to find the most central one
 
 
-@dataclass(frozen=True, slots=True)
-class TellingParams:
-    """When two texts tell the same event."""
-
-    # Sum of the saliences of what both are about. A sentence of small talk ("My feet hurt.")
-    # reaches 2.2 at most (en, zh): two texts that share no more tell two things.
-    least: float = 2.4
-    # 0..1, share of the saliences of the fuller text that the other may lack.
-    lacks: float = 0.25
-    # The same where no vectors confirm it.
-    lacks_by_words: float = 0.15
-    # 0..1, least share of their words in common: of a long text only the first topics are
-    # named. Tellings of one sentence share .55 at least (en, zh).
-    alike: float = 0.4
-    # Least fit of two vectors, in deviations (`Calibration.between`): texts that share
-    # most of their words reach 6 and more, unrelated ones 1.
-    fit: float = 3.0
-    # 0..1, share of their lines that two drafts have in common, and of their words, to
-    # be drafts of one scene: what a recall takes for one scene in other words.
-    common_lines: float = 0.5
-    common_words: float = 0.6
-    # 0..1, of the centrality of the best: a memory keeps its text while it is so central.
-    steady: float = 0.9
+# When two texts tell the same event.
+# Sum of the saliences of what both are about. A sentence of small talk ("My feet hurt.")
+# reaches 2.2 at most (en, zh): two texts that share no more tell two things.
+_LEAST = 2.4
+# 0..1, share of the saliences of the fuller text that the other may lack.
+_LACKS = 0.25
+# The same where no vectors confirm it.
+_LACKS_BY_WORDS = 0.15
+# 0..1, least share of their words in common: of a long text only the first topics are named. Tellings of one
+# sentence share .55 at least (en, zh).
+_ALIKE = 0.4
+# Least fit of two vectors, in deviations (`Calibration.between`): texts that share most of their words reach 6
+# and more, unrelated ones 1.
+_FIT = 3.0
+# 0..1, share of their lines that two drafts have in common, and of their words, to be drafts of one scene: what a
+# recall takes for one scene in other words.
+_COMMON_LINES = 0.5
+_COMMON_WORDS = 0.6
+# 0..1, of the centrality of the best: a memory keeps its text while it is so central.
+_STEADY = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +78,7 @@ def no_vectors(_first: Telling, _other: Telling) -> float:
     return float("nan")
 
 
-def tells_the_same(
-    first: Telling, other: Telling, fit: Fit, params: TellingParams
-) -> bool:
+def tells_the_same(first: Telling, other: Telling, fit: Fit) -> bool:
     """Whether two texts tell the same event: nearly all that one is about, the other is, and it claims the same.
 
     Or they are drafts in nearly the same words that rest on common lines. What both are
@@ -92,7 +87,7 @@ def tells_the_same(
     """
     if first.who != other.who or first.marks != other.marks:
         return False
-    if _is_one_scene(first, other, params):
+    if _is_one_scene(first, other):
         return True
     fuller, lesser = (
         (first, other) if len(first.topics) >= len(other.topics) else (other, first)
@@ -101,27 +96,24 @@ def tells_the_same(
         return False
     missing = fuller.topics.keys() - lesser.topics.keys()
     shared = sum(lesser.topics.values())
-    if shared < params.least or not missing.isdisjoint(fuller.names):
+    if shared < _LEAST or not missing.isdisjoint(fuller.names):
         return False
-    if _common(first.words, other.words) < params.alike:
+    if _common(first.words, other.words) < _ALIKE:
         return False
     lacking = sum(fuller.topics[topic] for topic in missing)
     nearness = fit(first, other)
-    most = params.lacks_by_words if isnan(nearness) else params.lacks
+    most = _LACKS_BY_WORDS if isnan(nearness) else _LACKS
     if lacking > most * (shared + lacking):
         return False
-    return isnan(nearness) or nearness >= params.fit
+    return isnan(nearness) or nearness >= _FIT
 
 
-def _is_one_scene(first: Telling, other: Telling, params: TellingParams) -> bool:
+def _is_one_scene(first: Telling, other: Telling) -> bool:
     """Whether two drafts rest on common lines and word them nearly alike, with the same names."""
     if first.names != other.names:
         return False
     lines = _common(first.lines, other.lines)
-    return (
-        lines >= params.common_lines
-        and _common(first.words, other.words) >= params.common_words
-    )
+    return lines >= _COMMON_LINES and _common(first.words, other.words) >= _COMMON_WORDS
 
 
 def _common(first: frozenset[Any], other: frozenset[Any]) -> float:
@@ -138,10 +130,7 @@ class Event:
 
 
 def events_of(
-    tellings: Iterable[Telling],
-    centres: Iterable[MemoryId],
-    fit: Fit,
-    params: TellingParams,
+    tellings: Iterable[Telling], centres: Iterable[MemoryId], fit: Fit
 ) -> list[Event]:
     """Unite these texts; those that tell what no other tells are left out.
 
@@ -149,16 +138,16 @@ def events_of(
     """
     steady = frozenset(centres)
     events: list[Event] = []
-    for component in _components(tellings, fit, params):
+    for component in _components(tellings, fit):
         remaining = component
-        if not any(_may_be_joined(t, params) for t in component):
+        if not any(_may_be_joined(t) for t in component):
             continue  # however many they are, no two tell an event
         while len(remaining) > 1:
-            centre = _most_central(remaining, steady, params)
+            centre = _most_central(remaining, steady)
             near = [
                 t
                 for t in remaining
-                if t is not centre and tells_the_same(centre, t, fit, params)
+                if t is not centre and tells_the_same(centre, t, fit)
             ]
             if near:
                 events.append(Event(centre.key, tuple(sorted(t.key for t in near))))
@@ -168,9 +157,7 @@ def events_of(
 
 
 def comparable_texts(
-    tellings: Iterable[Telling],
-    joined: Iterable[tuple[MemoryId, MemoryId]],
-    params: TellingParams,
+    tellings: Iterable[Telling], joined: Iterable[tuple[MemoryId, MemoryId]]
 ) -> list[list[MemoryId]]:
     """Parts of these texts that may be given to `events_of` one by one, with the same result.
 
@@ -184,7 +171,7 @@ def comparable_texts(
     may_join = {
         index
         for index, group in enumerate(groups)
-        if any(_may_be_joined(t, params) for t in group)
+        if any(_may_be_joined(t) for t in group)
     }
     joined_units: list[tuple[int, int]] = []
     for one, other in joined:
@@ -194,7 +181,7 @@ def comparable_texts(
                 units.append([key])
         joined_units.append((unit_of[one], unit_of[other]))
         may_join.update(joined_units[-1])
-    alike = _comparable([group[0] for group in groups], params)
+    alike = _comparable([group[0] for group in groups])
     out = []
     for indices in connected(len(units), chain(alike, joined_units)):
         keys = [key for index in indices for key in units[index]]
@@ -203,9 +190,7 @@ def comparable_texts(
     return out
 
 
-def _components(
-    tellings: Iterable[Telling], fit: Fit, params: TellingParams
-) -> list[list[Telling]]:
+def _components(tellings: Iterable[Telling], fit: Fit) -> list[list[Telling]]:
     """Texts that are connected by telling the same, each list by time and id.
 
     Those of one statement are connected; two statements are if their first tellings tell the same.
@@ -214,8 +199,8 @@ def _components(
     first = [group[0] for group in groups]
     components = connected(
         len(groups),
-        _comparable(first, params),
-        lambda one, other: tells_the_same(first[one], first[other], fit, params),
+        _comparable(first),
+        lambda one, other: tells_the_same(first[one], first[other], fit),
     )
     return [
         sorted((t for index in indices for t in groups[index]), key=_by_time)
@@ -231,9 +216,7 @@ def _by_statement(tellings: Iterable[Telling]) -> list[list[Telling]]:
     return list(groups.values())
 
 
-def _comparable(
-    tellings: Sequence[Telling], params: TellingParams
-) -> Iterator[tuple[int, int]]:
+def _comparable(tellings: Sequence[Telling]) -> Iterator[tuple[int, int]]:
     """Indices of each two texts of different statements that may tell the same.
 
     These are drafts with a line in common, and a text whose topics another has as well, if they say enough.
@@ -244,7 +227,7 @@ def _comparable(
     for indices in by_claim.values():
         if len(indices) > 1:
             yield from _with_common_lines(tellings, indices)
-            yield from _with_common_topics(tellings, indices, params)
+            yield from _with_common_topics(tellings, indices)
 
 
 def _with_common_lines(
@@ -259,12 +242,12 @@ def _with_common_lines(
 
 
 def _with_common_topics(
-    tellings: Sequence[Telling], indices: Sequence[int], params: TellingParams
+    tellings: Sequence[Telling], indices: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
     counts = Counter(topic for index in indices for topic in tellings[index].topics)
     sets = SetTrie(sorted(counts, key=lambda topic: (counts[topic], topic)))
     for index in indices:
-        if _says_enough(tellings[index], params):
+        if _says_enough(tellings[index]):
             sets.add(tellings[index].topics, index)
     for index in indices:
         telling = tellings[index]
@@ -272,19 +255,17 @@ def _with_common_topics(
         yield from ((index, other) for other in within if other != index)
 
 
-def _may_be_joined(telling: Telling, params: TellingParams) -> bool:
+def _may_be_joined(telling: Telling) -> bool:
     """Whether there may be another text that tells the same."""
-    return bool(telling.lines) or _says_enough(telling, params)
+    return bool(telling.lines) or _says_enough(telling)
 
 
-def _says_enough(telling: Telling, params: TellingParams) -> bool:
+def _says_enough(telling: Telling) -> bool:
     """Whether another text may tell all that this one is about."""
-    return sum(telling.topics.values()) >= params.least
+    return sum(telling.topics.values()) >= _LEAST
 
 
-def _most_central(
-    tellings: Sequence[Telling], steady: frozenset[MemoryId], params: TellingParams
-) -> Telling:
+def _most_central(tellings: Sequence[Telling], steady: frozenset[MemoryId]) -> Telling:
     """The text that shares most words with the others; of equal ones the earliest."""
     step = max(1, len(tellings) // _SAMPLE)
     sample = tellings[::step]
@@ -296,7 +277,7 @@ def _most_central(
 
     best = max(map(centrality, tellings))
     for telling in tellings:
-        if telling.key in steady and centrality(telling) >= params.steady * best:
+        if telling.key in steady and centrality(telling) >= _STEADY * best:
             return telling
     return max(tellings, key=centrality)
 

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, cos, pi, sqrt
 
-
-@dataclass(frozen=True, slots=True)
-class VectorPlasticityParams:
-    """Rates of learning of memory vectors."""
-
-    # 0..1, part of <q, m> that an edge loses which was offered and not used. A third of what a first use
-    # gives (.64), as `eta_d` is a third of `eta`.
-    idle: float = 0.2
-    # 0..1, least share of an edge that is taught: those of a path that hardly counted need no vector
-    least: float = 0.1
+# 0..1, part of <q, m> that an edge loses which was offered and not used. A third of what a first use
+# gives (.64), as `eta_d` is a third of `eta`.
+IDLE_LOSS = 0.2
+# 0..1, least share of an edge that is taught: those of a path that hardly counted need no vector
+LEAST_SHARE = 0.1
 
 
 def growth(length: float) -> float:

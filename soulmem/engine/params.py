@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.consolidation.digests import DigestWork
-from soulmem.engine.learning.learner import LearningParams
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.ranking import RankingParams
 from soulmem.engine.recall.walks import WalkingParams
@@ -33,7 +32,6 @@ class EngineParams:
     recall: RecallParams = field(default_factory=RecallParams)
     ranking: RankingParams = field(default_factory=RankingParams)
     walking: WalkingParams = field(default_factory=WalkingParams)
-    learning: LearningParams = field(default_factory=LearningParams)
     loading: LoadingParams = field(default_factory=LoadingParams)
     bin: BinParams = field(default_factory=BinParams)
     closing: ClosingParams = field(default_factory=ClosingParams)

@@ -173,7 +173,7 @@ def wire_engine(ports: Ports) -> Engine:
         tokens=embedding.tokens,
         defaults=params.soul,
     )
-    learner = Learner(services, params=params.learning)
+    learner = Learner(services)
     chats = ChatService(
         services=services,
         writer=writer,

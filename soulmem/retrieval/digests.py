@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -16,48 +14,29 @@ Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def _least() -> Mapping[Period, float]:
-    return {
-        Period.HIGHLIGHT: 0.0,
-        Period.HOUR: 0.0,
-        Period.DAY: 0.0,
-        Period.WEEK: 0.5,
-        Period.MONTH: 1.0,
-        Period.CHAT: 1.0,
-        Period.YEAR: 1.5,
-    }
+# How strong a cue brings a digest that nobody asks for by its time (design 8): see `cue_strengths`.
+LEAST = {
+    Period.HIGHLIGHT: 0.0,
+    Period.HOUR: 0.0,
+    Period.DAY: 0.0,
+    Period.WEEK: 0.5,
+    Period.MONTH: 1.0,
+    Period.CHAT: 1.0,
+    Period.YEAR: 1.5,
+}
+_DOUBLING = 0.25  # added for each doubling of its age beyond a month, at forgetting 1
+_MONTH = 30.0  # days
+WORD = 1.5  # strength of a rare word that a digest without messages shares with the cue
+SCARCE = 3.0  # added where it costs a large share of the token budget, at restraint 1
+MOST = 3.0  # standard deviations that one message counts at most
+FEW = 2.0  # messages that fit not at all, by which the mean of a digest with few is drawn to 0
+ALIKE = 0.5  # least share of its period in the time asked for, or of that in its period
 
 
-@dataclass(frozen=True, slots=True)
-class DigestRecallParams:
-    """How strong a cue brings a digest that nobody asks for by its time; design 8.
-
-    least     strength of the cue, see `cue_strengths`
-    doubling  added for each doubling of its age beyond a month, at forgetting 1
-    month     days
-    word      strength of a rare word that a digest without messages shares with the cue
-    scarce    added where what it costs is a large share of the token budget, at restraint 1
-    most      standard deviations that one message counts at most
-    few       messages that fit not at all, by which the mean of a digest with few is drawn to 0
-    alike     least share of its period that lies in the time asked for, or of that in its period
-    """
-
-    least: Mapping[Period, float] = field(default_factory=_least)
-    doubling: float = 0.25
-    month: float = 30.0
-    word: float = 1.5
-    scarce: float = 3.0
-    most: float = 3.0
-    few: float = 2.0
-    alike: float = 0.5
-
-
-def cue_strengths(
-    scores: Floats, messages: Ints, params: DigestRecallParams | None = None
-) -> Doubles:
+def cue_strengths(scores: Floats, messages: Ints) -> Doubles:
     """How well a cue fits each of k digests as a whole, by the messages that it tells; float64[k].
 
-        sum(min(score, most)) / (messages + few)
+        sum(min(score, MOST)) / (messages + FEW)
 
     scores    float32[m]  standard deviations that each message fits better than memories usually do: first
                           those of the first digest, then those of the next
@@ -65,23 +44,16 @@ def cue_strengths(
 
     A cue that fits one message alone, however well, means that message, and few messages say little of a day.
     """
-    p = params or DigestRecallParams()
-    bounded = np.clip(scores, -p.most, p.most)
+    bounded = np.clip(scores, -MOST, MOST)
     digest = np.repeat(np.arange(messages.size), messages)
     total = np.bincount(digest, weights=bounded, minlength=messages.size)
-    return np.asarray(total / (messages + p.few), np.float64)
+    return np.asarray(total / (messages + FEW), np.float64)
 
 
-def needed_cues(
-    least: Doubles,
-    age_days: Doubles,
-    forgetting: float,
-    params: DigestRecallParams | None = None,
-) -> Doubles:
+def needed_cues(least: Doubles, age_days: Doubles, forgetting: float) -> Doubles:
     """How strong a cue digests of these ages need, of periods that need at least so much; float64[k]."""
-    p = params or DigestRecallParams()
-    doublings = np.log2(np.maximum(age_days, 1.0) / p.month)
-    return least + p.doubling * forgetting * np.maximum(doublings, 0.0)
+    doublings = np.log2(np.maximum(age_days, 1.0) / _MONTH)
+    return least + _DOUBLING * forgetting * np.maximum(doublings, 0.0)
 
 
 def time_fit(

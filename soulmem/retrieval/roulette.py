@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,19 +12,12 @@ Doubles = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class PushParams:
-    """When a memory may come to mind by itself; design 9."""
-
-    rare: int = 20  # exchanges from one to the next at least
-    often: int = 8
-    calm: float = 0.6  # 0..1, from this intensity of a feeling on none comes
-    # 0..1, importance of plain talk (design 2): what is not above it is not worth telling unasked.
-    plain: float = 0.2
-
-    def gap(self, push: Push) -> int:
-        """Exchanges from one to the next at least; 0 where none comes."""
-        return {Push.OFF: 0, Push.RARE: self.rare, Push.OFTEN: self.often}[push]
+# When a memory may come to mind by itself; design 9.
+# Exchanges from one to the next at least; 0 where none comes
+GAPS = {Push.OFF: 0, Push.RARE: 20, Push.OFTEN: 8}
+CALM = 0.6  # 0..1, from this intensity of a feeling on none comes
+# 0..1, importance of plain talk (design 2): what is not above it is not worth telling unasked.
+PLAIN = 0.2
 
 
 def drawn(weights: Doubles, numbers: Doubles) -> Ints:

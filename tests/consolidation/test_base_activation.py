@@ -11,15 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.consolidation.base_activation import (
+    FORGOTTEN,
+    MENTION_GAIN,
+    STABILITY,
     ActivationEvent,
-    ActivationParams,
     base_activation,
     base_activations,
     mention_event,
     recall_event,
 )
 
-P = ActivationParams()
 moments = st.lists(
     st.builds(ActivationEvent, st.floats(0, 5000), st.floats(0, 1)), max_size=20
 )
@@ -32,10 +33,10 @@ def test_one_month_is_thirty_days_however_often_it_is_read(
 ) -> None:
     start = base_activation(met, current_turn)
     whole = base_activation(met, current_turn + steps * DAY)
-    assert whole == pytest.approx(start * exp(-steps * DAY / P.stability), abs=1e-9)
+    assert whole == pytest.approx(start * exp(-steps * DAY / STABILITY), abs=1e-9)
     by_day = start
     for day in range(1, steps + 1):
-        by_day *= exp(-DAY / P.stability)
+        by_day *= exp(-DAY / STABILITY)
         assert base_activation(met, current_turn + day * DAY) == pytest.approx(
             by_day, abs=1e-9
         )
@@ -70,7 +71,9 @@ def test_a_mention_or_a_recall_more_raises_it(
 
 
 def test_what_a_text_is_about_starts_above_a_passing_word() -> None:
-    assert base_activation([mention_event(0, 0.9)], 0) == pytest.approx(0.9 * P.mention)
+    assert base_activation([mention_event(0, 0.9)], 0) == pytest.approx(
+        0.9 * MENTION_GAIN
+    )
     assert base_activation([mention_event(0, 0.9)], 0) > base_activation(
         [mention_event(0, 0.2)], 0
     )
@@ -80,14 +83,14 @@ def test_what_a_text_is_about_starts_above_a_passing_word() -> None:
 def test_what_is_met_daily_stays_and_what_was_met_once_is_gone_in_a_month() -> None:
     daily = [mention_event(day * DAY, 0.5) for day in range(90)]
     assert all(
-        base_activation(daily[: day + 1], day * DAY) > P.floor for day in range(90)
+        base_activation(daily[: day + 1], day * DAY) > FORGOTTEN for day in range(90)
     )
     once = [
         mention_event(0, 1.0),
         mention_event(1, 1.0),
     ]  # a name is learned when two messages give it
-    assert base_activation(once, 30 * DAY) < P.floor
-    assert base_activation(once, 30 * DAY, pace=0.5) > P.floor
+    assert base_activation(once, 30 * DAY) < FORGOTTEN
+    assert base_activation(once, 30 * DAY, pace=0.5) > FORGOTTEN
 
 
 def test_at_dial_0_nothing_fades() -> None:

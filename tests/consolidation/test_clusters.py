@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from soulmem.consolidation.clusters import (
-    ClusterParams,
+    ALIKE,
+    APART,
+    LEAST,
+    MOST,
     pair_deviations,
     scene_clusters,
 )
@@ -35,7 +38,7 @@ def told(language: str) -> tuple[tuple[str, ...], Floats]:
 def test_the_first_clusters_are_kinds(language: str) -> None:
     kinds, vectors = told(language)
     clusters_made = scene_clusters(
-        vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds), ClusterParams()
+        vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds)
     )
     named = [[kinds[index] for index in cluster.scenes] for cluster in clusters_made]
     best = [max(set(some), key=some.count) for some in named[:3]]
@@ -49,12 +52,10 @@ def test_the_first_clusters_are_kinds(language: str) -> None:
 @pytest.mark.parametrize("language", LIKE)
 def test_what_was_said_in_one_breath_is_one_scene(language: str) -> None:
     kinds, vectors = told(language)
-    found = scene_clusters(
-        vectors, range(len(kinds)), [0.5] * len(kinds), ClusterParams()
-    )
+    found = scene_clusters(vectors, range(len(kinds)), [0.5] * len(kinds))
     assert found
     for cluster in found:
-        assert min(np.diff(cluster.scenes)) >= ClusterParams().apart
+        assert min(np.diff(cluster.scenes)) >= APART
         assert {kinds[index] for index in cluster.scenes} != {"rain"}
 
 
@@ -65,14 +66,12 @@ def test_of_clusters_as_much_alike_the_worthier_comes_first() -> None:
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     for worthy in (0, 3):
         worth = [0.9 if worthy <= index < worthy + 3 else 0.1 for index in range(12)]
-        clusters_made = scene_clusters(
-            vectors, range(0, 120, 10), worth, ClusterParams()
-        )
+        clusters_made = scene_clusters(vectors, range(0, 120, 10), worth)
         assert clusters_made[0].scenes == tuple(range(worthy, worthy + 3))
 
 
 @given(st.integers(0, 40), st.integers(0, 2**32 - 1))
-def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
+def test_clusters_keep_to_their_bounds(count: int, seed: int) -> None:
     """Property: whatever the vectors, clusters share no scene and are no smaller, wider, nearer or less alike
     than they may be; and the order in which scenes are given does not matter.
     """
@@ -80,18 +79,18 @@ def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
     vectors = rng.normal(size=(count, 6)).astype(np.float32)
     vectors[rng.random(count) < 0.1] = np.nan
     places = np.sort(rng.integers(0, 300, count))
-    worth, p = rng.random(count), ClusterParams()
-    clusters_made = scene_clusters(vectors, places.tolist(), worth.tolist(), p)
+    worth = rng.random(count)
+    clusters_made = scene_clusters(vectors, places.tolist(), worth.tolist())
     scenes = [index for cluster in clusters_made for index in cluster.scenes]
     assert len(set(scenes)) == len(scenes)
     assert not np.isnan(vectors[scenes]).any()
     for cluster in clusters_made:
-        assert p.least <= len(cluster.scenes) <= p.most
-        assert cluster.alike >= p.alike - 1e-6
-        assert np.diff(places[list(cluster.scenes)]).min() >= p.apart
+        assert LEAST <= len(cluster.scenes) <= MOST
+        assert cluster.alike >= ALIKE - 1e-6
+        assert np.diff(places[list(cluster.scenes)]).min() >= APART
     mixed = rng.permutation(count)
     again = scene_clusters(
-        vectors[mixed], places[mixed].tolist(), worth[mixed].tolist(), p
+        vectors[mixed], places[mixed].tolist(), worth[mixed].tolist()
     )
     assert {frozenset(mixed[list(cluster.scenes)].tolist()) for cluster in again} == {
         frozenset(cluster.scenes) for cluster in clusters_made
@@ -100,6 +99,4 @@ def test_clusters_keep_to_their_params(count: int, seed: int) -> None:
 
 def test_nothing_stands_out_of_what_is_all_the_same() -> None:
     assert not pair_deviations(np.ones((5, 3), np.float32)).any()
-    assert not scene_clusters(
-        np.ones((9, 3), np.float32), range(0, 90, 10), [0.5] * 9, ClusterParams()
-    )
+    assert not scene_clusters(np.ones((9, 3), np.float32), range(0, 90, 10), [0.5] * 9)

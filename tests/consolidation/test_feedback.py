@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.feedback import FeedbackParams, opinion_after, strength_after
+from soulmem.consolidation.feedback import opinion_after, strength_after
 from soulmem.consolidation.plasticity import FLOOR, PlasticityParams, potentiated
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.opinions import Opinion, Verdict
 
-P, HOW = FeedbackParams(), PlasticityParams()
+HOW = PlasticityParams()
 HERE = ChatId("c1")
 FRESH = Opinion(MemoryId("m1"), SoulId("s1"))
 
@@ -20,7 +20,7 @@ def test_any_words_leave_a_score_in_range(words: list[Verdict]) -> None:
     opinion = FRESH
     for word in words:
         before = opinion
-        opinion = opinion_after(opinion, word, "a wording", HERE, P)
+        opinion = opinion_after(opinion, word, "a wording", HERE)
         assert 0.0 <= opinion.score <= 1.0
         if word is Verdict.STRONGER:
             assert opinion.score > before.score or before.score > 0.999
@@ -39,7 +39,7 @@ def test_ways_grow_with_praise_and_weaken_with_blame(
     strength: float, keep: bool
 ) -> None:
     def after(word: Verdict) -> float:
-        return strength_after(strength, word, keep=keep, plasticity=HOW, params=P)
+        return strength_after(strength, word, keep=keep, plasticity=HOW)
 
     assert strength <= after(Verdict.STRONGER) <= 1.0
     assert after(Verdict.WRONG) == after(Verdict.NOT_NOW) <= strength
@@ -49,7 +49,7 @@ def test_ways_grow_with_praise_and_weaken_with_blame(
     used = strength
     for _ in range(3):
         used = potentiated(used, 1.0, HOW)
-    undone = strength_after(used, Verdict.NOT_NOW, keep=keep, plasticity=HOW, params=P)
+    undone = strength_after(used, Verdict.NOT_NOW, keep=keep, plasticity=HOW)
     assert undone <= max(strength + 1e-12, FLOOR if keep else 0.0)
     if 0.0 < strength < 0.999:  # above, the gain is less than a rounding
         assert (

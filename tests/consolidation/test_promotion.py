@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.promotion import PromotionParams, is_promoted
+from soulmem.consolidation.promotion import EXCHANGES, is_promoted
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.usage import Stamp, first_use
@@ -41,27 +41,21 @@ ONCE = first_use(PLAIN.id, PLAIN.soul, Stamp(NOON, 4))
 def test_what_matters_was_made_by_hand_or_imported_is_kept_at_once(
     memory: Memory, siblings: int
 ) -> None:
-    assert is_promoted(memory, None, siblings, PromotionParams())
+    assert is_promoted(memory, None, siblings)
 
 
 @pytest.mark.parametrize("memory", [PLAIN, replace(PLAIN, importance=0.59)])
 def test_anything_else_has_to_come_to_mind_twice(memory: Memory) -> None:
     """In different exchanges: twice for one reply is once."""
-    params = PromotionParams()
-    assert not is_promoted(memory, None, 20, params)
-    assert not is_promoted(memory, ONCE, 20, params)
-    assert not is_promoted(memory, ONCE.again(Stamp(NOON, 4)), 20, params)
-    assert is_promoted(memory, ONCE.again(Stamp(NOON, 5)), 20, params)
+    assert not is_promoted(memory, None, 20)
+    assert not is_promoted(memory, ONCE, 20)
+    assert not is_promoted(memory, ONCE.again(Stamp(NOON, 4)), 20)
+    assert is_promoted(memory, ONCE.again(Stamp(NOON, 5)), 20)
 
 
 @given(st.integers(0, 50), st.integers(0, 50))
 def test_going_over_it_often_enough_is_as_good(memory: int, other: int) -> None:
     """Property: never less for more, and it takes twice as many as recalls that lead to it."""
-    params = PromotionParams()
     few, many = sorted((memory, other))
-    assert is_promoted(PLAIN, None, 1, params, few) <= is_promoted(
-        PLAIN, None, 1, params, many
-    )
-    assert is_promoted(PLAIN, None, 1, params, memory) is (
-        memory >= 2 * params.exchanges
-    )
+    assert is_promoted(PLAIN, None, 1, few) <= is_promoted(PLAIN, None, 1, many)
+    assert is_promoted(PLAIN, None, 1, memory) is (memory >= 2 * EXCHANGES)

@@ -14,7 +14,6 @@ from soulmem.consolidation.tellings import (
     Event,
     Fit,
     Telling,
-    TellingParams,
     comparable_texts,
     events_of,
     no_vectors,
@@ -22,7 +21,6 @@ from soulmem.consolidation.tellings import (
 )
 from soulmem.domain.ids import MemoryId
 
-PARAMS = TellingParams()
 THEFT = {"irma": 0.9, "flag": 0.8, "mill": 0.8, "steal": 0.4}
 
 
@@ -51,8 +49,8 @@ def telling(
 def same(first: Telling, other: Telling, fit: float = float("nan")) -> bool:
     """Whether they tell the same, either way round."""
     answers = {
-        tells_the_same(first, other, lambda _, __: fit, PARAMS),
-        tells_the_same(other, first, lambda _, __: fit, PARAMS),
+        tells_the_same(first, other, lambda _, __: fit),
+        tells_the_same(other, first, lambda _, __: fit),
     }
     (answer,) = answers
     return answer
@@ -100,7 +98,7 @@ def test_what_stands_for_the_others_shares_most_words_with_them() -> None:
         telling(str(i), THEFT, words=w, happened=i) for i, w in enumerate(words)
     ]
 
-    (event,) = events_of(tellings, (), no_vectors, PARAMS)
+    (event,) = events_of(tellings, (), no_vectors)
 
     assert event == Event(MemoryId("1"), (MemoryId("0"), MemoryId("2")))
 
@@ -108,7 +106,7 @@ def test_what_stands_for_the_others_shares_most_words_with_them() -> None:
 def test_a_memory_keeps_its_place_while_it_is_central_enough() -> None:
     tellings = [telling(str(i), THEFT, words="flag mill") for i in range(4)]
 
-    (event,) = events_of(tellings, [MemoryId("3")], no_vectors, PARAMS)
+    (event,) = events_of(tellings, [MemoryId("3")], no_vectors)
 
     assert event.centre == "3"
 
@@ -121,7 +119,7 @@ def test_what_is_near_only_to_a_third_text_is_not_joined_through_it() -> None:
     tellings = [telling(str(i), topics, happened=i) for i, topics in enumerate(chain)]
     assert not same(tellings[0], tellings[-1])
 
-    for event in events_of(tellings, (), no_vectors, PARAMS):
+    for event in events_of(tellings, (), no_vectors):
         centre = next(t for t in tellings if t.key == event.centre)
         for key in event.others:
             assert same(centre, next(t for t in tellings if t.key == key))
@@ -137,10 +135,10 @@ def test_the_order_of_the_texts_does_not_matter(seed: int) -> None:
             topics[extra] = 0.4
         marks = rng.choice([(), ("2",)])
         tellings.append(telling(str(number), topics, marks=marks, happened=number % 5))
-    expected = events_of(tellings, (), no_vectors, PARAMS)
+    expected = events_of(tellings, (), no_vectors)
     rng.shuffle(tellings)
 
-    assert events_of(tellings, (), no_vectors, PARAMS) == expected
+    assert events_of(tellings, (), no_vectors) == expected
     assert expected
 
 
@@ -187,7 +185,7 @@ def same_in_component(
     graph.add_edges_from(
         (one, other)
         for one, other in combinations(range(len(groups)), 2)
-        if tells_the_same(groups[one][0], groups[other][0], fit, PARAMS)
+        if tells_the_same(groups[one][0], groups[other][0], fit)
     )
     component = {
         text.key: number
@@ -198,7 +196,7 @@ def same_in_component(
 
     def is_same(one: MemoryId, other: MemoryId) -> bool:
         is_connected = component[one] == component[other]
-        return is_connected and tells_the_same(by_key[one], by_key[other], fit, PARAMS)
+        return is_connected and tells_the_same(by_key[one], by_key[other], fit)
 
     return is_same
 
@@ -213,7 +211,7 @@ def test_each_centre_takes_all_that_tell_the_same_and_no_two_are_left(
     centres = [t.key for t in tellings if rng.random() < 0.1]
     for fit in (no_vectors, random_fit(seed)):
         is_same = same_in_component(tellings, fit)
-        found = events_of(tellings, centres, fit, PARAMS)
+        found = events_of(tellings, centres, fit)
         assert found
         left = {t.key for t in tellings}
         for event in found:
@@ -244,7 +242,7 @@ def test_parts_of_texts_give_the_events_of_all_of_them(seed: int) -> None:
     ]
     centres = [other for _, other in joined]
 
-    parts = comparable_texts([*tellings, *small], joined, PARAMS)
+    parts = comparable_texts([*tellings, *small], joined)
 
     placed = [key for part in parts for key in part]
     assert len(placed) == len(set(placed))
@@ -255,8 +253,8 @@ def test_parts_of_texts_give_the_events_of_all_of_them(seed: int) -> None:
     fit, found = random_fit(seed), list[Event]()
     for part in parts:
         texts = [t for t in tellings if t.key in part]
-        found += events_of(texts, centres, fit, PARAMS)
-    whole = events_of([*tellings, *small], centres, fit, PARAMS)
+        found += events_of(texts, centres, fit)
+    whole = events_of([*tellings, *small], centres, fit)
     assert sorted(found, key=repr) == sorted(whole, key=repr)
 
 

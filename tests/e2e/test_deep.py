@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from .child import until
+from .child import PATIENCE, until
 from .conftest import World
 from .memory_window import DESKTOP, PHONE
 from .mock_llm import Prompt
@@ -131,7 +131,7 @@ def test_a_character_thinks_longer(quiet_world: World, scene: Scene) -> None:
     panel.scroll_into_view_if_needed()
     page.screenshot(f"deep-running-{scene.locale}")
     llm.works.set()
-    panel.locator(".soulmem_recalled_item").first.wait_for(timeout=60_000)
+    panel.locator(".soulmem_recalled_item").first.wait_for(timeout=60_000 * PATIENCE)
     kinds = [step.get_attribute("data-step") for step in steps.all()]
     assert kinds == [
         *("explore", "plan", "explore", "reflect"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from .child import until
+from .child import PATIENCE, until
 from .conftest import World
 from .memory_window import DESKTOP, PHONE, press_tab
 from .ports import free_port
@@ -385,7 +385,7 @@ def test_the_model_for_memory_work_is_chosen_and_tested_in_the_page(
     tab.locator("#soulmem_model_choose").click()
     tab.locator("#soulmem_test_model").click()
     verdict = tab.locator('#soulmem_test_result [data-sign="yes"]')
-    verdict.wait_for(timeout=60_000)
+    verdict.wait_for(timeout=60_000 * PATIENCE)
     assert scene.passed in verdict.inner_text()
     player.shot("model-tested")
 
@@ -406,7 +406,7 @@ def test_troubles_are_told_in_chinese(tidy_world: World, tmp_path: Path) -> None
     tab.locator("#soulmem_model_choose").click()
     tab.locator("#soulmem_test_model").click()
     verdict = tab.locator('#soulmem_test_result [data-sign="no"]')
-    verdict.wait_for(timeout=60_000)
+    verdict.wait_for(timeout=60_000 * PATIENCE)
     assert nowhere in verdict.inner_text()
     player.shot("model-absent")
     in_chinese(tab.locator("#soulmem_browser"))

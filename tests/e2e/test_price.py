@@ -77,7 +77,7 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
     page.screenshot("price-import-en")
     tab.locator("dialog:has(#soulmem_quote) .popup-button-ok").click()
     tab.locator("#soulmem_import_text", has_text="Imported for Mira").wait_for(
-        timeout=90_000
+        timeout=90_000 * PATIENCE
     )
     sidecar.until_searchable()
 

@@ -107,7 +107,7 @@ def test_every_page_by_clicks(window: MemoryWindow, script: Path, scene: Scene) 
     # Ten questions of the character's own memories.
     press_tab(tab, "check")
     tab.locator("#soulmem_check_start").click()
-    tab.locator(".soulmem_check_score").wait_for(timeout=30_000)
+    tab.locator(".soulmem_check_score").wait_for()
 
     findings = {}
     for name in PAGES:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from soulmem.domain.digests import Period
 from soulmem.retrieval.digests import (
-    DigestRecallParams,
+    FEW,
+    LEAST,
+    MOST,
     cue_strengths,
     needed_cues,
     time_fit,
@@ -23,7 +25,7 @@ DAY = datetime(2026, 4, 6, tzinfo=timezone.utc)
 
 def least(*periods: Period) -> NDArray[np.float64]:
     """What a cue needs at least for digests of these periods."""
-    return np.asarray([DigestRecallParams().least[period] for period in periods])
+    return np.asarray([LEAST[period] for period in periods])
 
 
 def test_longer_periods_need_stronger_cues() -> None:
@@ -53,11 +55,10 @@ def strength(*scores: float) -> float:
 def test_the_strength_for_each_of_many_digests_is_the_mean_of_its_own_messages(
     scores: list[list[float]],
 ) -> None:
-    p = DigestRecallParams()
     messages = np.asarray([len(each) for each in scores], np.int64)
     flat = np.asarray([s for each in scores for s in each], np.float32)
     plain = [
-        sum(max(-p.most, min(s, p.most)) for s in each) / (len(each) + p.few)
+        sum(max(-MOST, min(s, MOST)) for s in each) / (len(each) + FEW)
         for each in scores
     ]
     assert cue_strengths(flat, messages).tolist() == pytest.approx(plain, abs=1e-6)

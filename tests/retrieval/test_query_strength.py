@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.retrieval.query_strength import (
-    QueryStrengthParams,
+    DRIFTING,
+    MEANT,
+    MOST_SLOWING,
     query_strength,
     slowing_of,
 )
 
-P = QueryStrengthParams()
 MANY = 10_000  # texts
 
 
@@ -20,13 +21,13 @@ def strength(
     standing: float, shared: float = 0.0, best: float = 9.0, texts: int = MANY
 ) -> float:
     """Of a query among many texts."""
-    return query_strength(standing, shared, best, texts, P)
+    return query_strength(standing, shared, best, texts)
 
 
 def test_a_text_that_stands_out_is_meant_and_one_among_many_drifts_by() -> None:
-    assert strength(P.drifting) == 0.0
-    assert strength(P.meant) == strength(9.0) == 1.0
-    assert 0.4 < strength((P.drifting + P.meant) / 2) < 0.6
+    assert strength(DRIFTING) == 0.0
+    assert strength(MEANT) == strength(9.0) == 1.0
+    assert 0.4 < strength((DRIFTING + MEANT) / 2) < 0.6
 
 
 def test_words_that_are_shared_mean_a_memory_whatever_stands_out() -> None:
@@ -47,9 +48,9 @@ def test_the_best_of_what_comes_to_mind_is_meant() -> None:
 
 
 def test_an_age_is_divided_by_one_to_the_most() -> None:
-    assert slowing_of(0.0, P) == 1.0
-    assert slowing_of(1.0, P) == P.most
-    assert slowing_of(0.5, P) == pytest.approx(P.most**0.5)
+    assert slowing_of(0.0) == 1.0
+    assert slowing_of(1.0) == MOST_SLOWING
+    assert slowing_of(0.5) == pytest.approx(MOST_SLOWING**0.5)
 
 
 @given(

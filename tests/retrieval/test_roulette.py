@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.soul import Push
-from soulmem.retrieval.roulette import PushParams, drawn, first_moment
+from soulmem.retrieval.roulette import GAPS, drawn, first_moment
 
 
 def test_each_is_drawn_by_its_share_of_the_weights() -> None:
@@ -26,7 +26,7 @@ def test_each_is_drawn_by_its_share_of_the_weights() -> None:
 def test_any_two_moments_of_different_spans_keep_the_gap(
     story: str, push: Push
 ) -> None:
-    gap = PushParams().gap(push)
+    gap = GAPS[push]
     spans: dict[int, list[int]] = {}
     for exchange in range(400):
         first = first_moment(story, exchange, gap)
@@ -37,7 +37,3 @@ def test_any_two_moments_of_different_spans_keep_the_gap(
     for earlier, later in pairwise(ordered):
         assert later[0] - earlier[-1] >= gap
     assert all(span[0] == first for first, span in spans.items())
-
-
-def test_no_push_has_no_gap() -> None:
-    assert PushParams().gap(Push.OFF) == 0

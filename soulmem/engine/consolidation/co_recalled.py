@@ -6,20 +6,15 @@ Compute thread only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 
-
-@dataclass(frozen=True, slots=True)
-class CoRecallParams:
-    """How much is linked; design 5."""
-
-    top: int = 10  # recalled memories, the most frequently recalled first
-    links: int = 30  # at most, for one stretch
-    strength: float = 0.1  # 0..1, of a new link
+# How much is linked; design 5.
+_TOP = 10  # recalled memories, the most frequently recalled first
+_LINKS = 30  # at most, for one stretch
+STRENGTH = 0.1  # 0..1, of a new link
 
 
 @compute_only
@@ -28,20 +23,19 @@ def co_recalled(
     chat: ChatId,
     read: Sequence[MemoryId],
     drafted: Mapping[MemoryId, Sequence[MemoryId]],
-    params: CoRecallParams,
 ) -> list[tuple[MemoryId, MemoryId]]:
-    """Pairs (drafted memory, recalled memory), the nearest first, at most `params.links`.
+    """Pairs (drafted memory, recalled memory), the nearest first, at most `_LINKS`.
 
     read     the episodes of the stretch, in chat order
     drafted  the memories drafted from it, with the episodes that each cites
 
-    Takes the `params.top` most frequently recalled memories that a reply within the
+    Takes the `_TOP` most frequently recalled memories that a reply within the
     stretch recalled. The distance of a pair is counted in messages, from the reply to
     the nearest cited episode.
     """
     positions = {key: index for index, key in enumerate(read)}
     recalled = _recalled_at(mind, chat, read)
-    top = _most_frequent(mind, recalled, params.top)
+    top = _most_frequent(mind, recalled, _TOP)
     pairs = []
     for rank, key in enumerate(top):
         for memory, cited in drafted.items():
@@ -53,7 +47,7 @@ def co_recalled(
                 if episode in positions
             ]
             pairs.append((min(distances, default=len(read)), rank, memory, key))
-    return [(memory, key) for _, _, memory, key in sorted(pairs)[: params.links]]
+    return [(memory, key) for _, _, memory, key in sorted(pairs)[:_LINKS]]
 
 
 def _recalled_at(

@@ -23,7 +23,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, TimeSpan
-from soulmem.engine.consolidation.co_recalled import CoRecallParams, co_recalled
+from soulmem.engine.consolidation.co_recalled import STRENGTH, co_recalled
 from soulmem.engine.consolidation.draft_builder import DraftBuilder
 from soulmem.engine.consolidation.passages import EpisodePassage
 from soulmem.engine.consolidation.plan import PlannedCall
@@ -135,7 +135,7 @@ class DraftConverter:
             if fold(fact.subject) != fold(fact.object):
                 self._fact(fact)
         self._mentions()
-        self._associate(CoRecallParams())
+        self._associate()
         return MindChange(
             put_memories=tuple(self._builder.memories.values()),
             put_edges=tuple(self._builder.edges.values()),
@@ -331,21 +331,21 @@ class DraftConverter:
                     confidence=self._confidence[episode],
                 )
 
-    def _associate(self, params: CoRecallParams) -> None:
+    def _associate(self) -> None:
         """Link drafted episodes to memories recalled while they happened."""
         drafted = {
             key: self._passage.cited(tuple(sorted(lines)))
             for key, lines in self._episodes
         }
         call = self._call
-        pairs = co_recalled(self._mind, call.chat, call.read, drafted, params)
+        pairs = co_recalled(self._mind, call.chat, call.read, drafted)
         for episode, recalled in pairs:
             self._builder.edge(
                 EdgeKind.ASSOCIATES,
                 episode,
                 recalled,
                 drafted[episode],
-                params.strength,
+                STRENGTH,
                 confidence=self._confidence[episode],
             )
 

@@ -12,7 +12,6 @@ import numpy as np
 from soulmem.consolidation.tellings import (
     Fit,
     Telling,
-    TellingParams,
     comparable_texts,
     events_of,
     no_vectors,
@@ -49,18 +48,11 @@ class Joined:
 class Joiner:
     """Unites tellings. Callers must not hold `World.writing`."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        encoder: SituationEncoder,
-        params: TellingParams | None = None,
-    ) -> None:
+    def __init__(self, services: Services, *, encoder: SituationEncoder) -> None:
         self._compute = services.compute
         self._attempts = services.attempts
         self._auditor = services.auditor
         self._encoder = encoder
-        self._params = params or TellingParams()
 
     async def run_idle(self, worlds: Iterable[World], source: str) -> None:
         """In Idle: compare what came or changed in every open soul since the last time.
@@ -99,7 +91,7 @@ class Joiner:
         for start in range(0, len(keys), _PIECE):
             piece = keys[start : start + _PIECE]
             tellings += await self._compute.run(_tellings, mind, piece)
-        return await self._compute.run(_parts_of, mind, keys, tellings, self._params)
+        return await self._compute.run(_parts_of, mind, keys, tellings)
 
     async def _join_part(
         self, world: World, mind: Mind, keys: Sequence[MemoryId], source: str
@@ -116,7 +108,7 @@ class Joiner:
                 token,
                 world,
                 mind,
-                lambda current: _change(current, keys, fit, self._params),
+                lambda current: _change(current, keys, fit),
                 author,
             )
         return change or MindChange()
@@ -214,12 +206,11 @@ def _parts_of(
     mind: Mind,
     keys: Iterable[MemoryId],
     tellings: Iterable[Telling],
-    params: TellingParams,
 ) -> list[list[MemoryId]]:
     """See `Joiner._parts`: as many texts that may tell the same as there are, else `_PIECE` at most."""
     joined = ((key, centre) for key in keys if (centre := mind.tellings.centre(key)))
     parts: list[list[MemoryId]] = []
-    for texts in comparable_texts(tellings, joined, params):
+    for texts in comparable_texts(tellings, joined):
         if parts and len(parts[-1]) + len(texts) <= _PIECE:
             parts[-1] += texts
         else:
@@ -235,15 +226,13 @@ def _texts(mind: Mind, keys: Iterable[MemoryId]) -> dict[MemoryId, str]:
 
 
 @compute_only
-def _change(
-    mind: Mind, keys: Sequence[MemoryId], fit: Fit, params: TellingParams
-) -> MindChange | None:
+def _change(mind: Mind, keys: Sequence[MemoryId], fit: Fit) -> MindChange | None:
     """What to write so that those of the memories that tell the same are joined, and no others."""
     memories = [m for m in map(mind.memories.get, keys) if m is not None]
     tellings = _tellings(mind, keys)
     centres = [t.key for t in tellings if mind.tellings.merged(t.key)]
     centre_of: dict[MemoryId, MemoryId] = {}
-    for event in events_of(tellings, centres, fit, params):
+    for event in events_of(tellings, centres, fit):
         centre_of.update(dict.fromkeys(event.others, event.centre))
     put: list[Memory] = []
     for memory in memories:

@@ -7,7 +7,7 @@ importance, recalls and recency.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -31,18 +31,13 @@ from soulmem.engine.world.world import World
 _REASON = str(change_reasons.TOGETHER)
 
 
-@dataclass(frozen=True, slots=True)
-class LinkingParams:
-    """What is linked by itself."""
-
-    # Replies that recalled both; one may be chance.
-    least: int = 2
-    # Turns in which these replies lie: a new link that nothing uses falls below the floor
-    # in 208, and is not made again for what made it once.
-    within: int = 200
-    # Memories of one recall that are linked with each other, the best first.
-    memories: int = 16
-    rehearsal: RehearsalParams = field(default_factory=RehearsalParams)
+# Replies that recalled both of two memories which are linked; one may be chance.
+_LEAST = 2
+# Turns in which these replies lie: a new link that nothing uses falls below the floor in 208, and is not made
+# again for what made it once.
+_WITHIN = 200
+_REHEARSAL = RehearsalParams()
+_MEMORIES = 16  # of one recall that are linked with each other, the best first
 
 
 @dataclass(kw_only=True, eq=False)
@@ -50,7 +45,6 @@ class CoRecallLinker:
     """Links memories. Callers must not hold `World.writing`."""
 
     services: Services
-    params: LinkingParams = LinkingParams()
 
     def __post_init__(self) -> None:
         # The newest recall of a mind when it was last looked at.
@@ -73,7 +67,7 @@ class CoRecallLinker:
 
     async def _link(self, world: World, mind: Mind, source: str) -> None:
         extra = self.services.clock.extra_turns
-        together = await self.services.compute.run(_recalled, mind, extra, self.params)
+        together = await self.services.compute.run(_recalled, mind, extra)
         keys = frozenset[MemoryId]().union(*together)
         if not keys:
             return
@@ -86,9 +80,7 @@ class CoRecallLinker:
                     token,
                     world,
                     mind,
-                    lambda current: _links(
-                        current, together, current_time, extra, self.params
-                    ),
+                    lambda current: _links(current, together, current_time, extra),
                     author,
                 )
 
@@ -101,19 +93,17 @@ def _newest_recall(mind: Mind) -> str | None:
 
 
 @compute_only
-def _recalled(
-    mind: Mind, extra: int, params: LinkingParams
-) -> list[frozenset[MemoryId]]:
+def _recalled(mind: Mind, extra: int) -> list[frozenset[MemoryId]]:
     """For each recent recall of a kept reply the memories of the region that it brought."""
-    since = mind.lived_turns(extra) - params.within
+    since = mind.lived_turns(extra) - _WITHIN
     together = []
     for record in mind.recalls.records():
         if record.stamp.turn >= since:
             brought = [t.memory for t in record.trails if _is_used(mind, t.memory)]
-            together.append(frozenset(brought[: params.memories]))
+            together.append(frozenset(brought[:_MEMORIES]))
     recalled = sorted(frozenset[MemoryId]().union(*together))
     rows = np.asarray([mind.row_of(mind.memories[key]) for key in recalled], np.int64)
-    region = frozenset(worthiest(mind, rows, extra, params.rehearsal))
+    region = frozenset(worthiest(mind, rows, extra, _REHEARSAL))
     return [brought & region for brought in together]
 
 
@@ -128,7 +118,6 @@ def _links(
     together: Sequence[frozenset[MemoryId]],
     current_time: datetime,
     extra: int,
-    params: LinkingParams,
 ) -> MindChange | None:
     """New links between memories that were recalled together often enough and are not linked yet."""
     recalled_keys = frozenset[MemoryId]().union(*together)
@@ -140,7 +129,6 @@ def _links(
         if usage is not None:
             frequency[key] = usage.frequency()
     recalled = [brought & keys for brought in together]
-    p = params.rehearsal
     edges = tuple(
         Edge(
             soul=mind.soul.id,
@@ -149,11 +137,11 @@ def _links(
             kind=EdgeKind.ASSOCIATES,
             origin=Origin.CHAT,
             touched=current_time,
-            strength=p.strength_after(recalls),
+            strength=_REHEARSAL.strength_after(recalls),
             at_turn=float(mind.lived_turns(extra)),
         )
         for (source, target), recalls in pairs_to_link(
-            recalled, frequency, joined, p, least=params.least
+            recalled, frequency, joined, _REHEARSAL, least=_LEAST
         ).items()
     )
     return MindChange(put_edges=edges) if edges else None

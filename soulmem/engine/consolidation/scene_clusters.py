@@ -6,12 +6,18 @@ Compute thread only, but for `confirmed_scenes`, which is quick.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.clusters import ClusterParams, SceneCluster, pair_deviations
+from soulmem.consolidation.clusters import (
+    ALIKE,
+    APART,
+    LEAST,
+    SceneCluster,
+    pair_deviations,
+)
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
@@ -25,26 +31,18 @@ Floats = NDArray[np.float32]
 _LOOKED_AT = 4  # episodes for one that is compared: small talk is left out
 
 
-@dataclass(frozen=True, slots=True)
-class SceneClusterParams:
-    """Where kinds are looked for, and when a kind fits."""
-
-    clusters: ClusterParams = field(default_factory=ClusterParams)
-    region: int = 600  # most episodes compared with each other: reading takes a second
-    least: int = 24  # fewest episodes: among fewer nothing stands out
-    terms: int = 2  # fewest terms of an episode: "Yes." and "Hm." are of no kind
-    every: int = 60  # drafted messages for one call, beside eight other calls for them
-    asked: int = 3  # calls of a replay that the user asked for, for each chat
-    # By how many standard deviations the scenes are more like the words of their kind
-    # than other scenes are. On the scenes of the tests 19 of 20 right kinds reached 2.7,
-    # and none of 60 wrong ones exceeded 0.3.
-    fits: float = 1.5  # on average
-    shows: float = 0.5  # each single scene
-    # The same for a further scene, which is no less like the others than they are like
-    # each other. Left out of its kind, each of 34 scenes was found again; none of 3,200
-    # other scenes was.
-    joins: float = 2.0
-    instances: int = 30  # of a kind, at most
+_REGION = 600  # most episodes compared with each other: reading takes a second
+_FEWEST = 24  # episodes: among fewer nothing stands out
+_TERMS = 2  # fewest terms of an episode: "Yes." and "Hm." are of no kind
+_EVERY = 60  # drafted messages for one call, beside eight other calls for them
+# By how many standard deviations the scenes are more like the words of their kind than other scenes are. On the
+# scenes of the tests 19 of 20 right kinds reached 2.7, and none of 60 wrong ones exceeded 0.3.
+_FITS = 1.5  # on average
+_SHOWS = 0.5  # each single scene
+# The same for a further scene, which is no less like the others than they are like each other. Left out of its
+# kind, each of 34 scenes was found again; none of 3,200 other scenes was.
+_JOINS = 2.0
+_INSTANCES = 30  # of a kind, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +72,7 @@ def region_state(mind: Mind, chat: ChatId) -> frozenset[str]:
 
 
 @compute_only
-def scene_region(
-    mind: Mind, chat: ChatId, params: SceneClusterParams
-) -> SceneRegion | None:
+def scene_region(mind: Mind, chat: ChatId) -> SceneRegion | None:
     """Of the episodes with drafts those most worth comparing; None if there are too few.
 
     Worth is importance, recalls and lateness in the chat (design 5).
@@ -89,12 +85,12 @@ def scene_region(
     for derivation in derivations:
         if derivation.work is Work.DRAFTS:
             drafted.update(derivation.read)
-    if len(drafted) < params.least:
+    if len(drafted) < _FEWEST:
         return None
     worth = _worth(mind, mind.chat_rows(chat))
     worth[[key not in drafted for key in branch.order]] = -1.0
-    scenes = _scenes(mind, branch.order, worth, params)
-    if len(scenes) < params.least:
+    scenes = _scenes(mind, branch.order, worth)
+    if len(scenes) < _FEWEST:
         return None
     return SceneRegion(
         chat,
@@ -102,28 +98,25 @@ def scene_region(
         tuple(text for _, _, text in scenes),
         tuple(place for place, _, _ in scenes),
         tuple(float(worth[place]) for place, _, _ in scenes),
-        len(drafted) // params.every - len(kind_derivations(derivations)),
+        len(drafted) // _EVERY - len(kind_derivations(derivations)),
     )
 
 
 def _scenes(
-    mind: Mind,
-    order: Sequence[MemoryId],
-    worth: NDArray[np.float64],
-    params: SceneClusterParams,
+    mind: Mind, order: Sequence[MemoryId], worth: NDArray[np.float64]
 ) -> list[tuple[int, MemoryId, str]]:
     """The worthiest episodes with different texts: position in the chat, id and text, in chat order."""
     by_text: dict[str, tuple[int, MemoryId]] = {}
-    best = np.argsort(-worth, kind="stable")[: _LOOKED_AT * params.region]
+    best = np.argsort(-worth, kind="stable")[: _LOOKED_AT * _REGION]
     for place in best.tolist():
         memory = mind.memories[order[place]]
         if (
             worth[place] >= 0.0
             and memory.state is MemoryState.ACTIVE
-            and len(memory.terms) >= params.terms
+            and len(memory.terms) >= _TERMS
         ):
             by_text.setdefault(spoken(memory), (place, memory.id))
-        if len(by_text) == params.region:
+        if len(by_text) == _REGION:
             break
     return sorted((place, key, text) for text, (place, key) in by_text.items())
 
@@ -167,40 +160,32 @@ def fits(kind: Floats, scenes: Floats, among: Sequence[int]) -> Floats:
     return np.asarray((likeness - others.mean()) / deviation, np.float32)
 
 
-def confirmed_scenes(
-    kind: Floats, scenes: Floats, cited: Sequence[int], params: SceneClusterParams
-) -> list[int]:
+def confirmed_scenes(kind: Floats, scenes: Floats, cited: Sequence[int]) -> list[int]:
     """Those of the `cited` scenes that the words of the kind fit; none if they do not fit on average."""
     score = fits(kind, scenes, cited)
-    shown = [index for index in cited if score[index] >= params.shows]
-    if len(shown) < params.clusters.least or float(score[shown].mean()) < params.fits:
+    shown = [index for index in cited if score[index] >= _SHOWS]
+    if len(shown) < LEAST or float(score[shown].mean()) < _FITS:
         return []
     return shown
 
 
 def further_scenes(
-    kind: Floats,
-    scenes: Floats,
-    places: Sequence[int],
-    instances: Sequence[int],
-    params: SceneClusterParams,
+    kind: Floats, scenes: Floats, places: Sequence[int], instances: Sequence[int]
 ) -> list[int]:
     """Further scenes of a kind, the surest first: the words fit, and they are like the `instances`.
 
     places  position of each scene in the chat, in messages; instances are apart by
-            `params.clusters.apart` at least
+            `APART` at least
     """
     alike = pair_deviations(scenes)[:, list(instances)].mean(axis=1)
-    sure = np.minimum(
-        fits(kind, scenes, instances) - params.joins, alike - params.clusters.alike
-    )
+    sure = np.minimum(fits(kind, scenes, instances) - _JOINS, alike - ALIKE)
     taken = [places[index] for index in instances]
     further: list[int] = []
     for index in np.argsort(-sure, kind="stable").tolist():
         count = len(instances) + len(further)
-        if count >= params.instances or not sure[index] >= 0.0:
+        if count >= _INSTANCES or not sure[index] >= 0.0:
             break
-        if all(abs(places[index] - place) >= params.clusters.apart for place in taken):
+        if all(abs(places[index] - place) >= APART for place in taken):
             taken.append(places[index])
             further.append(index)
     return further

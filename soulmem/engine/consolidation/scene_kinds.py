@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from weakref import WeakKeyDictionary
 
@@ -24,7 +24,6 @@ from soulmem.engine.consolidation.next_call import is_current
 from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.consolidation.scene_clusters import (
-    SceneClusterParams,
     SceneRegion,
     confirmed_scenes,
     further_scenes,
@@ -47,6 +46,8 @@ from soulmem.prompts import kinds
 
 log = logging.getLogger(__name__)
 
+_ASKED = 3  # calls of a replay that the user asked for, for each chat
+
 # Stores what the callable makes, to be undone by the task's source; returns the
 # number of memories written.
 Write = Callable[
@@ -64,7 +65,6 @@ class SceneKinds:
     clock: Clock
     encoder: SituationEncoder | None
     write: Write
-    params: SceneClusterParams = field(default_factory=SceneClusterParams)
 
     def __post_init__(self) -> None:
         self._done: WeakKeyDictionary[Mind, dict[ChatId, frozenset[str]]] = (
@@ -84,9 +84,7 @@ class SceneKinds:
         Raises LlmInterrupted.
         """
         done = self._done.get(mind, {}).get(chat) if within is None else None
-        state, region = await self.compute.run(
-            _region_unless, done, mind, chat, self.params
-        )
+        state, region = await self.compute.run(_region_unless, done, mind, chat)
         if region is None:
             self._done.setdefault(mind, {})[chat] = state
             return
@@ -116,14 +114,14 @@ class SceneKinds:
             return False
         vectors = encoded.rows(region.texts)
         clustered = await asyncio.to_thread(
-            scene_clusters, vectors, region.places, region.worth, self.params.clusters
+            scene_clusters, vectors, region.places, region.worth
         )
         calls = await self.compute.run(new_calls, mind, region, clustered)
         if within is None:
             calls = calls[: region.room]
         else:
             calls = [call for call in calls if not within.isdisjoint(call.read)]
-            calls = calls[: self.params.asked]
+            calls = calls[:_ASKED]
         for number, call in enumerate(calls):
             task.calls_expected = task.calls_made + len(calls) - number
             task.report_progress()
@@ -171,7 +169,6 @@ class SceneKinds:
             encoded.rows(region.texts),
             region.places,
             kind.places,
-            self.params,
         )
         return [region.keys[index] for index in indices]
 
@@ -238,7 +235,7 @@ class SceneKinds:
                 continue
             cited = {indices[call.read[line - 1]]: line for line in draft.lines}
             kind = words.rows([draft.text])[0]
-            shown = confirmed_scenes(kind, vectors, list(cited), self.params)
+            shown = confirmed_scenes(kind, vectors, list(cited))
             if shown:
                 lines = tuple(sorted(cited[index] for index in shown))
                 fitting.append(DraftAbstract(draft.text, lines, draft.importance))
@@ -274,11 +271,11 @@ def _key(task: LlmTask, region: SceneRegion) -> Key:
 
 
 def _region_unless(
-    done: frozenset[str] | None, mind: Mind, chat: ChatId, params: SceneClusterParams
+    done: frozenset[str] | None, mind: Mind, chat: ChatId
 ) -> tuple[frozenset[str], SceneRegion | None]:
     """The state of the region, and the region unless its state is `done` or it has too few scenes."""
     state = region_state(mind, chat)
-    return state, None if state == done else scene_region(mind, chat, params)
+    return state, None if state == done else scene_region(mind, chat)
 
 
 def _current_passage(

@@ -21,7 +21,7 @@ from soulmem.engine.editing import memory_views as listing
 from soulmem.engine.editing.cursors import cursor_of, ordered_cursor, start_after
 from soulmem.engine.editing.habit_views import habit_page
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.upkeep.prunable import ForgettingParams, due_texts, still_due
+from soulmem.engine.upkeep.prunable import due_texts, still_due
 from soulmem.engine.views.fading_ahead import (
     MOST,
     FadingMemory,
@@ -149,7 +149,6 @@ class Overviews:
         self._compute = services.compute
         self._clock = services.clock
         self._loader = services.loader
-        self._forgetting = ForgettingParams()
         self._orders: WeakKeyDictionary[Mind, _Orders] = WeakKeyDictionary()
         self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
         self._verdicts: WeakKeyDictionary[Mind, KnownVerdicts] = WeakKeyDictionary()
@@ -405,11 +404,10 @@ class Overviews:
         dial = mind.soul.settings.forgetting if horizon.dial is None else horizon.dial
         if dial <= 0.0 or not mind.residency.whole:
             return frozenset()
-        extra, params = self._clock.extra_turns, self._forgetting
-        run = self._compute.run
-        due = await run(due_texts, mind, extra, params, horizon.turns)
+        extra, run = self._clock.extra_turns, self._compute.run
+        due = await run(due_texts, mind, extra, horizon.turns)
         some = due[:MOST] if memory is None else [key for key in due if key == memory]
-        leaving = await run(still_due, mind, some, extra, params)
+        leaving = await run(still_due, mind, some, extra)
         return frozenset(memory.id for memory in leaving)
 
     async def _mind(self, owner: Owner, soul: SoulId) -> Mind:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.feedback import FeedbackParams, opinion_after, strength_after
+from soulmem.consolidation.feedback import OUTER, opinion_after, strength_after
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.domain.audit import Action, Actor
 from soulmem.domain.edges import DECAYING, Edge
@@ -39,13 +39,7 @@ from soulmem.ports.store import Change
 
 Floats = NDArray[np.float32]
 
-
-@dataclass(frozen=True, slots=True)
-class FeedbackServiceParams:
-    """How much a verdict counts, and how edges change with it."""
-
-    feedback: FeedbackParams = field(default_factory=FeedbackParams)
-    plasticity: PlasticityParams = field(default_factory=PlasticityParams)
+_PLASTICITY = PlasticityParams()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +58,6 @@ class FeedbackService:
     services: Services
     trace_of: Callable[[Owner, str], Awaitable[Trace]]
     asked_in: Callable[[Trace], Awaitable[Floats | None]]
-    params: FeedbackServiceParams = FeedbackServiceParams()
 
     async def give(
         self, owner: Owner, trace_id: str, memory: MemoryId, verdict: Verdict
@@ -98,7 +91,7 @@ class FeedbackService:
             )
             old = await self.services.compute.run(opinion_of, mind, memory)
             text = mind.text_of(memory)
-            new = opinion_after(old, verdict, text, chat, self.params.feedback)
+            new = opinion_after(old, verdict, text, chat)
             edges = await self.services.compute.run(
                 self._changed_edges, mind, brought, verdict
             )
@@ -145,8 +138,7 @@ class FeedbackService:
                 current_strength,
                 verdict,
                 keep=keep,
-                plasticity=self.params.plasticity,
-                params=self.params.feedback,
+                plasticity=_PLASTICITY,
             )
             if new_strength == current_strength:
                 continue
@@ -180,7 +172,7 @@ class FeedbackService:
         keys, own = [edge.id for edge in _edges_of_path(mind, brought)], str(brought.id)
         gains, losses = dict[str, float](), dict[str, float]()
         if verdict is Verdict.STRONGER:
-            gains = dict.fromkeys(keys or [own], self.params.feedback.outer)
+            gains = dict.fromkeys(keys or [own], OUTER)
         elif verdict in (Verdict.WRONG, Verdict.NOT_NOW):
             losses = dict.fromkeys((*keys, own), 1.0)
         turn = mind.lived_turns(self.services.clock.extra_turns)

@@ -7,7 +7,7 @@ import importlib
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,7 +27,6 @@ from soulmem.engine.learning.reply_feedback import (
     signs,
 )
 from soulmem.engine.learning.vector_update import QueryVector, apply_vector_update
-from soulmem.engine.learning.working_memory import WorkingMemoryParams
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
@@ -46,32 +45,18 @@ _PENDING = 256  # recalls that wait for their reply to settle; beyond that the o
 _END = object()  # what `next` returns after the last step
 
 
-@dataclass(frozen=True, slots=True)
-class LearningParams:
-    """How use changes a mind."""
-
-    plasticity: PlasticityParams = field(default_factory=PlasticityParams)
-    working_memory: WorkingMemoryParams = field(default_factory=WorkingMemoryParams)
-
-
 class Learner:
     """Keeps recalls until their reply is settled, then applies what they teach.
 
     `note_recall`, `teach_settled` and `start` return at once and run on the event loop.
     """
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        params: LearningParams | None = None,
-    ) -> None:
+    def __init__(self, services: Services) -> None:
         self._store = services.store
         self._compute = services.compute
         self._attempts = services.attempts
         self._clock = services.clock
         self._auditor = services.auditor
-        self._params = params or LearningParams()
         self._pending: OrderedDict[Reply, NotedRecall] = OrderedDict()
         self._flow_tasks: set[asyncio.Task[None]] = set()
         self._lessons: set[asyncio.Task[None]] = set()
@@ -183,7 +168,7 @@ class Learner:
         """Update the working memory of one mind."""
         if not self._has_graphs:
             return
-        steps = working_memory.refresh(mind, self._clock, self._params.working_memory)
+        steps = working_memory.refresh(mind, self._clock)
         while await self._compute.run(next, steps, _END) is not _END:
             pass  # a recall may run between two steps
 
@@ -268,9 +253,7 @@ class Learner:
         turn = mind.lived_turns(self._clock.extra_turns)
         recalled = [t.memory for t in noted.trails if mind.row(t.memory) is not None]
         noted = replace(noted, signs=signs(mind, recalled, context))
-        return learn(
-            mind, reply, noted, self._clock.now(), turn, self._params.plasticity
-        )
+        return learn(mind, reply, noted, self._clock.now(), turn, PlasticityParams())
 
     @compute_only
     def _take(self, mind: Mind, learned: Lesson) -> None:
@@ -279,7 +262,7 @@ class Learner:
         apply_vector_update(mind, learned.vectors)
         mind.fading.put(learned.fading)
         mind.recalls.put(learned.usages, [learned.record], learned.surplus)
-        working_memory.recalled(mind, learned.record, self._params.working_memory)
+        working_memory.recalled(mind, learned.record)
 
 
 @compute_only

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from soulmem.consolidation.feedback import FeedbackParams, strength_after
+from soulmem.consolidation.feedback import OUTER, strength_after
 from soulmem.consolidation.plasticity import (
     PlasticityParams,
     PlasticityUpdate,
@@ -15,7 +15,7 @@ from soulmem.consolidation.plasticity import (
     potentiated,
     stability_after,
 )
-from soulmem.consolidation.vector_plasticity import VectorPlasticityParams
+from soulmem.consolidation.vector_plasticity import IDLE_LOSS, LEAST_SHARE
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
@@ -32,8 +32,6 @@ from soulmem.engine.learning.vector_update import (
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.faded_edges import is_protected
-
-_OUTER = FeedbackParams().outer  # uses that one sign from outside is worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +182,7 @@ def _edges(
         if sign is Sign.CORRECTED and used_edge.kind in DECAYING:
             changed.append(_corrected(mind, used_edge, turn, params))
             continue
-        eta = params.eta if sign is None else min(1.0, _OUTER * params.eta)
+        eta = params.eta if sign is None else min(1.0, OUTER * params.eta)
         by = replace(params, eta=eta)
         changed.append(_used(mind, used_edge, share, current_time, turn, by))
     for key in taught.idle:
@@ -203,16 +201,15 @@ def _vectors(
     turn: int,
 ) -> VectorUpdate:
     """What the query teaches the vectors: edges of paths by their share, those offered in vain forget it."""
-    p = VectorPlasticityParams()
     gains = {key: share for key, share in taught.used.items() if key in paths}
-    gains = {key: share for key, share in gains.items() if share >= p.least}
-    losses = dict.fromkeys(sorted(taught.idle), p.idle)
+    gains = {key: share for key, share in gains.items() if share >= LEAST_SHARE}
+    losses = dict.fromkeys(sorted(taught.idle), IDLE_LOSS)
     for key, sign in outer.items():
         gains.pop(key, None)
         if sign is Sign.CORRECTED:
             losses[key] = 1.0
         else:
-            gains[key] = _OUTER
+            gains[key] = OUTER
     return vector_update(mind, noted.query, gains, losses, turn)
 
 
@@ -248,7 +245,6 @@ def _corrected(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> E
         Verdict.NOT_NOW,
         keep=edge.uses > 0 or is_protected(mind, edge),
         plasticity=params,
-        params=FeedbackParams(),
     )
     return replace(edge, strength=edge.strength * (lower / strength))
 

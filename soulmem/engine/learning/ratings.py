@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from soulmem.consolidation.feedback import FeedbackParams, rated
+from soulmem.consolidation.feedback import rated
 from soulmem.domain.audit import Action
 from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId, SoulId
@@ -24,13 +24,10 @@ from soulmem.ports.store import Change
 class Ratings:
     """Stores ratings, all of one call or none."""
 
-    def __init__(
-        self, services: Services, *, params: FeedbackParams | None = None
-    ) -> None:
+    def __init__(self, services: Services) -> None:
         self._store = services.store
         self._compute = services.compute
         self._auditor = services.auditor
-        self._params = params or FeedbackParams()
 
     async def rate(
         self,
@@ -45,7 +42,7 @@ class Ratings:
         """
         async with world.writing as token:
             mind = await world.mind_while_writing(token, soul)
-            pairs = await self._compute.run(_rated, mind, ratings, self._params)
+            pairs = await self._compute.run(_rated, mind, ratings)
             entries = []
             for old, new in pairs:
                 before = {OPINION: opinion_values(old)}
@@ -63,7 +60,7 @@ class Ratings:
 
 @compute_only
 def _rated(
-    mind: Mind, ratings: Mapping[MemoryId, float], params: FeedbackParams
+    mind: Mind, ratings: Mapping[MemoryId, float]
 ) -> list[tuple[Opinion, Opinion]]:
     """The opinion of each memory before and after."""
     pairs = []
@@ -74,5 +71,5 @@ def _rated(
         elif mind.row(key) is None:  # a fact is an edge
             raise no_memory(key, field="arguments.ratings")
         old = opinion_of(mind, key)
-        pairs.append((old, rated(old, useful, params)))
+        pairs.append((old, rated(old, useful)))
     return pairs

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.promotion import PromotionParams, is_promoted
+from soulmem.consolidation.promotion import is_promoted
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.usage import RecallRecord
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.graph.columns import moment_of
-from soulmem.graph.working_memory import WorkingMemory, WorkingParams
+from soulmem.graph.working_memory import WorkingMemory
 from soulmem.ports.clock import Clock
 
 Ints = NDArray[np.int64]
@@ -28,22 +27,14 @@ _RECORDS = 50
 _MEMORIES = 250
 
 
-@dataclass(frozen=True, slots=True)
-class WorkingMemoryParams:
-    """When memories become active, and when they are promoted."""
-
-    working: WorkingParams = field(default_factory=WorkingParams)
-    promotion: PromotionParams = field(default_factory=PromotionParams)
-
-
 @compute_only
-def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> None:
+def recalled(mind: Mind, record: RecallRecord) -> None:
     """After a lesson: the recalled memories and the latest messages of the chat become active."""
     working, turn = mind.recalls.working, record.stamp.turn
     if working is None:
         return
     working.add_recall(_paths(mind, record), turn)
-    late = _latest(mind, record.chat, params.working.grace)
+    late = _latest(mind, record.chat, working.params.grace)
     came = [trail.memory for trail in record.trails if trail.memory in mind.memories]
     # Memories of one sync share a moment; older ones are checked in `refresh`.
     together = Counter(mind.memories[memory].created for memory in late)
@@ -52,21 +43,22 @@ def recalled(mind: Mind, record: RecallRecord, params: WorkingMemoryParams) -> N
         late,
         {memory: turn - age for memory, age in late.items()},
         together,
-        params,
     )
-    _promote_or_add(mind, came, {}, together, params)
-    working.release(turn, _kept(mind, params))
+    _promote_or_add(mind, came, {}, together)
+    working.release(turn, _kept(working, mind))
 
 
-def refresh(mind: Mind, clock: Clock, params: WorkingMemoryParams) -> Iterator[None]:
+def refresh(mind: Mind, clock: Clock) -> Iterator[None]:
     """All new memories enter, cold ones leave; for Idle, as it looks at every memory. The working memory is built
     from the recall records if there is none; that loads the graph library.
 
     The work is done by steps of the iterator, on the compute thread; anything may change between two of them.
     """
     if mind.recalls.working is None:
-        yield from _build(mind, params)
-    candidates = _candidates(mind, clock.extra_turns, params.working.grace)
+        yield from _build(mind)
+    working = mind.recalls.working
+    assert working is not None
+    candidates = _candidates(mind, clock.extra_turns, working.params.grace)
     yield
     counts = _counts(mind, candidates.moments)
     yield
@@ -75,16 +67,16 @@ def refresh(mind: Mind, clock: Clock, params: WorkingMemoryParams) -> Iterator[N
         written = _still_there(mind, candidates, some)
         moments = map(moment_of, candidates.moments[some].tolist())
         together = dict(zip(moments, counts[some].tolist(), strict=True))
-        _promote_or_add(mind, written, written, together, params)
+        _promote_or_add(mind, written, written, together)
         yield
     working = mind.recalls.working
     assert working is not None
-    working.release(mind.lived_turns(clock.extra_turns), _kept(mind, params))
+    working.release(mind.lived_turns(clock.extra_turns), _kept(working, mind))
 
 
-def _build(mind: Mind, params: WorkingMemoryParams) -> Iterator[None]:
+def _build(mind: Mind) -> Iterator[None]:
     """Build the working memory from the records, in steps as `refresh`."""
-    working, taken = WorkingMemory(params.working), set[str]()
+    working, taken = WorkingMemory(), set[str]()
     while records := [r for r in mind.recalls.records() if r.trace not in taken]:
         for record in records[:_RECORDS]:
             working.add_recall(_paths(mind, record), record.stamp.turn)
@@ -175,7 +167,6 @@ def _promote_or_add(
     memories: Iterable[MemoryId],
     written: Mapping[MemoryId, int],
     together: Mapping[datetime, int],
-    params: WorkingMemoryParams,
 ) -> None:
     """Mark promoted memories in the working memory, and add the others as new.
 
@@ -190,18 +181,16 @@ def _promote_or_add(
             together.get(stored_memory.created, 1),
             working.activations(memory),
         )
-        if is_promoted(stored_memory, usage, siblings, params.promotion, activations):
+        if is_promoted(stored_memory, usage, siblings, activations):
             working.promote(memory)
         elif memory in written:
             working.add_new(memory, written[memory])
 
 
-def _kept(mind: Mind, params: WorkingMemoryParams) -> set[MemoryId]:
+def _kept(working: WorkingMemory, mind: Mind) -> set[MemoryId]:
     """Active memories that must stay."""
-    working = mind.recalls.working
-    assert working is not None
     core = {memory for memory in working if mind.memories[memory].permanent}
-    return core | set(mind.recalls.hot(params.working.hot))
+    return core | set(mind.recalls.hot(working.params.hot))
 
 
 def _paths(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.promotion import PromotionParams
+from soulmem.consolidation.promotion import IMPORTED
 from soulmem.graph.columns import Columns
 
 Ints = NDArray[np.int64]
@@ -51,7 +51,7 @@ class ExchangeTimes:
             _, place, count = np.unique(
                 created, return_inverse=True, return_counts=True
             )
-            in_bulk = 2 * count[place] > PromotionParams().imported
+            in_bulk = 2 * count[place] > IMPORTED
             _, first, family = np.unique(
                 columns.family[rows], return_index=True, return_inverse=True
             )

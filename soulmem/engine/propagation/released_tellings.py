@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from soulmem.consolidation.tellings import TellingParams, events_of, no_vectors
+from soulmem.consolidation.tellings import events_of, no_vectors
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import DERIVED, Memory, MemoryState
 from soulmem.engine.mind.changes import MindChange
@@ -99,7 +99,7 @@ def _joined_anew(mind: Mind, members: list[Memory]) -> list[Memory]:
         centre_of = {m.id: first for m in members if m.id != first}
         return [with_centre(m, centre_of.get(m.id)) for m in members]
     tellings = [telling_of(mind, memory) for memory in members]
-    for event in events_of(tellings, (), no_vectors, TellingParams()):
+    for event in events_of(tellings, (), no_vectors):
         centre_of.update(dict.fromkeys(event.others, event.centre))
     return [with_centre(memory, centre_of.get(memory.id)) for memory in members]
 

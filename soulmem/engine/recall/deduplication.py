@@ -36,17 +36,13 @@ _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _CHAT, _MODEL = ORIGINS.index(Origin.CHAT), ORIGINS.index(Origin.MODEL)
 
 
-@dataclass(frozen=True, slots=True)
-class DeduplicationParams:
-    """How much an ended fact counts, and from when two texts are one."""
-
-    # Factor of the score of an ended fact: of two homes the present one is asked for.
-    past: float = 0.5
-    # 0..1, share of words that two wordings of one scene have in common.
-    alike: float = 0.6
-    # 0..1, share of a message's words in the draft that then stands for it. On LoCoMo dev with a model that
-    # drafts in the chat's words .4 gives R@5 67.1, .6 66.4, without a model 66.4.
-    covered: float = 0.5
+# Factor of the score of an ended fact: of two homes the present one is asked for.
+_PAST = 0.5
+# 0..1, share of words that two wordings of one scene have in common.
+_ALIKE = 0.6
+# 0..1, share of a message's words in the draft that then stands for it. On LoCoMo dev with a model that drafts in
+# the chat's words .4 gives R@5 67.1, .6 66.4, without a model 66.4.
+_COVERED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,21 +94,19 @@ def deduplicate(
     context: RecallContext,
     rows: Ints,
     score: Floats,
-    params: DeduplicationParams | None = None,
 ) -> Deduplicated:
     """The candidates without those that others say as well; `score`, of every row, is lowered for ended facts."""
-    p = params or DeduplicationParams()
     candidates = _Candidates(mind, rows, score)
     identical = candidates.identical_messages(rows)
     rows = _without(rows, identical)
-    similar = candidates.similar_episodes(rows, p)
+    similar = candidates.similar_episodes(rows)
     rows = _without(rows, similar)
-    redundant = candidates.redundant_episodes(rows, context.max_items, p)
+    redundant = candidates.redundant_episodes(rows, context.max_items)
     rows = rows[~np.isin(rows, list(redundant))]
     duplicates = _merged(identical, similar)
     facts = _Facts(mind, context, candidates, rows)
     if facts.edges:
-        rows = facts.judge(rows, score, p.past)
+        rows = facts.judge(rows, score, _PAST)
         duplicates = duplicates | facts.duplicates
     ended = {row: facts.ended[row] for row in facts.ended if row in rows}
     keyed = {row: candidates.keys_of(others) for row, others in duplicates.items()}
@@ -143,7 +137,7 @@ class _Candidates:
             same.setdefault(" ".join(text.split()).casefold(), []).append(row)
         return {group[0]: group[1:] for group in same.values() if len(group) > 1}
 
-    def similar_episodes(self, rows: Ints, p: DeduplicationParams) -> Duplicates:
+    def similar_episodes(self, rows: Ints) -> Duplicates:
         """Tellings of one scene in nearly the same words: a draft and the only message it is drawn from, or
         drafts of several model answers that read the same message. The best stays.
         """
@@ -163,7 +157,7 @@ class _Candidates:
             if not is_same_scene:
                 return False
             words, others = self._words_at(row), self._words_at(other)
-            return len(words & others) >= p.alike * len(words | others)
+            return len(words & others) >= _ALIKE * len(words | others)
 
         best_first = sorted(cited, key=lambda row: (-self.score[row], self.keys[row]))
         return _grouped(best_first, is_same)
@@ -183,9 +177,7 @@ class _Candidates:
                 cited[row] = frozenset((self.keys[row],))
         return cited
 
-    def redundant_episodes(
-        self, rows: Ints, most: int, p: DeduplicationParams
-    ) -> set[int]:
+    def redundant_episodes(self, rows: Ints, most: int) -> set[int]:
         """Of drafts in nearly the words of their messages, and of messages among the best `most`, those whose
         content the other has as well: the worse of the two would only cost a place. A draft that fits the
         query better stands for its messages, but not for one alone of several.
@@ -202,14 +194,14 @@ class _Candidates:
             cited = self._cited_rows(row)
             shown = [message for message in cited if message in best - out]
             words = self._words_at(row)
-            if not shown or not self._is_covered(words, cited, p.alike):
+            if not shown or not self._is_covered(words, cited, _ALIKE):
                 continue
             if len(shown) == 1 < len(cited) or score[shown].max() >= score[row]:
                 out.add(row)
                 continue
             for message in shown:
                 own = self._words_at(message)
-                if len(words & own) >= p.covered * len(own):
+                if len(words & own) >= _COVERED * len(own):
                     out.add(message)
         return out
 

@@ -28,7 +28,11 @@ from soulmem.graph.columns import microseconds
 from soulmem.language.times.phrases import TimePhrase
 from soulmem.language.tokens import Tokeniser
 from soulmem.retrieval.digests import (
-    DigestRecallParams,
+    ALIKE,
+    LEAST,
+    MOST,
+    SCARCE,
+    WORD,
     cue_strengths,
     needed_cues,
     time_fit,
@@ -101,8 +105,9 @@ class DigestCandidate:
 class DigestRecall:
     """Finds the digests for recalls; keeps what it knows of the digests of a mind until that changes."""
 
-    def __init__(self, params: DigestRecallParams | None = None) -> None:
-        self._params = params or DigestRecallParams()
+    def __init__(
+        self,
+    ) -> None:
         self._known: WeakKeyDictionary[Mind, _Known] = WeakKeyDictionary()
 
     @compute_only
@@ -124,13 +129,13 @@ class DigestRecall:
         is_shown = context.digests[known.rows]
         ages = (microseconds(now) - known.ends) / (1e6 * _SECONDS)
         forgetting = mind.soul.settings.forgetting
-        needed = needed_cues(known.least, ages, forgetting, self._params)
+        needed = needed_cues(known.least, ages, forgetting)
         # Whether the line calls for a message says nothing of streams.
         by_words = self._by_words(mind, context, known, is_shown, needed)
         if not (judged.is_called or judged.sure):
             return by_words
         shown = compress(known.entries, is_shown)
-        asked = _of_asked_time(shown, context.asked_time, self._params)
+        asked = _of_asked_time(shown, context.asked_time)
         only_time = context.asked_time is not None and context.asked_time.only_time
         found = [_asked_candidate(mind, entry, time) for entry, time in asked[:_TIMES]]
         if only_time:
@@ -154,15 +159,15 @@ class DigestRecall:
         needed: Doubles,
     ) -> list[DigestCandidate]:
         """The digests whose cue is as strong as `needed`, of each, and as what they cost asks for."""
-        p, out = self._params, list[DigestCandidate]()
+        out = list[DigestCandidate]()
         score = standardised(scores.score, context.visible, known.told)
-        strengths = cue_strengths(score, known.messages, p)
+        strengths = cue_strengths(score, known.messages)
         near = nearness(context.restraint)
         may_be = is_shown & (strengths >= needed) & (known.messages > 0)
         for i in np.flatnonzero(may_be).tolist():
             entry, text = known.entries[i], float(strengths[i])
             (cost,) = mind.token_costs([entry.row]).tolist()
-            least = needed[i] + p.scarce * least_share(near, cost, context.budget)
+            least = needed[i] + SCARCE * least_share(near, cost, context.budget)
             if text >= least:
                 out.append(_candidate(mind, entry, text - float(least), text))
         return out
@@ -176,7 +181,7 @@ class DigestRecall:
         needed: Doubles,
     ) -> list[DigestCandidate]:
         """Digests of no messages, by the rare words that they share with the query; `needed` of each."""
-        p, out = self._params, list[DigestCandidate]()
+        out = list[DigestCandidate]()
         listed = [i for i in known.worded if is_shown[i]]
         parts = context.query.word_parts
         if not listed or not parts:
@@ -188,7 +193,7 @@ class DigestRecall:
         asked = {token for token, count in counts if count <= often}
         for i in listed:
             entry, least = known.entries[i], float(needed[i])
-            fit = min(p.most, p.word * len(asked & entry.words))
+            fit = min(MOST, WORD * len(asked & entry.words))
             if fit > max(least, 0.0):
                 out.append(_candidate(mind, entry, fit - least, fit))
         return out
@@ -209,7 +214,7 @@ class DigestRecall:
         )
         if known is None or known.source != source:
             entries = tuple(_entries(mind, rows))
-            least = [self._params.least[entry.period] for entry in entries]
+            least = [LEAST[entry.period] for entry in entries]
             known = self._known[mind] = _Known(
                 source,
                 entries,
@@ -236,7 +241,7 @@ def _entries(mind: Mind, rows: Ints) -> Iterable[_Entry]:
 
 
 def _of_asked_time(
-    known: Iterable[_Entry], asked: TimeQuestion | None, p: DigestRecallParams
+    known: Iterable[_Entry], asked: TimeQuestion | None
 ) -> list[tuple[_Entry, NamedTime]]:
     """The digests of a time that is asked for: those that cover most of it, then those within it."""
     if asked is None or not asked.is_question:
@@ -247,12 +252,12 @@ def _of_asked_time(
             fit, time = _best_span(entry, phrase, asked.current_time)
             if time is not None and min(fit) > 0 and max(fit) >= 1 - 1e-6:
                 fitting.append((fit, entry, time))
-    whole = [each for each in fitting if min(each[0]) >= p.alike]
+    whole = [each for each in fitting if min(each[0]) >= ALIKE]
     chosen = whole or [each for each in fitting if each[0][0] >= 1 - 1e-6]
     chosen.sort(key=lambda each: (-min(each[0]), each[1].span))
     if not whole:  # parts of it, the longest that there are
         longest = max((each[0][1] for each in chosen), default=0.0)
-        chosen = [each for each in chosen if each[0][1] >= p.alike * longest]
+        chosen = [each for each in chosen if each[0][1] >= ALIKE * longest]
     return [(entry, time) for _, entry, time in chosen]
 
 

@@ -17,7 +17,6 @@ from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.faded_texts import FadedText, blurs, fading_of
 from soulmem.engine.views.read_texts import frame_of, read_of
 from soulmem.retrieval.query_strength import (
-    QueryStrengthParams,
     query_strength,
     slowing_of,
 )
@@ -54,12 +53,10 @@ class FadedReader:
         mind: Mind,
         context: RecallContext,
         best: float,
-        params: QueryStrengthParams | None = None,
     ) -> None:
         """`best` is the standing of the candidate that stands out furthest; see `read`."""
         self._mind = mind
         self._turn = mind.lived_turns(context.extra_turns)
-        self._params = params or QueryStrengthParams()
         asked = context.query.word_parts[-1][0] if context.query.word_parts else ""
         tokens = list(dict.fromkeys(mind.tokeniser.tokens(asked)))
         # Rarity of each word of the newest text.
@@ -97,7 +94,7 @@ class FadedReader:
         # A quiet look in the words of a memory shows it as it is, and asks for nothing of it.
         is_repeated = len(self._asked.keys() & words) >= _REPEATED * len(words)
         is_look = self._is_quiet and is_repeated
-        slowing = 1.0 if is_look else slowing_of(strength, self._params)
+        slowing = 1.0 if is_look else slowing_of(strength)
         faded = fading_of(mind, memory, self._turn, slowing=slowing)
         if rest != memory.text and faded.text == memory.text:
             units = tuple(_moved(faded.text, rest, faded.units))
@@ -148,7 +145,7 @@ class FadedReader:
         total = sum(asked.values())
         shared = sum(asked[token] for token in asked.keys() & words)
         share = shared / total if total else 0.0
-        return query_strength(standing, share, self._best, self._texts, self._params)
+        return query_strength(standing, share, self._best, self._texts)
 
 
 def _moved(text: str, rest: str, units: Iterable[MicroUnit]) -> Iterator[MicroUnit]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from soulmem.engine.recall.decision import Judged, JudgedLine, judge_rows
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.known import Reading, main_listener, readings
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.language.keywords import terms
 from soulmem.language.kinds.known_lines import PROMISE, KnownLine
 from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.language.name_tokens import fold
@@ -35,6 +37,7 @@ _PLACES = 4  # memories of a sort that are told
 _FIRST, _NEXT = 0.6, 0.8  # how likely the first is meant, and each next beside it
 _CLEAR = 0.15  # from which on a memory is an answer by its own words as well
 _AS_CLEAR = 0.6  # of how clearly the clearest tells it the others must tell it
+_CALLS = 0.1  # P from which on a line without a term of its own calls for something
 _READ = 48  # messages whose lines are read
 _LISTENED = 200  # latest messages that say who is spoken to
 _WEIGHTY = 64  # messages that matter most; told are those that lie apart in time
@@ -124,7 +127,28 @@ def _lived(mind: Mind, context: RecallContext, _: JudgedLine) -> Ints:
     return rows[sorted(places)]
 
 
+def _about(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
+    """What likeliest tells of what the line names, where nothing answers by itself.
+
+    Of what is often talked of no memory stands out, so that none would come.
+    """
+    if bool((line.called >= _CLEAR).any()):
+        return np.zeros(0, np.int64)
+    rows = line.rows[np.argsort(-line.memory, kind="stable")]
+    text = line.line.text
+    said = dict(mind.terms.keys(terms(text), mind.names.spot(text)))
+    if said:
+        number = mind.terms.incidence.number(max(said, key=lambda key: said[key]))
+        wanted = np.asarray([] if number is None else [number], np.int64)
+        _, told_in = mind.terms.incidence.rows_of(wanted, context.visible)
+        rows = rows[np.isin(rows, told_in)]
+    elif line.calls < _CALLS:
+        return np.zeros(0, np.int64)
+    return rows[:_PLACES]
+
+
 _SORTS: dict[str, Callable[[Mind, RecallContext, JudgedLine], Ints]] = {
+    "asks_about": _about,
     "asks_me": _of_asker,
     "asks_promises": _promised,
     "asks_first": _beginning,
@@ -166,7 +190,8 @@ def _read(
 ) -> Ints:
     """The rows of the messages with a line that is meant, the best first."""
     known = mind.line_kinds.known()
-    sure = np.array([max(each.sure for each in known[row]) for row in rows.tolist()])
+    said = map(known.__getitem__, rows.tolist())
+    sure = np.array([max(map(attrgetter("sure"), lines)) for lines in said])
     fit = standardised(line.line.scores.score, _all_of(rows, mind.size), rows)
     best = rows[np.argsort(-(fit + _SURE * sure), kind="stable")][:_READ]
 

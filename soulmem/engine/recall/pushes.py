@@ -26,7 +26,7 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.retrieval.action_selection import draw_number
-from soulmem.retrieval.roulette import PushParams, drawn, first_moment
+from soulmem.retrieval.roulette import CALM, GAPS, PLAIN, drawn, first_moment
 from soulmem.retrieval.weights import WeightParams
 
 Ints = NDArray[np.int64]
@@ -67,9 +67,8 @@ class Pushes:
     a restart, it is not.
     """
 
-    def __init__(self, weight: WeightParams, params: PushParams | None = None) -> None:
+    def __init__(self, weight: WeightParams) -> None:
         self._weight = weight
-        self._params = params or PushParams()
         # By exchange of the present span: the reply, and what came, None for nothing.
         self._came: dict[_Key, dict[int, tuple[SlotId, MemoryId | None]]] = {}
 
@@ -88,9 +87,7 @@ class Pushes:
         replies = sum(message.role is Role.USER for message in before)
         exchange = max(0, replies - 1)  # the first reply is that of exchange 0
         story = world.family(request.chat)
-        first = first_moment(
-            f"{story}/{mind.soul.id}", exchange, self._params.gap(push)
-        )
+        first = first_moment(f"{story}/{mind.soul.id}", exchange, GAPS[push])
         if first is None:
             return None
         key = world.owner, mind.soul.id, request.chat
@@ -105,7 +102,7 @@ class Pushes:
         if moment is None or not self._is_open(context, moment):
             return
         rows = pushable_rows(mind, context.visible)
-        plain = np.float32(self._params.plain)
+        plain = np.float32(PLAIN)
         rows = rows[mind.columns.importance[rows] > plain]
         if rows.size > _MOST_ROWS:
             number = draw_number(*moment.seed, "part")
@@ -136,7 +133,7 @@ class Pushes:
             self._came[moment.key] = kept | {moment.exchange: (moment.slot, memory)}
 
     def _is_open(self, context: RecallContext, moment: PushMoment) -> bool:
-        if max(context.mood.values(), default=0.0) >= self._params.calm:
+        if max(context.mood.values(), default=0.0) >= CALM:
             return False
         span = self._came.get(moment.key, {})
         slot, came = span.get(moment.exchange, (moment.slot, None))

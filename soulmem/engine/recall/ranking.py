@@ -17,7 +17,6 @@ from soulmem.engine.recall.context import RecallContext, TextScores
 from soulmem.engine.recall.decision import Line
 from soulmem.engine.recall.deduplication import (
     Deduplicated,
-    DeduplicationParams,
     deduplicate,
 )
 from soulmem.engine.recall.even_texts import with_even_texts
@@ -79,7 +78,6 @@ class RankingParams:
     weight: WeightParams = field(default_factory=WeightParams)
     slots: ReservedSlotParams = field(default_factory=ReservedSlotParams)
     when: TimeSpanParams = field(default_factory=TimeSpanParams)
-    deduplication: DeduplicationParams = field(default_factory=DeduplicationParams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +165,7 @@ def rank(
     added = np.asarray([row for row in reserved if row not in listed], np.int64)
     rows = np.concatenate([best, added])
     score[added] = np.where(np.isfinite(score[added]), score[added], unweighted[added])
-    deduplicated = deduplicate(mind, context, rows, score, p.deduplication)
+    deduplicated = deduplicate(mind, context, rows, score)
     rows = deduplicated.rows
     rows = rows[np.lexsort((rows, -score[rows]))]
     return Ranked(

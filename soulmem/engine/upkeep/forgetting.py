@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from soulmem.domain.audit import Actor
@@ -14,7 +14,6 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.upkeep.prunable import (
-    ForgettingParams,
     due_texts,
     still_due,
     unlinked_concepts,
@@ -40,7 +39,6 @@ class ForgettingWork:
     """Moves forgotten memories into the bin. Callers must not hold `World.writing`."""
 
     services: Services
-    params: ForgettingParams = field(default_factory=ForgettingParams)
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
@@ -70,19 +68,17 @@ class ForgettingWork:
         """
         if mind.soul.settings.forgetting <= 0.0 or not mind.residency.whole:
             return 0
-        params = self.params
         extra = self.services.clock.extra_turns
-        due = partial(still_due, extra=extra, params=params)
-        kept = partial(still_surplus, params=params)
+        due = partial(still_due, extra=extra)
         much = _SURPLUS.format(keep=mind.soul.settings.keep)
         run = self.services.compute.run
-        texts = await run(due_texts, mind, extra, params)
+        texts = await run(due_texts, mind, extra)
         by = partial(ChangeAuthor, Actor.ENGINE, source)
         count = await self._bin(world, mind, texts[:_MOST], due, by(_LITTLE))
         concepts = await run(unlinked_concepts, mind, extra)
         count += await self._bin(world, mind, concepts[:_MOST], due, by(_UNLINKED))
-        light = await run(least_weighted, mind, extra, params, _MOST)
-        return count + await self._bin(world, mind, light, kept, by(much))
+        light = await run(least_weighted, mind, extra, _MOST)
+        return count + await self._bin(world, mind, light, still_surplus, by(much))
 
     async def _bin(
         self,

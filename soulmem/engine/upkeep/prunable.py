@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.base_activation import ActivationParams
-from soulmem.consolidation.promotion import PromotionParams
+from soulmem.consolidation.base_activation import FORGOTTEN
+from soulmem.consolidation.promotion import ACTIVATIONS
 from soulmem.consolidation.pruning import (
     PruneParams,
     TextFactors,
@@ -45,13 +44,7 @@ _TEXTS = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class ForgettingParams:
-    """When a memory is forgotten; design 6."""
-
-    text: PruneParams = field(default_factory=PruneParams)
-    activation: ActivationParams = field(default_factory=ActivationParams)
-    promotion: PromotionParams = field(default_factory=PromotionParams)
+PRUNING = PruneParams()
 
 
 @compute_only
@@ -63,18 +56,16 @@ def unprotected_rows(mind: Mind) -> Bools:
 
 
 @compute_only
-def due_texts(
-    mind: Mind, extra: int, params: ForgettingParams, ahead: float = 0.0
-) -> list[MemoryId]:
+def due_texts(mind: Mind, extra: int, ahead: float = 0.0) -> list[MemoryId]:
     """Texts that were not recalled for as long as they last, what matters least first.
 
     `ahead` turns from now. Anchors are not looked at. About 10 ms for 100,000 links.
     """
     n, columns = mind.size, mind.columns
     may = unprotected_rows(mind) & np.isin(columns.kind[:n], _TEXTS)
-    may &= columns.importance[:n] < params.text.importance
+    may &= columns.importance[:n] < PRUNING.importance
     rows = np.flatnonzero(may)
-    lasts = _lifetimes(mind, rows, params)
+    lasts = _lifetimes(mind, rows)
     unused = turns_unused(mind, rows, extra)
     due = rows[unused + ahead >= lasts]
     least = due[np.argsort(columns.importance[due], kind="stable")]
@@ -110,14 +101,14 @@ def turns_unused(mind: Mind, rows: Ints, extra: int) -> Doubles:
 
 
 @compute_only
-def is_kept(mind: Mind, memory: Memory, params: ForgettingParams) -> bool:
+def is_kept(mind: Mind, memory: Memory) -> bool:
     """Whether a text stays whatever its age and weight: it has an anchor, recalls went over it of late, or the
     user brought it back.
     """
     if memory.brought_back:
         return True
     over = mind.recalls.activations(memory.id)
-    return over >= params.promotion.activations or bool(anchors_of(mind, memory))
+    return over >= ACTIVATIONS or bool(anchors_of(mind, memory))
 
 
 @compute_only
@@ -131,17 +122,17 @@ def tellings(mind: Mind) -> Ints:
     return out
 
 
-def _lifetimes(mind: Mind, rows: Ints, params: ForgettingParams) -> Doubles:
+def _lifetimes(mind: Mind, rows: Ints) -> Doubles:
     recalls = np.zeros(rows.size)
     for place in np.flatnonzero(mind.recalls.uses(mind.size)[rows]).tolist():
         usage = mind.recalls.usage(mind.id_at(int(rows[place])))
-        recalls[place] = spaced_recalls(usage, params.text) if usage else 0
+        recalls[place] = spaced_recalls(usage, PRUNING) if usage else 0
     factors = TextFactors(
         importance=mind.columns.importance[rows].astype(np.float64),
         tellings=tellings(mind)[rows].astype(np.float64),
         recalls=recalls,
     )
-    return lifetimes(factors, mind.soul.settings.forgetting, params.text)
+    return lifetimes(factors, mind.soul.settings.forgetting, PRUNING)
 
 
 def _without_links(mind: Mind, edges: EdgeArrays, extra: int) -> Bools:
@@ -165,9 +156,7 @@ def _end_counts(rows: NDArray[np.uint32], n: int) -> Ints:
 
 
 @compute_only
-def still_due(
-    mind: Mind, keys: Sequence[MemoryId], extra: int, params: ForgettingParams
-) -> list[Memory]:
+def still_due(mind: Mind, keys: Sequence[MemoryId], extra: int) -> list[Memory]:
     """Those of these memories that are present, unprotected and that nothing else keeps.
 
     A text is kept by an anchor or recalls of late, a concept by being active or used of late.
@@ -182,20 +171,18 @@ def still_due(
         if memory.kind is MemoryKind.CONCEPT:
             if not memory.brought_back:
                 concepts.append(memory)
-        elif not is_kept(mind, memory, params):
+        elif not is_kept(mind, memory):
             texts.append(memory)
-    return [*texts, *_inactive(mind, concepts, extra, params)]
+    return [*texts, *_inactive(mind, concepts, extra)]
 
 
-def _inactive(
-    mind: Mind, concepts: Sequence[Memory], extra: int, params: ForgettingParams
-) -> list[Memory]:
+def _inactive(mind: Mind, concepts: Sequence[Memory], extra: int) -> list[Memory]:
     """Concepts with a base activation below the floor that were not used for long."""
     ids = [memory.id for memory in concepts]
-    activations = concept_activations(mind, ids, extra, params.activation)
+    activations = concept_activations(mind, ids, extra)
     return [
         memory
         for memory in concepts
-        if activations[memory.id].activation < params.activation.floor
-        and activations[memory.id].idle >= params.text.unused
+        if activations[memory.id].activation < FORGOTTEN
+        and activations[memory.id].idle >= PRUNING.unused
     ]

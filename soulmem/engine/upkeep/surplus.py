@@ -15,7 +15,7 @@ from soulmem.domain.memories import DERIVED, Memory, MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.upkeep.prunable import (
-    ForgettingParams,
+    PRUNING,
     is_kept,
     tellings,
     turns_unused,
@@ -36,9 +36,7 @@ _DERIVED = [ORIGINS.index(origin) for origin in DERIVED]
 
 
 @compute_only
-def least_weighted(
-    mind: Mind, extra: int, params: ForgettingParams, most: int
-) -> list[MemoryId]:
+def least_weighted(mind: Mind, extra: int, most: int) -> list[MemoryId]:
     """At most `most` of the messages beyond those that the soul keeps, the least weight first.
 
     What was recalled within `unused` turns comes last, as a recall of late lowers the weight (refractory), and
@@ -49,31 +47,29 @@ def least_weighted(
     over = int(np.count_nonzero(searched)) - mind.soul.settings.keep
     if over <= 0:
         return []
-    rows = np.flatnonzero(searched & _may_leave(mind, params))
+    rows = np.flatnonzero(searched & _may_leave(mind))
     weight = _weights(mind, rows, extra)
-    weight[_recalled_of_late(mind, rows, extra, params)] += 1.0
+    weight[_recalled_of_late(mind, rows, extra)] += 1.0
     weight[tellings(mind)[rows] > 1] += 1.0
     least = np.argsort(weight, kind="stable")[: min(over, most)]
     return mind.ids_at(rows[least].tolist())
 
 
 @compute_only
-def still_surplus(
-    mind: Mind, keys: Sequence[MemoryId], params: ForgettingParams
-) -> list[Memory]:
+def still_surplus(mind: Mind, keys: Sequence[MemoryId]) -> list[Memory]:
     """Those of these messages that are present, unprotected and not kept by an anchor or recalls of late.
 
     No more than are too many now.
     """
     searched = _searched_messages(mind)
     over = int(np.count_nonzero(searched)) - mind.soul.settings.keep
-    may = searched & _may_leave(mind, params)
+    may = searched & _may_leave(mind)
     out: list[Memory] = []
     for key in keys:
         row, memory = mind.row(key), mind.memories.get(key)
         if len(out) >= over or row is None or memory is None or not may[row]:
             continue
-        if not is_kept(mind, memory, params):
+        if not is_kept(mind, memory):
             out.append(memory)
     return out
 
@@ -85,9 +81,9 @@ def _searched_messages(mind: Mind) -> Bools:
     return np.asarray(from_chats & columns.searched[:n])
 
 
-def _may_leave(mind: Mind, params: ForgettingParams) -> Bools:
+def _may_leave(mind: Mind) -> Bools:
     """Rows that nothing protects, that say nothing of importance, and whose day a digest tells; bool[rows]."""
-    light = mind.columns.importance[: mind.size] < params.text.importance
+    light = mind.columns.importance[: mind.size] < PRUNING.importance
     return unprotected_rows(mind) & light & rows_of_digested_days(mind)
 
 
@@ -106,10 +102,8 @@ def _weights(mind: Mind, rows: Ints, extra: int) -> Floats:
     return memory_weight(factors, WeightParams().of_soul(mind.soul.settings.weights))
 
 
-def _recalled_of_late(
-    mind: Mind, rows: Ints, extra: int, params: ForgettingParams
-) -> Ints:
+def _recalled_of_late(mind: Mind, rows: Ints, extra: int) -> Ints:
     """Places in `rows` of what was recalled within `unused` turns."""
     recalled = np.flatnonzero(mind.recalls.uses(mind.size)[rows])
     unused = turns_unused(mind, rows[recalled], extra)
-    return recalled[unused < params.text.unused]
+    return recalled[unused < PRUNING.unused]

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.base_activation import (
+    MENTION_GAIN,
+    RECALL_GAIN,
     ActivationEvent,
-    ActivationParams,
     base_activation,
     base_activations,
     mention_event,
@@ -56,15 +57,13 @@ def concept_activations(
     mind: Mind,
     concepts: Iterable[MemoryId],
     extra: int,
-    params: ActivationParams | None = None,
 ) -> dict[MemoryId, ConceptActivation]:
     """Present activation of each of these concepts; `extra` turns of a moved clock are added."""
-    p = params or ActivationParams()
     current_turn = mind.time.current_turn(extra)
     pace = mind.soul.settings.forgetting
     out: dict[MemoryId, ConceptActivation] = {}
-    for key, events in _events(mind, list(concepts), p).items():
-        activation = base_activation(events, current_turn, pace, p)
+    for key, events in _events(mind, list(concepts)).items():
+        activation = base_activation(events, current_turn, pace)
         idle = current_turn - max(event.turn for event in events)
         out[key] = ConceptActivation(activation, max(0.0, idle))
     return out
@@ -76,13 +75,11 @@ def raised_by_activation(
     rows: Ints,
     strengths: Floats,
     extra: int,
-    params: ActivationParams | None = None,
 ) -> Floats:
     """The strengths of these rows, 0..1, with those of concepts raised to their activation.
 
     Every mention counts with the same salience, since looking at the texts would take too long.
     """
-    p = params or ActivationParams()
     concepts = np.flatnonzero(mind.columns.kind[rows] == _CONCEPT)
     if not concepts.size:
         return strengths
@@ -95,10 +92,10 @@ def raised_by_activation(
     mention_turns = mind.time.turns_at_touch(touched / 1e6, at_turn)
     turns = np.concatenate([mention_turns, recall_turns])
     counts = [target.size, recall_turns.size]
-    gain = np.repeat([p.mention * MENTION_SALIENCE, p.recall], counts)
+    gain = np.repeat([MENTION_GAIN * MENTION_SALIENCE, RECALL_GAIN], counts)
     current_turn = mind.time.current_turn(extra)
     pace = mind.soul.settings.forgetting
-    active = base_activations(concept, turns, gain, current_turn, pace, p)
+    active = base_activations(concept, turns, gain, current_turn, pace)
     out: Floats = strengths.copy()
     raised = concepts[: active.size]
     out[raised] = np.maximum(out[raised], active)
@@ -138,7 +135,6 @@ def term_activations(
     met: Bools,
     chat: ChatId | None,
     extra: int,
-    params: ActivationParams | None = None,
 ) -> Floats:
     """How active terms are by themselves, float64, 0..1: by the texts with them, and the recalls of these.
 
@@ -147,17 +143,16 @@ def term_activations(
 
     Every text counts with the same salience, and of its recalls the last one.
     """
-    p = params or ActivationParams()
     place, rows = mind.terms.incidence.rows_of(terms, met)
     distinct, index = np.unique(rows, return_inverse=True)
     ages = mind.time.row_ages(
         distinct, mind.exchange_ages(chat, extra, distinct), extra
     )
-    pace = mind.soul.settings.forgetting / p.stability
-    gain = p.mention * MENTION_SALIENCE * np.exp(-pace * ages)
+    pace = mind.soul.settings.forgetting / STABILITY
+    gain = MENTION_GAIN * MENTION_SALIENCE * np.exp(-pace * ages)
     since = mind.recalls.since_use(distinct, mind.lived_turns(extra))
     recalled = np.isfinite(since)
-    gain[recalled] += p.recall * np.exp(-pace * since[recalled])
+    gain[recalled] += RECALL_GAIN * np.exp(-pace * since[recalled])
     # Of several gains each takes its share of what is missing to 1.
     total = np.bincount(place, np.log1p(-gain)[index], terms.size)
     return np.asarray(-np.expm1(total), np.float64)
@@ -192,7 +187,7 @@ def places_mentioning(
 
 
 def _events(
-    mind: Mind, concepts: list[MemoryId], p: ActivationParams
+    mind: Mind, concepts: list[MemoryId]
 ) -> dict[MemoryId, list[ActivationEvent]]:
     """The mentions and recalls of each concept; its creation for one that has none."""
     out: defaultdict[MemoryId, list[ActivationEvent]] = defaultdict(list)
@@ -205,15 +200,15 @@ def _events(
         np.asarray(touched, np.float64), np.asarray(noted, np.float64)
     )
     for (key, edge), turn in zip(mentions, turns.tolist(), strict=True):
-        out[key].append(mention_event(turn, _salience(mind, key, edge), p))
+        out[key].append(mention_event(turn, _salience(mind, key, edge)))
     for key, turn in _recall_turns(mind, _usages(mind, concepts)):
-        out[key].append(recall_event(turn, p))
+        out[key].append(recall_event(turn))
     for key in concepts:
         if key not in out:  # made by hand and neither mentioned nor recalled since
             memory = mind.memories[key]
             created = np.asarray([memory.created.timestamp()], np.float64)
             turn = float(mind.time.turns_at(created)[0])
-            out[key].append(mention_event(turn, memory.importance, p))
+            out[key].append(mention_event(turn, memory.importance))
     return out
 
 

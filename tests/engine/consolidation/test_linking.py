@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from soulmem.consolidation.rehearsal import RehearsalParams
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, SlotId, SoulId
+from soulmem.engine.consolidation import linking
 from tests.engine.stage import ME, Stage, line
 
 NAMES = [
@@ -124,7 +126,9 @@ async def test_an_old_recall_links_nothing(stage: Stage) -> None:
     assert await links(stage) == set()
 
 
-async def test_the_worthiest_of_what_was_recalled_are_gone_over(stage: Stage) -> None:
+async def test_the_worthiest_of_what_was_recalled_are_gone_over(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By importance, recalls and recency; what is beyond the size of a replay waits."""
     await stage.soul(forgetting=0.0)
     for number, name in enumerate(NAMES[:6]):
@@ -133,8 +137,7 @@ async def test_the_worthiest_of_what_was_recalled_are_gone_over(stage: Stage) ->
     chat = RepliedChat(stage)
     for _ in range(2):
         await chat.reply(", ".join(NAMES[:6]), max_items=12, budget_tokens=4000)
-    linker = stage.engine.idle.co_recall_linker
-    linker.params = replace(linker.params, rehearsal=RehearsalParams(memories=2))
+    monkeypatch.setattr(linking, "_REHEARSAL", RehearsalParams(memories=2))
     await stage.engine.idle.run()
 
     worthy = {await stage.find(f"{NAMES[number]} mends harps.") for number in (1, 4)}

@@ -13,7 +13,7 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Stamp, Trail
 from soulmem.engine.learning import working_memory as module
-from soulmem.engine.learning.working_memory import WorkingMemoryParams, refresh
+from soulmem.engine.learning.working_memory import refresh
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.graph.working_memory import Active
@@ -21,7 +21,6 @@ from tests.fakes.clock import StillClock
 
 SOUL, CHAT = SoulId("s1"), ChatId("c1")
 NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
-PARAMS = WorkingMemoryParams()
 COUNT = 12
 
 
@@ -56,7 +55,7 @@ def lived() -> Mind:
 def learn(mind: Mind) -> None:
     more = replace(record(3), trace="later", slot=SlotId("later"))
     mind.recalls.put(records=[more])
-    module.recalled(mind, more, PARAMS)
+    module.recalled(mind, more)
 
 
 def forget(mind: Mind) -> None:
@@ -85,12 +84,12 @@ def test_what_happens_between_two_steps_counts(
     monkeypatch.setattr(module, "_MEMORIES", 4)
     clock, after = StillClock(), lived()
     happens(after)
-    assert list(refresh(after, clock, PARAMS))
-    steps = len(list(refresh(lived(), clock, PARAMS)))
+    assert list(refresh(after, clock))
+    steps = len(list(refresh(lived(), clock)))
     assert steps > 5
     for at in range(steps):
         mind = lived()
-        for number, _ in enumerate(refresh(mind, clock, PARAMS)):
+        for number, _ in enumerate(refresh(mind, clock)):
             if number == at:
                 happens(mind)
         assert seen(mind) == seen(after), at
@@ -111,7 +110,7 @@ def test_memories_of_one_moment_are_counted_together() -> None:
 def test_a_memory_that_took_the_row_of_another_is_not_taken_for_it() -> None:
     mind = lived()
     candidates = module._candidates(mind, 0, 100)
-    list(refresh(mind, StillClock(), PARAMS))
+    list(refresh(mind, StillClock()))
     mind.apply(MindChange(drop_memories=(MemoryId("m4"),)))
     mind.apply(MindChange(put_memories=(replace(memory(0), id=MemoryId("new")),)))
     assert mind.row(MemoryId("new")) == 4

@@ -52,7 +52,7 @@ def sorts_of(lines: Sequence[str]) -> list[str | None]:
 
 
 def test_such_questions_are_known_in_every_language() -> None:
-    """114 of 140 are; those in English are the most oblique."""
+    """139 of 175 are; those in English are the most oblique."""
     every = tomllib.loads(QUESTIONS.read_text(encoding="utf-8"))
     shares = []
     for language, asked in every.items():
@@ -67,10 +67,11 @@ def test_such_questions_are_known_in_every_language() -> None:
 
 @pytest.mark.parametrize("language", languages())
 def test_other_lines_are_no_such_question(language: str) -> None:
-    """Some of the questions kept apart do ask what was promised, and of the night when two met."""
+    """Some of the questions kept apart do ask what was promised, of the night when two met, or of a tunnel."""
     apart = kept_apart(language)
     questions = sorts_of(apart["question"])
-    assert sum(sort is not None for sort in questions) <= 4  # of 40
+    assert sum(sort not in (None, "asks_about") for sort in questions) <= 4  # of 40
+    assert questions.count("asks_about") <= 1
     for kind in apart.keys() - {"question", "met", "talked_of"}:
         assert sorts_of(apart[kind]) == [None] * len(apart[kind]), kind
 
@@ -132,6 +133,44 @@ async def test_a_question_for_nothing_but_a_time_asks_for_no_sort(
     request = RecallRequest(SoulId("s1"), None, query=query)
     judged = await stage.engine.recaller.judged(ME, request)
     assert judged.open_rows() == []
+
+
+CAPTAIN = (
+    "The captain wants the deck scrubbed before noon.",
+    "I saw the captain at the rail, smoking.",
+    "The captain never sleeps when we lie at anchor.",
+    "Ask the captain whether there is room for two more barrels.",
+    "The captain has sailed this coast since she was nine.",
+    "Nobody takes the wheel while the captain is on deck.",
+    "The captain laughed when the cook dropped the pot.",
+    "Tell the captain that the wind has turned.",
+    "The captain lost her left hand at Cape Sorrow.",
+    "I think the captain likes you.",
+    "The captain keeps a grey parrot in the chart room.",
+    "The captain paid us in silver this time.",
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "comes"),
+    [
+        ("What do you know about the captain?", True),
+        ("Who is the captain?", True),
+        ("What do you know about the dragon?", False),
+        ("Who is the landlord?", False),
+    ],
+)
+async def test_of_what_is_often_talked_of_something_comes(
+    stage: Stage, query: str, comes: bool
+) -> None:
+    """No memory stands out among so many of one thing: by itself none is likely enough."""
+    said = [line(f"c{i}", text) for i, text in enumerate(CAPTAIN)]
+    await stage.sync("c2", said)
+    await stage.close("c2")
+    await stage.engine.idle.run()
+    told = await brings(stage, query)
+    assert ("captain" in told) is comes
+    assert comes or told == ""
 
 
 async def test_a_promise_that_was_kept_is_open_no_more(stage: Stage) -> None:

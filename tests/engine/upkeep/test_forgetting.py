@@ -21,7 +21,7 @@ from soulmem.engine.api.requests import NewEdge, NewMemory
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobState
-from soulmem.engine.upkeep.prunable import ForgettingParams, due_texts
+from soulmem.engine.upkeep.prunable import due_texts
 from soulmem.engine.views.concept_activation import raised_by_activation
 from soulmem.graph.association import MEMORY_KINDS
 from tests.engine.reflexes import PACKAGED
@@ -260,7 +260,7 @@ async def test_what_is_forgotten_first_matters_least(stage: Stage) -> None:
     await stage.sync("c1", [*said, *lines(1, start=9)])
     await stage.engine.embedding.wait_pending()
     stage.clock.advance(0.0, 40_000)
-    suspected = due_texts(mind, stage.clock.extra_turns, ForgettingParams())
+    suspected = due_texts(mind, stage.clock.extra_turns)
     assert [mind.memories[key].text for key in suspected] == [
         "Al: Good morning.",
         "Al: It's raining again.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from soulmem.consolidation.base_activation import ActivationParams, base_activations
+from soulmem.consolidation.base_activation import MENTION_GAIN, base_activations
 from soulmem.graph.chains import Chains
 from soulmem.graph.mentions import MANY, Mentions
 
@@ -19,7 +19,7 @@ def test_the_latest_mentions_tell_nearly_all(
     seed: int, span: float, at_one_moment: bool
 ) -> None:
     """In no order of time: a chat from long ago may be imported late, and all of one in a moment."""
-    rng, p = np.random.default_rng(seed), ActivationParams()
+    rng = np.random.default_rng(seed)
     counts = rng.choice([1, 3, 60, 257, 900, 4000], 12)
     target = rng.permutation(np.repeat(np.arange(12), counts))
     turn = rng.uniform(0, span, target.size)
@@ -27,7 +27,7 @@ def test_the_latest_mentions_tell_nearly_all(
 
     def presence(target: np.ndarray, turn: np.ndarray) -> np.ndarray:
         return base_activations(
-            target, turn, np.full(target.size, p.mention / 2), span, 1.0, p
+            target, turn, np.full(target.size, MENTION_GAIN / 2), span
         )
 
     arriving, kind = Chains(), np.zeros(target.size, np.uint8)
