@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from itertools import chain
@@ -129,7 +130,7 @@ async def test_a_question_for_nothing_but_a_time_asks_for_no_sort(
     stage: Stage,
 ) -> None:
     query = "What happened last time?"
-    assert sorts_of([query]) == ["asks_us"]
+    assert await asyncio.to_thread(sorts_of, [query]) == ["asks_us"]
     request = RecallRequest(SoulId("s1"), None, query=query)
     judged = await stage.engine.recaller.judged(ME, request)
     assert judged.open_rows() == []
