@@ -118,24 +118,19 @@ def narrative(message: Message) -> str:
 
 
 def spoken(memory: Memory) -> str:
-    """What a memory tells, without the name of the one who says it."""
+    """What a memory tells, without the name of the one who says or tells it, as its text begins with that."""
     for participant in memory.situation.participants:
         if participant.kind is not ParticipantKind.UNKNOWN and memory.text.startswith(
             f"{participant.name}: "
         ):
             return memory.text[len(participant.name) + 2 :]
-    return memory.text
-
-
-def said(memory: Memory) -> str:
-    """What the message said that an episode tells word for word, whoever spoke; else what it tells."""
-    if memory.origin is Origin.CHAT and memory.evidence:
+    if memory.origin is Origin.CHAT and memory.evidence:  # a narrator takes no part
         version = memory.evidence[0][0]
         starts = (0, *(m.end() for m in islice(_COLON.finditer(memory.text), _COLONS)))
         for words in (memory.text[start:] for start in starts):
             if text_hash(words) == version.hash:
                 return words
-    return spoken(memory)
+    return memory.text
 
 
 def _participants(

@@ -166,4 +166,8 @@ def test_who_speaks_is_not_part_of_what_is_said() -> None:
     """Of an episode of a chat; a note about somebody begins with the name for a reason."""
     told = episode_of(MIRA, "Mira", ChatId("c1"), says("Bob: Hi, Al."), NOON)
     assert (told.text, spoken(told)) == ("Al: Bob: Hi, Al.", "Bob: Hi, Al.")
-    assert spoken(replace(told, situation=Situation())) == told.text
+    by_hand = replace(told, situation=Situation(), origin=Origin.USER)
+    assert spoken(by_hand) == told.text
+    narrated = says("Rain: all day.", Role.NARRATOR, "Narrator")
+    told = episode_of(MIRA, "Mira", ChatId("c1"), narrated, NOON)
+    assert (told.text, spoken(told)) == ("Narrator: Rain: all day.", "Rain: all day.")

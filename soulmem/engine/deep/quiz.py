@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from soulmem.conversation.episodes import said
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
@@ -191,7 +191,7 @@ def _about_nobody(
 
 def _question(mind: Mind, memory: Memory) -> QuizQuestion | None:
     keys = (term.key for term in memory.terms)
-    return quiz_question(said(memory), keys, lambda key: _frequency(mind, key))
+    return quiz_question(spoken(memory), keys, lambda key: _frequency(mind, key))
 
 
 def _frequency(mind: Mind, key: str) -> int:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from soulmem.conversation.episodes import said
+from soulmem.conversation.episodes import spoken
 from soulmem.conversation.importance import UNREAD
 from soulmem.conversation.text_analysis import read
 from soulmem.domain.audit import Action, Actor
@@ -482,7 +482,7 @@ class MemoryEditor:
         if is_same:
             figure = await self._compute.run(mind.line_kinds.judged_importance, memory)
         if figure is None:
-            figure = await self._judge(said(memory))
+            figure = await self._judge(spoken(memory))
         return (
             memory if figure is None else replace(memory, importance=round(figure, 4))
         )
@@ -506,7 +506,7 @@ def with_text_analysis(memory: Memory) -> Memory:
     """The memory with the terms and names of its text; its situation is left to the user."""
     if memory.kind not in TEXTS:
         return memory
-    analysis = read(said(memory))
+    analysis = read(spoken(memory))
     return replace(memory, terms=analysis.terms, names=analysis.names)
 
 

@@ -1,10 +1,11 @@
-"""Questions for all of a sort: what is known of who asks, what was promised, how the two met, what they did.
+"""Questions for all of a sort: what is known of who asks, or of one thing, what was promised, how the two met.
 
-They have no words in common with their answers: those are the memories of that sort. Compute thread only.
+They have no words in common with their answers, or no more than many memories have. Compute thread only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -38,6 +39,8 @@ _FIRST, _NEXT = 0.6, 0.8  # how likely the first is meant, and each next beside 
 _CLEAR = 0.15  # from which on a memory is an answer by its own words as well
 _AS_CLEAR = 0.6  # of how clearly the clearest tells it the others must tell it
 _CALLS = 0.1  # P from which on a line without a term of its own calls for something
+_ANSWER = 0.95  # of how likely a question is called for its answer is
+_ASKED = re.compile(r"[?？؟]\W*$")  # at the end of a message
 _READ = 48  # messages whose lines are read
 _LISTENED = 200  # latest messages that say who is spoken to
 _WEIGHTY = 64  # messages that matter most; told are those that lie apart in time
@@ -76,6 +79,42 @@ def with_open_questions(mind: Mind, context: RecallContext, judged: Judged) -> J
         )
         out.append(asked)
     return replace(judged, lines=tuple(out))
+
+
+@compute_only
+def with_answers(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
+    """The same with what was said to the questions that questions find: none stands for its answer."""
+    if judged.least == 0.0:
+        return judged
+    asks = mind.line_kinds.of_kind("question", mind.size) >= SURE
+    after = mind.neighbours(context.request.chat).after[: mind.size]
+    answers = context.visible & ~mind.line_kinds.filler(mind.size)
+    out: list[JudgedLine] = []
+    for line in judged.lines:
+        out.append(line)
+        is_called = (line.called >= judged.least) & (line.value > 1.0)
+        places = np.flatnonzero(is_called & asks[line.rows])
+        ends = [_ends_as_question(mind, row) for row in line.rows[places].tolist()]
+        places = places[np.asarray(ends, bool)]
+        rows = after[line.rows[places]].astype(np.int64)
+        kept = (rows >= 0) & answers[rows]
+        places, rows = places[kept], rows[kept]
+        if rows.size:
+            answered = judge_rows(mind, context, line.line, rows)
+            out.append(
+                replace(
+                    answered,
+                    memory=_ANSWER * line.memory[places],
+                    calls=line.calls,
+                    value=line.value[places],
+                )
+            )
+    return replace(judged, lines=tuple(out))
+
+
+def _ends_as_question(mind: Mind, row: int) -> bool:
+    """Whether a message ends with its question, so that the next one answers."""
+    return _ASKED.search(mind.text_of(mind.id_at(row))) is not None
 
 
 def sort_asked_for(kinds: NDArray[np.float32]) -> str | None:

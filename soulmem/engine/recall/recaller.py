@@ -48,7 +48,7 @@ from soulmem.engine.recall.habits import (
 )
 from soulmem.engine.recall.late_interaction import interact
 from soulmem.engine.recall.line_matches import language_shares
-from soulmem.engine.recall.open_questions import with_open_questions
+from soulmem.engine.recall.open_questions import with_answers, with_open_questions
 from soulmem.engine.recall.pushes import Pushes
 from soulmem.engine.recall.query_embedding import QueryEmbedding
 from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
@@ -287,6 +287,7 @@ class Recaller:
         judged = judge(mind, context, (*newest, *asked_lines))
         judged = with_absences(mind, context, judged)
         judged = with_open_questions(mind, context, judged)
+        judged = with_answers(mind, context, judged)
         vectors = self.ranking.expansion.vectors
         match = match_vectors(mind, context, vectors)
         return PreparedRecall(

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.conversation.episodes import said
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.kind_table import Judged
 from soulmem.engine.mind.mind import Mind
@@ -297,7 +297,7 @@ def _unread(mind: Mind, name: str, most: int) -> list[_Unread]:
     rows = mind.line_kinds.missing(mind.size)[::-1][:most]
     keys = mind.ids_at(rows.tolist())
     memories = (mind.memories[key] for key in keys)
-    return [_Unread(m.id, m.text, tuple(lines_of(said(m)))) for m in memories]
+    return [_Unread(m.id, m.text, tuple(lines_of(spoken(m)))) for m in memories]
 
 
 @compute_only

@@ -15,7 +15,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.conversation.episodes import said
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.situation import ParticipantKind
@@ -157,7 +157,7 @@ def names_of(mind: Mind, about: str) -> frozenset[str]:
 def _read(
     mind: Mind, memory: Memory, known: Iterable[KnownLine], listener: str
 ) -> Iterable[Reading]:
-    lines, speaker = lines_of(said(memory)), _speaker(memory)
+    lines, speaker = lines_of(spoken(memory)), _speaker(memory)
     talk = Talk(mind, memory, lines, speaker, mind.soul.name, listener)
     places = source_places(mind, memory)
     span = memory.situation.time_span

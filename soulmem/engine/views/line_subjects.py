@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from soulmem.conversation.episodes import said
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.mind import Mind
 from soulmem.language.kinds.line_kinds import lines_of
@@ -85,7 +85,7 @@ class Talk:
             if row < 0:
                 break
             memory = self.mind.memory_at(row)
-            topic = _last_topic(self._topics(memory, lines_of(said(memory))))
+            topic = _last_topic(self._topics(memory, lines_of(spoken(memory))))
             if topic:
                 break
         return topic

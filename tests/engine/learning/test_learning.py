@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from soulmem.conversation.episodes import said
+from soulmem.conversation.episodes import spoken
 from soulmem.domain.dialogue import Role
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import NotFound
@@ -280,7 +280,7 @@ async def test_a_renamed_speaker_keeps_what_was_learned_of_the_lines(
                     for edge in mind.edges.of(memory.id)
                     if edge.kind is not EdgeKind.NEXT
                 ]
-                out[said(memory)] = usage.count if usage else 0, sorted(links)
+                out[spoken(memory)] = usage.count if usage else 0, sorted(links)
         return out
 
     before = await learned(speaker)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -14,6 +15,10 @@ import pytest
 from soulmem.domain.dialogue import Role
 from soulmem.domain.ids import SoulId
 from soulmem.engine.api.requests import MemoryPatch, RecallRequest
+from soulmem.engine.mind.mind import Mind
+from soulmem.engine.recall import recaller
+from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.decision import Judged
 from soulmem.engine.recall.open_questions import sort_asked_for
 from soulmem.language.kinds.line_kinds import KINDS
 from tests.bench.kinds import kept_apart, languages
@@ -172,6 +177,48 @@ async def test_of_what_is_often_talked_of_something_comes(
     told = await brings(stage, query)
     assert ("captain" in told) is comes
     assert comes or told == ""
+
+
+async def test_a_question_brings_what_was_said_to_it(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where nothing but the question, which has the words, is likely by itself."""
+    said = [
+        line("a1", "Where does your sister live now?"),
+        line("a2", "By the salt pans.", Role.CHARACTER),
+        line("a3", "Is there more soup?"),
+        line("a4", "Hm.", Role.CHARACTER),
+        line("a5", "The wind has turned."),
+    ]
+    await stage.sync("c2", said)
+    await stage.close("c2")
+    await stage.engine.idle.run()
+    mind = await stage.mind()
+
+    async def likely(query: str, asked: str) -> dict[str, float]:
+        def nothing_else(_: Mind, __: RecallContext, judged: Judged) -> Judged:
+            lines = []
+            for each in judged.lines:
+                texts = [mind.memory_at(row).text for row in each.rows.tolist()]
+                lines.append(
+                    replace(each, memory=np.char.equal(texts, asked).astype(np.float64))
+                )
+            return replace(judged, lines=tuple(lines))
+
+        monkeypatch.setattr(recaller, "with_open_questions", nothing_else)
+        request = RecallRequest(SoulId("s1"), None, query=query)
+        found = (await stage.engine.recaller.judged(ME, request)).of_row()
+        return {mind.memory_at(row).text: p for row, p in found.items() if p > 0.0}
+
+    asked, answer = "Al: Where does your sister live now?", "Mira: By the salt pans."
+    found = await likely("Where does your sister live?", asked)
+    assert found.keys() == {asked, answer}
+    assert found[answer] == pytest.approx(0.95 * found[asked])
+    # An empty answer is none, and neither is what comes behind a statement.
+    asked = "Al: Is there more soup?"
+    assert (await likely("Is there more soup?", asked)).keys() == {asked}
+    asked = "Al: Pass me the butter."
+    assert (await likely("Where is the butter?", asked)).keys() == {asked}
 
 
 async def test_a_promise_that_was_kept_is_open_no_more(stage: Stage) -> None:
