@@ -84,7 +84,7 @@ def with_open_questions(mind: Mind, context: RecallContext, judged: Judged) -> J
 @compute_only
 def with_answers(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
     """The same with what was said to the questions that questions find: none stands for its answer."""
-    if judged.least == 0.0:
+    if judged.least == 0.0 or not judged.asked_rows():
         return judged
     asks = mind.line_kinds.of_kind("question", mind.size) >= SURE
     after = mind.neighbours(context.request.chat).after[: mind.size]
