@@ -25,6 +25,8 @@ HERE = Path(__file__).resolve().parent.parent
 PORTS = "SOULMEM_E2E_PORTS"
 SHARE = "SOULMEM_E2E_SHARE"
 PATIENCE = "SOULMEM_E2E_PATIENCE"
+BESIDE = "SOULMEM_TEST_BESIDE"
+PARTS = 4  # of the tests in Python
 OLDEST_SILLYTAVERN = "1.13.5"
 HOUSE = "tests/house"
 APART = "not e2e and not llm and not alone"  # what runs beside other tests
@@ -126,22 +128,39 @@ def in_background(check: Check) -> Check:
     return replace(check, commands=commands)
 
 
-def parallel_tests(whole: bool) -> Check:
-    """The tests in Python that do not mind company: two workers, a file stays with one of them."""
-    elsewhere = ("tests/e2e", HOUSE, *library_files())
-    ignored = (f"--ignore={name}" for name in elsewhere)
-    workers = ("-n", "2", "--dist", "loadfile")
-    return pytest_check("pytest", whole, APART, *workers, *ignored)
+def parts_of_tests(shared: Path, whole: bool) -> list[Check]:
+    """The tests in Python that do not mind company, in parts that read other files.
+
+    A part after the other takes less memory than all of it, and each file is read once. The names of a part's
+    files are in the folder `shared`: a command line is too short for them on Windows.
+    """
+    elsewhere = {*library_files()}
+    files = [
+        name
+        for name in files_that_name("")
+        if not name.startswith("tests/e2e/") and name not in elsewhere
+    ]
+    checks = []
+    for number in range(PARTS):
+        chosen = shared / f"part{number + 1}.txt"
+        chosen.write_text("\n".join(files[number::PARTS]), "utf-8")
+        checks.append(beside(f"pytest {number + 1}", whole, f"@{chosen}"))
+    return checks
+
+
+def beside(name: str, whole: bool, *arguments: str) -> Check:
+    """A run of pytest beside others: what each step may take is twice as much."""
+    return pytest_check(name, whole, APART, *arguments, **{BESIDE: "1"})
 
 
 def house_tests(whole: bool) -> Check:
     """The tests that read the code, which keep it in memory."""
-    return pytest_check("pytest house", whole, APART, HOUSE)
+    return beside("pytest house", whole, HOUSE)
 
 
 def library_tests(whole: bool) -> Check:
     """The tests that import torch or litellm, 10 s and 600 MB: one process does."""
-    return pytest_check("pytest libraries", whole, APART, *library_files())
+    return beside("pytest libraries", whole, *library_files())
 
 
 def library_files() -> list[str]:
@@ -317,16 +336,18 @@ def run_all(whole: bool) -> list[Outcome]:
     """Every check but those with a real language model: those of everyday, or the `whole` of them.
 
     One lane reads the code and runs the tests that import large libraries, in the background: what it has left
-    when the other tests in Python are over fills the time in which browsers wait. The second runs these tests,
-    and then drives a browser beside the third, which does nothing else, until no file of end-to-end tests is left.
-    At the end, alone, run the tests that measure wall time.
+    when the other tests in Python are over fills the time in which browsers wait. Two run these tests, and one of
+    them then drives a browser beside the last lane, which does nothing else, until no file of end-to-end tests is
+    left. At the end, alone, run the tests that measure wall time.
     """
     with TemporaryDirectory(prefix="soulmem-e2e-") as folder:
         shared = Path(folder)
         browser, *more = end_to_end_tests(shared, whole)
+        parts = parts_of_tests(shared, whole)
         lanes = [
             [in_background(check) for check in background_checks(whole)],
-            [parallel_tests(whole), *more],
+            parts[::2],
+            [*parts[1::2], *more],
             [browser],
         ]
         if whole:

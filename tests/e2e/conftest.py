@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 
 from .axe import axe_script
 from .child import PATIENCE
-from .data_folder import EXTENSION, DataFolder, copy_repository
+from .data_folder import EXTENSION, NOT_NEEDED, DataFolder, copy_repository
 from .gate import Gate
 from .memory_window import DESKTOP, MemoryWindow
 from .mock_llm import MockLlm
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
 
 DEFAULT_ST_VERSION = "1.19.0"
+LONG = os.environ.get("SOULMEM_TEST_PROFILE") == "long"
 FAILED = pytest.StashKey[bool]()  # of a test
 FOREIGN = "tavern.example"  # a name that is not this machine's, though it leads there
 CHROMIUM_FLAGS = (
@@ -173,7 +175,10 @@ def browser(tools: Tools) -> Iterator[BrowserContext]:
         chromium = playwright.chromium.launch(
             executable_path=tools.chromium, args=CHROMIUM_FLAGS
         )
-        context = chromium.new_context(viewport={"width": 1400, "height": 900})
+        context = chromium.new_context(
+            viewport={"width": 1400, "height": 900},
+            reduced_motion="reduce",  # painting a spinner is a third of a page's work
+        )
         context.set_default_timeout(30_000 * PATIENCE)
         yield context
         chromium.close()
@@ -210,7 +215,9 @@ def tavern(
     lock = cache_folder() / f"sillytavern-{version}.lock"
     with installed(lock, prepare, lambda: shutil.rmtree(plugin)):
         root = tmp_path_factory.mktemp("sillytavern")
-        data = DataFolder(root, package, llm.url, plugins=True)
+        data = DataFolder(
+            root, package, llm.url, plugins=True, disabled=() if LONG else NOT_NEEDED
+        )
         env = {
             "SOULMEM_URL": f"http://127.0.0.1:{gate.port}",
             "SOULMEM_DATA": str(sidecar.folder),

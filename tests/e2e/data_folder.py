@@ -20,6 +20,19 @@ EXTENSION = "SoulMem"
 # What a user has after pasting the repository's address; tests, data and the virtual environment stay out.
 SHIPPED = ("manifest.json", "package.json", "extension_js", "plugin")
 
+# Extensions of SillyTavern that no scenario needs: loading them is a third of a page's work. Whether SoulMem
+# gets on with them is seen in the long run, and where people's own SillyTavern is played.
+NOT_NEEDED = (
+    "assets",
+    "caption",
+    "expressions",
+    "gallery",
+    "stable-diffusion",
+    "token-counter",
+    "translate",
+    "tts",
+)
+
 CONTEXT_TOKENS = 1500
 REPLY_TOKENS = 250
 BEGIN = datetime(2026, 3, 1, 9, tzinfo=timezone.utc)
@@ -36,8 +49,11 @@ class DataFolder:
         *,
         plugins: bool,
         extension: bool = True,
+        disabled: Sequence[str] = (),
     ) -> None:
-        """`plugins`: whether server plugins run; `extension`: whether ours is installed."""
+        """`plugins`: whether server plugins run; `extension`: whether ours is installed; `disabled`: others that
+        are not loaded."""
+        self._disabled = list(disabled)
         self._user = root / "data" / "default-user"
         self._llm_url = llm_url
         self._defaults = package / "default" / "content" / "settings.json"
@@ -77,7 +93,10 @@ class DataFolder:
             "openai_max_context": CONTEXT_TOKENS,
             "openai_max_tokens": REPLY_TOKENS,
         }
-        settings["extension_settings"]["soulmem"] = soulmem
+        settings["extension_settings"] |= {
+            "soulmem": soulmem,
+            "disabledExtensions": self._disabled,
+        }
         (self._user / "settings.json").write_text(json.dumps(settings), "utf-8")
 
     def change_settings(self, extension: str, its: dict[str, Any]) -> None:

@@ -6,6 +6,20 @@ const TAG = /<(\/?)([\w-]+)((?:\s+[\w-]+(?:="[^"]*")?)*)\s*\/?>|([^<]+)/g;
 const ATTRIBUTE = /([\w-]+)(?:="([^"]*)")?/g;
 const SELECTOR_PART = /[#.]?[\w-]+|\[[\w-]+\]/g;
 
+const selectorsRead = /** @type {Map<string, string[][][]>} */ (new Map());
+
+/** The parts of each compound of each selector. @param {string} selectors with commas between them */
+function read(selectors) {
+    let every = selectorsRead.get(selectors);
+    if (!every) {
+        every = selectors.split(',').map(one =>
+            one.trim().split(/\s+/).map(compound => compound.match(SELECTOR_PART) ?? []),
+        );
+        selectorsRead.set(selectors, every);
+    }
+    return every;
+}
+
 const kebab = (/** @type {string} */ name) =>
     name.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
 
@@ -197,36 +211,48 @@ class FakeElement {
     }
     /** @returns {FakeElement[]} everything below it, in order */
     all() {
-        return this.children.flatMap(child => [child, ...child.all()]);
+        return [...this.each()];
     }
-    /** @param {string} compound such as `div.a[hidden]` */
+    /** @returns {Generator<FakeElement>} everything below it, in order, one by one */
+    *each() {
+        const left = this.children.reverse();
+        for (let next = left.pop(); next; next = left.pop()) {
+            yield next;
+            left.push(...next.children.reverse());
+        }
+    }
+    /** @param {string[]} compound its parts, such as `div`, `.a` and `[hidden]` */
     isOne(compound) {
-        return (compound.match(SELECTOR_PART) ?? []).every(part => {
+        return compound.every(part => {
             if (part[0] === '#') return this.attributes.get('id') === part.slice(1);
             if (part[0] === '.') return this.classList.contains(part.slice(1));
             if (part[0] === '[') return this.attributes.has(part.slice(1, -1));
             return this.tag === part;
         });
     }
-    /** @param {string} selector compounds with blanks between them */
-    matches(selector) {
-        const compounds = selector.trim().split(/\s+/);
-        if (!this.isOne(String(compounds.pop()))) return false;
-        let above = this.parentElement;
-        while (compounds.length && above) {
-            if (above.isOne(compounds[compounds.length - 1])) compounds.pop();
-            above = above.parentElement;
-        }
-        return compounds.length === 0;
+    /** @param {string} selectors with commas between them */
+    matches(selectors) {
+        return read(selectors).some(compounds => this.fits(compounds));
+    }
+    /** @param {string[][]} compounds the last of which is the element's own */
+    fits(compounds) {
+        let left = compounds.length - 1;
+        if (!this.isOne(compounds[left])) return false;
+        for (let above = this.parentElement; left && above; above = above.parentElement)
+            if (above.isOne(compounds[left - 1])) left -= 1;
+        return left === 0;
     }
     /** @param {string} selectors with commas between them */
     querySelectorAll(selectors) {
-        const parts = selectors.split(',');
-        return this.all().filter(element => parts.some(part => element.matches(part)));
+        const every = read(selectors);
+        return this.all().filter(element => every.some(compounds => element.fits(compounds)));
     }
-    /** @param {string} selectors */
+    /** @param {string} selectors with commas between them */
     querySelector(selectors) {
-        return this.querySelectorAll(selectors)[0] ?? null;
+        const every = read(selectors);
+        for (const element of this.each())
+            if (every.some(compounds => element.fits(compounds))) return element;
+        return null;
     }
 }
 

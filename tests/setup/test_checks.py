@@ -57,9 +57,12 @@ print(is_ours(Path("test_a.py")))
 
 def test_only_the_long_run_has_nightly_tests_and_many_examples(tmp_path: Path) -> None:
     def runs(whole: bool) -> list[checks.Check]:
-        python = (checks.parallel_tests, checks.house_tests, checks.library_tests)
-        browser = checks.end_to_end_tests(tmp_path, whole)
-        return [*(run(whole) for run in python), checks.lone_tests(whole), *browser]
+        python = (checks.house_tests, checks.library_tests, checks.lone_tests)
+        shared = (checks.parts_of_tests, checks.end_to_end_tests)
+        return [
+            *(run(whole) for run in python),
+            *(one for runs in shared for one in runs(tmp_path, whole)),
+        ]
 
     def profiles(whole: bool) -> list[str | None]:
         return [run.env.get("SOULMEM_TEST_PROFILE") for run in runs(whole)]
@@ -72,13 +75,22 @@ def test_only_the_long_run_has_nightly_tests_and_many_examples(tmp_path: Path) -
     assert set(profiles(True)) == {"long"}
 
 
-def test_what_one_run_of_tests_leaves_out_another_has() -> None:
-    words = checks.parallel_tests(whole=False).commands[0]
-    ignored = [word.partition("=")[2] for word in words if "--ignore=" in word]
-    others = (checks.house_tests(whole=False), checks.library_tests(whole=False))
+def test_each_file_of_tests_is_read_by_one_run(tmp_path: Path) -> None:
+    others = (checks.library_tests(whole=False),)
     named = [word for run in others for word in run.commands[0] if "tests/" in word]
-    assert len(named) > 3
-    assert ignored == ["tests/e2e", *named]
+    parts = checks.parts_of_tests(tmp_path, whole=False)
+    for part in parts:
+        chosen = Path(part.commands[0][-1].removeprefix("@"))
+        named += chosen.read_text("utf-8").split()
+    every = {
+        path.relative_to(checks.HERE).as_posix()
+        for path in checks.HERE.glob("tests/**/test_*.py")
+    }
+    by_folder = {
+        name for name in every if name.startswith(("tests/e2e/", "tests/house/"))
+    }
+    assert len(by_folder) > 40
+    assert sorted(named) == sorted(every - by_folder)
 
 
 def saying(text: str, code: int) -> tuple[str, ...]:
