@@ -12,9 +12,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,7 +28,7 @@ PORTS = "SOULMEM_E2E_PORTS"
 SHARE = "SOULMEM_E2E_SHARE"
 PATIENCE = "SOULMEM_E2E_PATIENCE"
 BESIDE = "SOULMEM_TEST_BESIDE"
-PARTS = 4  # of the tests in Python
+PARTS = 6  # of the tests in Python
 OLDEST_SILLYTAVERN = "1.13.5"
 HOUSE = "tests/house"
 APART = "not e2e and not llm and not alone"  # what runs beside other tests
@@ -320,12 +322,21 @@ def perform(check: Check, capture: bool) -> Outcome:
     return Outcome(check.name, code, time.monotonic() - began, output)
 
 
-def perform_in_turn(checks: Sequence[Check]) -> list[Outcome]:
+def taken(shared: deque[Check]) -> Iterator[Check]:
+    """What is left of the checks that lanes share: each is taken by the first lane that comes to it."""
+    while True:
+        try:
+            yield shared.popleft()
+        except IndexError:
+            return
+
+
+def perform_in_turn(checks: Iterable[Check]) -> list[Outcome]:
     """The outcomes of the checks, each reported when it is there."""
     return [report(perform(check, capture=True)) for check in checks]
 
 
-def perform_in_lanes(lanes: Sequence[Sequence[Check]]) -> list[Outcome]:
+def perform_in_lanes(lanes: Sequence[Iterable[Check]]) -> list[Outcome]:
     """The outcomes of the checks of all lanes, which run beside each other."""
     with ThreadPoolExecutor(max_workers=len(lanes)) as threads:
         done = threads.map(perform_in_turn, lanes)
@@ -336,22 +347,21 @@ def run_all(whole: bool) -> list[Outcome]:
     """Every check but those with a real language model: those of everyday, or the `whole` of them.
 
     One lane reads the code and runs the tests that import large libraries, in the background: what it has left
-    when the other tests in Python are over fills the time in which browsers wait. Two run these tests, and one of
-    them then drives a browser beside the last lane, which does nothing else, until no file of end-to-end tests is
-    left. At the end, alone, run the tests that measure wall time.
+    when the other tests in Python are over fills the time in which browsers wait. Three share these tests, a part
+    each; one drives a browser first, another one afterwards, until no file of end-to-end tests is left. At the
+    end, alone, run the tests that measure wall time.
     """
     with TemporaryDirectory(prefix="soulmem-e2e-") as folder:
         shared = Path(folder)
         browser, *more = end_to_end_tests(shared, whole)
-        parts = parts_of_tests(shared, whole)
-        lanes = [
+        oldest = [oldest_sillytavern()] if whole else []
+        parts = deque(parts_of_tests(shared, whole))
+        lanes: list[Iterable[Check]] = [
             [in_background(check) for check in background_checks(whole)],
-            parts[::2],
-            [*parts[1::2], *more],
-            [browser],
+            taken(parts),
+            chain(taken(parts), more),
+            chain([browser], oldest, taken(parts)),
         ]
-        if whole:
-            lanes[-1].append(oldest_sillytavern())
         outcomes = [*perform_in_lanes(lanes), report(files_that_ran(shared))]
     return [*outcomes, *perform_in_turn([lone_tests(whole)])]
 
