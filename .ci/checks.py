@@ -136,7 +136,7 @@ def parts_of_tests(shared: Path, whole: bool) -> list[Check]:
     A part after the other takes less memory than all of it, and each file is read once. The names of a part's
     files are in the folder `shared`: a command line is too short for them on Windows.
     """
-    elsewhere = {*library_files()}
+    elsewhere = {*chain(*library_files().values())}
     files = [
         name
         for name in files_that_name("")
@@ -160,16 +160,21 @@ def house_tests(whole: bool) -> Check:
     return beside("pytest house", whole, HOUSE)
 
 
-def library_tests(whole: bool) -> Check:
-    """The tests that import torch or litellm, 10 s and 600 MB: one process does."""
-    return beside("pytest libraries", whole, *library_files())
+def library_tests(whole: bool) -> list[Check]:
+    """The tests that import torch or litellm, 10 s and 600 MB each: one process after the other does."""
+    return [
+        beside(f"pytest {library}", whole, *files)
+        for library, files in library_files().items()
+    ]
 
 
-def library_files() -> list[str]:
-    """The test files that name the adapters of these libraries."""
-    return sorted(
-        {*files_that_name("sentence_transformer"), *files_that_name("litellm_endpoint")}
-    )
+def library_files() -> dict[str, list[str]]:
+    """The test files that name the adapters of these libraries, by library; a file stands with one of them."""
+    torch = files_that_name("sentence_transformer")
+    litellm = [
+        name for name in files_that_name("litellm_endpoint") if name not in torch
+    ]
+    return {"torch": torch, "litellm": litellm}
 
 
 def files_that_name(word: str) -> list[str]:
@@ -227,7 +232,7 @@ def oldest_sillytavern() -> Check:
 
 def background_checks(whole: bool) -> list[Check]:
     """What nobody waits for as long as other tests run."""
-    return [*static_checks(), house_tests(whole), library_tests(whole)]
+    return [*static_checks(), house_tests(whole), *library_tests(whole)]
 
 
 def files_that_ran(shared: Path) -> Outcome:

@@ -57,10 +57,11 @@ print(is_ours(Path("test_a.py")))
 
 def test_only_the_long_run_has_nightly_tests_and_many_examples(tmp_path: Path) -> None:
     def runs(whole: bool) -> list[checks.Check]:
-        python = (checks.house_tests, checks.library_tests, checks.lone_tests)
+        python = (checks.house_tests, checks.lone_tests)
         shared = (checks.parts_of_tests, checks.end_to_end_tests)
         return [
             *(run(whole) for run in python),
+            *checks.library_tests(whole),
             *(one for runs in shared for one in runs(tmp_path, whole)),
         ]
 
@@ -76,7 +77,7 @@ def test_only_the_long_run_has_nightly_tests_and_many_examples(tmp_path: Path) -
 
 
 def test_each_file_of_tests_is_read_by_one_run(tmp_path: Path) -> None:
-    others = (checks.library_tests(whole=False),)
+    others = checks.library_tests(whole=False)
     named = [word for run in others for word in run.commands[0] if "tests/" in word]
     parts = checks.parts_of_tests(tmp_path, whole=False)
     for part in parts:
