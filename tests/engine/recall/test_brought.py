@@ -6,9 +6,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from soulmem.domain.edges import EdgeKind
+from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
+from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge
+from soulmem.engine.recall.brought import lived_edges
+from soulmem.graph.edge_table import EdgeTable
 from tests.engine.stage import Stage
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -93,3 +96,26 @@ async def test_the_reason_names_what_brought_it(stage: Stage) -> None:
     (brought,) = [m for m in answer.memories if m.text == UMBRELLA]
     assert [step.label for step in brought.path][:1] != []
     assert brought.hops == 1
+
+
+async def test_edges_that_cannot_bring_anything_are_not_read(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is known everywhere is mentioned by thousands of texts; each reply of a long chat has it in mind."""
+    key = (await stage.note("Ludgate", kind=MemoryKind.CONCEPT)).memory.id
+    for number in range(30):
+        await stage.note(f"In Ludgate bell number{number} rang over roof{number}.")
+    edge = NewEdge(EdgeKind.ASSOCIATES, to=key, strength=1.0)
+    await stage.note(UMBRELLA, edges=(edge,))
+    mind = await stage.mind()
+    assert sum(1 for _ in mind.edges.of(key)) > 30
+    built = list[int]()
+    edge_at = EdgeTable.edge_at
+
+    def counted(table: EdgeTable, slot: int) -> Edge:
+        built.append(slot)
+        return edge_at(table, slot)
+
+    monkeypatch.setattr(EdgeTable, "edge_at", counted)
+    assert [edge.kind for edge in lived_edges(mind, key)] == [EdgeKind.ASSOCIATES]
+    assert len(built) == 1
