@@ -1,6 +1,6 @@
 """Run every check of the project and print one line for each: what `start.py test` does inside .venv.
 
-Without a word it runs what everybody runs, in 10 to 15 minutes on two cores. With `all` it runs everything but the
+Without a word it runs what everybody runs, in 13 to 22 minutes on two cores. With `all` it runs everything but the
 tests with a real language model; those run with `slow`. With `changed` it runs the checks nearest to what differs
 from the branch main, in a minute. With any other arguments it runs pytest alone, with them.
 """
@@ -28,7 +28,7 @@ PORTS = "SOULMEM_E2E_PORTS"
 SHARE = "SOULMEM_E2E_SHARE"
 PATIENCE = "SOULMEM_E2E_PATIENCE"
 BESIDE = "SOULMEM_TEST_BESIDE"
-PARTS = 6  # of the tests in Python
+PARTS = 4  # of the tests in Python; each starts anew what a session shares, some 8 s
 OLDEST_SILLYTAVERN = "1.13.5"
 HOUSE = "tests/house"
 APART = "not e2e and not llm and not alone"  # what runs beside other tests
@@ -131,10 +131,10 @@ def in_background(check: Check) -> Check:
 
 
 def parts_of_tests(shared: Path, whole: bool) -> list[Check]:
-    """The tests in Python that do not mind company, in parts that read other files.
+    """The Python tests that can run beside others: runs of pytest, each with files of its own.
 
-    A part after the other takes less memory than all of it, and each file is read once. The names of a part's
-    files are in the folder `shared`: a command line is too short for them on Windows.
+    So each file is collected once, and a process ends before it has grown large. Each run reads the names of its
+    files from a file in the folder `shared`: on Windows they are too many for a command line.
     """
     elsewhere = {*chain(*library_files().values())}
     files = [
@@ -146,30 +146,26 @@ def parts_of_tests(shared: Path, whole: bool) -> list[Check]:
     for number in range(PARTS):
         chosen = shared / f"part{number + 1}.txt"
         chosen.write_text("\n".join(files[number::PARTS]), "utf-8")
-        checks.append(beside(f"pytest {number + 1}", whole, f"@{chosen}"))
+        name, beside = f"pytest {number + 1}", {BESIDE: "1"}
+        checks.append(pytest_check(name, whole, APART, f"@{chosen}", **beside))
     return checks
-
-
-def beside(name: str, whole: bool, *arguments: str) -> Check:
-    """A run of pytest beside others: what each step may take is twice as much."""
-    return pytest_check(name, whole, APART, *arguments, **{BESIDE: "1"})
 
 
 def house_tests(whole: bool) -> Check:
     """The tests that read the code, which keep it in memory."""
-    return beside("pytest house", whole, HOUSE)
+    return pytest_check("pytest house", whole, APART, HOUSE)
 
 
 def library_tests(whole: bool) -> list[Check]:
-    """The tests that import torch or litellm, 10 s and 600 MB each: one process after the other does."""
+    """The tests that import torch or litellm, which takes 10 s and 600 MB each: a run of pytest for either."""
     return [
-        beside(f"pytest {library}", whole, *files)
+        pytest_check(f"pytest {library}", whole, APART, *files)
         for library, files in library_files().items()
     ]
 
 
 def library_files() -> dict[str, list[str]]:
-    """The test files that name the adapters of these libraries, by library; a file stands with one of them."""
+    """By library, the test files that name its adapter; a file that names both is with torch."""
     torch = files_that_name("sentence_transformer")
     litellm = [
         name for name in files_that_name("litellm_endpoint") if name not in torch
@@ -327,11 +323,11 @@ def perform(check: Check, capture: bool) -> Outcome:
     return Outcome(check.name, code, time.monotonic() - began, output)
 
 
-def taken(shared: deque[Check]) -> Iterator[Check]:
-    """What is left of the checks that lanes share: each is taken by the first lane that comes to it."""
+def from_queue(queue: deque[Check]) -> Iterator[Check]:
+    """The checks of a queue until it is empty. Several lanes may share a queue: each check goes to one of them."""
     while True:
         try:
-            yield shared.popleft()
+            yield queue.popleft()
         except IndexError:
             return
 
@@ -352,9 +348,9 @@ def run_all(whole: bool) -> list[Outcome]:
     """Every check but those with a real language model: those of everyday, or the `whole` of them.
 
     One lane reads the code and runs the tests that import large libraries, in the background: what it has left
-    when the other tests in Python are over fills the time in which browsers wait. Three share these tests, a part
-    each; one drives a browser first, another one afterwards, until no file of end-to-end tests is left. At the
-    end, alone, run the tests that measure wall time.
+    when the other tests in Python are over fills the time in which browsers wait. The other three lanes share a
+    queue of these tests. One of the three drives a browser before that, and one after it if files of end-to-end
+    tests are left. At the end, alone, run the tests that measure wall time.
     """
     with TemporaryDirectory(prefix="soulmem-e2e-") as folder:
         shared = Path(folder)
@@ -363,9 +359,9 @@ def run_all(whole: bool) -> list[Outcome]:
         parts = deque(parts_of_tests(shared, whole))
         lanes: list[Iterable[Check]] = [
             [in_background(check) for check in background_checks(whole)],
-            taken(parts),
-            chain(taken(parts), more),
-            chain([browser], oldest, taken(parts)),
+            from_queue(parts),
+            chain(from_queue(parts), more),
+            chain([browser], oldest, from_queue(parts)),
         ]
         outcomes = [*perform_in_lanes(lanes), report(files_that_ran(shared))]
     return [*outcomes, *perform_in_turn([lone_tests(whole)])]

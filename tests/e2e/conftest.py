@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.examples import is_long_run
 
 from .axe import axe_script
 from .child import PATIENCE
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext
 
 DEFAULT_ST_VERSION = "1.19.0"
-LONG = os.environ.get("SOULMEM_TEST_PROFILE") == "long"
 FAILED = pytest.StashKey[bool]()  # of a test
 FOREIGN = "tavern.example"  # a name that is not this machine's, though it leads there
 CHROMIUM_FLAGS = (
@@ -177,7 +177,7 @@ def browser(tools: Tools) -> Iterator[BrowserContext]:
         )
         context = chromium.new_context(
             viewport={"width": 1400, "height": 900},
-            reduced_motion="reduce",  # painting a spinner is a third of a page's work
+            reduced_motion="reduce",  # a third of the CPU of loading a page paints a spinner
         )
         context.set_default_timeout(30_000 * PATIENCE)
         yield context
@@ -216,7 +216,11 @@ def tavern(
     with installed(lock, prepare, lambda: shutil.rmtree(plugin)):
         root = tmp_path_factory.mktemp("sillytavern")
         data = DataFolder(
-            root, package, llm.url, plugins=True, disabled=() if LONG else NOT_NEEDED
+            root,
+            package,
+            llm.url,
+            plugins=True,
+            disabled=() if is_long_run() else NOT_NEEDED,
         )
         env = {
             "SOULMEM_URL": f"http://127.0.0.1:{gate.port}",

@@ -6,16 +6,19 @@ const TAG = /<(\/?)([\w-]+)((?:\s+[\w-]+(?:="[^"]*")?)*)\s*\/?>|([^<]+)/g;
 const ATTRIBUTE = /([\w-]+)(?:="([^"]*)")?/g;
 const SELECTOR_PART = /[#.]?[\w-]+|\[[\w-]+\]/g;
 
-const selectorsRead = /** @type {Map<string, string[][][]>} */ (new Map());
+const parsed = /** @type {Map<string, string[][][]>} */ (new Map());
 
-/** The parts of each compound of each selector. @param {string} selectors with commas between them */
-function read(selectors) {
-    let every = selectorsRead.get(selectors);
+/**
+ * Of each of the selectors its compounds, of each compound its parts, such as `div`, `.a` and `[hidden]`.
+ * @param {string} selectors with commas between them
+ */
+function parse(selectors) {
+    let every = parsed.get(selectors);
     if (!every) {
-        every = selectors.split(',').map(one =>
-            one.trim().split(/\s+/).map(compound => compound.match(SELECTOR_PART) ?? []),
+        every = selectors.split(',').map(selector =>
+            selector.trim().split(/\s+/).map(compound => compound.match(SELECTOR_PART) ?? []),
         );
-        selectorsRead.set(selectors, every);
+        parsed.set(selectors, every);
     }
     return every;
 }
@@ -213,7 +216,7 @@ class FakeElement {
     all() {
         return [...this.each()];
     }
-    /** @returns {Generator<FakeElement>} everything below it, in order, one by one */
+    /** @returns {Generator<FakeElement>} the same, as far as it is asked for */
     *each() {
         const left = this.children.reverse();
         for (let next = left.pop(); next; next = left.pop()) {
@@ -221,7 +224,7 @@ class FakeElement {
             left.push(...next.children.reverse());
         }
     }
-    /** @param {string[]} compound its parts, such as `div`, `.a` and `[hidden]` */
+    /** @param {string[]} compound its parts */
     isOne(compound) {
         return compound.every(part => {
             if (part[0] === '#') return this.attributes.get('id') === part.slice(1);
@@ -232,9 +235,9 @@ class FakeElement {
     }
     /** @param {string} selectors with commas between them */
     matches(selectors) {
-        return read(selectors).some(compounds => this.fits(compounds));
+        return parse(selectors).some(compounds => this.fits(compounds));
     }
-    /** @param {string[][]} compounds the last of which is the element's own */
+    /** @param {string[][]} compounds outermost first; the last must match this element, the others what it is in */
     fits(compounds) {
         let left = compounds.length - 1;
         if (!this.isOne(compounds[left])) return false;
@@ -244,14 +247,11 @@ class FakeElement {
     }
     /** @param {string} selectors with commas between them */
     querySelectorAll(selectors) {
-        const every = read(selectors);
-        return this.all().filter(element => every.some(compounds => element.fits(compounds)));
+        return this.all().filter(element => element.matches(selectors));
     }
     /** @param {string} selectors with commas between them */
     querySelector(selectors) {
-        const every = read(selectors);
-        for (const element of this.each())
-            if (every.some(compounds => element.fits(compounds))) return element;
+        for (const element of this.each()) if (element.matches(selectors)) return element;
         return null;
     }
 }

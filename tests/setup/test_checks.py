@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -125,6 +126,14 @@ def test_a_check_that_fails_in_any_lane_is_told_whole_and_fails_the_run(
     assert (
         checks.summarise([one_more for one_more in outcomes if not one_more.code]) == 0
     )
+
+
+def test_lanes_that_share_a_queue_run_each_of_its_checks_once() -> None:
+    names = [f"check {number}" for number in range(6)]
+    queue = deque(checks.Check(name, (saying(name, 0),)) for name in names)
+    outcomes = checks.perform_in_lanes([checks.from_queue(queue) for _ in range(3)])
+    assert sorted(outcome.name for outcome in outcomes) == names
+    assert not queue
 
 
 def test_of_a_test_run_that_passed_the_slowest_tests_and_the_counts_are_told(

@@ -60,7 +60,7 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
 @compute_only
 def lived_edges(mind: Mind, key: MemoryId) -> list[Edge]:
     """The edges of a memory that were lived or drawn by hand; none of one with too many."""
-    # Of one kind at a time: what is known everywhere is mentioned by thousands of texts.
+    # Asked for by kind: a concept that most texts mention has thousands of other edges.
     lived = chain.from_iterable(mind.edges.of(key, kind) for kind in _KINDS)
     edges = list(islice(lived, _MOST_EDGES + 1))
     return edges if len(edges) <= _MOST_EDGES else []

@@ -101,7 +101,7 @@ async def test_the_reason_names_what_brought_it(stage: Stage) -> None:
 async def test_edges_that_cannot_bring_anything_are_not_read(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is known everywhere is mentioned by thousands of texts; each reply of a long chat has it in mind."""
+    """In a long chat thousands of texts mention a name that every reply recalls."""
     key = (await stage.note("Ludgate", kind=MemoryKind.CONCEPT)).memory.id
     for number in range(30):
         await stage.note(f"In Ludgate bell number{number} rang over roof{number}.")
