@@ -52,26 +52,21 @@ class Chains:
 
     def of_one(self, row: int, codes: NDArray[np.uint8], code: int) -> list[int]:
         """Slots of the row whose entry in `codes` is `code`."""
-        slots: list[int] = self.of_code(np.asarray([row]), codes, code)[0].tolist()
-        return slots
-
-    def of_code(
-        self, rows: NDArray[np.int64], codes: NDArray[np.uint8], code: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The slots of these rows whose entry in `codes` is `code`.
-
-        Returns the slots, row by row, and how many there are up to each row.
-        """
         wanted = np.zeros(256, np.uint8)
         wanted[code] = 1
-        return self._of(rows, codes, wanted)
+        slots: list[int] = self.of_all(np.asarray([row]), codes, wanted)[0].tolist()
+        return slots
 
-    def _of(
+    def of_all(
         self,
         rows: NDArray[np.int64],
         codes: NDArray[np.uint8],
         wanted: NDArray[np.uint8],
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The slots of these rows whose code is among those that are 1 in `wanted`, uint8[256].
+
+        Returns the slots, row by row, and how many there are up to each row.
+        """
         slots, ends = np.empty(_ROOM, np.int64), np.empty(rows.size, np.int64)
         follow = kernels().follow
         count = follow(self._first, self._next, rows, codes, wanted, ends, slots)
@@ -79,15 +74,6 @@ class Chains:
             slots = np.empty(count, np.int64)
             follow(self._first, self._next, rows, codes, wanted, ends, slots)
         return slots[:count], ends
-
-    def of_all(
-        self,
-        rows: NDArray[np.int64],
-        codes: NDArray[np.uint8],
-        wanted: NDArray[np.uint8],
-    ) -> NDArray[np.int64]:
-        """The slots of these rows whose code is among those that are 1 in `wanted`, uint8[256]."""
-        return self._of(rows, codes, wanted)[0]
 
     def add_worth(
         self,

@@ -194,8 +194,8 @@ class EdgeTable(Mapping[str, Edge]):
 
         Returns them, and how many there are up to each row.
         """
-        code = EDGE_KINDS.index(kind)
-        slots, ends = self._leaving.of_code(rows, self._kind[: self._size], code)
+        codes = self._kind[: self._size]
+        slots, ends = self._leaving.of_all(rows, codes, _wanted([kind]))
         return self._target[slots].astype(np.int64), ends
 
     @property
@@ -349,17 +349,38 @@ class EdgeTable(Mapping[str, Edge]):
     ) -> EdgeArrays:
         """Edges of these kinds as columns; with `rows`, those that start or end at these distinct rows."""
         code = self._kind[: self._size]
-        wanted = np.zeros(256, np.uint8)
-        wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = 1
+        wanted = _wanted(kinds)
         if rows is None:
             slots = np.flatnonzero(wanted[code])
         else:
             # Marked, not sorted: some people have a hundred thousand.
             is_asked = np.zeros(self._size, np.bool_)
-            is_asked[self._leaving.of_all(rows, code, wanted)] = True
-            is_asked[self._arriving.of_all(rows, code, wanted)] = True
+            is_asked[self._leaving.of_all(rows, code, wanted)[0]] = True
+            is_asked[self._arriving.of_all(rows, code, wanted)[0]] = True
             slots = np.flatnonzero(is_asked)
+        # Views of the columns where these are all.
         which: Any = slice(0, self._size) if slots.size == self._size else slots
+        return self._arrays_at(slots, which)
+
+    def touching(
+        self, rows: Ints, kinds: Sequence[EdgeKind]
+    ) -> tuple[Ints, EdgeArrays]:
+        """The edges of these kinds that start or end at these distinct rows.
+
+        Returns the place in `rows` that each was found at, and the edges; one between two of them twice.
+        """
+        code, wanted = self._kind[: self._size], _wanted(kinds)
+        places, slots = list[Ints](), list[Ints]()
+        for chains in (self._leaving, self._arriving):
+            found, ends = chains.of_all(rows, code, wanted)
+            places.append(np.repeat(np.arange(rows.size), np.diff(ends, prepend=0)))
+            slots.append(found)
+        is_loop = self._source[slots[1]] == self._target[slots[1]]
+        where = np.concatenate([places[0], places[1][~is_loop]])
+        every = np.concatenate([slots[0], slots[1][~is_loop]])
+        return where, self._arrays_at(every, every)
+
+    def _arrays_at(self, slots: Ints, which: Any) -> EdgeArrays:
         return EdgeArrays(
             slot=slots,
             source=self._source[which],
@@ -463,6 +484,13 @@ class EdgeTable(Mapping[str, Edge]):
                     self, name, np.concatenate([old, np.full(more, empty, old.dtype)])
                 )
         return first
+
+
+def _wanted(kinds: Sequence[EdgeKind]) -> NDArray[np.uint8]:
+    """1 for the codes of these kinds, uint8[256]."""
+    wanted = np.zeros(256, np.uint8)
+    wanted[[EDGE_KINDS.index(kind) for kind in kinds]] = 1
+    return wanted
 
 
 def _number(key: str) -> int:

@@ -46,7 +46,9 @@ class Mentions:
         latest = [self._latest.get(row) for row in rows.tolist()]
         slot_lists = [slots for slots in latest if slots is not None]
         rest = rows[[slots is None for slots in latest]]
-        slots, ends = chains.of_code(rest, kind, self._code)
+        wanted = np.zeros(256, np.uint8)
+        wanted[self._code] = 1
+        slots, ends = chains.of_all(rest, kind, wanted)
         begins = np.append(0, ends[:-1])
         for index in np.flatnonzero(ends - begins > MANY)[
             ::-1

@@ -106,6 +106,18 @@ class NameIndex(Generic[Key]):
         tokens = Tokens.of(text)
         return self._named_by_all(tokens) or keys_of(self.spots(tokens))
 
+    def named(self, name: str) -> list[Key]:
+        """Whose name it is, in its case where that matters."""
+        name_cut = cut(name)
+        if name_cut is None:
+            return []
+        raw = "".join(name_cut.raw)
+        surfaces = self._surfaces.get(name_cut.fold, ())
+        if raw == raw.lower():  # who types so does not mark names
+            return list(dict.fromkeys(s.key for s in surfaces))
+        fitting = (s.key for s in surfaces if s.raw is None or s.raw == raw)
+        return list(dict.fromkeys(fitting))
+
     def shared_with(self, other: NameIndex[Key]) -> Iterator[tuple[set[Key], set[Key]]]:
         """For each name in both indexes, in upper or lower case: the keys in this one, and those in the other."""
         for name in self._surfaces.keys() & other._surfaces.keys():

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
-from itertools import chain, islice
 
-from soulmem.domain.edges import Edge, EdgeKind
-from soulmem.domain.ids import MemoryId
+import numpy as np
+from numpy.typing import NDArray
+
+from soulmem.domain.edges import EdgeKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.retrieval.vector_expansion import Opened
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 # Edges that were lived or drawn by hand. The order of a chat and plain mentions bring nothing by themselves.
 _KINDS = (EdgeKind.ASSOCIATES, EdgeKind.INSTANCE_OF)
@@ -22,6 +27,28 @@ _HOPS = 2
 _MOST_EDGES = 64  # of a memory: one with more brings nothing in particular
 
 
+@dataclass(frozen=True, slots=True)
+class LivedEdges:
+    """Edges of some rows, shape (m,) each.
+
+    place     of the row among those asked for
+    far       the row at the other end
+    strength  0..1, after decay, times the confidence
+    slot      what `EdgeTable` knows the edge by
+    """
+
+    place: Ints
+    far: Ints
+    strength: Floats
+    slot: Ints
+
+    def of_all(self) -> Iterator[tuple[int, float, int]]:
+        """Other end, strength and slot of each."""
+        return zip(
+            self.far.tolist(), self.strength.tolist(), self.slot.tolist(), strict=True
+        )
+
+
 @compute_only
 def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[Opened]:
     """The memories that these rows bring, the strongest first; not the rows themselves.
@@ -29,7 +56,6 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
     told  rows that the moment calls for
     """
     least = min(_LEAST * context.restraint, 1.0)
-    turn = mind.lived_turns(context.extra_turns)
     seeds = list(dict.fromkeys(told))
     best: dict[int, Opened] = {}
     # Negative score, row, edges of the way, way: the edges decide between ways of one score to one row.
@@ -43,29 +69,31 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
         best[row] = way
         if len(way.edges) == _HOPS:
             continue
-        key = mind.id_at(row)
-        for edge in lived_edges(mind, key):
-            target = mind.row(other_end(edge, key))
-            strength = mind.edge_strength(edge, turn) * edge.confidence
-            score = way.score * strength
-            if target is None or target in best or score < least or not score:
+        lived = lived_edges(mind, [row], context.extra_turns)
+        for target, share, slot in lived.of_all():
+            score = way.score * share
+            if target in best or score < least or not score:
                 continue
             if context.accessible[target]:
-                step = Opened(target, score, (*way.rows, target), (*way.edges, edge.id))
+                edges = (*way.edges, mind.edges.id_at(slot) or "")
+                step = Opened(target, score, (*way.rows, target), edges)
                 heappush(queue, (-score, target, step.edges, step))
     out = [way for way in best.values() if way.edges and context.visible[way.row]]
     return sorted(out, key=lambda way: (-way.score, way.row))
 
 
 @compute_only
-def lived_edges(mind: Mind, key: MemoryId) -> list[Edge]:
-    """The edges of a memory that were lived or drawn by hand; none of one with too many."""
+def lived_edges(mind: Mind, rows: Sequence[int], extra: int) -> LivedEdges:
+    """The edges of these distinct rows that were lived or drawn by hand; none of a row with too many.
+
+    extra  turns by which the soul's clock was moved
+    """
     # Asked for by kind: a concept that most texts mention has thousands of other edges.
-    lived = chain.from_iterable(mind.edges.of(key, kind) for kind in _KINDS)
-    edges = list(islice(lived, _MOST_EDGES + 1))
-    return edges if len(edges) <= _MOST_EDGES else []
-
-
-def other_end(edge: Edge, key: MemoryId) -> MemoryId:
-    """What the edge joins the memory to."""
-    return edge.target if edge.source == key else edge.source
+    near = np.asarray(rows, np.int64)
+    place, edges = mind.edges.touching(near, _KINDS)
+    few = np.bincount(place, minlength=near.size)[place] <= _MOST_EDGES
+    strength = mind.edge_strengths(edges, extra) * edges.confidence
+    far = np.where(edges.source == near[place], edges.target, edges.source)
+    return LivedEdges(
+        place[few], far[few].astype(np.int64), strength[few], edges.slot[few]
+    )

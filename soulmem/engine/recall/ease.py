@@ -6,13 +6,12 @@ Compute thread only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import exp
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.brought import lived_edges, other_end
+from soulmem.engine.recall.brought import lived_edges
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.runtime.compute_only import compute_only
 
@@ -47,14 +46,14 @@ def primed_rows(mind: Mind, context: RecallContext) -> dict[int, float]:
     if working is None:
         return {}
     turn = mind.lived_turns(context.extra_turns)
+    active = [
+        (mind.row(a.memory), a.turn) for a in working.recalled_since(turn - _OVER)
+    ]
+    turns = {row: then for row, then in active if row is not None}
+    lived = lived_edges(mind, list(turns), context.extra_turns)
+    present = np.exp((np.fromiter(turns.values(), np.float64) - turn) / _FADES)
+    primed = present[lived.place] * lived.strength / (lived.strength + _HALF)
     out: dict[int, float] = {}
-    for active in working.recalled_since(turn - _OVER):
-        present = exp((active.turn - turn) / _FADES)
-        for edge in lived_edges(mind, active.memory):
-            row = mind.row(other_end(edge, active.memory))
-            if row is None:
-                continue
-            strength = mind.edge_strength(edge, turn) * edge.confidence
-            primed = present * strength / (strength + _HALF)
-            out[row] = max(primed, out.get(row, 0.0))
+    for row, share in zip(lived.far.tolist(), primed.tolist(), strict=True):
+        out[row] = max(share, out.get(row, 0.0))
     return out

@@ -34,7 +34,6 @@ from soulmem.domain.soul import Scope
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.concept_descriptions import concept_id
-from soulmem.language.name_tokens import fold
 from soulmem.language.relations import Relation, relation_of
 
 _MOST_NAMES = 16  # concepts that one thing may have as names
@@ -312,10 +311,7 @@ def concepts_named_alike(mind: Mind, concept: MemoryId) -> Iterator[MemoryId]:
     if memory is None:
         return
     for name in mind.names.names_of(concept) or (memory.text,):
-        folded = fold(name)
-        for key in mind.names.index.find(name):
-            if folded in map(fold, mind.names.names_of(key)):
-                yield key
+        yield from mind.names.index.named(name)
         drafted = concept_id(mind.soul.id, name)
         if drafted in mind.memories:
             yield drafted

@@ -6,12 +6,13 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge
+from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.brought import lived_edges
-from soulmem.graph.edge_table import EdgeTable
+from soulmem.graph.edge_arrays import EdgeArrays, Floats
 from tests.engine.stage import Stage
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -106,16 +107,21 @@ async def test_edges_that_cannot_bring_anything_are_not_read(
     for number in range(30):
         await stage.note(f"In Ludgate bell number{number} rang over roof{number}.")
     edge = NewEdge(EdgeKind.ASSOCIATES, to=key, strength=1.0)
-    await stage.note(UMBRELLA, edges=(edge,))
+    umbrella = await stage.note(UMBRELLA, edges=(edge,))
     mind = await stage.mind()
     assert sum(1 for _ in mind.edges.of(key)) > 30
-    built = list[int]()
-    edge_at = EdgeTable.edge_at
+    counted = list[int]()
+    strengths = Mind.edge_strengths
 
-    def counted(table: EdgeTable, slot: int) -> Edge:
-        built.append(slot)
-        return edge_at(table, slot)
+    def strengths_counted(
+        asked: Mind, edges: EdgeArrays, extra: int, before: float = 0.0
+    ) -> Floats:
+        counted.append(edges.slot.size)
+        return strengths(asked, edges, extra, before)
 
-    monkeypatch.setattr(EdgeTable, "edge_at", counted)
-    assert [edge.kind for edge in lived_edges(mind, key)] == [EdgeKind.ASSOCIATES]
-    assert len(built) == 1
+    monkeypatch.setattr(Mind, "edge_strengths", strengths_counted)
+    row = mind.row(key)
+    assert row is not None
+    lived = lived_edges(mind, [row], 0)
+    assert lived.far.tolist() == [mind.row(umbrella.memory.id)]
+    assert counted == [1]
