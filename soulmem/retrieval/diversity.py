@@ -34,7 +34,7 @@ def choose_diverse(
 
     Maximal marginal relevance (Carbonell, Goldstein 1998, https://doi.org/10.1145/290941.291025):
         next = argmax (1 - novelty) * relevance - novelty * greatest similarity to the chosen
-    with relevance the score scaled to 0..1 over the candidates, and similarity by `relative_similarity`.
+    with relevance the score scaled to 0..1 over the candidates, and similarity by `RelativeSimilarity`.
     A candidate that no longer fits is skipped for a smaller one.
     """
     available = np.isfinite(scores)
@@ -44,7 +44,7 @@ def choose_diverse(
     relevance = np.where(
         available, (scores - low) / (high - low) if high > low else 1.0, 0.0
     )
-    alike = relative_similarity(vectors)
+    alike = RelativeSimilarity(vectors)
     repeats = np.zeros(scores.size, np.float32)
     chosen: list[int] = []
     room = budget
@@ -64,7 +64,7 @@ def choose_diverse(
             continue
         chosen.append(best)
         room -= tokens
-        repeats = np.maximum(repeats, alike[best])
+        repeats = np.maximum(repeats, alike.to(best))
     return chosen
 
 
@@ -89,17 +89,32 @@ def _leaves_no_room(
     return tokens_of(slot) + tokens_of(best) > room
 
 
-def relative_similarity(vectors: Floats) -> Floats:
-    """Similarity of each pair beyond that of the average pair, float32[m, m], 0..1.
+class RelativeSimilarity:
+    """Similarity of vectors beyond that of the average pair: among e5 vectors any two texts reach .8, among
+    others .1.
 
-    (cosine - c) / (1 - c), at least 0, where c is the mean cosine of two candidates: among e5 vectors any two
-    texts reach .8, among others .1. 0 for rows of NaN, and everywhere when all rows are the same.
+    (cosine - c) / (1 - c), 0..1, where c is the mean cosine of two of them. 0 for a vector and itself, for rows of
+    NaN, and everywhere when all vectors are the same.
     """
-    has_vector = np.isfinite(vectors).all(axis=1)
-    cosine = np.nan_to_num(vectors) @ np.nan_to_num(vectors).T
-    pairs = np.outer(has_vector, has_vector) & ~np.eye(has_vector.size, dtype=np.bool_)
-    out = np.zeros(cosine.shape, np.float32)
-    usual = float(cosine[pairs].mean()) if pairs.any() else 1.0
-    if usual < 1 - 1e-6:
-        out[pairs] = np.clip((cosine[pairs] - usual) / (1 - usual), 0, 1)
-    return out
+
+    def __init__(self, vectors: Floats) -> None:
+        """`vectors`: float32[m, dim], unit rows."""
+        known = np.asarray(np.isfinite(vectors).all(axis=1))
+        whole = known.all()
+        self._known = known
+        self._vectors = vectors if whole else np.where(known[:, None], vectors, 0)
+        # All cosines are those of the sum with itself, so that no pair need be compared; a row with itself has 1.
+        count = int(np.count_nonzero(known))
+        total = self._vectors.sum(axis=0, dtype=np.float64)
+        pairs = count * (count - 1)
+        self._usual = (float(total @ total) - count) / pairs if pairs else 1.0
+
+    def to(self, position: int) -> Floats:
+        """How similar each is to the one at a position, float32[m]."""
+        if not self._known[position] or self._usual >= 1 - 1e-6:
+            return np.zeros(self._known.size, np.float32)
+        cosine = self._vectors @ self._vectors[position]
+        out = np.clip((cosine - self._usual) / (1 - self._usual), 0, 1)
+        out[~self._known] = 0.0
+        out[position] = 0.0
+        return np.asarray(out, np.float32)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from soulmem.retrieval.association_paths import AssociationPaths
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.diversity import relative_similarity
+from soulmem.retrieval.diversity import RelativeSimilarity
 
 Floats = NDArray[np.float32]
 Bools = NDArray[np.bool_]
@@ -115,12 +115,10 @@ def learned_slots(
     Maximal marginal relevance: among similar pulls the row that differs most from the selected ones first.
     """
     p = params or ReservedSlotParams()
-    alike = relative_similarity(vectors)
-    repeats = (
-        alike[selected:, :selected].max(axis=1)
-        if selected
-        else np.zeros(pull.size, np.float32)
-    )
+    alike = RelativeSimilarity(vectors)
+    repeats = np.zeros(pull.size, np.float32)
+    for told in range(selected):
+        repeats = np.maximum(repeats, alike.to(told)[selected:])
     strength = pull / pull.max(initial=1e-9)
     available = np.ones(pull.size, np.bool_)
     out: list[int] = []
@@ -129,7 +127,7 @@ def learned_slots(
         best = int(np.argmax(gain))
         out.append(best)
         available[best] = False
-        repeats = np.maximum(repeats, alike[selected:, selected + best])
+        repeats = np.maximum(repeats, alike.to(selected + best)[selected:])
     return out
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.retrieval.diversity import Floats, choose_diverse, relative_similarity
+from soulmem.retrieval.diversity import Floats, RelativeSimilarity, choose_diverse
 
 
 def units(*rows: tuple[float, ...]) -> Floats:
@@ -102,9 +103,9 @@ def test_likeness_is_measured_against_what_is_usual() -> None:
         )
     )
     for vectors in (spread, squeezed):
-        alike = relative_similarity(vectors)
-        assert alike[0, 1] > 0.9
-        assert alike[0, 2] < 0.4
+        alike = RelativeSimilarity(vectors).to(0)
+        assert alike[1] > 0.9
+        assert alike[2] < 0.4
     assert (
         squeezed @ squeezed.T
     ).min() > 0.5  # every cosine is high, as among e5 vectors
@@ -112,7 +113,7 @@ def test_likeness_is_measured_against_what_is_usual() -> None:
 
 def test_candidates_without_vectors_resemble_nothing() -> None:
     vectors = np.full((3, 4), np.nan, np.float32)
-    assert not relative_similarity(vectors).any()
+    assert not RelativeSimilarity(vectors).to(0).any()
     scores = np.asarray([1.0, 3.0, 2.0], np.float32)
     assert choose_diverse(
         scores, vectors, np.full(3, 5).item, budget=99, max_items=3
@@ -175,3 +176,18 @@ def test_where_both_have_no_room_the_better_one_comes_before_one_with_a_slot() -
     assert chosen(40) == [0, 1]
     assert chosen(45) == [0, 2, 1]
     assert chosen(39) == [0, 2]  # the better one has no room by itself either
+
+
+def test_the_usual_is_the_mean_cosine_of_all_pairs() -> None:
+    """As computed pair by pair, with a row that has no vector."""
+    vectors = np.random.default_rng(4).normal(size=(12, 6)) + 0.5
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[3] = np.nan
+    known = [i for i in range(12) if i != 3]
+    cosine = vectors @ vectors.T
+    usual = np.mean([cosine[i, j] for i in known for j in known if i != j])
+    alike = RelativeSimilarity(vectors.astype(np.float32))
+    for i in known:
+        expected = np.clip((cosine[i] - usual) / (1 - usual), 0, 1)
+        expected[[i, 3]] = 0.0
+        assert alike.to(i) == pytest.approx(expected, abs=1e-5)
