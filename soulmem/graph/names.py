@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from soulmem.language.name_tokens import CutName, Tokens, cut, raw_tokens
+from soulmem.language.scripts import is_unspaced
 
 _AFTER_APOSTROPHE = frozenset(("s", "re", "ve", "ll", "m", "d"))
 _FEW = 20  # names; more are looked for faster word by word
@@ -200,7 +201,7 @@ def _begins_inside_word(text: Tokens, start: int) -> bool:
     if not start:
         return False
     before = text.raw[start - 1]
-    after_letter = start > 1 and before == "'" and text.raw[start - 2][0].isalnum()
+    after_letter = start > 1 and before == "'" and _is_letter(text.raw[start - 2])
     return after_letter or _is_mark(before)
 
 
@@ -208,8 +209,13 @@ def _ends_inside_word(text: Tokens, stop: int) -> bool:
     """Whether the word goes on at `stop`: Don in "don't", unless as in "Don's"."""
     after = text.folded[stop : stop + 2]
     if len(after) == 2 and after[0] == "'":
-        return after[1][0].isalnum() and after[1] not in _AFTER_APOSTROPHE
+        return _is_letter(after[1]) and after[1] not in _AFTER_APOSTROPHE
     return bool(after) and _is_mark(after[0])
+
+
+def _is_letter(token: str) -> bool:
+    """Whether an apostrophe joins the token to others; in scripts without spaces it is a quotation mark."""
+    return token[0].isalnum() and not is_unspaced(token)
 
 
 def _is_mark(token: str) -> bool:

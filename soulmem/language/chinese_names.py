@@ -23,6 +23,8 @@ _CALLED = re.compile(
 )
 _SENTENCE_SIGNS = re.compile("[。，！？、；：…,.!?:;~～]")
 _SENTENCE = re.compile(r"[^\n。！？!?…]+")
+_NAMED_SO = re.compile(rf"(?:叫[做作]?|[这那]位)([{HAN}]{{2,4}})\Z")
+_QUOTED_SO = re.compile(rf"(?:人称|[这那]位)[“‘「『]([{HAN}]{{2,6}})[”’」』]")
 _KANA = re.compile("[\u3041-\u3096]")
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _PERSON_TAGS = frozenset(("nr", "nrt", "nrfg"))
@@ -43,8 +45,9 @@ _DOUBLE = words("zh", "names", "double_surnames")
 def chinese_names(text: str) -> Iterator[str]:
     """The names of a plain text; with repeats."""
     yield from _marked(text)
-    for match in _CALLED.finditer(text):
-        yield match[1]
+    for pattern in (_CALLED, _QUOTED_SO):
+        for match in pattern.finditer(text):
+            yield match[1]
     for sentence in _SENTENCE.findall(text):
         if not _KANA.search(sentence):
             for run in _HAN_RUN.findall(sentence):
@@ -128,6 +131,7 @@ def _of_run(run: str) -> Iterator[str]:
     tagged = [(word, tag) for word, tag in chinese.dictionary().tag(run, hmm=False)]
     yield from _addressed(tagged)
     yield from _at_start(run, tagged)
+    yield from _at_end(run)
     for word, tag in tagged:
         if word == _ENDING and len(loose) == 2 and is_person_like(loose):
             loose += word
@@ -157,6 +161,17 @@ def _at_start(run: str, tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
     is_shorter = 2 in ends and ends[3][1] in _BEHIND_NAMES
     if name[0] in chinese.SURNAMES and not has_grammar and not is_shorter:
         yield name
+
+
+def _at_end(run: str) -> Iterator[str]:
+    """The name that a run says somebody has, whatever the dictionary makes of it: 他叫江别雪."""
+    match = _NAMED_SO.search(run)
+    if match is None or not is_person_like(match[1]):
+        return
+    tagged = chinese.dictionary().tag(match[1], hmm=False)
+    has_grammar = not CHINESE_GRAMMAR_SIGNS.isdisjoint(match[1])
+    if len(list(tagged)) > 1 and not has_grammar:
+        yield match[1]
 
 
 def _addressed(tagged: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -190,5 +205,7 @@ def _is_person(word: str, tag: str) -> bool:
 
 
 def _of_loose(run: str) -> Iterator[str]:
+    if run[:1] in _KIN_BEHIND:
+        run = run[1:]  # 我姐林汐
     if is_person_like(run) and run[1] not in _NO_GIVEN_NAME:
         yield run

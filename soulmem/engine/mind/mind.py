@@ -9,6 +9,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
+from soulmem.language.name_tokens import fold
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import TextInContext
@@ -119,7 +121,9 @@ class Mind:
         self.names = KnownNames(soul)
         self.drafted = DraftedConcepts()
         self.name_counts = NameCounts()
-        self.name_scope = NameScope(self.edges, self.columns, self.residency)
+        self.name_scope = NameScope(
+            self.edges, self.columns, self.residency, lambda row: me._introducing(row)
+        )
         self.facts = Facts(self.edges, self.memories, self._rows)
         self.terms = TextTerms(
             self.memories, self.edges, self._rows, lambda key: me.names.names_of(key)
@@ -244,6 +248,12 @@ class Mind:
         """The rows of digests, bool[rows], but for permanent ones: those are told like all that is permanent."""
         n, columns = self.size, self.columns
         return np.asarray((columns.kind[:n] == _DIGEST) & ~columns.permanent[:n])
+
+    def _introducing(self, name: int) -> list[int]:
+        """The rows of the texts that introduce somebody by a name of the concept at a row."""
+        folds = map(fold, self.names.names_of(self.id_at(name)))
+        texts = chain.from_iterable(map(self.name_counts.introduced_in, folds))
+        return [row for row in map(self.row, texts) if row is not None]
 
     def neighbours(self, chat: ChatId | None) -> Neighbours:
         """See `Visibility.neighbours`."""

@@ -6,7 +6,7 @@ Only episodes made from messages count, while they are in use. Compute thread on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -27,6 +27,7 @@ from soulmem.graph.packing import (
     unpacked_texts,
 )
 from soulmem.graph.rows import Rows
+from soulmem.language.introductions import introduced
 from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.pinyin import sound
 
@@ -45,6 +46,10 @@ class NameCounts:
         self._memories: dict[str, set[MemoryId]] = {}  # by spelling
         self._spellings: dict[str, dict[str, None]] = {}  # by fold
         self._alike: dict[str, dict[str, None]] = {}  # folds by sound
+        # By the fold of its first word: the spellings of names of several words.
+        self._wider: dict[str, dict[str, None]] = {}
+        # By fold: the messages that introduce somebody of that name.
+        self._introduced: dict[str, set[MemoryId]] = {}
         # Messages by the folded words of their speakers' names.
         self._speakers: Counter[str] = Counter()
 
@@ -54,10 +59,28 @@ class NameCounts:
         changed = set[str]()
         if old is not None:
             for name in before.difference(after):
-                changed.add(self._remove(name, old.id))
+                changed.update(self._remove(name, old.id))
+            changed |= self._introduce_no_more(_introduced(old), old.id)
         if new is not None:
             for name in after.difference(before):
-                changed.add(self._add(name, new.id))
+                changed.update(self._add(name, new.id))
+            changed |= self._introduce(_introduced(new), new.id)
+        return changed | self._swap_speaker(old, new)
+
+    def _introduce(self, folds: set[str], memory: MemoryId) -> set[str]:
+        for folded in folds:
+            self._introduced.setdefault(folded, set()).add(memory)
+        return folds
+
+    def _introduce_no_more(self, folds: set[str], memory: MemoryId) -> set[str]:
+        for folded in folds:
+            self._introduced[folded].discard(memory)
+            if not self._introduced[folded]:
+                del self._introduced[folded]
+        return folds
+
+    def _swap_speaker(self, old: Memory | None, new: Memory | None) -> set[str]:
+        changed = set[str]()
         spoke, speaks = _speaker(old), _speaker(new)
         if spoke != speaks:
             for word in spoke:
@@ -96,6 +119,15 @@ class NameCounts:
         spellings = self._spellings.get(folded, ())
         return set().union(*(self._memories[spelling] for spelling in spellings))
 
+    def memories_with_whole(self, folded: str) -> set[MemoryId]:
+        """The episodes that contain a longer name of which it is the first word: Given Family for Given."""
+        wider = self._wider.get(folded, ())
+        return set().union(*(self._memories[spelling] for spelling in wider))
+
+    def introduced_in(self, folded: str) -> Set[MemoryId]:
+        """The episodes that introduce somebody by a name of this fold."""
+        return self._introduced.get(folded, frozenset())
+
     def spellings(self, folded: str) -> list[str]:
         """The spellings of the name, the most frequent first."""
         return sorted(
@@ -115,6 +147,11 @@ class NameCounts:
         return {
             "spelled": packed_texts(list(self._memories)),
             **named("held", packed_runs(runs)),
+            "introduced": packed_texts(list(self._introduced)),
+            **named(
+                "introducing",
+                packed_runs([_sorted_rows(m, rows) for m in self._introduced.values()]),
+            ),
             "speakers": packed_texts(list(self._speakers)),
             "spoke": np.asarray(list(self._speakers.values()), np.int64),
         }
@@ -127,37 +164,50 @@ class NameCounts:
             if name is not None:
                 for row in rows.tolist():
                     self._add(name, id_at(row))
+        folds = unpacked_texts(arrays["introduced"])
+        runs = unpacked_runs(part("introducing", arrays))
+        self._introduced = {
+            folded: set(map(id_at, rows.tolist()))
+            for folded, rows in zip(folds, runs, strict=True)
+            if folded
+        }
         words = unpacked_texts(arrays["speakers"])
         counts = zip(words, arrays["spoke"].tolist(), strict=True)
         self._speakers = Counter({word: count for word, count in counts if word})
 
-    def _add(self, name: str, memory: MemoryId) -> str:
-        """Count the name in the memory; returns its fold."""
-        folded = fold(name)
+    def _add(self, name: str, memory: MemoryId) -> tuple[str, str]:
+        """Count the name in the memory; returns its fold, and that of its first word."""
+        folded, first = fold(name), _first_word(name)
         memories = self._memories.get(name)
         if memories is None:
             memories = self._memories[name] = set()
             self._spellings.setdefault(folded, {})[name] = None
+            if first != folded:
+                self._wider.setdefault(first, {})[name] = None
             if (key := sound(folded)) is not None:
                 self._alike.setdefault(key, {})[folded] = None
         memories.add(memory)
-        return folded
+        return folded, first
 
-    def _remove(self, name: str, memory: MemoryId) -> str:
-        """Count the name in the memory no longer; returns its fold."""
-        folded = fold(name)
+    def _remove(self, name: str, memory: MemoryId) -> tuple[str, str]:
+        """Count the name in the memory no longer; returns as `_add`."""
+        folded, first = fold(name), _first_word(name)
         memories = self._memories[name]
         memories.discard(memory)
         if not memories:
             del self._memories[name]
             del self._spellings[folded][name]
+            if first != folded:
+                del self._wider[first][name]
+                if not self._wider[first]:
+                    del self._wider[first]
             if not self._spellings[folded]:
                 del self._spellings[folded]
                 if (key := sound(folded)) is not None:
                     self._alike[key].pop(folded, None)
                     if not self._alike[key]:
                         del self._alike[key]
-        return folded
+        return folded, first
 
     def _count_speaker(self, word: str, more: int) -> Iterable[str]:
         """Add `more` messages of speakers with this word; returns the beginnings whose state changes."""
@@ -192,6 +242,17 @@ def _names(memory: Memory | None) -> set[str]:
     if memory is None or not _counts(memory):
         return set()
     return {name for name in memory.names if fold(name)}
+
+
+def _first_word(name: str) -> str:
+    return fold(name.split(maxsplit=1)[0])
+
+
+def _introduced(memory: Memory) -> set[str]:
+    """The folds of the names by which the memory introduces somebody."""
+    if not _counts(memory):
+        return set()
+    return set(map(fold, introduced(memory.text, memory.names))) - {""}
 
 
 def _speaker(memory: Memory | None) -> list[str]:

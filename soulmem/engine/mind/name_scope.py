@@ -1,6 +1,8 @@
-"""NameScope: a chat may use a learned name if two texts that it may use mention it."""
+"""NameScope: a chat may use a learned name if two texts that it may use mention it, or one introduces it."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +26,21 @@ class NameScope:
     """The learned names of a mind, and which of them are mentioned often enough."""
 
     def __init__(
-        self, edges: EdgeTable, columns: Columns, residency: Residency
+        self,
+        edges: EdgeTable,
+        columns: Columns,
+        residency: Residency,
+        introducing: Callable[[int], Iterable[int]],
     ) -> None:
+        """`introducing`: the rows of the texts that introduce somebody by the learned name at a row."""
         self._edges, self._columns, self._residency = edges, columns, residency
+        self._introducing = introducing
 
     def hide_unsupported(self, accessible: Bools) -> None:
         """In place, bool[rows]: clear learned names that fewer than two accessible texts mention.
 
-        An abstract episode counts as two texts. Does nothing for a part-loaded soul.
+        An abstract episode counts as two texts, and so does a text that introduces the name. Does nothing for a
+        part-loaded soul.
         """
         if not self._residency.whole:  # most mentions are not loaded
             return
@@ -41,7 +50,10 @@ class NameScope:
             is_abstract = self._columns.kind[:n] == _ABSTRACT
             worth = accessible.astype(np.uint8) + (accessible & is_abstract)
             count = self._edges.worth_of_mentions(names, worth, _ENOUGH)
-            accessible[names[(count >= 0) & (count < _ENOUGH)]] = False
+            few = names[(count >= 0) & (count < _ENOUGH) & accessible[names]]
+            accessible[few] = False
+            introduced = [row for row in few.tolist() if self._meets(row, accessible)]
+            accessible[introduced] = True
 
     def rows(self, size: int) -> Ints:
         """Rows below `size` of the learned names that texts mention; none of a part-loaded soul."""
@@ -50,6 +62,11 @@ class NameScope:
         names = self._learned(size)
         worth = np.ones(size, np.uint8)
         return names[self._edges.worth_of_mentions(names, worth, 1) >= 0]
+
+    def _meets(self, name: int, accessible: Bools) -> bool:
+        """Whether one of these texts introduces somebody by the learned name at a row."""
+        texts = self._introducing(name)
+        return any(text < accessible.size and accessible[text] for text in texts)
 
     def _learned(self, n: int) -> Ints:
         """The rows of learned names and found topics, which no text mentions."""

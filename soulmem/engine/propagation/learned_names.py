@@ -1,4 +1,4 @@
-"""Learned names: the concepts of names that at least two messages contain.
+"""Learned names: the concepts of names that at least two messages contain, or that one introduces.
 
 A function of the messages and the other names. Names of the card and the user win, names of
 speakers are not learned, and a learned name that the user changed or binned stays so.
@@ -16,6 +16,8 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.situation import ConceptDetail
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.name_counts import NameCounts
+from soulmem.language.introductions import without_title
+from soulmem.language.name_tokens import fold
 
 ENOUGH = 2  # messages
 
@@ -71,6 +73,9 @@ def _spellings_to_learn(
     spellings = counts.spellings(folded)
     if not spellings or names.is_taken(folded):
         return None
+    bare = fold(without_title(spellings[0]))
+    if bare != folded and names.is_taken(bare):
+        return None  # Sir Bob is Bob
     others = _in_other_script(counts, folded)
     if any(map(counts.is_speaker, (folded, *others))):
         return None
@@ -92,9 +97,12 @@ def _in_other_script(counts: NameCounts, folded: str) -> list[str]:
 
 
 def _is_frequent(counts: NameCounts, folded: str, others: Iterable[str]) -> bool:
-    """Whether enough messages contain one of these names."""
-    messages = counts.memories_with(folded)
-    return len(messages.union(*map(counts.memories_with, others))) >= ENOUGH
+    """Whether enough messages contain one of these names; one that introduces somebody by it is enough."""
+    names = (folded, *others)
+    if any(map(counts.introduced_in, names)):
+        return True
+    messages = set[MemoryId]().union(*map(counts.memories_with, names))
+    return len(messages | counts.memories_with_whole(folded)) >= ENOUGH
 
 
 def _concept(
