@@ -34,6 +34,7 @@ KNOWN = {
         ("Bob came.", ["bob", "other bob"]),
         ("*_Bob_* and Bob's hat", ["bob", "other bob"]),
         ("Bobby came with Bo.", []),
+        ("那位‘米拉’的书。", ["mira"]),
         ("BOB! I said bob.", []),
         ("then bob came", ["bob", "other bob"]),
         ("then ROBERT came", ["bob"]),

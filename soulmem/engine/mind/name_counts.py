@@ -169,7 +169,7 @@ class NameCounts:
         self._introduced = {
             folded: set(map(id_at, rows.tolist()))
             for folded, rows in zip(folds, runs, strict=True)
-            if folded
+            if folded and rows.size
         }
         words = unpacked_texts(arrays["speakers"])
         counts = zip(words, arrays["spoke"].tolist(), strict=True)

@@ -48,6 +48,8 @@ def state(counts: NameCounts) -> tuple[object, ...]:
         [sorted(counts.memories_with(folded)) for folded in folds],
         [counts.is_speaker(word) for word in ("al", "bo", "bora", "mira", "lin")],
         counts.sounding_alike("林月"),
+        [sorted(counts.introduced_in(folded)) for folded in folds],
+        sorted(counts.memories_with_whole("irma")),
     )
 
 
@@ -144,10 +146,42 @@ def test_what_was_counted_for_a_while_is_undone_even_after_an_error() -> None:
     assert state(counts) == before
 
 
+def introducing(key: str, name: str) -> Memory:
+    """A message that introduces somebody."""
+    return replace(message(key, name), text=f"Al: This is my brother {name}.")
+
+
+def test_who_is_introduced_is_known_as_long_as_a_message_does_it() -> None:
+    one, two, named = (
+        introducing("m1", "Irma"),
+        introducing("m2", "Irma"),
+        message("m3", "Irma"),
+    )
+    counts = counted(one, two, named)
+    assert counts.introduced_in("irma") == {"m1", "m2"}
+    assert counts.swap(one, replace(one, text="Al: of Irma")) == {"irma"}
+    assert counts.swap(two, None) == {"irma"}
+    assert counts.introduced_in("irma") == set()
+    assert counts.memories_with("irma") == {"m1", "m3"}
+
+
+def test_a_longer_name_counts_for_its_first_word() -> None:
+    whole = message("m1", "Irma Stone")
+    counts = counted(whole, message("m2", "Stone"))
+    assert counts.memories_with_whole("irma") == {"m1"}
+    assert counts.memories_with_whole("stone") == set()
+    assert counts.swap(whole, None) == {"irma stone", "irma"}
+    assert counts.memories_with_whole("irma") == set()
+
+
 def test_a_snapshot_restores_all_but_memories_without_a_row() -> None:
     counts = counted(
-        message("m1", "Irma", "林月"), message("m2", "IRMA", speaker="Mira")
+        replace(
+            message("m1", "Irma", "林月"), text="Al: This is my sister Irma, 林月."
+        ),
+        message("m2", "IRMA", "Irma Stone", speaker="Mira"),
     )
+    assert counts.introduced_in("irma") == {"m1"}
     rows = Rows[MemoryId]()
     rows.add(MemoryId("m1"))
     rows.add(MemoryId("m2"))

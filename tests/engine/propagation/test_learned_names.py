@@ -1,4 +1,4 @@
-"""Are names learned from what is said twice, and are they gone with it?"""
+"""Are names learned from what is said twice, or introduced, and are they gone with it?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from soulmem.domain.audit import Actor
 from soulmem.domain.dialogue import SentMessage
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.ids import SoulId
+from soulmem.domain.ids import ChatId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory
@@ -63,6 +63,33 @@ async def test_a_name_said_twice_is_learned_and_once_is_not(stage: Stage) -> Non
         "I met Kaelith by the well.",
         "Poor Kaelith!",
     }
+
+
+async def test_who_is_introduced_is_learned_at_once_and_goes_with_that_message(
+    stage: Stage,
+) -> None:
+    introduction = messages_of("This is my brother Kaelith.", "Good evening.")
+    await stage.sync("c1", introduction)
+    assert await mentioned_by(stage, "Kaelith") == {"This is my brother Kaelith."}
+    await stage.restart()
+    assert (await concepts(stage)).keys() == {"Kaelith"}
+    await stage.sync("c1", introduction[1:], confirm=True)
+    assert await concepts(stage) == {}
+
+
+async def test_a_name_and_the_whole_name_once_each_are_enough(stage: Stage) -> None:
+    texts = messages_of("We saw Kaelith Moor by the well.", "I asked Kaelith to come.")
+    await stage.sync("c1", texts)
+    assert (await concepts(stage)).keys() == {"Kaelith"}
+    await stage.sync("c1", texts[1:], confirm=True)
+    assert await concepts(stage) == {}
+
+
+async def test_a_title_makes_nobody_else_of_whom_the_card_names(stage: Stage) -> None:
+    card = (KnownName("Kaelith"),)
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", card, SoulSettings())
+    await stage.sync("c1", messages_of("Sir Kaelith!", "I met Sir Kaelith again."))
+    assert (await concepts(stage)).keys() == {"Kaelith"}
 
 
 async def test_texts_that_merely_hold_the_name_are_linked_too(stage: Stage) -> None:
@@ -229,6 +256,19 @@ async def test_another_branch_does_not_teach_it(stage: Stage) -> None:
         for c in world.heads
     }
     assert accessible == {"c1": True, "c2": False}
+
+
+async def test_a_branch_with_the_introduction_needs_no_more(stage: Stage) -> None:
+    shared = [line("m0", "This is my brother Kaelith."), line("m1", "Ask Kaelith.")]
+    await stage.sync("c1", [*shared, line("a1", "Dear Kaelith."), line("a2")])
+    await stage.sync(
+        "c2", [*shared[:1], line("b1", "Nothing."), line("b2")], parent=("c1", "m0")
+    )
+    mind, world = await stage.mind(), await stage.world()
+    row = mind.row((await concepts(stage))["Kaelith"].id)
+    assert row is not None
+    branch = ChatId("c2")
+    assert mind.accessible_rows(branch, world.family(branch), world.holds)[row]
 
 
 async def test_it_is_not_told_by_itself(stage: Stage) -> None:
