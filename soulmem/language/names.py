@@ -1,13 +1,13 @@
-"""Names that a text gives, by how it writes them."""
+"""Names that a text gives, by how it writes them, and which of them it introduces."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from soulmem.language.base_forms import JOINTS
 from soulmem.language.chinese_names import chinese_names
-from soulmem.language.english_names import english_names, trimmed
+from soulmem.language.english_names import OF_PLACES, english_names, trimmed
 from soulmem.language.foreign_names import (
     foreign_names,
     noun_names,
@@ -15,8 +15,10 @@ from soulmem.language.foreign_names import (
 )
 from soulmem.language.grammars import ENGLISH_CODE, languages_of
 from soulmem.language.markup import plain
-from soulmem.language.scripts import CAPITALS
+from soulmem.language.scripts import CAPITALS, is_unspaced
 from soulmem.language.spaced_words import Word, words
+from soulmem.language.word_lists import alternatives
+from soulmem.language.word_lists import words as listed
 
 _MOST = 12  # of one text
 _MOST_WORDS = 5  # of one name
@@ -28,6 +30,26 @@ _QUOTED = re.compile(
     rf"(?<=[\w,] )[\"\u201c]([{CAPITALS}][\w'\u2019 -]{{1,40}})[\"\u201d]"
 )
 
+_FILE = "introductions"
+_QUOTE = "[“”‘’「『」』]?"  # works have them where words have spaces
+_TITLES = alternatives(listed(_FILE, "before", "titles"))
+_SPACED = alternatives(
+    (*listed(_FILE, "before", "naming"), _TITLES, *listed(_FILE, "before", "roles"))
+)
+_UNSPACED = alternatives(listed(_FILE, "before", "unspaced"))
+_BEFORE = re.compile(
+    rf"(?<![\w'’])(?:{_SPACED})\s+\Z|(?:{_UNSPACED}){_QUOTE}\Z", re.IGNORECASE
+)
+_BEHIND = re.compile(
+    rf"{_QUOTE}(?:{alternatives(listed(_FILE, 'behind', 'unspaced'))})"
+)
+_TITLE = re.compile(rf"(?:{_TITLES})\s+(?!of\b|the\b)(?=\S)", re.IGNORECASE)
+_WITHIN = re.compile(
+    rf"{_TITLE.pattern}|(?:{alternatives(listed(_FILE, 'within', 'unspaced'))})\Z",
+    re.IGNORECASE,
+)
+_FAR = 24  # signs before a name that are looked at
+
 
 def names(text: str) -> tuple[str, ...]:
     """The names that a text gives, as written, at most a dozen: a function of the text alone.
@@ -35,6 +57,19 @@ def names(text: str) -> tuple[str, ...]:
     Names that are known already, and that of who speaks, are among them.
     """
     return tuple(dict.fromkeys(_in_order(plain(text))))[:_MOST]
+
+
+def introduced(text: str, names: Iterable[str]) -> frozenset[str]:
+    """Those of the names, found in the text, that it introduces: "my sister Ada", "Inspector Quill", "我姐林汐".
+
+    Who is introduced so need not be named again to be known.
+    """
+    return frozenset(name for name in names if _introduces(text, name))
+
+
+def without_title(name: str) -> str:
+    """Kaelith of Sir Kaelith; any other name as it is."""
+    return _TITLE.sub("", name, count=1) if _TITLE.match(name) else name
 
 
 def _in_order(text: str) -> Iterator[str]:
@@ -73,3 +108,26 @@ def _quoted(text: str) -> Iterator[list[str]]:
         parts = match[1].split()
         if all(part[0].isupper() or part.lower() in JOINTS for part in parts):
             yield [part.strip("'\u2019") for part in parts]
+
+
+def _introduces(text: str, name: str) -> bool:
+    if name.split()[-1].lower() in OF_PLACES:
+        return False
+    if _WITHIN.match(name):
+        return True
+    return any(
+        _BEFORE.search(text[max(at - _FAR, 0) : at])
+        or _BEHIND.match(text, at + len(name))
+        for at in _places(text, name)
+    )
+
+
+def _places(text: str, name: str) -> Iterator[int]:
+    """Where the name stands as a word of its own."""
+    is_whole = not is_unspaced(name)
+    at = text.find(name)
+    while at >= 0:
+        stop = at + len(name)
+        if not (is_whole and text[stop : stop + 1].isalnum()):
+            yield at
+        at = text.find(name, stop)

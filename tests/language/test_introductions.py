@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.language.introductions import introduced, without_title
-from soulmem.language.names import names
+from soulmem.language.names import introduced, names, without_title
 
 
 @pytest.mark.parametrize(

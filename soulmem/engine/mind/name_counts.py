@@ -27,8 +27,8 @@ from soulmem.graph.packing import (
     unpacked_texts,
 )
 from soulmem.graph.rows import Rows
-from soulmem.language.introductions import introduced
 from soulmem.language.name_tokens import Tokens, fold
+from soulmem.language.names import introduced
 from soulmem.language.pinyin import sound
 
 Swap = tuple[

@@ -16,8 +16,8 @@ from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.situation import ConceptDetail
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.name_counts import NameCounts
-from soulmem.language.introductions import without_title
 from soulmem.language.name_tokens import fold
+from soulmem.language.names import without_title
 
 ENOUGH = 2  # messages
 
@@ -71,11 +71,8 @@ def _spellings_to_learn(
     A Chinese name and Latin names that sound like it are one concept, that of the Chinese name.
     """
     spellings = counts.spellings(folded)
-    if not spellings or names.is_taken(folded):
+    if not spellings or _is_taken(names, folded, spellings[0]):
         return None
-    bare = fold(without_title(spellings[0]))
-    if bare != folded and names.is_taken(bare):
-        return None  # Sir Bob is Bob
     others = _in_other_script(counts, folded)
     if any(map(counts.is_speaker, (folded, *others))):
         return None
@@ -88,6 +85,11 @@ def _spellings_to_learn(
         if _is_frequent(counts, chinese, [folded]) and not names.is_taken(chinese):
             return None  # it becomes an alias of the Chinese name
     return (spellings[0],) if _is_frequent(counts, folded, ()) else None
+
+
+def _is_taken(names: KnownNames, folded: str, spelling: str) -> bool:
+    """Whether it is a name of card, user or soul, with a title or without: Sir Bob is Bob."""
+    return names.is_taken(folded) or names.is_taken(fold(without_title(spelling)))
 
 
 def _in_other_script(counts: NameCounts, folded: str) -> list[str]:
