@@ -189,6 +189,6 @@ def test_the_usual_is_the_mean_cosine_of_all_pairs() -> None:
     expected = np.clip((cosine - usual) / (1 - usual), 0, 1)
     np.fill_diagonal(expected, 0.0)
     alike = RelativeSimilarity(vectors.astype(np.float32))
-    found = np.stack([alike.to(i) for i in known])
+    found = np.stack([alike.to(i) for i in known.tolist()])
     assert found[:, known] == pytest.approx(expected, abs=1e-5)
     assert not found[:, 3].any()
