@@ -140,6 +140,29 @@ test('how often it happens is changed, and it goes to the bin', async () => {
     assert.equal(take('DELETE /memories/a1').length, 1);
 });
 
+test('of actions of one trigger the one that becomes rarer is stored first: they share what there is', async () => {
+    const { page, replies } = await habitsScene();
+    const hums = memory({ id: 'a2', kind: 'action', text: 'hums' });
+    const stored = [
+        { memory: ACTION, probability: 0.9 },
+        { memory: hums, probability: 0.1 },
+    ];
+    replies['GET /habits'] = { habits: [{ ...habitOf(ACTION), actions: stored }], cursor: null };
+    const changed = /** @type {string[]} */ ([]);
+    for (const one of [ACTION, hums]) {
+        replies[`GET /memories/${one.id}`] = one;
+        replies[`PATCH /memories/${one.id}`] = () => (changed.push(one.id), one);
+    }
+    await page.get('#soulmem_tab_bin').click();
+    await page.get('#soulmem_tab_habits').click();
+    await settle();
+    await page.get('.soulmem_item .soulmem_press').click();
+    page.get('#soulmem_habit_often').value = 'often';
+    await page.get('#soulmem_habit_save').click();
+    await settle();
+    assert.deepEqual(changed, ['a1', 'a2']);
+});
+
 test('a line is tried, and what it would set off is told', async () => {
     const { page, take, texts } = await habitsScene();
     page.get('#soulmem_habit_try').value = 'You are wonderful.';

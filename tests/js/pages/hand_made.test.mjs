@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { linkOf } from '../../../extension_js/src/pages/hand_made.js';
+import { settle } from '../tavern.mjs';
 import { memory, memoryWindow } from './window.mjs';
 
 const CONCEPT = memory({ id: 'c1', kind: 'concept', text: 'lantern' });
@@ -36,6 +37,23 @@ test('another memory is looked for, and a press on it links the two', async () =
     await rows[0].click();
     const [{ body }] = take('PATCH /memories/m1');
     assert.deepEqual(body, { edges: [{ kind: 'mentions', to: 'c1' }], revision: 3 });
+});
+
+test('Enter looks for another memory, unless it ends the composing of a word', async () => {
+    const { page, open, take } = await memoryWindow({ answers: answers() });
+    await open('memories', 'm1');
+    take('GET /memories');
+    const field = page.get('#soulmem_link_search');
+    field.value = 'lantern';
+    for (const [about, searches] of /** @type {const} */ ([
+        [{ key: 'n' }, 0],
+        [{ key: 'Enter', isComposing: true }, 0],
+        [{ key: 'Enter' }, 1],
+    ])) {
+        await field.happen('keydown', about);
+        await settle();
+        assert.equal(take('GET /memories').length, searches, JSON.stringify(about));
+    }
 });
 
 test('a concept is made by its name and shown, and not without one', async () => {

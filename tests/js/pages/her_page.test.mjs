@@ -117,6 +117,7 @@ test('its portrait and yours stand at the head', async () => {
     const { page } = await herScene();
     const pictures = page.body.querySelectorAll('.soulmem_her_head .soulmem_portrait');
     assert.deepEqual(pictures.map(one => one.getAttribute('src')), ['/thumbnail?file=mira.png']);
+    assert.equal(pictures[0]?.hidden, false);
 });
 
 test('without memories the page says what will stand there and what brings it', async () => {

@@ -109,6 +109,20 @@ test('silence says so, and what was held back can be seen', async () => {
     );
 });
 
+test('only where nothing came and nothing was held back it is asked whether there are memories', async () => {
+    const nothing = { memories: [], blocks: [], tokens: 0 };
+    for (const [about, asked] of /** @type {const} */ ([
+        [{}, 0],
+        [{ ...nothing, withheld: 2 }, 0],
+        [nothing, 1],
+    ])) {
+        const { tried, take } = await recallScene(about);
+        take('GET /overview');
+        await tried('Where is the key?');
+        assert.equal(take('GET /overview').length, asked, JSON.stringify(about));
+    }
+});
+
 test('a memory is kept for ever from its row', async () => {
     const { tried, take, page } = await recallScene();
     await tried('Where is the key?');

@@ -188,6 +188,19 @@ test('the page looks again, sooner while a job runs, and not when it is hidden o
     assert.equal(await looks(10_000), 0);
 });
 
+test('jobs are listed at once, left alone while they stay the same, and drawn anew when one changes', async () => {
+    const { page, pass, replies } = await workOpen({ 'GET /jobs': { jobs: [job({})] } });
+    const shown = page.get('.soulmem_job');
+    assert.equal(shown.dataset.state, 'running');
+    await pass(1000);
+    await settle();
+    assert.equal(page.get('.soulmem_job'), shown);
+    replies['GET /jobs'] = { jobs: [job({ state: 'done', result: {} })] };
+    await pass(1000);
+    await settle();
+    assert.equal(page.get('.soulmem_job').dataset.state, 'done');
+});
+
 test('what runs have learned is listed, kept by the user, and read again when a job has ended', async () => {
     const text = 'Ben is afraid of dogs.';
     const audit = [
