@@ -260,6 +260,17 @@ async def test_an_open_range_is_no_range(client: Client, engine: FakeEngine) -> 
     assert engine.asked("recall").time_range is None
 
 
+@pytest.mark.parametrize("end", ["from", "to"])
+async def test_a_range_that_is_open_at_one_end_is_bounded_at_the_other(
+    client: Client, engine: FakeEngine, end: str
+) -> None:
+    span = {end: "2024-03-01T00:00:00Z"}
+    await client.post("/v1/recall", json={"soul": "s1", "time_range": span})
+    moment = datetime(2024, 3, 1, tzinfo=timezone.utc)
+    wanted = TimeRange(moment, None) if end == "from" else TimeRange(None, moment)
+    assert engine.asked("recall").time_range == wanted
+
+
 async def test_an_unknown_soul(client: Client) -> None:
     await refused(await client.post("/v1/recall", json={"soul": "nobody"}), 404)
 

@@ -82,6 +82,15 @@ async def test_one_malformed_event_refuses_the_batch(
     assert await listed(whole) == {"events": [], "cursor": None}
 
 
+@pytest.mark.parametrize(("end", "wanted"), [("from", ["e2", "e3"]), ("to", ["e1"])])
+async def test_a_span_that_is_open_at_one_end_selects(
+    whole: Client, end: str, wanted: list[str]
+) -> None:
+    await add(whole, event(1), event(2), event(3))
+    found = await listed(whole, **{end: "2026-05-01T18:02:00Z"})
+    assert [e["id"] for e in found["events"]] == wanted
+
+
 async def test_another_soul_and_a_wrong_span_are_refused(whole: Client) -> None:
     assert (await add(whole, event(1), soul="nobody"))[0] == 404
     span = {"from": "2026-05-02T00:00:00Z", "to": "2026-05-01T00:00:00Z"}
