@@ -18,6 +18,8 @@ from soulmem.domain.llm import Failure, LlmFailed, Prompt, Unreadable
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.domain.soul import DigestChoice, Scope
 from soulmem.engine.api.requests import Activity, MemoryPatch
+from soulmem.engine.consolidation.digests import DigestWork
+from soulmem.engine.params import EngineParams
 from soulmem.engine.runtime.jobs import JobState
 from soulmem.engine.views.digested_days import rows_of_digested_days
 from tests.engine.model_stage import ModelStage, obliging, read_of
@@ -184,6 +186,19 @@ async def test_nothing_changes_while_the_messages_do_not(stage: Stage) -> None:
     await stage.restart()
     await rest(stage)
     assert await digests(stage, None) == made
+
+
+async def test_what_one_round_does_not_get_to_is_made_in_the_next() -> None:
+    params = EngineParams(rest_by_itself=False, digests=DigestWork(a_round=4))
+    stage = Stage(params=params)
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c", [*days(6), line("last", "Good night.")])
+    await rest(stage)
+    assert len(await digests(stage)) == 4
+    await rest(stage)
+    assert len(await digests(stage)) == 6
+    await stage.stop()
 
 
 async def test_a_message_more_makes_its_day_anew_and_no_other(stage: Stage) -> None:

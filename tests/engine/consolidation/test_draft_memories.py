@@ -254,6 +254,35 @@ async def test_what_keeps_an_anchor_stays_however_long_unused(
         assert (await stage.engine.memories.get(ME, made)).anchors == ()
 
 
+async def test_a_draft_says_when_it_was_in_the_words_of_the_story(
+    stage: ModelStage,
+) -> None:
+    def answer(prompt: Prompt) -> str:
+        if prompt.name == "summary":
+            return obliging(prompt)
+        episode = {
+            "lines": [2],
+            "text": "they spoke of word2 for long.",
+            "time": "third night",
+        }
+        none: dict[str, list[object]] = {
+            "facts": [],
+            "concepts": [],
+            "habits": [],
+            "kinds": [],
+        }
+        return json.dumps({**none, "episodes": [episode]})
+
+    stage.llm.then([answer])
+    messages = talk(30)
+    messages[1] = line("m2", "They spoke of word2 until the third night.")
+    await stage.sync("c", messages)
+    await stage.rest()
+    (made,) = await stage.drafted_of(MemoryKind.EPISODE)
+    assert made.situation.time_span is not None
+    assert made.situation.time_span.story == "third night"
+
+
 def habitual(*scenes: int) -> Callable[[Prompt], str]:
     """A model that sees a habit in the messages of these numbers."""
 

@@ -93,3 +93,13 @@ async def test_what_the_user_linked_stays(stage: Stage) -> None:
     view = await stage.engine.memories.get(ME, pie.memory.id)
     edges = [edge for edge in view.edges if edge.target == apples["firm"]]
     assert [edge.strength for edge in edges] == [0.9]
+
+
+async def test_where_the_user_linked_one_thing_nothing_is_decided(stage: Stage) -> None:
+    apples = await two_apples(stage)
+    text = "The Apple on my desk makes phones and computers and software."
+    link = NewEdge(EdgeKind.MENTIONS, to=apples["firm"], strength=0.9)
+    await stage.note(text, edges=(link,))
+    await stage.engine.idle.run()
+
+    assert await mentioned(stage, text) == set(apples.values())

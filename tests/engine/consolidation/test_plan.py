@@ -39,3 +39,18 @@ async def test_what_stands_before_a_change_of_topic_has_left(
     plan = chat_plan(mind, log, MarkParams(turns=4, least=40))
     await stage.stop()
     assert plan.slid == slid
+
+
+async def test_what_lies_too_far_ahead_is_counted_by_its_length() -> None:
+    """Two calls for every stretch of a long chat, also for those that are not cut yet."""
+    stage = Stage()
+    await stage.start()
+    await stage.soul()
+    await stage.sync("c", [line(f"m{i}") for i in range(500)])
+    world, mind = await stage.world(), await stage.mind()
+    log = await world.log(ChatId("c"))
+    assert log is not None
+    plan = chat_plan(mind, log, MarkParams(turns=4, least=40))
+    await stage.stop()
+    assert plan.slid < 400
+    assert plan.calls == 2 * (500 // 40)

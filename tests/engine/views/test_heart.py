@@ -6,7 +6,7 @@ from soulmem.domain.ids import SoulId
 from soulmem.engine.api.requests import MemoryPatch
 from soulmem.engine.views.heart import Heart, HeartLine
 from tests.engine.stage import ME, Stage
-from tests.engine.views.test_people import told
+from tests.engine.views.test_people import START, told
 
 TEXTS = (
     "Kaelith sold me a brass lantern.",
@@ -98,6 +98,8 @@ async def test_places_and_scenes_stand_round_about_on_request(stage: Stage) -> N
     places = [spot.name for spot in heart.spots if spot.began is None]
     assert places == ["Tarnmouth"]
     assert sum(spot.began is not None for spot in heart.spots) >= 1
+    began = {spot.began for spot in heart.spots if spot.began is not None}
+    assert began == {START}, "with the first message"
     assert plain.lines == heart.lines[: len(plain.lines)]
     ends = {line.second for line in heart.lines[len(plain.lines) :]}
     assert ends == {spot.id for spot in heart.spots}
