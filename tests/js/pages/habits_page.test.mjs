@@ -140,7 +140,7 @@ test('how often it happens is changed, and it goes to the bin', async () => {
     assert.equal(take('DELETE /memories/a1').length, 1);
 });
 
-test('of actions of one trigger the one that becomes rarer is stored first: they share what there is', async () => {
+test('of actions of one trigger the one that becomes rarer is stored first', async () => {
     const { page, replies } = await habitsScene();
     const hums = memory({ id: 'a2', kind: 'action', text: 'hums' });
     const stored = [
