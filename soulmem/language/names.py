@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from soulmem.language.base_forms import JOINTS
 from soulmem.language.chinese_names import chinese_names
@@ -49,6 +50,7 @@ _WITHIN = re.compile(
     re.IGNORECASE,
 )
 _FAR = 24  # signs before a name that are looked at
+_PLACES = 8  # where a name stands; whom a text introduces it introduces early
 
 
 def names(text: str) -> tuple[str, ...]:
@@ -118,7 +120,7 @@ def _introduces(text: str, name: str) -> bool:
     return any(
         _BEFORE.search(text[max(at - _FAR, 0) : at])
         or _BEHIND.match(text, at + len(name))
-        for at in _places(text, name)
+        for at in islice(_places(text, name), _PLACES)
     )
 
 
