@@ -367,7 +367,7 @@ class EdgeTable(Mapping[str, Edge]):
     ) -> tuple[Ints, EdgeArrays]:
         """The edges of these kinds that start or end at these distinct rows.
 
-        Returns the place in `rows` that each was found at, and the edges; one between two of them twice.
+        Returns for each edge the index in `rows` of its row, and the edges; an edge between two of the rows is double.
         """
         code, wanted = self._kind[: self._size], _wanted(kinds)
         places, slots = list[Ints](), list[Ints]()

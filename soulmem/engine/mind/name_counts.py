@@ -120,7 +120,7 @@ class NameCounts:
         return set().union(*(self._memories[spelling] for spelling in spellings))
 
     def memories_with_whole(self, folded: str) -> set[MemoryId]:
-        """The episodes that contain a longer name of which it is the first word: Given Family for Given."""
+        """The episodes that contain a longer name whose first word has this fold: Given Family for Given."""
         wider = self._wider.get(folded, ())
         return set().union(*(self._memories[spelling] for spelling in wider))
 

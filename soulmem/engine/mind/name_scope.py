@@ -50,9 +50,12 @@ class NameScope:
             is_abstract = self._columns.kind[:n] == _ABSTRACT
             worth = accessible.astype(np.uint8) + (accessible & is_abstract)
             count = self._edges.worth_of_mentions(names, worth, _ENOUGH)
-            few = names[(count >= 0) & (count < _ENOUGH) & accessible[names]]
-            accessible[few] = False
-            introduced = [row for row in few.tolist() if self._meets(row, accessible)]
+            is_few = (count >= 0) & (count < _ENOUGH) & accessible[names]
+            accessible[names[is_few]] = False
+            once = names[is_few & (count == 1)].tolist()
+            introduced = [
+                name for name in once if self._is_introduced(name, accessible)
+            ]
             accessible[introduced] = True
 
     def rows(self, size: int) -> Ints:
@@ -63,8 +66,8 @@ class NameScope:
         worth = np.ones(size, np.uint8)
         return names[self._edges.worth_of_mentions(names, worth, 1) >= 0]
 
-    def _meets(self, name: int, accessible: Bools) -> bool:
-        """Whether one of these texts introduces somebody by the learned name at a row."""
+    def _is_introduced(self, name: int, accessible: Bools) -> bool:
+        """Whether an accessible text introduces somebody by the learned name at a row."""
         texts = self._introducing(name)
         return any(text < accessible.size and accessible[text] for text in texts)
 

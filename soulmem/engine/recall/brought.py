@@ -31,10 +31,10 @@ _MOST_EDGES = 64  # of a memory: one with more brings nothing in particular
 class LivedEdges:
     """Edges of some rows, shape (m,) each.
 
-    place     of the row among those asked for
+    place     index of the row in the list that was given
     far       the row at the other end
     strength  0..1, after decay, times the confidence
-    slot      what `EdgeTable` knows the edge by
+    slot      the edge's slot in `EdgeTable`
     """
 
     place: Ints
@@ -75,7 +75,7 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
             if target in best or score < least or not score:
                 continue
             if context.accessible[target]:
-                edges = (*way.edges, mind.edges.id_at(slot) or "")
+                edges = (*way.edges, mind.edges.edge_at(slot).id)
                 step = Opened(target, score, (*way.rows, target), edges)
                 heappush(queue, (-score, target, step.edges, step))
     out = [way for way in best.values() if way.edges and context.visible[way.row]]
