@@ -103,6 +103,8 @@ NAMES = st.dictionaries(st.integers(0, 6), st.lists(ALPHABET, max_size=3), max_s
 )
 @example({0: ["a b"], 1: ["b a b"]}, [], "a b a b")
 @example({0: ["A"]}, [], "A'A")
+@example({0: ["李"]}, [], "王'李'王")
+@example({0: ["A"]}, [], "李'A'李")
 def test_the_index_agrees_with_looking_everywhere(
     names: dict[int, list[str]], later: list[tuple[int, list[str]]], text: str
 ) -> None:
@@ -186,10 +188,11 @@ def stands(text: str, start: int, stop: int) -> bool:
     before, after = text[:start][-1:], text[stop:]
     if "\u093e" in (before, after[:1]):
         return False
-    # The alphabet has no letters of endings like 's, with which a name may go on.
-    if after[:1] == "'" and after[1:2].isalnum():
+    # The alphabet has no letters of endings like 's, with which a name may go on. Beside a Chinese sign an
+    # apostrophe is a quotation mark.
+    if after[:1] == "'" and is_word(after[1:2]):
         return False
-    if before == "'" and text[: start - 1][-1:].isalnum():
+    if before == "'" and is_word(text[: start - 1][-1:]):
         return False
     return not (is_word(before) and is_word(text[start])) and not (
         is_word(text[stop - 1]) and is_word(after[:1])
