@@ -31,6 +31,8 @@ BESIDE = "SOULMEM_TEST_BESIDE"
 PARTS = 4  # of the tests in Python; each starts anew what a session shares, some 8 s
 OLDEST_SILLYTAVERN = "1.13.5"
 HOUSE = "tests/house"
+IN_MEMORY = Path("/dev/shm")  # where Linux keeps files in memory
+ROOM = 4 << 30  # bytes that must be free there
 APART = "not e2e and not llm and not alone"  # what runs beside other tests
 QUIET_THREADS = {
     "OMP_NUM_THREADS": "1",
@@ -352,8 +354,10 @@ def run_all(whole: bool) -> list[Outcome]:
     queue of these tests. One of the three drives a browser before that, and one after it if files of end-to-end
     tests are left. At the end, alone, run the tests that measure wall time.
     """
-    with TemporaryDirectory(prefix="soulmem-e2e-") as folder:
-        shared = Path(folder)
+    with TemporaryDirectory(prefix="soulmem-tests-", dir=quick_folder()) as folder:
+        os.environ["TMPDIR"] = folder  # of the checks
+        shared = Path(folder) / "shared"
+        shared.mkdir()
         browser, *more = end_to_end_tests(shared, whole)
         oldest = [oldest_sillytavern()] if whole else []
         parts = deque(parts_of_tests(shared, whole))
@@ -364,7 +368,18 @@ def run_all(whole: bool) -> list[Outcome]:
             chain([browser], oldest, from_queue(parts)),
         ]
         outcomes = [*perform_in_lanes(lanes), report(files_that_ran(shared))]
-    return [*outcomes, *perform_in_turn([lone_tests(whole)])]
+        return [*outcomes, *perform_in_turn([lone_tests(whole)])]
+
+
+def quick_folder() -> Path | None:
+    """Where the tests keep their files: in memory if there is room, for each change of a store waits until the
+    disk has it. Nowhere in particular if not.
+    """
+    try:
+        free = shutil.disk_usage(IN_MEMORY).free
+    except OSError:
+        return None
+    return IN_MEMORY if free >= ROOM else None
 
 
 def report(outcome: Outcome) -> Outcome:

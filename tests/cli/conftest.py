@@ -19,7 +19,7 @@ from soulmem.cli.client import Client
 REPOSITORY = Path(__file__).parents[2]
 ENVIRONMENT = {
     "COLUMNS": "88",  # workers of a parallel run have narrower ones
-    "SOULMEM_EMBEDDER_MODEL": "fallback",
+    "SOULMEM_EMBEDDER_MODEL": "none",
     "PYTHONUNBUFFERED": "1",
     "OMP_NUM_THREADS": "1",
 }

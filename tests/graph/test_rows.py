@@ -19,7 +19,11 @@ STEPS = st.lists(
 )
 
 
-@pytest.fixture(params=["own", "one", "few"], autouse=True, scope="module")
+@pytest.fixture(
+    params=["own", pytest.param("one", marks=pytest.mark.nightly), "few"],
+    autouse=True,
+    scope="module",
+)
 def _hashes(request: pytest.FixtureRequest) -> Iterator[None]:
     """Every test with the hashes there are, with one for all ids, and with few; and with little waste."""
     few: dict[str, Callable[[bytes], int]] = {

@@ -150,7 +150,7 @@ def compiled() -> None:
     warm(installed_cache())
 
 
-@pytest_asyncio.fixture(params=["en", "zh"])
+@pytest_asyncio.fixture(params=["en", pytest.param("zh", marks=pytest.mark.nightly)])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[tuple[str, Stage]]:
     made = await stage_with_distractors(request.param)
     yield request.param, made
