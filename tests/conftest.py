@@ -12,7 +12,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -54,11 +54,36 @@ _LOOK_EVERY = 50
 _tests_begun = itertools.count()
 _freeze = gc.freeze
 
+_LONG = 5.0  # seconds of processor time; a mirror, no limit
+_took_long: list[str] = []
+
 OptionalData = Callable[[str, str], Path]
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Refuse a slow test that does not say why."""
+    mark = item.get_closest_marker("slow")
+    if mark is not None and not mark.args:
+        raise pytest.UsageError(f'{item.nodeid}: say why: pytest.mark.slow("reason")')
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Remember a test that took long, with the processes that it waited for, and does not say why."""
+    began = sum(os.times()[:4])
+    outcome = yield
+    used = sum(os.times()[:4]) - began
+    if used > _LONG and item.get_closest_marker("slow") is None:
+        _took_long.append(
+            f"{used:.1f} s of processor time, not marked as slow: {item.nodeid}"
+        )
+    return outcome
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say why tests were skipped: once for each reason, with the number of tests."""
+    """Name the tests that took long, and say why tests were skipped: once for each reason, with their number."""
+    for line in _took_long:
+        terminalreporter.write_line(line, yellow=True)
     reports = terminalreporter.getreports("skipped")
     reasons = Counter(
         report.longrepr[2] for report in reports if isinstance(report.longrepr, tuple)

@@ -100,6 +100,7 @@ def cached(tiny: Path, cache: Path, name: str) -> Path:
     return snapshot
 
 
+@pytest.mark.slow("imports torch")
 def test_a_folder_is_loaded_and_answers(tiny: Path) -> None:
     embedder = load(str(tiny))
     assert (embedder.dim, embedder.name) == (16, str(tiny))

@@ -67,6 +67,7 @@ async def make(script: Script) -> AsyncIterator[Make]:
     await server.close()
 
 
+@pytest.mark.slow("imports litellm")
 async def test_an_answer_without_end_is_not_read_to_it(
     make: Make, script: Script
 ) -> None:
@@ -269,6 +270,7 @@ async def test_stopping_breaks_off_what_runs(make: Make, script: Script) -> None
     assert (await endpoint.complete(PROMPT)).text == "yes"  # it begins anew
 
 
+@pytest.mark.slow("imports litellm in a process of its own")
 def test_importing_it_asks_nobody_and_takes_no_time() -> None:
     """The library comes with the first call; then it asks nobody but the model."""
     code = """

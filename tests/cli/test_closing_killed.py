@@ -75,6 +75,7 @@ def until_closed(client: Client) -> None:
     raise AssertionError(f"the soul does not close: {souls}")
 
 
+@pytest.mark.slow("a sidecar is killed at several moments")
 def test_nothing_is_lost_when_it_is_killed_while_souls_close(
     tmp_path: Path, running: Client
 ) -> None:

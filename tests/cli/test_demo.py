@@ -15,7 +15,7 @@ import pytest
 from soulmem.cli.demo import CHATS, ITEMS, WINDOW, load_chat
 from tests.cli.conftest import ENVIRONMENT, REPOSITORY, Ended
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow("both demo chats are played")]
 
 # What each moment, (chat, line, fork), is about: at least one of these messages must come up.
 ABOUT = {

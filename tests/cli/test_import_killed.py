@@ -104,6 +104,7 @@ def is_done(job_view: dict[str, Any]) -> bool:
     return bool(job_view["state"] == "done")
 
 
+@pytest.mark.slow("a sidecar is killed in the middle of an import")
 def test_killed_half_way_it_goes_on_to_the_same_memory(
     tmp_path: Path, running: Client
 ) -> None:

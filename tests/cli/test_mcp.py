@@ -228,6 +228,7 @@ def test_it_ends_though_nobody_reads_its_answers(
     assert "Traceback" not in words
 
 
+@pytest.mark.slow("four processes, one after another")
 def test_a_second_one_uses_the_sidecar_of_the_first_with_the_token_of_the_folder(
     tmp_path: Path,
 ) -> None:
@@ -252,6 +253,7 @@ def test_a_second_one_uses_the_sidecar_of_the_first_with_the_token_of_the_folder
         assert process.returncode == 0
 
 
+@pytest.mark.slow("three processes, one after another")
 def test_a_sidecar_that_dies_is_told_in_the_answer(tmp_path: Path) -> None:
     data = str(tmp_path / "data")
     command = ("serve", "--port", "0", "--data", data, "--json")

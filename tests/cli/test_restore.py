@@ -179,6 +179,7 @@ def _words_about_a_damaged_store(client: Client) -> str:
     return str(words)
 
 
+@pytest.mark.slow("three sidecars, one after another")
 def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
     tmp_path: Path, chat: Path, command: Command
 ) -> None:
@@ -215,6 +216,7 @@ def test_a_damaged_store_is_told_and_comes_back_from_the_newest_backup(
         assert fingerprint(client) == before
 
 
+@pytest.mark.slow("two sidecars, one after another")
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 def test_an_import_that_was_killed_goes_on_with_the_next_start(
     tmp_path: Path, command: Command

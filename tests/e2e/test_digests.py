@@ -11,7 +11,7 @@ from .stories import KEY
 from .test_learning import Room
 from .test_not_twice import LARGE
 
-pytestmark = [pytest.mark.slow, pytest.mark.nightly]
+pytestmark = [pytest.mark.slow("a page of SillyTavern"), pytest.mark.nightly]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from .small_talk import exchanges_of
 
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.slow,
+    pytest.mark.slow("a page of SillyTavern"),
 ]
 
 APART = 5  # messages: at most one of so many has a line under it

@@ -8,7 +8,7 @@ from .conftest import World
 from .small_talk import small_talk
 from .stories import FEVER, KEY, PARROT, Exchange, Fact, chat
 
-pytestmark = [pytest.mark.slow, pytest.mark.nightly]
+pytestmark = [pytest.mark.slow("a page of SillyTavern"), pytest.mark.nightly]
 
 MESSAGES = 2000
 CARGO = Fact(

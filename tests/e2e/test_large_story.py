@@ -16,7 +16,11 @@ from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
 
-pytestmark = [pytest.mark.slow, pytest.mark.large, pytest.mark.nightly]
+pytestmark = [
+    pytest.mark.slow("a page of SillyTavern"),
+    pytest.mark.large,
+    pytest.mark.nightly,
+]
 
 MESSAGES = 5000
 KEY_AT = 1800  # exchange in which the fact is told once

@@ -14,7 +14,7 @@ from .memory_window import DESKTOP, PHONE, TOO_WIDE, press_tab
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact, chat
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("a page of SillyTavern")
 
 HAN = re.compile("[\u4e00-\u9fff]")
 

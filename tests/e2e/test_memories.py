@@ -10,7 +10,7 @@ from .child import until
 from .memory_window import PHONE, TOO_WIDE, MemoryWindow
 from .stories import FEVER, KEY, KEY_ZH, PARROT
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("a page of SillyTavern")
 
 HAN = re.compile("[\u4e00-\u9fff]")
 

@@ -14,7 +14,7 @@ from .mock_llm import Prompt
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, chat
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("a page of SillyTavern")
 
 DESCRIPTION = "{{char}} keeps the lighthouse on the Isle of Varn, alone with a grey cat called Biscuit."
 GREETING = "*Rain drums on the lighthouse glass, somebody knocks below.* Who is out there at this hour, {{user}}?"

@@ -13,7 +13,7 @@ from .conftest import World
 from .memory_window import press_tab
 from .stories import Exchange, chat
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow("a page of SillyTavern")
 
 _LINE = re.compile(r'^(?:\[\d+\] )?(?:Mira|Alice)(?:: "|: )(.*?)"?$', re.MULTILINE)
 # What SillyTavern fills in, runs or takes away where it is not kept from it, and what the sidecar reads there.

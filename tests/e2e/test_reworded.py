@@ -13,7 +13,7 @@ from .memory_window import MemoryWindow
 from .stories import KEY
 from .test_learning import Room
 
-pytestmark = [pytest.mark.slow, pytest.mark.nightly]
+pytestmark = [pytest.mark.slow("a page of SillyTavern"), pytest.mark.nightly]
 
 WORDS = "in the hollow oak behind the chapel"
 

@@ -14,7 +14,7 @@ from .memory_window import DESKTOP, PHONE, TOO_WIDE, MemoryWindow
 from .small_talk import small_talk
 from .stories import KEY, KEY_ZH, Fact
 
-pytestmark = [pytest.mark.slow, pytest.mark.nightly]
+pytestmark = [pytest.mark.slow("a page of SillyTavern"), pytest.mark.nightly]
 
 EXCHANGES = 300  # at five minutes a message: three days
 DAYS = 3

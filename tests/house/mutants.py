@@ -1,12 +1,13 @@
-"""Plants small faults in copies of the code and reports how many the nearest tests find.
+"""Plants small faults in copies of the code and reports how many the everyday tests find.
 
-    python -m tests.house.mutants [--seed 0] [--engine 30] [--server 15] [--extension 15]
+    python -m tests.house.mutants [--seed 0] [--engine 30] [--server 15] [--extension 15] [--jobs CORES]
 
 Run by hand and before a release; it takes half an hour for each seed. The floor is .8. A fault is one changed
 operator, condition, number or return value of one line that tests can reach. The nearest tests of
 soulmem/engine/ROOM are tests/engine/ROOM, of soulmem/server tests/server, of extension_js/src/ROOM
 tests/js/ROOM, with tests of another room that import the changed file; tests named after it run first,
-and the first failure ends the run. A file of tests that fails without the fault as well has found nothing.
+and the first failure ends the run. Where they find nothing, others that the file reaches by imports run, the
+nearest first. A file of tests that fails without the fault as well has found nothing.
 """
 
 from __future__ import annotations
@@ -21,12 +22,18 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Queue
 
 from tests.house.figures import REPOSITORY
 
+sys.path.append(str(REPOSITORY / ".ci"))
+import changed as imports
+
 FLOOR = 0.8
+FURTHER = 40  # files of tests at most that run where the nearest find nothing
 # Seconds for the tests of one fault. A fault that makes them hang is found when they end without it.
 TIME_LIMIT = 600.0
 # Seconds for one test: a fault that makes it hang is found then; node cannot end a loop that never waits.
@@ -207,27 +214,53 @@ def nearest_tests(path: Path) -> list[str]:
     return [str(test.relative_to(REPOSITORY)) for test in tests]
 
 
-@dataclass(frozen=True)
+def further_tests(importers: imports.Importers, path: Path) -> list[str]:
+    """Files of tests that a changed file reaches by imports, the nearest first, without `nearest_tests`."""
+    steps = imports.distances(importers, [path.as_posix()])
+    near = set(nearest_tests(path))
+    ending = ".mjs" if path.suffix == ".js" else ".py"
+    tests = [
+        name
+        for name in steps
+        if imports.is_test(name) and name.endswith(ending) and name not in near
+    ]
+    return sorted(tests, key=lambda name: (steps[name], name))[:FURTHER]
+
+
 class Workplace:
     """A copy of the repository in which faults are planted."""
 
-    copy: Path
-    sound: dict[tuple[str, ...], bool]  # files of tests to: they pass without a fault
+    def __init__(self, copy: Path, importers: imports.Importers) -> None:
+        ignore = shutil.ignore_patterns(
+            ".git", ".venv", "__pycache__", ".*_cache", "node_modules"
+        )
+        shutil.copytree(REPOSITORY, copy, ignore=ignore, symlinks=True)
+        self.copy = copy
+        self._importers = importers
+        # Files of tests to: they pass without a fault.
+        self._sound: dict[tuple[str, ...], bool] = {}
 
     def finds(self, mutant: Mutant) -> bool:
-        """Whether the nearest tests fail with the fault and pass without it."""
+        """Whether tests fail with the fault and pass without it."""
+        near = nearest_tests(mutant.path)
+        further = further_tests(self._importers, mutant.path)
+        return any(
+            tests and self._fail_for(mutant, tuple(tests)) for tests in (near, further)
+        )
+
+    def _fail_for(self, mutant: Mutant, tests: tuple[str, ...]) -> bool:
         target = self.copy / mutant.path
         original = target.read_text(encoding="utf-8")
         lines = original.split("\n")
         lines[mutant.line - 1] = mutant.after
         target.write_text("\n".join(lines), encoding="utf-8")
         try:
-            failed = self._failing(tuple(nearest_tests(mutant.path)))
+            failed = self._failing(tests)
         finally:
             target.write_text(original, encoding="utf-8")
-        if failed and failed not in self.sound:
-            self.sound[failed] = not self._failing(failed)
-        return bool(failed) and self.sound[failed]
+        if failed and failed not in self._sound:
+            self._sound[failed] = not self._failing(failed)
+        return bool(failed) and self._sound[failed]
 
     def _failing(self, tests: tuple[str, ...]) -> tuple[str, ...]:
         """The files of the first failure; all of them when the output does not say."""
@@ -270,23 +303,36 @@ def main() -> None:
     parser.add_argument("--engine", type=int, default=30)
     parser.add_argument("--server", type=int, default=15)
     parser.add_argument("--extension", type=int, default=15)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    dead = total = 0
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(place) / "copy"
-        ignore = shutil.ignore_patterns(
-            ".git", ".venv", "__pycache__", ".*_cache", "node_modules"
-        )
-        shutil.copytree(REPOSITORY, copy, ignore=ignore, symlinks=True)
-        workplace = Workplace(copy, {})
-        for kind in ("engine", "server", "extension"):
-            for mutant in drawn(kind, getattr(options, kind), options.seed):
-                is_dead = workplace.finds(mutant)
-                dead, total = dead + is_dead, total + 1
-                verdict = "found" if is_dead else "SURVIVES"
-                print(f"{verdict:9} {mutant.describe()}", flush=True)
-    print(f"{dead} of {total} found: {dead / total:.2f} (floor {FLOOR})")
-    sys.exit(dead < FLOOR * total)
+    faults = [
+        mutant
+        for kind in ("engine", "server", "extension")
+        for mutant in drawn(kind, getattr(options, kind), options.seed)
+    ]
+    importers = imports.import_graph(REPOSITORY, [])
+    free: Queue[Workplace] = Queue()
+
+    def is_found(mutant: Mutant) -> bool:
+        workplace = free.get()
+        try:
+            return workplace.finds(mutant)
+        finally:
+            free.put(workplace)
+
+    dead = 0
+    with (
+        tempfile.TemporaryDirectory() as place,
+        ThreadPoolExecutor(options.jobs) as threads,
+    ):
+        for number in range(options.jobs):
+            free.put(Workplace(Path(place) / f"copy{number}", importers))
+        for mutant, is_dead in zip(faults, threads.map(is_found, faults), strict=True):
+            dead += is_dead
+            verdict = "found" if is_dead else "SURVIVES"
+            print(f"{verdict:9} {mutant.describe()}", flush=True)
+    print(f"{dead} of {len(faults)} found: {dead / len(faults):.2f} (floor {FLOOR})")
+    sys.exit(dead < FLOOR * len(faults))
 
 
 if __name__ == "__main__":

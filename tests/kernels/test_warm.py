@@ -13,7 +13,7 @@ from soulmem.kernels import warm
 from tests.examples import is_long_run
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.slow("compiles the walk in processes of its own"),
     pytest.mark.timeout(300),
 ]  # compiles in processes of its own
 

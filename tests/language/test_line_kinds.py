@@ -27,6 +27,7 @@ def packaged() -> tuple[Embedder, LineKinds]:
     return encoder, fitted(encoder.embed)
 
 
+@pytest.mark.slow("the packaged encoder reads all examples")
 @pytest.mark.parametrize("language", languages())
 def test_the_packaged_encoder_tells_kinds_apart_in_every_language(
     language: str,

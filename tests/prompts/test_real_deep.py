@@ -18,7 +18,7 @@ __all__ = ["model_folder"]  # a fixture
 
 pytestmark = [
     pytest.mark.llm,
-    pytest.mark.slow,
+    pytest.mark.slow("a language model answers"),
     pytest.mark.timeout(1800),
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),
 ]

@@ -35,6 +35,7 @@ SILENT = {
 }
 
 
+@pytest.mark.slow("a whole chat is read")
 @pytest.mark.parametrize("name", CHATS)
 async def test_what_a_line_calls_for_is_among_eight_memories(name: str) -> None:
     async with reading(name, restraint=0.0) as read:
@@ -43,6 +44,7 @@ async def test_what_a_line_calls_for_is_among_eight_memories(name: str) -> None:
     assert lost == {}, figures
 
 
+@pytest.mark.slow("a whole chat is read")
 @pytest.mark.parametrize("name", CHATS)
 async def test_by_default_cues_bring_something_and_small_talk_nothing(
     name: str,

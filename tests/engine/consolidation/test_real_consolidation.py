@@ -32,7 +32,7 @@ __all__ = ["model_folder"]  # a fixture
 
 pytestmark = [
     pytest.mark.llm,
-    pytest.mark.slow,
+    pytest.mark.slow("a language model answers"),
     # five attempts at some 10 tokens a second, on a machine that does other things too
     pytest.mark.timeout(3600),
     pytest.mark.filterwarnings("ignore::Warning:litellm", "ignore::Warning:pydantic"),

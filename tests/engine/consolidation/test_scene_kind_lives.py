@@ -181,6 +181,7 @@ async def _lives(steps: list[tuple[str, int]]) -> int:
         await life.stage.stop()
 
 
+@pytest.mark.slow("lives at random")
 @pytest.mark.timeout(300)
 @few(2, long=32, suppress_health_check=list(HealthCheck))
 @given(STEPS)

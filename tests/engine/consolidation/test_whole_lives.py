@@ -36,6 +36,7 @@ async def lived(number: int, steps: int) -> WholeLife:
     return life
 
 
+@pytest.mark.slow("lives at random")
 @pytest.mark.timeout(240 if _ASKED == _FEW else 0)
 async def test_what_is_done_and_undone_leaves_the_memory_of_the_messages(
     monkeypatch: pytest.MonkeyPatch,

@@ -125,6 +125,7 @@ async def test_an_unknown_chat_ends_the_quiz(stage: Stage) -> None:
     assert "nowhere" in str(view.error)
 
 
+@pytest.mark.slow("a whole chat is read, then asked of")
 async def test_what_is_known_of_people_is_asked_for_as_a_player_would() -> None:
     told = (
         line("a1", "I'm allergic to peanuts, one bite and my throat closes."),

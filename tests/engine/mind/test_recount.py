@@ -149,7 +149,7 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
     counts_of(mind)
 
 
-@pytest.mark.slow
+@pytest.mark.slow("lives at random, each recounted")
 @pytest.mark.timeout(300)
 def test_counts_are_those_of_what_is_left() -> None:
     """Random scripts."""

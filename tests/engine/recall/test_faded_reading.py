@@ -230,6 +230,7 @@ def filler(exchanges: int) -> list[SentMessage]:
     return out
 
 
+@pytest.mark.slow("a life of 3,000 exchanges")
 @pytest.mark.parametrize(
     "kind",
     [pytest.param(RecallType.QUIET, marks=pytest.mark.nightly), RecallType.NORMAL],

@@ -96,6 +96,9 @@ async def played(written: FakeStore) -> AsyncIterator[Stage]:
     await stage.stop()
 
 
+@pytest.mark.slow(
+    "each exchange is answered twice, once by an engine that is opened for it"
+)
 @pytest.mark.timeout(300)
 async def test_it_answers_as_when_it_is_opened_anew(played: Stage) -> None:
     images = played.images

@@ -432,6 +432,7 @@ class Player(Sovereign, Reteller):
         return [await picture(stage, SoulId(soul)) for soul in SOULS]
 
 
+@pytest.mark.slow("lives at random, each replayed")
 @pytest.mark.timeout(0)
 def test_whatever_a_player_does_the_memory_is_a_replay_of_what_is_left(
     monkeypatch: pytest.MonkeyPatch, loop_watch: Any, failures: Failures
