@@ -148,11 +148,13 @@ async def test_a_summary_of_an_unknown_chat_is_free_until_the_chat_is_known(
 ) -> None:
     rows = summarized({3: KEY, 5: FERRY})
     assert await taken_in(stage, chat_file(rows)) == [2, 0, 0, 0, 0, 2]
-    assert {memory.origin for memory in await notes(stage)} == {Origin.CARD}
+    free = await notes(stage)
+    assert {memory.origin for memory in free} == {Origin.CARD}
+    (before,) = [memory.revision for memory in free if memory.text == KEY]
     await played(stage, [*rows[:5], *rows[6:]])
     assert await taken_in(stage, chat_file(rows)) == [0, 1, 1, 0, 1, 0]
     (key,) = await notes(stage)
-    assert (key.text, key.origin) == (KEY, Origin.MODEL)
+    assert (key.text, key.origin, key.revision) == (KEY, Origin.MODEL, before + 1)
     await played(stage, [*rows[:3], *rows[6:]])
     assert await texts(stage) == []
 
