@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -50,18 +50,20 @@ class LivedEdges:
 
 
 @compute_only
-def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[Opened]:
-    """The memories that these rows bring, the strongest first; not the rows themselves.
+def brought_by(
+    mind: Mind, context: RecallContext, told: Mapping[int, float]
+) -> list[Opened]:
+    """The memories that these rows bring, not the rows themselves: first what the surest of them bring by the
+    strongest edges.
 
-    told  rows that the moment calls for
+    told  by row how likely the moment calls for it, > 0
     """
     least = min(_LEAST * context.restraint, 1.0)
-    seeds = list(dict.fromkeys(told))
     best: dict[int, Opened] = {}
     # Negative score, row, edges of the way, way: the edges decide between ways of one score to one row.
     queue: list[tuple[float, int, tuple[str, ...], Opened]] = []
-    for row in seeds:
-        heappush(queue, (-1.0, row, (), Opened(row, 1.0, (row,), ())))
+    for row, likely in told.items():
+        heappush(queue, (-likely, row, (), Opened(row, likely, (row,), ())))
     while queue:
         _, row, _, way = heappop(queue)
         if row in best:
@@ -72,7 +74,9 @@ def brought_by(mind: Mind, context: RecallContext, told: Iterable[int]) -> list[
         lived = lived_edges(mind, [row], context.extra_turns)
         for target, share, slot in lived.of_all():
             score = way.score * share
-            if target in best or score < least or not score:
+            if target in best or target in told or not score:
+                continue
+            if score < least * told[way.rows[0]]:
                 continue
             if context.accessible[target]:
                 edges = (*way.edges, mind.edges.edge_at(slot).id)

@@ -121,8 +121,8 @@ def climb(
     activation_result: Callable[[], TermActivation | None] | None = None,
 ) -> Climb:
     """Go on from the baseline as far as it takes, or as the request asks for."""
-    told = judged.called_rows()[: context.max_items]
-    told += [way.row for way in match.wanted]
+    told = dict([*judged.called_rows().items()][: context.max_items])
+    told = {way.row: way.score for way in match.wanted} | told
     brought = (*match.wanted, *brought_by(mind, context, told))
     if baseline.enough:
         return Climb((baseline,), replace(no_expansion(mind), opened=brought))

@@ -233,11 +233,12 @@ class Judged:
                 calling.add(id(judged.line))
         return tuple(line for line in lines if id(line) in calling)
 
-    def called_rows(self) -> list[int]:
-        """The rows that the moment likely calls for, the likeliest first; none without restraint."""
-        likely = self.of_row()
-        rows = [row for row, share in likely.items() if share >= self.least > 0.0]
-        return sorted(rows, key=lambda row: (-likely[row], row))
+    def called_rows(self) -> dict[int, float]:
+        """How likely the moment calls for each row that it likely calls for, the likeliest first; none without
+        restraint.
+        """
+        likely = [pair for pair in self.of_row().items() if pair[1] >= self.least > 0.0]
+        return dict(sorted(likely, key=lambda pair: (-pair[1], pair[0])))
 
 
 @compute_only

@@ -84,6 +84,21 @@ async def test_two_ways_as_strong_bring_one_memory_once(stage: Stage) -> None:
     assert len(texts) == len(set(texts)) > 1
 
 
+async def test_where_not_all_have_a_place_what_the_surest_brings_comes(
+    stage: Stage,
+) -> None:
+    for number, who in enumerate(("old", "sad", "tall", "deaf")):
+        far = (await stage.note(f"Stone number{number} lay in ditch{number}.")).memory
+        text = f"The {who} bishop sold a wax candle{number} in the crypt."
+        await linked(stage, text, far.id, 1.0)
+    other = (await stage.note(UMBRELLA)).memory.id
+    await linked(stage, BISHOP, other, 1.0)
+    answer = await stage.recall(CUE)
+    texts = [memory.text for memory in answer.memories]
+    assert len([text for text in texts if "bishop" in text]) > 1
+    assert UMBRELLA in texts
+
+
 async def test_nothing_is_brought_where_nothing_is_told(stage: Stage) -> None:
     other = (await stage.note(UMBRELLA)).memory.id
     await linked(stage, BISHOP, other, 1.0)
