@@ -96,6 +96,8 @@ class Partners:
         self._usable &= columns.kind[:n] == _EPISODE
         self._incidence = mind.terms.incidence
         self._counts = self._incidence.counts(self._usable)
+        # bool[terms + 1], all False between two texts; the last is for cells without a term.
+        self._marked = np.zeros(self._incidence.terms + 1, np.bool_)
 
     @compute_only
     def of(self, row: int) -> list[MemoryId]:
@@ -126,8 +128,10 @@ class Partners:
         )
         rows = np.unique(rows_with_term)
         rows = rows[rows != row]
-        has_term = np.isin(self._incidence.cells(rows), list(salience))
-        shared = has_term.sum(axis=1)
+        own = list(salience)
+        self._marked[own] = True  # a look into a table: np.isin takes seven times as long
+        shared = self._marked[self._incidence.cells(rows)].sum(axis=1)
+        self._marked[own] = False
         near = np.flatnonzero(shared >= _SHARED * len(salience))
         best = near[np.argsort(-shared[near], kind="stable")][:_MOST]
         return self._mind.ids_at(rows[best].tolist())
