@@ -71,6 +71,20 @@ async def test_what_is_named_is_what_is_taken_back(stage: Stage) -> None:
     assert await undo(stage, start) == set()
 
 
+async def test_what_was_changed_before_the_time_is_not_shown_as_taken_back(
+    stage: Stage,
+) -> None:
+    await stage.soul()
+    key = (await stage.note("note")).memory.id
+    await reword_by_engine(stage, key, "earlier", "j" + "0" * 22)
+    stage.clock.advance(60.0)
+    since = stage.clock.now()
+    await reword_by_engine(stage, key, "later", "j" + "1" * 22)
+    later = await undo(stage, since)
+    assert await undo_counts(stage) == (1, later)
+    assert [m.text for m in await stage.listed()] == ["earlier"]
+
+
 async def test_undoing_a_creation_bins_it_once_and_leaves_what_the_user_binned(
     stage: Stage,
 ) -> None:
