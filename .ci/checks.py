@@ -28,7 +28,9 @@ PORTS = "SOULMEM_E2E_PORTS"
 SHARE = "SOULMEM_E2E_SHARE"
 PATIENCE = "SOULMEM_E2E_PATIENCE"
 BESIDE = "SOULMEM_TEST_BESIDE"
-PARTS = 4  # of the tests in Python; each starts anew what a session shares, some 8 s
+# Runs of the tests in Python. A process of more of them grows beyond 900 MB; each starts anew what a session
+# shares, some 8 s.
+PARTS = 5
 OLDEST_SILLYTAVERN = "1.13.5"
 HOUSE = "tests/house"
 IN_MEMORY = Path("/dev/shm")  # where Linux keeps files in memory

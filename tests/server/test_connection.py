@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import logging
 from collections.abc import AsyncIterator
 
 import pytest
@@ -92,3 +93,15 @@ async def test_there_are_only_so_many_at_once(port: int) -> None:
         assert await answer(port, b"GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
     for _, writer in opened:
         writer.close()
+
+
+async def test_what_is_no_request_is_answered_and_no_error_of_ours(
+    port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    assert b" 400 " in await answer(port, b"no request at all\r\n\r\n")
+    (told,) = [
+        r for r in caplog.records if r.getMessage().startswith("invalid request")
+    ]
+    assert told.levelno == logging.DEBUG
+    assert "no request at all" not in told.getMessage()

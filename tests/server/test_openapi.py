@@ -105,6 +105,12 @@ def test_names_on_the_wire_are_told(page: dict[str, Any]) -> None:
     ]
 
 
+def test_a_body_is_required_where_a_route_reads_one(page: dict[str, Any]) -> None:
+    paths = page["paths"]
+    assert paths["/v1/recall"]["post"]["requestBody"]["required"] is True
+    assert paths["/v1/test/idle"]["post"]["requestBody"]["required"] is False
+
+
 def test_patterns_are_spelled_for_json_schema(page: dict[str, Any]) -> None:
     assert r"\\Z" not in repr(page)
     assert (

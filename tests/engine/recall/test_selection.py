@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from soulmem.domain.situation import Participant, ParticipantKind, Situation
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.api.results import Recalled
-from soulmem.engine.recall.selection import Selection
+from soulmem.engine.recall.selection import Selection, names_in
 from tests.engine.stage import Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -139,3 +141,13 @@ async def test_the_request_comes_before_the_setting_of_the_soul(stage: Stage) ->
     strict = counts(await stage.recall(CUE, "c1", max_items=8))
     assert strict == counts(await stage.recall(CUE, "c1", max_items=8, restraint=2.0))
     assert counts(await stage.recall(CUE, "c1", max_items=8, restraint=0.0)) == (8, 0)
+
+
+async def test_the_names_in_a_memory_are_of_those_who_are_known_and_the_soul(
+    stage: Stage,
+) -> None:
+    mind = await stage.mind()
+    memory = next(iter(mind.memories.values()))
+    others = (Participant("Ada"), Participant("somebody", ParticipantKind.UNKNOWN))
+    seen = replace(memory, situation=Situation(participants=others))
+    assert names_in(mind, seen) == ("Ada", mind.soul.name)
