@@ -28,9 +28,9 @@ PORTS = "SOULMEM_E2E_PORTS"
 SHARE = "SOULMEM_E2E_SHARE"
 PATIENCE = "SOULMEM_E2E_PATIENCE"
 BESIDE = "SOULMEM_TEST_BESIDE"
-# Runs of the tests in Python. A process of more of them grows beyond 900 MB; each starts anew what a session
+# Runs of the tests in Python. A process of a fifth of them grows beyond 900 MB; each starts anew what a session
 # shares, some 8 s.
-PARTS = 5
+PARTS = 6
 OLDEST_SILLYTAVERN = "1.13.5"
 HOUSE = "tests/house"
 IN_MEMORY = Path("/dev/shm")  # where Linux keeps files in memory
