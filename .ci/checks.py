@@ -374,8 +374,9 @@ def run_all(whole: bool) -> list[Outcome]:
 
 
 def quick_folder() -> Path | None:
-    """Where the tests keep their files: in memory if there is room, for each change of a store waits until the
-    disk has it. Nowhere in particular if not.
+    """The folder in memory for the files of tests; None, the system's usual one, where memory has no room.
+
+    Each change of a store waits until the disk has it.
     """
     try:
         free = shutil.disk_usage(IN_MEMORY).free

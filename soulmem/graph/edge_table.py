@@ -367,7 +367,7 @@ class EdgeTable(Mapping[str, Edge]):
     ) -> tuple[Ints, EdgeArrays]:
         """The edges of these kinds that start or end at these distinct rows.
 
-        Returns the index in `rows` for each edge, and the edges; one between two of the rows is there twice.
+        Returns the index in `rows` for each edge, and the edges; an edge between two of the rows comes twice.
         """
         code, wanted = self._kind[: self._size], _wanted(kinds)
         places, slots = list[Ints](), list[Ints]()

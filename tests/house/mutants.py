@@ -6,8 +6,9 @@ Run by hand and before a release; it takes half an hour for each seed. The floor
 operator, condition, number or return value of one line that tests can reach. The nearest tests of
 soulmem/engine/ROOM are tests/engine/ROOM, of soulmem/server tests/server, of extension_js/src/ROOM
 tests/js/ROOM, with tests of another room that import the changed file; tests named after it run first,
-and the first failure ends the run. Where they find nothing, others that the file reaches by imports run, the
-nearest first. A file of tests that fails without the fault as well has found nothing.
+and the first failure ends the run. Where these find nothing, tests run that import the file by way of others,
+those with the fewest imports between first. A file of tests that fails without the fault as well has found
+nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ sys.path.append(str(REPOSITORY / ".ci"))
 import changed as imports
 
 FLOOR = 0.8
-FURTHER = 40  # files of tests at most that run where the nearest find nothing
+FURTHER = 40  # files of tests that run at most where the nearest find nothing
 # Seconds for the tests of one fault. A fault that makes them hang is found when they end without it.
 TIME_LIMIT = 600.0
 # Seconds for one test: a fault that makes it hang is found then; node cannot end a loop that never waits.
@@ -215,7 +216,9 @@ def nearest_tests(path: Path) -> list[str]:
 
 
 def further_tests(importers: imports.Importers, path: Path) -> list[str]:
-    """Files of tests that a changed file reaches by imports, the nearest first, without `nearest_tests`."""
+    """Files of tests that import a changed file by way of others, beside `nearest_tests`; at most `FURTHER`, those
+    with the fewest imports between first.
+    """
     steps = imports.distances(importers, [path.as_posix()])
     near = set(nearest_tests(path))
     ending = ".mjs" if path.suffix == ".js" else ".py"

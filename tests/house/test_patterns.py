@@ -489,8 +489,8 @@ def test_no_literal_expression_in_a_call_is_slow(repository: Path) -> None:
     assert [told for one in texts.values() if (told := slow(one)) is not None] == []
 
 
+@pytest.mark.slow("each expression of the code searches texts of growing length")
 @pytest.mark.timeout(300)
-@pytest.mark.nightly
 def test_no_expression_is_slow_on_its_worst_text() -> None:
     every = list(expressions())
     assert len(every) > 100

@@ -15,7 +15,7 @@ from tests.examples import is_long_run
 pytestmark = [
     pytest.mark.slow("compiles the walk in processes of its own"),
     pytest.mark.timeout(300),
-]  # compiles in processes of its own
+]
 
 WALK = """
 import sys, pathlib, numpy as np

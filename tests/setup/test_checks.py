@@ -26,6 +26,18 @@ def test_the_browser_runs_have_a_folder_in_common_and_ports_of_their_own(
     assert {run.env["SOULMEM_E2E_SHARE"] for run in runs} == {str(tmp_path)}
 
 
+def test_files_of_tests_lie_in_memory_where_it_has_room(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "IN_MEMORY", tmp_path)
+    monkeypatch.setattr(checks, "ROOM", 1)
+    assert checks.quick_folder() == tmp_path
+    monkeypatch.setattr(checks, "ROOM", 1 << 62)
+    assert checks.quick_folder() is None
+    monkeypatch.setattr(checks, "IN_MEMORY", tmp_path / "absent")
+    assert checks.quick_folder() is None
+
+
 def test_an_end_to_end_file_that_no_run_took_is_a_failure(tmp_path: Path) -> None:
     assert checks.files_that_ran(tmp_path).code == 1, "no run came as far as the list"
     (tmp_path / "chosen.txt").write_text("test_a.py\ntest_b.py", encoding="utf-8")

@@ -51,18 +51,17 @@ class LivedEdges:
 
 @compute_only
 def brought_by(
-    mind: Mind, context: RecallContext, told: Mapping[int, float]
+    mind: Mind, context: RecallContext, called: Mapping[int, float]
 ) -> list[Opened]:
-    """The memories that these rows bring, not the rows themselves: first what the surest of them bring by the
-    strongest edges.
+    """The memories that called rows bring, without these rows: highest product of weight and edge strengths first.
 
-    told  by row how likely the moment calls for it, > 0
+    called  by row its weight, > 0: how likely the moment calls for it
     """
     least = min(_LEAST * context.restraint, 1.0)
     best: dict[int, Opened] = {}
     # Negative score, row, edges of the way, way: the edges decide between ways of one score to one row.
     queue: list[tuple[float, int, tuple[str, ...], Opened]] = []
-    for row, likely in told.items():
+    for row, likely in called.items():
         heappush(queue, (-likely, row, (), Opened(row, likely, (row,), ())))
     while queue:
         _, row, _, way = heappop(queue)
@@ -74,9 +73,9 @@ def brought_by(
         lived = lived_edges(mind, [row], context.extra_turns)
         for target, share, slot in lived.of_all():
             score = way.score * share
-            if target in best or target in told or not score:
+            if target in best or target in called or not score:
                 continue
-            if score < least * told[way.rows[0]]:
+            if score < least * called[way.rows[0]]:
                 continue
             if context.accessible[target]:
                 edges = (*way.edges, mind.edges.edge_at(slot).id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,9 +122,9 @@ def climb(
     activation_result: Callable[[], TermActivation | None] | None = None,
 ) -> Climb:
     """Go on from the baseline as far as it takes, or as the request asks for."""
-    told = dict([*judged.called_rows().items()][: context.max_items])
-    told = {way.row: way.score for way in match.wanted} | told
-    brought = (*match.wanted, *brought_by(mind, context, told))
+    called = {way.row: way.score for way in match.wanted}
+    called.update(islice(judged.called_rows().items(), context.max_items))
+    brought = (*match.wanted, *brought_by(mind, context, called))
     if baseline.enough:
         return Climb((baseline,), replace(no_expansion(mind), opened=brought))
     mode, grades = context.request.mode, [baseline]

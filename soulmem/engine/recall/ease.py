@@ -19,10 +19,10 @@ _FADES = 4.0  # exchanges after which a memory in mind makes others come 1 / e a
 _OVER = 12  # exchanges after which it makes none
 # A link of this strength makes a memory come half as easily as the strongest; it is that of one reply together.
 _HALF = 0.1
-# A memory that came in so many exchanges comes as easily as one that the strongest link primes by half. As many
+# A memory that came in so many exchanges comes as easily as one that the strongest link primes by a third. As many
 # activations promote a memory.
 _PRACTISED = 4
-_PRACTICE = 1 / 2
+_PRACTICE = 1 / 3
 
 
 @compute_only

@@ -129,9 +129,8 @@ class Partners:
         rows = np.unique(rows_with_term)
         rows = rows[rows != row]
         own = list(salience)
-        self._marked[own] = (
-            True  # a look into a table: np.isin takes seven times as long
-        )
+        # A table: np.isin takes seven times as long.
+        self._marked[own] = True
         shared = self._marked[self._incidence.cells(rows)].sum(axis=1)
         self._marked[own] = False
         near = np.flatnonzero(shared >= _SHARED * len(salience))
