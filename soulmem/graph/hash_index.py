@@ -56,7 +56,7 @@ class HashIndex:
             # Of several that want one cell the last gets it
             self._cells[cells] = entries[placed]
             got = self._cells[cells] == entries[placed]
-            self._filled += np.unique(cells[fresh]).size
+            self._filled += int(np.count_nonzero(got & fresh))  # each cell has one
             self._keys[cells[got]] = keys[placed[got]]
             waiting = np.concatenate([waiting[~free], placed[~got]])
             cell_of[waiting] = (cell_of[waiting] + 1) & int(mask)

@@ -51,10 +51,16 @@ class NameIndex(Generic[Key]):
 
     def put(self, key: Key, names: Iterable[str]) -> None:
         """Let these be the names of `key`, instead of any it had; one without letter or digit is ignored."""
+        all_names = tuple(names)
+        self.put_cut(key, all_names, map(cut, all_names))
+
+    def put_cut(
+        self, key: Key, all_names: tuple[str, ...], cuts: Iterable[CutName | None]
+    ) -> None:
+        """The same with what `cut` gives for each name."""
         self.drop(key)
-        all_names, indexed = tuple(names), list[str]()
-        for name in all_names:
-            name_cut = cut(name)
+        indexed = list[str]()
+        for name, name_cut in zip(all_names, cuts, strict=True):
             if name_cut is None:
                 continue
             surface = _surface(key, name_cut)

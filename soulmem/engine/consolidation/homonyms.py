@@ -112,7 +112,7 @@ class HomonymWork:
 def _homonyms(mind: Mind) -> list[frozenset[MemoryId]]:
     """The concepts in use that share a name, each of which says what it is."""
     by_name: defaultdict[str, set[MemoryId]] = defaultdict(set)
-    for concept in mind.names.concepts():
+    for concept in mind.names.special_concepts():
         is_used = concept.state is MemoryState.ACTIVE and not concept.is_topic
         if is_used and concept.concept is not None and concept.concept.description:
             for name in mind.names.names_of(concept.id):

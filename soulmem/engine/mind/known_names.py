@@ -9,25 +9,57 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
+from itertools import chain, islice
 from typing import NamedTuple
 
+import msgspec
+
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
-from soulmem.domain.memories import NAMEABLE, Memory, MemoryKind, Origin, Timelines
+from soulmem.domain.memories import (
+    NAMEABLE,
+    Memory,
+    MemoryKind,
+    MemoryState,
+    Origin,
+    Timelines,
+)
 from soulmem.domain.situation import ConceptDetail, ConceptType
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.topic_tags import TopicTags
 from soulmem.graph.names import NameIndex
-from soulmem.language.name_tokens import fold
+from soulmem.language.name_tokens import CutName, cut, fold
 from soulmem.language.names import names
 from soulmem.language.pinyin import romanised, sound
 from soulmem.language.scripts import HAN
 
 _HAN = re.compile(f"[{HAN}]")
+_AT_ONCE = 2000  # concepts of one piece: some 10 ms
+
+
+class _Entry(NamedTuple):
+    """What a concept has in the tables; the default of one that is not in use.
+
+    names    by which texts are searched for it
+    cuts     each of these cut
+    claims   folds of card names that it stands for, where the card has them
+    taken    folds and sounds of its names that no other name is to have; empty of what chats taught
+    sounds   pinyin keys of its names in Latin letters
+    """
+
+    names: tuple[str, ...] = ()
+    cuts: tuple[CutName | None, ...] = ()
+    claims: tuple[str, ...] = ()
+    taken: tuple[str, ...] = ()
+    sounds: frozenset[str] = frozenset()
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(list[tuple[int, _Entry]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +94,27 @@ class ConceptNames(NamedTuple):
 class KnownNames:
     """Names to concepts, updated with the soul and its concepts. Compute thread only."""
 
-    def __init__(self, soul: Soul) -> None:
+    def __init__(
+        self, soul: Soul, stored: Mapping[MemoryId, Memory] | None = None
+    ) -> None:
+        """`stored` holds the concepts that `restore` names."""
         self.index: NameIndex[MemoryId] = NameIndex()
         self.topic_tags = TopicTags(soul.id)
-        self._concepts: dict[MemoryId, Memory] = {}
+        # None: a plain one, as `restore` put it, that was not asked for yet
+        self._concepts: dict[MemoryId, Memory | None] = {}
+        self._stored = stored if stored is not None else {}
         # The names of each concept in the index.
         self._names: dict[MemoryId, tuple[str, ...]] = {}
         # Folded name to the user's concepts of that name.
         self._claims: dict[str, tuple[MemoryId, ...]] = {}
+        self._claimed: dict[MemoryId, tuple[str, ...]] = {}  # and the reverse
         self._soul = soul
         self._own, self._card = _card(soul)
         self._own_words = frozenset(self._own).union(*map(str.split, self._own))
         self._card_fold = {card.id: folded for folded, card in self._card.items()}
         # Folds and sounds of all names of card and user concepts, with their number.
         self._taken: Counter[str] = Counter()
-        # The names of each card or user concept that are counted in `_taken`.
+        # Those of each card or user concept that are counted in `_taken`.
         self._counted: dict[MemoryId, tuple[str, ...]] = {}
         # The sounds of the Latin names of each card or user concept, and the reverse.
         self._heard: dict[MemoryId, frozenset[str]] = {}
@@ -101,7 +139,10 @@ class KnownNames:
 
     def concept(self, key: MemoryId) -> Memory | None:
         """The concept of that id in any state; None if there is none."""
-        return self._concepts.get(key)
+        memory = self._concepts.get(key)
+        if memory is None and key in self._concepts:
+            memory = self._concepts[key] = self._stored[key]
+        return memory
 
     def is_taken(self, folded: str) -> bool:
         """Whether the card, the user or the soul has a name of this fold or sound.
@@ -127,7 +168,38 @@ class KnownNames:
 
     def concepts(self) -> list[Memory]:
         """All concepts in any state, except those drafted by a language model."""
-        return list(self._concepts.values())
+        concepts = map(self.concept, self._concepts)
+        return [memory for memory in concepts if memory is not None]
+
+    def special_concepts(self) -> list[Memory]:
+        """The same without some of the plain ones: active, no topic, without a description."""
+        return [memory for memory in self._concepts.values() if memory is not None]
+
+    def learned_folds(self) -> Iterator[str]:
+        """The folds of all names learned in chats, each maybe several times."""
+        for key, memory in self._concepts.items():
+            if memory is not None and memory.is_learned_name:
+                yield fold(memory.text)
+            elif memory is None and key not in self._counted:
+                yield fold(self._names[key][0])
+
+    def packed(self, row_of: Callable[[MemoryId], int | None]) -> Iterator[bytes]:
+        """The plain concepts for `restore`, in pieces."""
+        keys = iter(self._concepts)
+        while some := list(islice(keys, _AT_ONCE)):
+            # None of them is kept as an object for this
+            concepts = (self._concepts[key] or self._stored[key] for key in some)
+            entries = ((row_of(m.id), self._entry(m)) for m in concepts if _is_plain(m))
+            yield _encoder.encode([(r, e) for r, e in entries if e.names])
+
+    def restore(self, packed: bytes, id_of: Callable[[int], MemoryId]) -> list[int]:
+        """Put the concepts of a piece; their rows are returned."""
+        entries = _decoder.decode(packed)
+        for row, entry in entries:
+            key = id_of(row)
+            self._concepts[key] = None
+            self._put_entry(key, entry)
+        return [row for row, _ in entries]
 
     def card_names(self) -> Iterator[tuple[CardName, frozenset[MemoryId]]]:
         """Each name of the card with the concepts in use that stand for it."""
@@ -147,20 +219,16 @@ class KnownNames:
         mentions in texts must not depend on those.
         """
         if memory.kind is MemoryKind.CONCEPT and memory.origin is not Origin.MODEL:
-            self._unclaim(memory.id)
             self._concepts[memory.id] = memory
             self.topic_tags.put(memory)
-            if _may_stand_for_card(memory):
-                for folded in _folds(memory):
-                    self._claims[folded] = (*self._claims.get(folded, ()), memory.id)
-            self._index(memory.id)
+            self._put_entry(memory.id, self._entry(memory))
 
     def drop(self, key: MemoryId) -> None:
         """Remove a concept; other ids are ignored."""
-        self._unclaim(key)
         self.topic_tags.drop(key)
-        if self._concepts.pop(key, None) is not None:
-            self._index(key)
+        if key in self._concepts:
+            del self._concepts[key]
+            self._put_entry(key, _Entry())
 
     @contextmanager
     def as_if(
@@ -169,8 +237,8 @@ class KnownNames:
         """Inside the block: with `memories` put and `dropped` removed; undone afterwards."""
         concepts = [m for m in memories if m.kind is MemoryKind.CONCEPT]
         dropped = tuple(dropped)
-        before = {memory.id: self._concepts.get(memory.id) for memory in concepts}
-        before.update((key, self._concepts.get(key)) for key in dropped)
+        before = {memory.id: self.concept(memory.id) for memory in concepts}
+        before.update((key, self.concept(key)) for key in dropped)
         for memory in concepts:
             self.put(memory)
         for key in dropped:
@@ -201,7 +269,7 @@ class KnownNames:
         put: list[Memory] = []
         for folded in folds:
             card = self._card[folded]
-            existing = self._concepts.get(card.id)
+            existing = self.concept(card.id)
             if existing is not None and existing.origin is not Origin.CARD:
                 continue  # the user has made it their own
             if self._claims.get(folded):
@@ -224,61 +292,61 @@ class KnownNames:
         memory = self._concepts.get(key)
         return memory is not None and memory.origin is Origin.CARD
 
-    def _unclaim(self, key: MemoryId) -> None:
-        """Remove the concept from `_claims`."""
-        old = self._concepts.get(key)
-        if old is None or not _may_stand_for_card(old):
-            return
-        for folded in _folds(old):
-            claims = self._claims.pop(folded, ())
-            remaining = tuple(other for other in claims if other != key)
+    def _entry(self, memory: Memory) -> _Entry:
+        """What the concept has in the tables."""
+        if not _is_name(memory):
+            return _Entry()
+        spelled = self._spellings(memory)
+        claims = sorted(_folds(memory)) if _may_stand_for_card(memory) else ()
+        cuts = tuple(map(cut, spelled))
+        if memory.origin is Origin.CHAT:
+            return _Entry(spelled, cuts, tuple(claims))
+        taken = chain.from_iterable(_fold_and_sound(fold(name)) for name in spelled)
+        written = _written(memory)
+        latin = (name for name in spelled if name in written and name.isascii())
+        sounds = frozenset(filter(None, map(sound, latin)))
+        return _Entry(spelled, cuts, tuple(claims), tuple(taken), sounds)
+
+    def _put_entry(self, key: MemoryId, entry: _Entry) -> None:
+        """Let this be what the concept has in the tables, in place of what it had."""
+        self._claim(key, entry.claims)
+        self._count_taken(key, entry.taken)
+        self._put_sounds(key, entry.sounds)
+        if entry.names != self._names.get(key, ()):
+            self.index.put_cut(key, entry.names, entry.cuts)
+            self._names[key] = entry.names
+        if not entry.names:
+            self._names.pop(key, None)
+
+    def _claim(self, key: MemoryId, folds: tuple[str, ...]) -> None:
+        for folded in self._claimed.pop(key, ()):
+            remaining = tuple(c for c in self._claims.pop(folded) if c != key)
             if remaining:
                 self._claims[folded] = remaining
+        for folded in folds:
+            self._claims[folded] = (*self._claims.get(folded, ()), key)
+        if folds:
+            self._claimed[key] = folds
 
-    def _index(self, key: MemoryId) -> None:
-        """Update the index and the counts of taken names for the concept `key`."""
-        memory = self._concepts.get(key)
-        spelled: tuple[str, ...] = ()
-        if memory is not None and _is_name(memory):
-            spelled = self._spellings(memory)
-        if spelled != self._names.get(key, ()):
-            self.index.put(key, spelled)
-            self._names[key] = spelled
-        if not spelled:
-            self._names.pop(key, None)
-        if memory is not None and memory.origin is not Origin.CHAT:
-            self._count_taken(key, spelled)
-            self._put_sounds(key, spelled, _written(memory))
-        else:
-            self._count_taken(key, ())
-            self._put_sounds(key, (), ())
+    def _count_taken(self, key: MemoryId, taken: tuple[str, ...]) -> None:
+        for old in self._counted.pop(key, ()):
+            self._taken[old] -= 1
+            if not self._taken[old]:
+                del self._taken[old]
+        for new in taken:
+            self._taken[new] += 1
+        if taken:
+            self._counted[key] = taken
 
-    def _count_taken(self, key: MemoryId, spelled: tuple[str, ...]) -> None:
-        """Count `spelled` as the names of the card or user concept `key`, instead of its former ones."""
-        for name in self._counted.pop(key, ()):
-            for taken in _fold_and_sound(fold(name)):
-                self._taken[taken] -= 1
-                if not self._taken[taken]:
-                    del self._taken[taken]
-        for name in spelled:
-            self._taken.update(_fold_and_sound(fold(name)))
-        if spelled:
-            self._counted[key] = spelled
-
-    def _put_sounds(
-        self, key: MemoryId, spelled: tuple[str, ...], written: tuple[str, ...]
-    ) -> None:
-        """Record the sounds of the concept's Latin names; of `spelled` only those that are `written`."""
+    def _put_sounds(self, key: MemoryId, sounds: frozenset[str]) -> None:
         for heard in self._heard.pop(key, ()):
             self._sounds[heard].discard(key)
             if not self._sounds[heard]:
                 del self._sounds[heard]
-        latin = (name for name in spelled if name in written and name.isascii())
-        sounds = frozenset(filter(None, map(sound, latin)))
+        for heard in sounds:
+            self._sounds[heard].add(key)
         if sounds:
             self._heard[key] = sounds
-            for heard in sounds:
-                self._sounds[heard].add(key)
 
     def _spellings(self, memory: Memory) -> tuple[str, ...]:
         """All names of a concept: as written, as on the card, romanised; without the soul's own."""
@@ -355,6 +423,16 @@ def _is_name(memory: Memory) -> bool:
         memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
     )
     return memory.state in NAMEABLE and not is_topic
+
+
+def _is_plain(memory: Memory) -> bool:
+    """Whether its names are all that is asked of it often."""
+    described = memory.concept is not None and memory.concept.description
+    return (
+        memory.state is MemoryState.ACTIVE
+        and memory.origin in (Origin.CHAT, Origin.USER)
+        and not (memory.is_topic or described)
+    )
 
 
 def _may_stand_for_card(memory: Memory) -> bool:

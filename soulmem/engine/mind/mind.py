@@ -116,9 +116,9 @@ class Mind:
             self._rows,
             self._pairs,
             lambda key: me.content_of(key),
-            lambda key: me._is_searched(key),
+            lambda: me._searched(),
         )
-        self.names = KnownNames(soul)
+        self.names = KnownNames(soul, self.memories)
         self.drafted = DraftedConcepts()
         self.name_counts = NameCounts()
         self.name_scope = NameScope(
@@ -459,6 +459,11 @@ class Mind:
         if not old_names or old_names == self.names.names_of(memory.id):
             return {}
         return dict.fromkeys(self.terms.texts_mentioning(memory.id))
+
+    def _searched(self) -> NDArray[np.bool_]:
+        """By row whether the memory is indexed by words and vectors, bool[size]."""
+        self.columns.grow(self.size)
+        return self.columns.searched[: self.size]
 
     def _is_searched(self, key: MemoryId) -> bool:
         """Whether the memory is indexed by words and vectors; bare names of the card are not."""

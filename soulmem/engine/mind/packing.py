@@ -6,7 +6,7 @@ are always read from the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.mind.vector_queue import TextKey
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.incidence import Incidence, PackedIncidence
 from soulmem.graph.packing import Arrays, named, part
@@ -46,6 +45,15 @@ def packed_parts(mind: Mind) -> Pieces:
         yield {}
     yield _copied(named("words", mind.words.packed()))
     yield named("terms", _terms(mind))
+    pieces = []
+    for piece in mind.names.packed(frame.rows.row):
+        pieces.append(np.frombuffer(piece, np.uint8))
+        yield {}
+    lengths = np.array([piece.size for piece in pieces], np.int64)
+    yield {
+        "concepts.lengths": lengths,
+        "concepts.pieces": np.concatenate([np.zeros(0, np.uint8), *pieces]),
+    }
     for name, table in (
         ("turns", mind.vector_queue.text_vectors),
         ("following", mind.vector_queue.pair_vectors),
@@ -76,20 +84,30 @@ def restore_steps(mind: Mind, arrays: Arrays, model: str | None) -> Iterator[Non
     packed = PackedIncidence(**part("terms", arrays))
     mind.terms.incidence = Incidence.unpacked(packed, mind.size)
     yield
-    if model is None:
-        mind.vector_queue.enqueue_all()
-    else:
-        turns, following = (
-            VectorTable.unpacked(part(name, arrays)) for name in ("turns", "following")
-        )
-        mind.vector_queue.restore(
-            model, turns, following, _without_vector(mind, turns, following)
-        )
+    turns = following = None
+    if model is not None:
+        turns = VectorTable.unpacked(part("turns", arrays))
+        following = VectorTable.unpacked(part("following", arrays))
+    mind.vector_queue.restore(model, turns, following)
     yield
-    codes = mind.columns.kind[: mind.size] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
-    concepts = np.flatnonzero(codes & (mind.columns.created[: mind.size] != 0)).tolist()
-    for start in range(0, len(concepts), _NAMES_AT_ONCE):
-        for row in concepts[start : start + _NAMES_AT_ONCE]:
+    yield from _restored_concepts(mind, part("concepts", arrays), ids.__getitem__)
+
+
+def _restored_concepts(
+    mind: Mind, arrays: Arrays, id_of: Callable[[int], MemoryId]
+) -> Iterator[None]:
+    """Put the names of concepts, in steps: those in `arrays`, and of others what the memories say."""
+    stop, n = 0, mind.size
+    is_concept = mind.columns.kind[:n] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
+    is_concept &= mind.columns.created[:n] != 0
+    for length in arrays["lengths"].tolist():
+        start, stop = stop, stop + length
+        rows = mind.names.restore(arrays["pieces"][start:stop].tobytes(), id_of)
+        is_concept[rows] = False
+        yield
+    others = np.flatnonzero(is_concept).tolist()
+    for start in range(0, len(others), _NAMES_AT_ONCE):
+        for row in others[start : start + _NAMES_AT_ONCE]:
             concept = mind.memory_at(row)
             mind.names.put(concept)
             mind.drafted.put(concept)
@@ -120,17 +138,6 @@ class _Ids(dict[int, MemoryId]):
             raise KeyError(f"row {row} is free")
         self[row] = key
         return key
-
-
-def _without_vector(
-    mind: Mind, turns: VectorTable, following: VectorTable
-) -> Iterator[TextKey]:
-    n, pairs = mind.size, mind.frame().pairs
-    for row in np.flatnonzero(mind.columns.searched[:n] & ~turns.has(n)).tolist():
-        yield mind.id_at(row)
-    for row in np.flatnonzero(~following.has(pairs.capacity)).tolist():
-        if (pair := pairs.id(row)) is not None:
-            yield pair
 
 
 def _copied(arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

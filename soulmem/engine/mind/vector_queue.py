@@ -40,41 +40,43 @@ class VectorQueue:
     rows: Rows[MemoryId]
     pairs: Pairs
     content_of: Callable[[TextKey], TextInContext]
-    is_searched: Callable[[MemoryId], bool]
+    # By row whether its text is searched, bool[rows.capacity]
+    searched: Callable[[], NDArray[np.bool_]]
 
     def __post_init__(self) -> None:
         self.text_vectors: VectorTable | None = None
         self.pair_vectors: VectorTable | None = None
         self.tokens: TokenTable | None = None  # None without token states
         self._pending: dict[TextKey, None] = {}
+        self._pending_memories = 0  # of these
         self.dropped_texts = 0  # texts dropped or changed so far
         self.model: str | None = None  # the model of the vectors
 
     def use_model(self, dim: int, model: str) -> None:
         """Start empty tables for a model of `dim` dimensions; every text is pending."""
-        self.model = model
         self.tokens = None
-        self.text_vectors = VectorTable(dim, self.rows.capacity)
-        self.pair_vectors = VectorTable(dim, self.pairs.capacity)
-        self.enqueue_all()
-
-    def enqueue_all(self) -> None:
-        """Make every text pending, memories before pairs: their own vectors are what they are found by."""
-        # `next_texts` takes from the end.
-        pairs_first = sorted(self.keys(), key=lambda key: isinstance(key, str))
-        self._pending = dict.fromkeys(pairs_first)
+        self.restore(
+            model,
+            VectorTable(dim, self.rows.capacity),
+            VectorTable(dim, self.pairs.capacity),
+        )
 
     def restore(
         self,
-        model: str,
-        text_vectors: VectorTable,
-        pair_vectors: VectorTable,
-        pending: Iterable[TextKey],
+        model: str | None,
+        text_vectors: VectorTable | None,
+        pair_vectors: VectorTable | None,
     ) -> None:
-        """Replace everything by these vectors; `pending` are the texts without one."""
+        """Replace everything by these vectors; texts without one are pending. None where no model was used yet.
+
+        Memories come before pairs: their own vectors are what they are found by.
+        """
         self.model = model
         self.text_vectors, self.pair_vectors = text_vectors, pair_vectors
-        self._pending = dict.fromkeys(pending)
+        memories, pairs = self._keys(text_vectors, pair_vectors)
+        # `next_texts` takes from the end.
+        self._pending = dict.fromkeys([*pairs, *memories])
+        self._pending_memories = len(memories)
 
     def pending_keys(self) -> list[TextKey]:
         """The keys of the texts without a vector."""
@@ -86,12 +88,12 @@ class VectorQueue:
         Of a pair only while the second is searched; it is enqueued when that begins.
         """
         self.drop(key, self._row(key))
-        if not isinstance(key, tuple) or self.is_searched(key[1]):
-            self._pending[key] = None
+        if not isinstance(key, tuple) or self._is_searched(key[1]):
+            self._enqueue(key)
 
     def load(self, memory: MemoryId, pairs: Iterable[Pair]) -> None:
         """A searched memory that was loaded, and the pairs that end with it: none of them has a vector yet."""
-        self._pending[memory] = None
+        self._enqueue(memory)
         self._pending.update(dict.fromkeys(pairs))
 
     def drop(self, key: TextKey, row: int | None) -> None:
@@ -133,7 +135,7 @@ class VectorQueue:
 
     def pending_memory_count(self) -> int:
         """Number of memories and facts without a vector."""
-        return sum(1 for key in list(self._pending) if isinstance(key, str))
+        return self._pending_memories
 
     def are_present(self, pending: Iterable[PendingText]) -> list[bool]:
         """Whether each of these is still the text of its key."""
@@ -175,8 +177,15 @@ class VectorQueue:
             and self.content_of(pending.key) == pending.content
         }
 
+    def _enqueue(self, key: TextKey) -> None:
+        if key not in self._pending:
+            self._pending[key] = None
+            self._pending_memories += isinstance(key, str)
+
     def _dequeue(self, key: TextKey) -> None:
-        self._pending.pop(key, None)
+        if key in self._pending:
+            del self._pending[key]
+            self._pending_memories -= isinstance(key, str)
         if not self._pending:
             # An emptied dict keeps its memory, 20 MB for a large soul; a new one has none.
             self._pending = {}
@@ -184,9 +193,33 @@ class VectorQueue:
     def _row(self, key: TextKey) -> int | None:
         return self.pairs.row(key) if isinstance(key, tuple) else self.rows.row(key)
 
+    def _is_searched(self, key: MemoryId) -> bool:
+        row = self.rows.row(key)
+        return row is not None and bool(self.searched()[row])
+
     def keys(self) -> list[TextKey]:
         """The keys of every text that needs a vector, pending or not."""
-        return [
-            *(key for key, _ in self.rows if self.is_searched(key)),
-            *(p for p, _ in self.pairs if self.is_searched(p[1])),
-        ]
+        memories, pairs = self._keys(None, None)
+        return [*memories, *pairs]
+
+    def _keys(
+        self, texts: VectorTable | None, pairs: VectorTable | None
+    ) -> tuple[list[MemoryId], list[Pair]]:
+        """The memories and the pairs that need a vector and have none in these tables, in order of rows."""
+        n, searched = self.rows.capacity, self.searched()
+        first, second = self.pairs.ends().T
+        due = (second >= 0) & searched[second] if n else np.zeros(0, np.bool_)
+        if pairs is not None:
+            due &= ~pairs.has(due.size)
+        rows = np.flatnonzero(searched if texts is None else searched & ~texts.has(n))
+        first, second = first[due], second[due]
+        # Each id is created once and shared by all keys that hold it.
+        is_used = np.zeros(n, np.bool_)
+        is_used[rows] = is_used[first] = is_used[second] = True
+        used = np.flatnonzero(is_used).tolist()
+        ids = dict(zip(used, self.rows.ids(used), strict=True))
+        ends = zip(first.tolist(), second.tolist(), strict=True)
+        return (
+            [ids[row] for row in rows.tolist()],
+            [(ids[begin], ids[end]) for begin, end in ends],
+        )

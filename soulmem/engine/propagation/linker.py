@@ -383,7 +383,9 @@ def _may_name(memory: Memory, changes: NameChanges, glance: Glance) -> bool:
 
 
 def _not_in_use(mind: Mind) -> list[MemoryId]:
-    return [m.id for m in mind.names.concepts() if m.state is not MemoryState.ACTIVE]
+    return [
+        m.id for m in mind.names.special_concepts() if m.state is not MemoryState.ACTIVE
+    ]
 
 
 def _to_link(mind: Mind, change: MindChange) -> tuple[MindAfter, list[Memory]]:

@@ -221,7 +221,7 @@ def renaming_by_messages(
 @compute_only
 def unlinked_concepts(mind: Mind, current_time: datetime) -> list[Memory] | None:
     """Concepts whose mentions may be incomplete; None if names and mentions need no work at all."""
-    suspects = [m for m in mind.names.concepts() if _is_suspect(mind, m)]
+    suspects = [m for m in mind.names.special_concepts() if _is_suspect(mind, m)]
     put, drop = mind.names.card_changes(current_time)
     learned, unlearned = learned_name_changes(
         mind.names, mind.name_counts, all_folded_names(mind), current_time
@@ -239,7 +239,7 @@ def _is_suspect(mind: Mind, concept: Memory) -> bool:
 @compute_only
 def all_folded_names(mind: Mind) -> list[str]:
     """The folds of all names in messages, and of all learned names."""
-    learned = (fold(m.text) for m in mind.names.concepts() if m.is_learned_name)
+    learned = mind.names.learned_folds()
     return list(dict.fromkeys((*mind.name_counts.folds(), *learned)))
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 from collections.abc import Callable
 
 from soulmem.domain.phrases import Wording, phrase
+from soulmem.engine.runtime.garbage import no_full_collections
 
 log = logging.getLogger(__name__)
-
-_NEVER = 1_000_000  # rounds of the collector's middle generation before a full one
 
 
 class KernelCompilation:
@@ -42,12 +40,10 @@ class KernelCompilation:
             ).start()
 
     def _run(self, warm: Callable[[], object]) -> None:
-        thresholds = gc.get_threshold()
-        # The compiler creates so many objects that full collections would follow each other and
-        # block the event loop for 100 to 250 ms each; without them it is late by at most 35 ms.
-        gc.set_threshold(thresholds[0], thresholds[1], _NEVER)
         try:
-            warm()
+            # With full collections the event loop is late by 100 to 250 ms, without them by at most 35
+            with no_full_collections():
+                warm()
         except (
             Exception
         ) as error:  # recall works without it, so any error becomes a note
@@ -59,6 +55,4 @@ class KernelCompilation:
                 error=str(error) or type(error).__name__,
             )
         finally:
-            gc.freeze()
-            gc.set_threshold(*thresholds)
             self._done.set()

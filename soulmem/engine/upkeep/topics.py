@@ -176,7 +176,7 @@ def _overlap(first: str, second: str) -> bool:
 
 def _topics(mind: Mind) -> dict[MemoryId, Memory]:
     """Found topics, and those among them that the user has renamed: they keep their tags."""
-    topic_memories = (m for m in mind.names.concepts() if m.is_topic and m.tags)
+    topic_memories = (m for m in mind.names.special_concepts() if m.is_topic and m.tags)
     return {m.id: m for m in sorted(topic_memories, key=lambda m: m.id)}
 
 

@@ -59,7 +59,7 @@ def stale_topics(mind: Mind) -> list[MemoryId]:
     """Found topics with a tag that no text in use contains any more."""
     is_lost: dict[str, bool] = {}
     out: list[MemoryId] = []
-    for memory in mind.names.concepts():
+    for memory in mind.names.special_concepts():
         if not memory.is_found_topic:
             continue
         for name in memory.tags:

@@ -16,7 +16,7 @@ from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.loading import load_memories
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.garbage import spare_the_collector
+from soulmem.engine.runtime.garbage import no_full_collections, spare_the_collector
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.chat_delta import chat_pairs
@@ -47,9 +47,12 @@ class Opener:
 
         It is a new mind restored from the snapshot, or `mind`, filled from the store.
         """
-        restored_mind = await self.images.open(world, mind.soul, self.loader.most_edges)
-        if restored_mind is None:
-            await self._fill(token, world, mind)
+        with no_full_collections():
+            restored_mind = await self.images.open(
+                world, mind.soul, self.loader.most_edges
+            )
+            if restored_mind is None:
+                await self._fill(token, world, mind)
         await self.compute.run(spare_the_collector)
         await self.compute.run(release_free_memory)  # temporary memory of reading
         return restored_mind or mind

@@ -224,7 +224,7 @@ def _state(
         basis,
         mind.revision,
         embedded.model,
-        len(embedded.pending_keys()),
+        embedded.pending_count(),
         written_at,
     )
 

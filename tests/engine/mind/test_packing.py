@@ -37,10 +37,21 @@ SOUL = SoulId("s1")
 PARAMS = EngineParams(rest_by_itself=False, images=SnapshotParams(least=0, pause=0.0))
 
 
+TALK = [
+    line(f"t{number}", text)
+    for number, text in enumerate(
+        (
+            *("I met Kaelith by the well.", "Poor Kaelith!"),
+            *("We saw Rosalind.", "Rosalind has left, Kaelith stays.", "Hm."),
+        )
+    )
+]
+
+
 async def lived_stage(
     images: SnapshotStore | None, embedder: FakeEmbedder | None = None
 ) -> Stage:
-    """A stage with two branches, a binned chat, a held loss, names, facts, and memories made by hand."""
+    """A stage with two branches, a binned chat, a held loss, names, some learned, facts, memories by hand."""
     stage = Stage(
         params=PARAMS, images=images, model=embedder.source() if embedder else None
     )
@@ -58,6 +69,7 @@ async def lived_stage(
     )
     await stage.sync("lost", lines(30, 100))
     assert (await stage.sync("lost", lines(2, 100))).held == 28
+    await stage.sync("talk", TALK)
     await stage.note("a lantern needs oil", tags=("oil",))
     await stage.note("here only: lantern", timelines=Timelines.THIS, chat="left")
     lamp = await stage.note("lamp", kind=MemoryKind.CONCEPT)
@@ -92,6 +104,8 @@ async def whole_state(stage: Stage) -> Picture:
         "facts": {key: mind.facts[key] for key in mind.facts},
         "ends": {tuple(mind.ids_at(each)) for each in np.column_stack(facts).tolist()},
         "names": mind.names.all_concept_names(),
+        "concepts": {concept.id: concept for concept in mind.names.concepts()},
+        "spotted": mind.names.spot("Rosalind, Kaelith and Lady Esk lit the lamp"),
         "terms": {key: _terms(mind, row) for key, row in rows.items()},
         "told": {
             m.id: (m.text, m.kind)
@@ -175,6 +189,41 @@ async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old
     await stage.engine.embedding.wait_pending()
     assert images.given == 1
     assert not await stray_vectors(mind, embedder)
+    await stage.stop()
+
+
+async def test_a_learned_name_from_an_image_is_known_before_its_concept_is_read() -> (
+    None
+):
+    images = FakeImages()
+    stage = await lived_stage(images)
+    await stage.restart()
+    mind = await stage.mind()
+    names, special = mind.names, mind.names.special_concepts()
+    assert [concept.text for concept in special] == ["Duchess"]
+    found = names.spot("Kaelith met Rosalind")
+    assert [names.names_of(key) for key in found] == [("Kaelith",), ("Rosalind",)]
+    assert set(names.learned_folds()) == {"kaelith", "rosalind"}
+    with names.as_if((), found):
+        assert names.spot("Kaelith met Rosalind") == []
+    assert names.spot("Kaelith met Rosalind") == found
+    assert [m.text for m in map(names.concept, found) if m] == ["Kaelith", "Rosalind"]
+    await stage.stop()
+
+
+async def test_learned_names_of_an_image_go_and_change_as_others_do() -> None:
+    images = FakeImages()
+    stage = await lived_stage(images)
+    await stage.restart()
+    rosalind = await stage.find("Rosalind")
+    await stage.engine.memories.patch(ME, rosalind, MemoryPatch(text="Rosamund"))
+    await stage.sync("talk", [*TALK[2:], *lines(2, 500)])
+    lived = await whole_state(stage)
+    known = {name for of in lived["names"].values() for name in of.names}
+    assert ("Rosamund" in known, "Kaelith" in known) == (True, False)
+    stage.images = None
+    assert await reopened_state(stage) == lived
+    assert images.given == 1
     await stage.stop()
 
 

@@ -23,7 +23,7 @@ def queue_of(count: int) -> VectorQueue:
     def content_of(key: TextKey) -> TextInContext:
         return TextInContext(str(key))
 
-    out = VectorQueue(rows, pairs, content_of, lambda _: True)
+    out = VectorQueue(rows, pairs, content_of, lambda: np.ones(len(rows), np.bool_))
     out.use_model(2, "small")
     return out
 
@@ -66,7 +66,9 @@ def test_a_batch_is_the_newest_text_with_others_of_its_length() -> None:
         number = names.index(MemoryId(str(key)))
         return TextInContext("word " * (1 if number % 2 else 40))
 
-    queue = VectorQueue(rows, Pairs(rows), content_of, lambda _: True)
+    queue = VectorQueue(
+        rows, Pairs(rows), content_of, lambda: np.ones(len(rows), np.bool_)
+    )
     queue.use_model(2, "small")
     batches = []
     while wanted := queue.next_texts(16):
