@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
 from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
+from soulmem.graph.vectors import VectorTable
 from soulmem.ports.embedder import TextInContext
 
 
@@ -80,3 +82,27 @@ def test_a_batch_is_the_newest_text_with_others_of_its_length() -> None:
     queue.enqueue(names[0])
     queue.enqueue(names[1])
     assert [pending.key for pending in queue.next_texts(1)] == [names[1]]
+
+
+def test_of_what_is_restored_only_searched_texts_without_a_vector_are_pending() -> None:
+    rows: Rows[MemoryId] = Rows()
+    names = [MemoryId(f"m{number}") for number in range(4)]
+    for name in names:
+        rows.add(name)
+    pairs = Pairs(rows)
+    for first, second in pairwise(names):
+        pairs.add((first, second))
+    searched = np.array([True, True, False, True])
+    queue = VectorQueue(
+        rows, pairs, lambda key: TextInContext(str(key)), lambda: searched
+    )
+    texts, following = VectorTable(2, 4), VectorTable(2, 3)
+    texts.put(0, np.asarray([1.0, 0.0], np.float32))
+    following.put(0, np.asarray([1.0, 0.0], np.float32))
+    queue.restore("small", texts, following)
+    pending = queue.pending_keys()
+    assert pending == [(names[2], names[3]), names[1], names[3]]
+    assert queue.pending_memory_count() == 2
+    queue.drop(names[1], None)
+    queue.enqueue((names[1], names[2]))  # its second is not searched
+    assert (queue.pending_count(), queue.pending_memory_count()) == (2, 1)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from soulmem.engine.engine import Engine
+from soulmem.engine.runtime.garbage import no_full_collections
 from soulmem.engine.wiring import Ports, wire_engine
 from tests.fakes.clock import StillClock
 from tests.fakes.spool import FakeSpool
@@ -91,3 +92,19 @@ async def test_no_full_collection_while_compiling() -> None:
     assert during[0][:2] == before[:2]
     assert during[0][2] > 1000 * before[2]
     assert after == before
+
+
+def test_of_two_who_want_no_full_collection_the_last_lets_them_begin_again() -> None:
+    """The compiler and a soul that opens overlap, and either may end first."""
+    usual = gc.get_threshold()
+    gc.set_threshold(*usual[:2], 900)
+    compiling, opening = no_full_collections(), no_full_collections()
+    compiling.__enter__()
+    opening.__enter__()
+    compiling.__exit__(None, None, None)
+    between = gc.get_threshold()
+    opening.__exit__(None, None, None)
+    after = gc.get_threshold()
+    gc.set_threshold(*usual)
+    assert between[2] > 1000 * 900
+    assert after == (*usual[:2], 900)
