@@ -56,7 +56,7 @@ test('small talk, what ended, and what an older message told bring none', async 
     const { thing, replied, chips } = await chipScene();
     await replied([]);
     await replied([thing(0, { until: '2026-01-05T00:00:00Z' }), thing(1, { slot: 'elsewhere' })]);
-    await replied([thing(0, { sure: 0.7 })]);
+    await replied([thing(0, { sure: 0.88 })]);
     assert.deepEqual(chips(), []);
 });
 
@@ -164,10 +164,10 @@ test('the first reply of a chat says what it has from an earlier one', async () 
 
 test('of several the clearest fact is told, and what is no fact before it', async () => {
     const { thing, replied, chips } = await chipScene();
-    const facts = [thing(0, { id: 'a', sure: 0.8 }), thing(1, { id: 'b', sure: 0.95, quote: 'I am a twin.' })];
+    const facts = [thing(0, { id: 'a', sure: 0.92 }), thing(1, { id: 'b', sure: 0.95, quote: 'I am a twin.' })];
     await replied(facts);
     assert.match(chips()[0].textContent, /I am a twin/);
     const other = await chipScene();
-    await other.replied([...facts, other.thing(1, { id: 'c', kind: 'promise', sure: 0.8, quote: 'I will come.' })]);
+    await other.replied([...facts, other.thing(1, { id: 'c', kind: 'promise', sure: 0.92, quote: 'I will come.' })]);
     assert.match(other.chips()[0].textContent, /I will come/);
 });
