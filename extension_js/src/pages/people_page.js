@@ -95,6 +95,7 @@ export async function peoplePage(context, page, chosen) {
     async function draw() {
         const wanted = search.value.trim().toLowerCase();
         const talking = two.map(([who]) => who && namedAs(who));
+        first.hidden = !two.some(([who]) => who?.toLowerCase().includes(wanted));
         const shown = people.filter(
             person =>
                 !talking.includes(person) &&
@@ -104,7 +105,7 @@ export async function peoplePage(context, page, chosen) {
             fetch: pagesOf(shown, PAGE),
             draw: row,
             more: say('more'),
-            none: people.length ? '' : say('people_none'),
+            none: people.length ? (wanted ? say('people_no_match') : '') : say('people_none'),
             attempt: context.attempt,
         });
         rows.replaceChildren(drawn);

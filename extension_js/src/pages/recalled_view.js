@@ -118,13 +118,13 @@ export function summaryText(record, say) {
 export function searchSteps(trace, say) {
     const nameOf = (/** @type {string} */ grade) =>
         GRADES.includes(grade) ? say(/** @type {Key} */ (`grade_${grade}`)) : grade;
-    /** @type {{name: string, enough: boolean, why: string, ms: number}[]} */
+    /** @type {{name: string, enough: boolean, why: string, why_phrase?: Phrase, ms: number}[]} */
     const grades = trace.grades ?? [];
     if (grades.length === 0) return [{ text: nameOf(trace.grade), why: trace.grade_why }];
-    return grades.map(({ name, enough, why, ms }) => {
+    return grades.map(({ name, enough, why, why_phrase: phrase, ms }) => {
         const verdict = say(enough ? 'search_enough' : 'search_not_enough');
         const values = { name: nameOf(name), verdict, ms: Math.round(ms * 10) / 10 };
-        return { text: say('search_step', values), why };
+        return { text: say('search_step', values), why: say.phrase(why, phrase) };
     });
 }
 

@@ -13,7 +13,7 @@ const QUOTE_CHARACTERS = 160;
 export async function sourcesView(context, memory) {
     const { say, app } = context;
     if (memory.sources.length === 0) {
-        return el('p', { class: 'soulmem_hint', text: say('sources_none') });
+        return el('p', { class: 'soulmem_hint', text: say(memory.kind === 'concept' ? 'sources_name' : 'sources_none') });
     }
     const titles = new Map((await context.chats()).map(chat => [chat.id, chat.title]));
 

@@ -14,7 +14,7 @@ from soulmem.domain.llm_usage import LlmUsage
 from soulmem.domain.memories import Memory, Place
 from soulmem.domain.micro_units import Anchor, MicroUnit
 from soulmem.domain.opinions import NEUTRAL
-from soulmem.domain.phrases import Wording
+from soulmem.domain.phrases import Phrase, Wording
 from soulmem.domain.situation import Emotion
 from soulmem.domain.story_text import LeftOut
 from soulmem.domain.usage import Usage
@@ -121,7 +121,7 @@ class Grade:
 
     name: str  # baseline, expand, walk; or the mode that was asked for
     enough: bool
-    why: str  # a sentence
+    why: Phrase
     ms: float
 
 

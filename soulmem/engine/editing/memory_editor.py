@@ -46,6 +46,7 @@ from soulmem.engine.editing.memory_checks import (
     needs_a_place,
     takes_over,
 )
+from soulmem.engine.editing.namesakes import renamed
 from soulmem.engine.editing.user_edges import check_fires, check_topic, requested_edges
 from soulmem.engine.editing.word_search import WordSearch
 from soulmem.engine.mind.changes import MindChange
@@ -201,6 +202,9 @@ class MemoryEditor:
             check_kind(old, patch)
             changes = _changes(old, patch)
             new = replace(old, revision=old.revision + 1, **changes)
+            if _is_renamed(old, patch):
+                called_before = replace(new, text=old.text)
+                new = await self._compute.run(renamed, called_before, new.text)
             if new.text != old.text:
                 new = await self._compute.run(with_text_analysis, new)
             if patch.concept is not None:
@@ -322,6 +326,7 @@ class MemoryEditor:
                 ]
                 change = MindChange(put_memories=(new, *back))
                 await self._commit(token, world, mind, change, BY_USER)
+        self._on_new_texts()
         return await self.view(world, mind, memory)
 
     async def get(self, owner: Owner, memory: MemoryId) -> MemoryView:
@@ -508,6 +513,15 @@ def with_text_analysis(memory: Memory) -> Memory:
         return memory
     analysis = read(spoken(memory))
     return replace(memory, terms=analysis.terms, names=analysis.names)
+
+
+def _is_renamed(memory: Memory, patch: MemoryPatch) -> bool:
+    """Whether a concept gets another name, and no word of its aliases."""
+    says_aliases = patch.concept is not None and (
+        patch.fields is None or "aliases" in patch.fields
+    )
+    is_name = memory.kind is MemoryKind.CONCEPT and not memory.is_topic
+    return is_name and not says_aliases and patch.text not in (None, memory.text)
 
 
 def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:

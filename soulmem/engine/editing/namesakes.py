@@ -64,7 +64,9 @@ class Namesakes:
                     ),
                     field="concept",
                 )
-            kept = _renamed(old, name)
+            kept = replace(
+                renamed(old, name), origin=Origin.USER, revision=old.revision + 1
+            )
             if old.origin in DERIVED:
                 places = await self._compute.run(source_places, mind, old)
                 kept = replace(kept, place=next(iter(places), None))
@@ -75,18 +77,12 @@ class Namesakes:
         return made.id
 
 
-def _renamed(old: Memory, name: str) -> Memory:
-    """The concept under its new name, as the user's own."""
+def renamed(old: Memory, name: str) -> Memory:
+    """The concept under its new name; messages still call it by the former ones."""
     detail = old.concept or ConceptDetail()
     aliases = dict.fromkeys((old.text, *detail.aliases))
     aliases.pop(name, None)
-    return replace(
-        old,
-        text=name,
-        origin=Origin.USER,
-        revision=old.revision + 1,
-        concept=replace(detail, aliases=tuple(aliases)),
-    )
+    return replace(old, text=name, concept=replace(detail, aliases=tuple(aliases)))
 
 
 def _namesake(old: Memory, name: str, current_time: datetime) -> Memory:

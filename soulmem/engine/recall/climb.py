@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
+from soulmem.domain.phrases import Phrase, phrase
 from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.api.results import Grade
 from soulmem.engine.mind.mind import Mind
@@ -41,22 +42,20 @@ Ints = NDArray[np.int64]
 _LEAST_WORDS = 3
 _FAR = 7.0
 _AHEAD = 1.5
-_NO_QUERY = "nothing was said"
-_ALL = "this character tells all that comes to mind"
-_GIVEN = "a time, an intent or tags were given"
-_CALLED = "likely by {:.0%} to call for a memory of this soul"
-_SMALL_TALK = "nothing of it calls for a memory of this soul"
-_PLAIN = "a memory has all words of what is asked"
-_PLAIN_PARTS = "each of the {} questions has a memory with all its words"
-_ASKED_FOR = "as far as was asked for"
-_ASKED_ON = "a further step was asked for"
+_NO_QUERY = phrase("climb_no_query", "nothing was said")
+_ALL = phrase("climb_all", "this character tells all that comes to mind")
+_GIVEN = phrase("climb_given", "a time, an intent or tags were given")
+_SMALL_TALK = phrase("climb_small_talk", "nothing of it calls for a memory")
+_PLAIN = phrase("climb_plain", "a memory has all words of the question")
+_ASKED_FOR = phrase("climb_asked_for", "as far as was asked for")
+_ASKED_ON = phrase("climb_asked_on", "a further step was asked for")
 # Least evidence of a memory vector that other lines hardly ever reach, and that a line says what was taught.
 _LIKELY = 0.2
 _SURE = 0.5
-_TAUGHT = "it is like a line for which a memory was useful"
-_NOT_OPENED = "no memory vector near the query opens an edge"
-_OPENED = "memory vectors opened {} memories"
-_OPENED_SURE = "memory vectors opened {} memories for a line like this one"
+_TAUGHT = phrase("climb_taught", "it is like a line that a memory was useful for")
+_NOT_OPENED = phrase(
+    "climb_not_opened", "no memory vector near the query opens an edge"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +95,18 @@ def baseline_grade(
     return Grade(RecallMode.BASELINE.value, enough, why, _since(began))
 
 
-def _call(context: RecallContext, match: VectorMatch, judged: Judged) -> str | None:
+def _call(context: RecallContext, match: VectorMatch, judged: Judged) -> Phrase | None:
     """What calls for a memory of this soul, in words; None where nothing does."""
     if context.restraint == 0.0:
         return _ALL
     if judged.sure:
         return _GIVEN
     if judged.is_called:
-        return _CALLED.format(judged.calls)
+        return phrase(
+            "climb_called",
+            "such lines call for a memory {percent} times in 100",
+            percent=round(100 * judged.calls),
+        )
     taught = bool(match.wanted) or max(match.evidence, default=0.0) >= _LIKELY
     return _TAUGHT if taught else None
 
@@ -153,8 +156,8 @@ def _enough_by_text(
     context: RecallContext,
     scores: TextScores,
     asked_lines: Sequence[Line],
-    call: str | None,
-) -> tuple[bool, str]:
+    call: Phrase | None,
+) -> tuple[bool, Phrase]:
     """Whether nothing is called for, or all that is asked stands in the texts; and why."""
     if not context.query.embed_parts:
         return True, _NO_QUERY
@@ -170,7 +173,13 @@ def _enough_by_text(
         _is_answered(mind, context, part.text, part.concepts, part.scores)
         for part in asked_lines
     )
-    return plain, _PLAIN_PARTS.format(len(asked_lines)) if plain else call
+    if not plain:
+        return False, call
+    return True, phrase(
+        "climb_plain_parts",
+        "each of the {parts} questions has a memory with all its words",
+        parts=len(asked_lines),
+    )
 
 
 def _is_answered(
@@ -199,15 +208,23 @@ def _is_answered(
 
 def _enough_by_vectors(
     context: RecallContext, vectors: VectorExpansion
-) -> tuple[bool, str]:
+) -> tuple[bool, Phrase]:
     """Whether a line that asks for nothing and names nobody opens what it surely means; and why."""
     opened = [way for way in vectors.opened if context.visible[way.row]]
     if not opened:
         return False, _NOT_OPENED
     sure = opened[0].score >= _SURE
     if sure and not context.guidance.careful and not context.concepts:
-        return True, _OPENED_SURE.format(len(opened))
-    return False, _OPENED.format(len(opened))
+        return True, phrase(
+            "climb_opened_sure",
+            "{memories} memories came for a line like this one before",
+            memories=len(opened),
+        )
+    return False, phrase(
+        "climb_opened",
+        "{memories} memories came for lines nearly like this one before",
+        memories=len(opened),
+    )
 
 
 def _enough_by_walk(
@@ -216,17 +233,31 @@ def _enough_by_walk(
     scores: TextScores,
     asked_lines: Sequence[Line],
     expansion: Expansion,
-) -> tuple[bool, str]:
+) -> tuple[bool, Phrase]:
     """Whether each part has a memory that stands out by its text, or that the walk reached; and why."""
     if mode is not RecallMode.AUTO:
         return True, _ASKED_FOR
     compared = [part.scores for part in asked_lines] or [scores]
     missing = sum(not stands_out(part.score, context.visible) for part in compared)
     reached = 0 if expansion.walk is None else expansion.walk.walk.rows.size
-    reach = f"a walk reached {reached} memories" if reached else "no edge to follow"
+    reach = (
+        phrase("climb_walked", "{memories} memories by links", memories=reached)
+        if reached
+        else phrase("climb_no_link", "no link to follow")
+    )
     if missing:
-        return False, f"{reach}; for {missing} of {len(compared)} parts none stands out"
-    return True, f"{reach}; for each part of the query a memory stands out"
+        return False, phrase(
+            "climb_unanswered",
+            "{reach}; for {missing} of {parts} parts none stands out",
+            reach=reach,
+            missing=missing,
+            parts=len(compared),
+        )
+    return True, phrase(
+        "climb_answered",
+        "{reach}; for each part of the query a memory stands out",
+        reach=reach,
+    )
 
 
 def _since(began: float) -> float:

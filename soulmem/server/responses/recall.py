@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from msgspec import field
+from msgspec import UnsetType, field
 
 from soulmem.engine.api.requests import SyncAnswer
 from soulmem.engine.api.results import Block, Recalled, RecalledMemory, Trace
 from soulmem.server.responses.chats import SyncResponse, sync_response
 from soulmem.server.responses.common import (
+    PhraseResponse,
     ResponseBody,
     SourceResponse,
+    phrase_response,
     sources_response,
 )
 
@@ -128,6 +130,7 @@ class GradeResponse(ResponseBody, frozen=True):
     name: str
     enough: bool
     why: str
+    why_phrase: PhraseResponse | UnsetType
     ms: float
 
 
@@ -220,7 +223,13 @@ def trace_response(trace: Trace) -> TraceResponse:
         answer=recall_response(trace.answer),
         notes=list(trace.notes),
         grades=[
-            GradeResponse(name=g.name, enough=g.enough, why=g.why, ms=g.ms)
+            GradeResponse(
+                name=g.name,
+                enough=g.enough,
+                why=str(g.why),
+                why_phrase=phrase_response(g.why),
+                ms=g.ms,
+            )
             for g in trace.grades
         ],
         working=[

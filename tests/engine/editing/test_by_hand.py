@@ -27,7 +27,8 @@ from soulmem.domain.situation import (
     TimeSpan,
 )
 from soulmem.engine.api.requests import MemoryPatch, NewEdge
-from tests.engine.stage import ME, Stage, as_told, line, lines
+from tests.engine.stage import ME, Stage, as_told, line, lines, until
+from tests.fakes.embedder import FakeEmbedder
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 NOT_BY_HAND = (MemoryKind.SUMMARY, MemoryKind.DIGEST)
@@ -283,6 +284,20 @@ async def test_binned_and_restored(either_stage: Stage) -> None:
     restored = await either_stage.engine.memories.restore(ME, made.id)
     assert restored.memory.state is MemoryState.ACTIVE
     assert await either_stage.known(None) == ["a note"]
+
+
+async def test_what_comes_out_of_the_bin_gets_its_vector_again() -> None:
+    """Nothing else need happen for it."""
+    stage = Stage(model=FakeEmbedder().source())
+    await stage.start()
+    await stage.soul()
+    made = (await stage.note("a note")).memory
+    await stage.engine.memories.delete(ME, made.id, None)
+    await stage.engine.embedding.wait_pending()
+    await stage.engine.memories.restore(ME, made.id)
+    mind = await stage.mind()
+    await until(lambda: not mind.vector_queue.pending_count())
+    await stage.stop()
 
 
 async def test_what_no_chat_tells_any_more_is_restored_as_the_users_own(

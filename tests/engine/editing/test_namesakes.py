@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.errors import NotFound, StoreFull, Unprocessable
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.situation import ConceptDetail
+from soulmem.engine.api.requests import MemoryPatch
 from tests.engine.picky_store import PickyStore
 from tests.engine.stage import ME, Stage, line
 
@@ -93,3 +95,29 @@ async def test_what_is_no_concept_or_has_one_name_is_not_split(stage: Stage) -> 
     with pytest.raises(Unprocessable):
         await split(ME, key, "Bela", "bela")
     assert await concepts(stage) == {"Bela": ("Bel",)}
+
+
+async def test_messages_that_call_somebody_by_the_former_name_stay_theirs() -> None:
+    stage = Stage()
+    await stage.start()
+    await stage.soul()
+    said = ("I met Kaelith by the well.", "Poor Kaelith!", "Hm.")
+    messages = [line(f"m{number}", text) for number, text in enumerate(said)]
+    await stage.sync("c1", messages)
+    key = await stage.find("Kaelith")
+    await stage.engine.memories.patch(ME, key, MemoryPatch(text="Caelith"))
+    assert await mention_count(stage, key) == 2
+    more = [line("m9", "Kaelith waved, and Kaelith left."), line("m10")]
+    await stage.sync("c1", [*messages, *more])
+    assert await concepts(stage) == {"Caelith": ("Kaelith",)}
+    assert await mention_count(stage, key) == 3
+    without = MemoryPatch(concept=ConceptDetail(), fields=frozenset(("aliases",)))
+    await stage.engine.memories.patch(ME, key, without)
+    assert await mention_count(stage, key) == 0
+    await stage.stop()
+
+
+async def mention_count(stage: Stage, key: MemoryId) -> int:
+    """How many texts are linked to the concept."""
+    edges = (await stage.mind()).edges.of(key, EdgeKind.MENTIONS)
+    return len(list(edges))

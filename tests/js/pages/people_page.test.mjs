@@ -82,6 +82,11 @@ test('those who are known are listed, and found by any of their names', async ()
     assert.deepEqual(texts('[data-person] b'), ['Bela', 'Ada']);
     await page.get('#soulmem_people_search').change('bel', 'input');
     assert.deepEqual(texts('[data-person] b'), ['Bela']);
+    await page.get('#soulmem_people_search').change('zora', 'input');
+    assert.deepEqual(texts('[data-person] b'), []);
+    assert.ok(page.body.textContent.includes('Nobody of that name.'));
+    const talking = page.body.querySelectorAll('.soulmem_list').find(list => list.querySelector('[data-speaker]'));
+    assert.ok(talking?.hidden, 'who talks does not match either');
 });
 
 test('what is known of somebody stands as sentences, with until, and is one request', async () => {

@@ -39,7 +39,7 @@ test('a trace with grades is told step by step, with the reason of each', () => 
         ],
     };
     assert.deepEqual(searchSteps(trace, say), [
-        { text: 'Words and meaning: not enough (1.2 ms)', why: 'no memory of Bo' },
+        { text: 'Words and meaning: went on (1.2 ms)', why: 'no memory of Bo' },
         { text: 'Links between memories: enough (5 ms)', why: 'all names are covered' },
         { text: 'dream: enough (0 ms)', why: '' },
     ]);
