@@ -206,13 +206,17 @@ def _masked(
     """The pieces with masks for the words that do not stay, the first with the gist; whether there is one."""
     out: list[str] = []
     mask, has_mask = words_for.first(part), False
-    for (start, end), is_shown in pieces:
+    for place, ((start, end), is_shown) in enumerate(pieces):
         if is_shown or not (is_bare or WORD.search(text, start, end)):
             out.append(text[start:end])
             continue
         # Beside words that stay the marks stay, too.
         first, last = (start, end) if is_bare else _words_within(text, start, end)
         before, behind = _unpaired(text[first:last])
+        if words_for.is_wide and mask == words_for.framed(part):
+            # Nothing else parts it from words that stay
+            before = GAP * (place > 0 and first == start) + before
+            behind += GAP * (place + 1 < len(pieces) and last == end)
         out.append(text[start:first] + before + mask + behind + text[last:end])
         mask, has_mask = words_for.other(), True
     return has_mask, "".join(out)

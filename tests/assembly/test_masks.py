@@ -146,6 +146,15 @@ def test_in_words_gists_of_clauses_side_by_side_share_a_frame(
     assert read_out(text, units, frame=frame).text == expected
 
 
+def test_in_words_a_frame_does_not_run_into_words_that_stay() -> None:
+    """In a script without spaces."""
+    text = "沈：父亲把那本航海日志？藏在钟里。"
+    units = [unit(text, "父亲把那本航海日志？藏在钟里", "父亲", 0.4)]
+    anchors = (anchor("日志？"), anchor("钟里"))
+    read = read_out(text, units, anchors, frame="和{}有关的事")
+    assert read.text == "沈：和父亲有关的事…日志？…钟里。"
+
+
 def test_in_words_a_detail_needs_no_frame() -> None:
     detail = unit(TEXT, "Mia", "somebody", 0.4)
     detail = replace(detail, span=replace(detail.span, is_detail=True))

@@ -12,6 +12,7 @@ import { showFarMessage } from './far_message.js';
 /** @typedef {import('../base/types.js').ChatHead} ChatHead */
 /** @typedef {import('../base/types.js').Source} Source */
 /** @typedef {'her' | 'memories' | 'recall' | 'people' | 'habits' | 'heart' | 'graph' | 'check' | 'fading' | 'work' | 'bin' | 'changes' | 'waiting' | 'settings'} Page */
+/** A page, and what it showed beside its list. @typedef {{page: Page, chosen: string | undefined}} Origin */
 /** @typedef {'permanent_question' | 'purge_question' | 'bin_empty_question' | 'soul_question'} WordQuestion */
 
 const STATUS_TIME = 5000; // ms that a message stays
@@ -76,6 +77,8 @@ export function createBrowserContext(app, say, content, soul, close) {
         soulName: () => '',
         /** Shows a page, or one memory on it; set by the window. @type {(page: Page, memory?: string) => Promise<void>} */
         show: async () => {},
+        /** What the page shows beside its list. */
+        chosen: /** @type {string | undefined} */ (undefined),
         /** Draws the whole window anew, after souls came or went; set by the window. @type {() => Promise<void>} */
         redraw: async () => {},
         /** Whether the page may be left; asks the user when unsaved words would be lost. @type {() => Promise<boolean>} */

@@ -41,11 +41,20 @@ export const sentenceOf = (clauses, locale) =>
 const dayOf = (iso, locale) =>
     new Date(iso).toLocaleDateString(locale, { day: 'numeric', month: 'long', year: 'numeric' });
 
+/** A memory as the letter quotes it: without marks of gestures, without the name of who writes, and with one pair of
+ * quotation marks. @param {string} text @param {readonly string[]} speakers who writes, and to whom */
+export function quoted(text, [who, you]) {
+    const speaker = [who, you].find(name => name && text.startsWith(`${name}: `)) ?? '';
+    const said = text.slice(speaker ? speaker.length + 2 : 0).replaceAll('*', '').replace(/\s+/g, ' ').trim();
+    const marked = /["“”「」]/.test(said) ? said : `“${said}”`;
+    return speaker && speaker !== who ? `${speaker}: ${marked}` : marked;
+}
+
 /** The letter, a paragraph a line; lines of quotes belong to the paragraph above.
  * @param {LetterParts} parts @param {Say} say @param {string} locale @returns {string[]} */
 export function letterLines(parts, say, locale) {
     const { who, you, since, memories, known, own, dear, fading, felt } = parts;
-    const quote = (/** @type {string} */ text) => `“${text}”`;
+    const quote = (/** @type {string} */ text) => quoted(text, [who, you]);
     /** @param {KnownThing} thing */
     function told({ quote: text, said_at: saidAt, location }) {
         const day = dayOf(saidAt, locale);

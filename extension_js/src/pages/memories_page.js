@@ -14,6 +14,7 @@ import { createStoryFilters } from './story_filters.js';
 import { createStoryJumps } from './story_jumps.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
+/** @typedef {import('./browser_context.js').Origin} Origin */
 /** @typedef {import('../widgets/story_density.js').Density} Density */
 /** @typedef {import('../widgets/story_density.js').Period} Period */
 /** @typedef {import('../link/memory_api.js').Filter} Filter */
@@ -37,24 +38,25 @@ function dayHeads({ app }) {
     };
 }
 
-/** @param {BrowserContext} context @param {HTMLElement} page @param {string} [memory] to show at once */
-export async function memoriesPage(context, page, memory) {
+/** @param {BrowserContext} context @param {HTMLElement} page @param {string} [memory] to show at once
+ * @param {Origin | null} [from] where it was opened, and where one gets back to */
+export async function memoriesPage(context, page, memory, from = null) {
     const { say, memoryApi } = context;
+    let origin = /** @type {Origin | null} */ (null);
     const filters = createStoryFilters(context);
     const jumps = createStoryJumps(context);
     const columns = twoColumns(say('back'), {
         mayClose: () => context.mayLeave(),
         closed: () => {
             context.mayLeave = async () => true;
+            if (origin) void context.show(origin.page, origin.chosen);
         },
     });
     columns.columns.classList.add('soulmem_story_columns');
     const place = el('div', { class: 'soulmem_story_place' });
     const density = el('div', { class: 'soulmem_density_place' });
     const note = button('fa-plus', say('note_new'), writeNote, { id: 'soulmem_note' });
-    const make = button('fa-shapes', say('make_new'), () => columns.show(memoryForm(context, shownNew)), {
-        id: 'soulmem_make',
-    });
+    const make = button('fa-shapes', say('make_new'), makeNew, { id: 'soulmem_make' });
     const chosen = createSelection(context, () => context.attempt(list));
     const tools = el('span', { class: 'soulmem_row soulmem_story_tools' });
     const more = el('details', { class: 'soulmem_more_filters' }, [
@@ -188,15 +190,21 @@ export async function memoriesPage(context, page, memory) {
     /** @param {string} id @param {HTMLElement | null} [row] that gets the focus back */
     async function open(id, row = null) {
         if (!(await context.mayLeave())) return;
+        origin = null;
         const left = (/** @type {boolean} */ changed) => {
             columns.close();
-            if (changed) void context.attempt(list);
+            if (changed && !origin) void context.attempt(list);
         };
         const view = await memoryView(context, id, left, redrawRow);
         const press = /** @type {HTMLElement | null} */ (row?.querySelector('.soulmem_press') ?? null);
         for (const other of place.querySelectorAll('.soulmem_open')) other.classList.remove('soulmem_open');
         row?.classList.add('soulmem_open');
         columns.show(view, press);
+    }
+
+    function makeNew() {
+        origin = null;
+        columns.show(memoryForm(context, shownNew));
     }
 
     /** @param {string} id of a memory that the user has made */
@@ -222,7 +230,10 @@ export async function memoriesPage(context, page, memory) {
     for (const select of filters.all) {
         select.addEventListener('change', () => void context.attempt(listFromTop));
     }
-    if (memory) await open(memory);
+    if (memory) {
+        await open(memory);
+        origin = from;
+    }
     await list();
     void filters.offer().catch(() => undefined);
 }

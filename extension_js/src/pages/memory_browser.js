@@ -11,7 +11,8 @@ import { pageTabs } from '../widgets/page_tabs.js';
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('./browser_context.js').Page} Page */
 
-/** @typedef {(context: BrowserContext, page: HTMLElement, memory?: string) => Promise<unknown>} DrawPage */
+/** @typedef {import('./browser_context.js').Origin} Origin */
+/** @typedef {(context: BrowserContext, page: HTMLElement, memory?: string, from?: Origin | null) => Promise<unknown>} DrawPage */
 /** @typedef {() => Promise<DrawPage>} LoadPage */
 
 /** Every part of the window, by its name. @type {Record<Page, {icon: string, load: LoadPage}>} */
@@ -162,14 +163,16 @@ async function fillWindow(context, content, { page: firstPage, memory }, popup, 
         await soulKnown;
         if (!(await context.mayLeave())) return;
         context.mayLeave = async () => true;
+        const from = memoryId && name !== shown ? { page: shown, chosen: context.chosen } : null;
         shown = name;
+        context.chosen = memoryId;
         context.status.replaceChildren();
         choose(name);
         const fresh = el('div', { data: { page: name } });
         page.replaceChildren(fresh);
         await context.attempt(async () => {
             const draw = await PARTS[name].load();
-            await draw(context, fresh, memoryId);
+            await draw(context, fresh, memoryId, from);
         });
     }
     context.show = show;

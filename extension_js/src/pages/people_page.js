@@ -147,6 +147,7 @@ export async function peoplePage(context, page, chosen) {
 
     /** @param {Person} person */
     async function detail(person) {
+        context.chosen = person.concept;
         const who = await soulName();
         const [facts, quotes, scenes, felt] = await Promise.all([
             factsOf(person),

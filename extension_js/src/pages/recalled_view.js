@@ -15,6 +15,7 @@ import { verdictButtons } from './verdicts.js';
 /** @typedef {import('../base/types.js').RecallAnswer} RecallAnswer */
 /** @typedef {import('../base/types.js').RecallRecord} RecallRecord */
 /** @typedef {import('../base/strings.js').Key} Key */
+/** @typedef {import('../base/strings.js').Phrase} Phrase */
 /** The trace of the recall in the view; null when it cannot be had. @typedef {() => Promise<any>} TraceOf */
 /** What the user can do with a memory in the view. @typedef {(memory: Memory) => HTMLElement | null} ActionsOf */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readFileSync } from 'node:fs';
 import { createSay } from '../../../extension_js/src/base/strings.js';
-import { letterLines } from '../../../extension_js/src/pages/letter.js';
+import { letterLines, quoted } from '../../../extension_js/src/pages/letter.js';
 import { settle } from '../tavern.mjs';
 import { ENGLISH, say } from '../texts.mjs';
 import { memory, memoryWindow } from './window.mjs';
@@ -46,7 +46,7 @@ test('a letter tells what is known and promised, with day and place, and nothing
         'This I promised:',
         '“I will not tell Marta.” (2 January 2026)',
         'This weighs most with me:',
-        '“Alice: I came back.”',
+        'Alice: “I came back.”',
         'This I felt last: joy, strongly.',
         'Ask me again. I would rather remember it with you.',
         'Mira',
@@ -89,4 +89,12 @@ test('the button shows the letter, which is saved as a file; where copying is re
     const [[name, content]] = shown.downloads;
     assert.equal(name, 'SoulMem - Mira.txt');
     assert.ok((await content.text()).startsWith('Dear Alice,'));
+});
+
+test('a memory is quoted without gestures, without who writes, and with one pair of marks', () => {
+    const names = ['Mira', 'Alice'];
+    assert.equal(quoted('Mira: "A whistle!" *She turns.*', names), '"A whistle!" She turns.');
+    assert.equal(quoted('Mira: A whistle!', names), '“A whistle!”');
+    assert.equal(quoted('Alice: *nods* Yes.', names), 'Alice: “nods Yes.”');
+    assert.equal(quoted('One thing: I stay.', names), '“One thing: I stay.”');
 });

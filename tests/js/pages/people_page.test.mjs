@@ -246,3 +246,29 @@ test('the scenes with somebody go on, page by page', async () => {
     await page.get('.soulmem_scenes').parentElement?.querySelector('.soulmem_more')?.click();
     assert.deepEqual(texts('.soulmem_scenes li'), ['Bela sang.', 'Bela danced.']);
 });
+
+test('from a scene one gets back to the person it was opened from, unless another is read meanwhile', async () => {
+    const { page, chosen, texts } = await peopleScene();
+    const pageOf = () => /** @type {any} */ (page.body.querySelector('[data-page]')).dataset.page;
+    const loaded = async () => {
+        do await settle();
+        while (page.get('#soulmem_browser').classList.contains('soulmem_working'));
+    };
+    const pressScene = async () => {
+        await page.body.querySelectorAll('.soulmem_scenes .soulmem_press')[0]?.click();
+        await loaded();
+    };
+    await chosen(0);
+    await pressScene();
+    assert.equal(pageOf(), 'memories');
+    await page.get('#soulmem_back').click();
+    await loaded();
+    assert.equal(pageOf(), 'people');
+    assert.deepEqual(texts('.soulmem_memory h3'), ['Bela']);
+    await pressScene();
+    await page.get('.soulmem_item .soulmem_press').click();
+    await settle();
+    await page.get('#soulmem_back').click();
+    await loaded();
+    assert.equal(pageOf(), 'memories', 'the list is what it was read from');
+});
