@@ -87,7 +87,9 @@ export function actionText(entry, say) {
     const { before, after, actor } = entry;
     const links = Object.keys({ ...before?.edges, ...after?.edges }).length;
     const who = say(/** @type {Key} */ (`by_${actor}`));
-    return `${who}: ${say(/** @type {Key} */ (`did_${deedOf(entry)}`), { n: links })}`;
+    const deed = deedOf(entry);
+    if (deed === 'learn' && !links) return `${who}: ${say('did_learn_no_link')}`;
+    return `${who}: ${say(/** @type {Key} */ (`did_${deed}`), { n: links })}`;
 }
 
 /** @param {AuditEntry} entry @returns {string | null} the memory's text in the entry */

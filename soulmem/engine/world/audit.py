@@ -294,6 +294,9 @@ def _entry_values(mind: Mind, change: MindChange) -> list[_EntryValues]:
             mind.memories.get(memory.id),
             fields.pop(memory.id, ({}, {})),
         )
+        if old is not None and old.importance != memory.importance:
+            # What it mattered so far, which is not stored while the kinds of its lines say it
+            old = mind.line_kinds.weighed(old)
         out += _memory_entries(old, memory, before, after)
         opinion = opinions.get(memory.id)
         if opinion is not None and opinion != (

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import numpy as np
 import pytest
 
 from soulmem.domain.audit import Action, Actor, AuditEntry
@@ -18,7 +19,9 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import KnownName
 from soulmem.engine.api.requests import MemoryPatch, NewEdge
+from soulmem.engine.mind.kind_table import Judged
 from soulmem.engine.world.audit import ChangeAuthor
+from soulmem.language.kinds.line_kinds import KINDS
 from tests.engine.picture import picture
 from tests.engine.stage import ME, Stage, line, lines
 from tests.fakes.store import FakeStore
@@ -353,3 +356,23 @@ async def test_a_deleted_chat_is_told_to_each_soul_that_was_in_it(stage: Stage) 
             "c1",
         )
         assert (entry.before, entry.after) == ({"state": "active"}, {"state": "bin"})
+
+
+async def test_what_a_line_mattered_before_is_told_as_its_kinds_said_it(
+    stage: Stage,
+) -> None:
+    """While they say it, the memory itself stores another figure."""
+    await stage.soul()
+    await stage.sync("c1", [line("a1", "My mother died."), *lines(3)])
+    mind, episode = await stage.mind(), await first_episode(stage)
+    scores = np.zeros(len(KINDS), np.float32)
+    scores[KINDS.index("momentous")] = 1.0
+    mind.line_kinds.take([(episode.id, episode.text, Judged(scores))])
+    mattered = mind.line_kinds.importance_of(episode)
+    assert mattered > episode.importance
+    await patch(stage, episode.id, importance=0.1)
+    change = (await entries(stage))[-1]
+    assert change.before is not None
+    assert change.after is not None
+    figures = change.before["importance"], change.after["importance"]
+    assert figures == (round(mattered, 4), 0.1)
