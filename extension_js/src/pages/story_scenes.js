@@ -39,8 +39,11 @@ export function sceneDrawer({ say, app }, row) {
             scene = null;
             return row(memory);
         }
+        // What is on the page already does not move: earlier lines become a card of their own
+        const isStill = scene?.list.isConnected && time < scene.to;
         const isNext =
             scene?.chat === source.chat &&
+            !isStill &&
             scene.count < MOST &&
             time > scene.from - PAUSE &&
             time < scene.to + PAUSE;

@@ -229,13 +229,17 @@ def _sorted_rows(
 
 
 def _counts(memory: Memory | None) -> bool:
-    """Whether names in the memory count."""
+    """Whether names in the memory count: it is a message, also one that the user corrected."""
     return (
         memory is not None
         and memory.kind is MemoryKind.EPISODE
-        and memory.origin is Origin.CHAT
+        and (memory.origin is Origin.CHAT or _is_corrected(memory))
         and memory.state in NAMEABLE
     )
+
+
+def _is_corrected(memory: Memory) -> bool:
+    return memory.origin is Origin.USER and bool(memory.evidence)
 
 
 def _names(memory: Memory | None) -> set[str]:

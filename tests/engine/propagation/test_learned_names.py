@@ -331,3 +331,17 @@ async def test_a_learned_name_is_found_by_sound_once_it_is_the_users(
     learned = (await concepts(stage))["Lin Yue"]
     await stage.engine.memories.patch(ME, learned.id, MemoryPatch(tags=("friend",)))
     assert await mentioned_by(stage, "Lin Yue") == {*mentions, note.memory.text}
+
+
+async def test_a_message_that_the_user_corrects_still_names_whom_it_names(
+    stage: Stage,
+) -> None:
+    """In what the correction leaves of it."""
+    said = ("Saint Elmo played violins for Kaelith.", "Kaelith and Saint Elmo!")
+    await stage.sync("c1", messages_of(*said))
+    first = await stage.find(f"Al: {said[0]}")
+    text = "Al: Saint Elmo played cellos."
+    await stage.engine.memories.patch(ME, first, MemoryPatch(text=text))
+    assert (await concepts(stage)).keys() == {"Saint Elmo"}
+    await stage.restart()
+    assert (await concepts(stage)).keys() == {"Saint Elmo"}

@@ -94,7 +94,7 @@ test('other orders are one list that tells what it is ordered by', async () => {
     for (const [order, fact] of [
         ['strength', 'strength 42 %'],
         ['importance', 'importance 30 %'],
-        ['recalled', 'not recalled yet'],
+        ['recalled', 'in no kept reply yet'],
     ]) {
         take('GET /memories');
         await page.get('#soulmem_sort').change(order);

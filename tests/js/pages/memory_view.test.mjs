@@ -132,7 +132,7 @@ test('who may change a memory is said: nobody, a chat, or the user alone', async
 test('how often a memory was recalled is said when it was', async () => {
     const facts = async (/** @type {object} */ about) =>
         (await memoryOpen(about)).texts('.soulmem_memory .soulmem_hint').join('\n');
-    assert.match(await facts({}), /not recalled yet/);
+    assert.match(await facts({}), /in no kept reply yet/);
     assert.match(
         await facts({ uses: 2, last_used: '2026-02-03T10:00:00Z' }),
         /recalled 2 times, last 3 Feb 2026/,

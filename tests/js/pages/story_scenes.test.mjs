@@ -49,3 +49,14 @@ test('another chat begins a scene, and what is no line of a chat stands by itsel
     assert.deepEqual(scenes.map(({ ids }) => ids), [['a'], ['b'], ['n'], ['c']]);
     assert.equal(scenes[2].head, null);
 });
+
+test('a scene that is on the page does not move under the pointer: earlier lines are a card of their own', () => {
+    const page = newPage();
+    const draw = sceneDrawer(context, ({ id }) => el('li', { data: { memory: id } }));
+    const [later, earlier, last] = [line('b', 'Mira: Here.', '10:02'), line('a', 'Alice: Where?', '10:00'), line('c', 'Mira: Ah.', '10:03')];
+    page.body.append(/** @type {any} */ (draw(later)));
+    const card = /** @type {any} */ (draw(earlier));
+    assert.deepEqual(card.all().flatMap((/** @type {any} */ { dataset }) => dataset.memory ?? []), ['a']);
+    page.body.append(card);
+    assert.equal(draw(last), null, 'a later line goes on below');
+});
