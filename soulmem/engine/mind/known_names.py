@@ -38,7 +38,7 @@ from soulmem.language.pinyin import romanised, sound
 from soulmem.language.scripts import HAN
 
 _HAN = re.compile(f"[{HAN}]")
-_AT_ONCE = 2000  # concepts of one piece: some 10 ms
+_AT_ONCE = 400  # concepts of one piece: some 10 ms
 
 
 class _Entry(NamedTuple):
