@@ -137,6 +137,7 @@ export async function memoriesPage(context, page, memory, from = null) {
                     : (await memoryApi.digests(context.soul, { ...span, period, chat: filter.chat }))
                           .memories,
             row: rowOf,
+            forget: chosen.forgetAll,
             seen: (from, to) => bar.light(from, to),
         });
         const bar = densityBar(context, days, sections.go);

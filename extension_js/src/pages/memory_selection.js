@@ -55,19 +55,31 @@ export function createSelection(context, changed) {
     const each = (memories, change) =>
         context.attempt(async () => {
             for (const memory of memories) await change(memory);
-            const m = chosen.size - memories.length;
-            const text = m
-                ? say('select_left', { n: memories.length, m })
-                : say('select_done', { n: memories.length });
-            context.showStatus(text);
+            context.showStatus(say('select_done', { n: memories.length }));
             await changed();
         });
 
-    async function toBin() {
-        const memories = [...chosen.values()].filter(memory => !memory.permanent);
-        if (!memories.length) return;
-        if (!(await app.host.confirm(say('select_bin_question', { n: memories.length })))) return;
-        await each(memories, memory => memoryApi.moveToBin(memory));
+    function toBin() {
+        return forgetAll([...chosen.values()]);
+    }
+
+    /** Moves those to the bin that are not permanent, if the user agrees; a click takes it back.
+     * @param {readonly ListedMemory[]} all */
+    async function forgetAll(all) {
+        const memories = all.filter(memory => !memory.permanent);
+        const n = memories.length;
+        if (!n || !(await app.host.confirm(say('select_bin_question', { n })))) return;
+        const takeBack = () =>
+            context.attempt(async () => {
+                for (const { id } of memories) await memoryApi.restore(id);
+                await changed();
+            });
+        await context.attempt(async () => {
+            for (const memory of memories) await memoryApi.moveToBin(memory);
+            const left = all.length > n ? say('select_left', { n, m: all.length - n }) : say('select_binned', { n });
+            app.host.toast('success', `${left} ${say('click_to_undo')}`, { onclick: () => void takeBack() });
+            await changed();
+        });
     }
 
     function pin() {
@@ -95,6 +107,7 @@ export function createSelection(context, changed) {
     return {
         bar,
         press,
+        forgetAll,
         /** Nothing is chosen any more: the list is another one. */
         forget() {
             chosen.clear();

@@ -27,6 +27,7 @@ export const dayTitle = (date, locale) => date.toLocaleDateString(locale, { week
  * @property {(span: Period, cursor: string | null) => Promise<{rows: ListedMemory[], cursor: string | null}>} read
  * @property {(span: Period, period: string) => Promise<ListedMemory[]>} digests that tell the span
  * @property {(memory: ListedMemory) => HTMLElement} row
+ * @property {(memories: readonly ListedMemory[]) => unknown} forget
  * @property {(from: number, to: number) => void} seen the time that is on the screen, ms
  */
 
@@ -79,7 +80,7 @@ export function storyDays(context, telling) {
         async function load() {
             const rows = await memoryPages({
                 fetch: cursor => telling.read(period, cursor),
-                draw: sceneDrawer(context, telling.row),
+                draw: sceneDrawer(context, telling.row, telling.forget),
                 more: say('more'),
                 none: '',
                 attempt: context.attempt,

@@ -1,6 +1,6 @@
 // Scenes of the story: lines of one chat that follow each other closely are one card, which reads from top to bottom.
 
-import { el } from '../base/dom.js';
+import { button, el } from '../base/dom.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
@@ -10,24 +10,25 @@ const MOST = 40; // lines of a card
 const SPEAKER = /^([^:：\n]{1,40})[:：]\s/;
 
 /** A scene while it is drawn. `from`, `to`: ms.
- * @typedef {{chat: string, from: number, to: number, count: number, who: Set<string>, list: HTMLElement,
+ * @typedef {{chat: string, from: number, to: number, memories: ListedMemory[], who: Set<string>, list: HTMLElement,
  *   head: HTMLElement}} Scene */
 
 /** Draws the memories of a day one after the other, in either order of time.
  * @param {BrowserContext} context @param {(memory: ListedMemory) => HTMLElement} row
+ * @param {(memories: readonly ListedMemory[]) => unknown} forget all lines of a scene
  * @returns {(memory: ListedMemory) => HTMLElement | null} null for a line of the scene before */
-export function sceneDrawer({ say, app }, row) {
+export function sceneDrawer({ say, app }, row, forget) {
     let scene = /** @type {Scene | null} */ (null);
     const clock = (/** @type {number} */ time) =>
         new Date(time).toLocaleTimeString(app.host.locale(), { timeStyle: 'short' });
 
     /** @param {Scene} drawn */
-    function showHead({ from, to, who, count, head }) {
+    function showHead({ from, to, who, memories, head }) {
         const [begin, end] = [clock(from), clock(to)];
         const facts = [
             begin === end ? begin : `${begin} – ${end}`,
             [...who].join(', '),
-            say('scene_lines', { n: count }),
+            say('scene_lines', { n: memories.length }),
         ];
         head.textContent = facts.filter(Boolean).join(' · ');
     }
@@ -44,24 +45,30 @@ export function sceneDrawer({ say, app }, row) {
         const isNext =
             scene?.chat === source.chat &&
             !isStill &&
-            scene.count < MOST &&
+            scene.memories.length < MOST &&
             time > scene.from - PAUSE &&
             time < scene.to + PAUSE;
         const isNew = !scene || !isNext;
         if (!scene || isNew) {
             const head = el('small', { class: 'soulmem_scene_head' });
             const list = el('ol', { class: 'soulmem_list' });
-            scene = { chat: source.chat, from: time, to: time, count: 0, who: new Set(), list, head };
+            scene = { chat: source.chat, from: time, to: time, memories: [], who: new Set(), list, head };
         }
         // The newest may come first: a scene is read in its own order all the same
         if (time < scene.to) scene.list.prepend(row(memory));
         else scene.list.append(row(memory));
         scene.from = Math.min(scene.from, time);
         scene.to = Math.max(scene.to, time);
-        scene.count++;
+        scene.memories.push(memory);
         const speaker = SPEAKER.exec(memory.text)?.[1];
         if (speaker) scene.who.add(speaker);
         showHead(scene);
-        return isNew ? el('li', { class: 'soulmem_scene' }, [scene.head, scene.list]) : null;
+        if (!isNew) return null;
+        const { head, list, memories } = scene;
+        const label = { class: 'soulmem_icon_only soulmem_scene_forget', title: say('scene_forget') };
+        const away = button('fa-trash-can', say('scene_forget'), () => forget(memories), {
+            ...{ ...label, 'aria-label': say('scene_forget') },
+        });
+        return el('li', { class: 'soulmem_scene' }, [el('div', { class: 'soulmem_scene_bar' }, [head, away]), list]);
     };
 }

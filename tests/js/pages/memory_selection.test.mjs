@@ -15,6 +15,7 @@ async function listScene() {
             ...Object.fromEntries(LISTED.map(m => [`GET /memories/${m.id}`, m])),
             ...Object.fromEntries(LISTED.map(m => [`PATCH /memories/${m.id}`, m])),
             ...Object.fromEntries(LISTED.map(m => [`DELETE /memories/${m.id}`, {}])),
+            ...Object.fromEntries(LISTED.map(m => [`POST /memories/${m.id}/restore`, m])),
         },
     });
     await scene.openPage('memories');
@@ -44,6 +45,11 @@ test('what is chosen goes to the bin, but for what is permanent', async () => {
     assert.equal(shown.questions.length, 1);
     assert.equal(take('DELETE /memories/m1').length, 1);
     assert.equal(take('DELETE /memories/m3').length, 0);
+    const [, told, { onclick }] = shown.toasts.at(-1) ?? ['', '', {}];
+    assert.match(told, /^1 changed, 1 left.* undo/);
+    onclick();
+    await settle();
+    assert.equal(take('POST /memories/m1/restore').length, 1);
 });
 
 test('what is chosen gets a tag, and a second press lets it go', async () => {

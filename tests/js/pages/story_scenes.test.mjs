@@ -15,7 +15,7 @@ const line = (id, text, clock, chat = 'c1') =>
 /** The scenes of these lines: ids in their order, and heads. @param {any[]} lines */
 function scenesOf(lines) {
     newPage();
-    const draw = sceneDrawer(context, ({ id }) => el('li', { data: { memory: id } }));
+    const draw = sceneDrawer(context, ({ id }) => el('li', { data: { memory: id } }), () => undefined);
     const cards = /** @type {any[]} */ (lines.map(draw).filter(Boolean));
     return cards.map(card => ({
         head: card.querySelector('.soulmem_scene_head')?.textContent ?? null,
@@ -52,11 +52,22 @@ test('another chat begins a scene, and what is no line of a chat stands by itsel
 
 test('a scene that is on the page does not move under the pointer: earlier lines are a card of their own', () => {
     const page = newPage();
-    const draw = sceneDrawer(context, ({ id }) => el('li', { data: { memory: id } }));
+    const draw = sceneDrawer(context, ({ id }) => el('li', { data: { memory: id } }), () => undefined);
     const [later, earlier, last] = [line('b', 'Mira: Here.', '10:02'), line('a', 'Alice: Where?', '10:00'), line('c', 'Mira: Ah.', '10:03')];
     page.body.append(/** @type {any} */ (draw(later)));
     const card = /** @type {any} */ (draw(earlier));
     assert.deepEqual(card.all().flatMap((/** @type {any} */ { dataset }) => dataset.memory ?? []), ['a']);
     page.body.append(card);
     assert.equal(draw(last), null, 'a later line goes on below');
+});
+
+test('the lines of a scene are forgotten together', async () => {
+    newPage();
+    const forgotten = /** @type {string[][]} */ ([]);
+    const forget = (/** @type {readonly any[]} */ memories) => forgotten.push(memories.map(({ id }) => id));
+    const draw = sceneDrawer(context, ({ id }) => el('li', { data: { memory: id } }), forget);
+    const card = /** @type {any} */ (draw(line('a', 'Alice: Where?', '10:00')));
+    draw(line('b', 'Mira: Here.', '10:02'));
+    await card.querySelector('.soulmem_scene_forget').click();
+    assert.deepEqual(forgotten, [['a', 'b']]);
 });
