@@ -170,7 +170,7 @@
  * @property {number | null} [gone_in] turns until nothing of it is told; null when that never comes
  * @property {string | null} [reworded] what a model made of it; its own text is kept
  * @property {Unit[]} [units] of the rewording where there is one
- * @property {{participants?: {name: string, kind: string}[]}} [fields] those of its kind; of `participants` the first is the speaker, if anybody speaks
+ * @property {{participants?: {name: string, kind: string}[], concept_type?: string}} [fields] those of its kind; of `participants` the first is the speaker, if anybody speaks
  * @property {Anchor[]} [anchors]
  * @property {{kind: 'reasoning' | 'status' | 'markup' | 'code' | 'picture' | 'out_of_character' | 'rest',
  *   characters: number}[]} [left_out] of its message, because it is no story

@@ -184,7 +184,10 @@ export async function habitsPage(context, page) {
 
     async function tryIt() {
         const query = tryLine.value.trim();
-        if (!query) return;
+        if (!query) {
+            tryLine.focus();
+            return;
+        }
         const answer = await recallForLine(context, { query, chat: null, type: 'preview' });
         const actions = /** @type {(Memory & {fired?: boolean})[]} */ (answer.memories).filter(
             ({ kind }) => kind === 'action',

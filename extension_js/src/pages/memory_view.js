@@ -163,12 +163,13 @@ const historyView = (context, memory, redraw) =>
  * @returns {{elements: HTMLElement[], isUnsaved: () => boolean}} */
 function createEditor(context, memory, draft, redraw, removed, corrected) {
     const { say, memoryApi } = context;
+    const isName = memory.kind === 'concept' && memory.fields?.concept_type !== 'topic';
     const text = /** @type {HTMLTextAreaElement} */ (
         el('textarea', {
             id: 'soulmem_text',
             class: 'text_pole',
-            rows: '4',
-            'aria-label': say('text'),
+            rows: isName ? '1' : '4',
+            'aria-label': say(isName ? 'name' : 'text'),
         })
     );
     text.value = draft ?? memory.text;
@@ -204,6 +205,7 @@ function createEditor(context, memory, draft, redraw, removed, corrected) {
     });
     const original = originalView(context, memory, text, draft !== null);
     const hints = [protectionText(memory, say)];
+    if (isName) hints.unshift(say('rename_hint'));
     if (memory.in_doubt) hints.unshift(say('hint_doubt'));
     const elements = [
         ...original.elements,

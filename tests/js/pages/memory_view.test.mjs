@@ -127,6 +127,8 @@ test('who may change a memory is said: nobody, a chat, or the user alone', async
     for (const protection of [{ permanent: true }, { locked: true }])
         assert.doesNotMatch(await hints({ origin: 'chat', ...protection }), /Yours/);
     assert.notEqual(await hints({ origin: 'chat', locked: true }), await hints({ origin: 'chat' }));
+    assert.match(await hints({ kind: 'concept' }), /A former one stays as another name/);
+    assert.doesNotMatch(await hints({ kind: 'concept', fields: { concept_type: 'topic' } }), /former/);
 });
 
 test('how often a memory was recalled is said when it was', async () => {
