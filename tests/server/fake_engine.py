@@ -14,6 +14,7 @@ from soulmem.domain.edges import Edge
 from soulmem.domain.errors import ConfirmationRequired, Conflict, NotFound, StoreError
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin, Place
+from soulmem.domain.phrases import Phrase
 from soulmem.domain.soul import KnownName, SettingsChange, Soul, SoulSettings, SoulState
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.api.requests import (
@@ -50,6 +51,7 @@ from tests.server.fake_overviews import FakeOverviews
 from tests.server.fake_replies import a_recalled, fake_replies
 
 T = TypeVar("T")
+SMALL_TALK = Phrase("climb_small_talk", "small talk")
 
 
 class FakeEngine:
@@ -279,7 +281,7 @@ class FakeEngine:
             ),
             answer=a_recalled(),
             notes=("lexical only",),
-            grades=(Grade("baseline", True, "small talk", 0.5),),
+            grades=(Grade("baseline", True, SMALL_TALK, 0.5),),
             working=(
                 ActiveMemory(MemoryId("m3"), "fog", False, 2, 7, "recalled twice"),
             ),

@@ -287,7 +287,17 @@ async def test_a_trace_tells_what_was_considered(client: Client) -> None:
         {"depth": "casual"},
     )
     assert got["grades"] == [
-        {"name": "baseline", "enough": True, "why": "small talk", "ms": 0.5}
+        {
+            "name": "baseline",
+            "enough": True,
+            "why": "small talk",
+            "why_phrase": {
+                "code": "climb_small_talk",
+                "text": "small talk",
+                "values": {},
+            },
+            "ms": 0.5,
+        }
     ]
     assert got["working"] == [
         {
