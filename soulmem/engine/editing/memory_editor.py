@@ -203,8 +203,7 @@ class MemoryEditor:
             changes = _changes(old, patch)
             new = replace(old, revision=old.revision + 1, **changes)
             if _is_renamed(old, patch):
-                called_before = replace(new, text=old.text)
-                new = await self._compute.run(renamed, called_before, new.text)
+                new = renamed(replace(new, text=old.text), new.text)
             if new.text != old.text:
                 new = await self._compute.run(with_text_analysis, new)
             if patch.concept is not None:
@@ -516,7 +515,7 @@ def with_text_analysis(memory: Memory) -> Memory:
 
 
 def _is_renamed(memory: Memory, patch: MemoryPatch) -> bool:
-    """Whether a concept gets another name, and no word of its aliases."""
+    """Whether a concept gets another name while its aliases are left as they are."""
     says_aliases = patch.concept is not None and (
         patch.fields is None or "aliases" in patch.fields
     )

@@ -172,7 +172,7 @@ class KnownNames:
         return [memory for memory in concepts if memory is not None]
 
     def special_concepts(self) -> list[Memory]:
-        """The same without some of the plain ones: active, no topic, without a description."""
+        """All concepts that are not plain, and some that are. Plain: active, no topic, without a description."""
         return [memory for memory in self._concepts.values() if memory is not None]
 
     def learned_folds(self) -> Iterator[str]:
@@ -293,7 +293,7 @@ class KnownNames:
         return memory is not None and memory.origin is Origin.CARD
 
     def _entry(self, memory: Memory) -> _Entry:
-        """What the concept has in the tables."""
+        """The names, claims and sounds of the concept, for the tables."""
         if not _is_name(memory):
             return _Entry()
         spelled = self._spellings(memory)

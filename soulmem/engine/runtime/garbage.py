@@ -25,10 +25,10 @@ def spare_the_collector() -> None:
 
 @contextmanager
 def no_full_collections() -> Iterator[None]:
-    """Inside, objects are not collected once they are older; afterwards those present are excluded.
+    """No full garbage collection runs inside the block; afterwards all present objects are excluded from it.
 
-    Who makes many objects at once would have full collections follow each other, for 100 to 250 ms each.
-    Several may run at a time, in any thread.
+    Code that makes many objects at once would set off one full collection after another, of 100 to 250 ms each.
+    Several blocks may run at a time, in any thread: the last to end restores the thresholds.
     """
     global _blocks, _usual
     with _lock:
