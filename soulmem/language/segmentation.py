@@ -17,7 +17,7 @@ _END = re.compile(
 _ABBREVIATIONS = frozenset(words("en", "sentences", "abbreviations"))
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 _OPENING = "([\"“”'‘’*_"  # before the first word of a sentence
-_EDGES = " \t\"“”'‘’*「」『』"
+_EDGES = " \t\"“”„«»'‘’*「」『』"
 _SHORT = 3  # bytes: Hm, Ok and the like say nothing alone
 
 

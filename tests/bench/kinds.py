@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from soulmem.language.kinds import example_words
 from soulmem.language.kinds.kind_lines import kinds
 from soulmem.language.kinds.line_kinds import Encode, LineKinds, fitted
+from soulmem.language.segmentation import without_marks
 
 Counts = NDArray[np.int64]
 
@@ -34,7 +35,9 @@ def kept_apart(language: str) -> dict[str, list[str]]:
         if line.startswith("["):
             kind = out.setdefault(line[1:-1], [])
         elif line and not line.startswith("#"):
-            kind.append(line.replace("X", _SOMEBODY.get(language, "Robert")))
+            kind.append(
+                without_marks(line.replace("X", _SOMEBODY.get(language, "Robert")))
+            )
     return out
 
 

@@ -7,7 +7,8 @@ A file has comments (`# ...`), settings (`# name: value`) and the lines of each 
     with        kinds whose lines are examples of this one, too
     whole       `yes`: a text is of the kind only if all its sentences are; else one is enough
 
-In a line `X` stands for a name. A new file is a new kind.
+In a line `X` stands for a name. Quotes and asterisks round it are left out: they say how a chat is written, and
+the same words in quotes were judged otherwise. A new file is a new kind.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from soulmem.language.segmentation import without_marks
 from soulmem.language.word_lists import FOLDER
 
 KIND_FOLDER = FOLDER / "kinds"
@@ -65,7 +67,8 @@ def _read(name: str) -> Kind:
         elif line.startswith("["):
             somebody = stand_ins(line[1:-1])
         else:
-            lines.append(_NAME.sub(somebody[len(lines) % len(somebody)], line))
+            line = _NAME.sub(somebody[len(lines) % len(somebody)], line)
+            lines.append(without_marks(line))
     importance = settings.get("importance")
     return Kind(
         name,

@@ -35,8 +35,9 @@ _BARS = np.array([_PROMISED if k == PROMISE else _CLEAR for k in TOLD_AS[1:]])
 _HEAD = struct.Struct("<HBBB")
 _DIM = 512  # of a kept vector at most; longer ones, such as counts of words, are folded
 _MOST = 127.0  # in a kept vector
-# Differs where other lines are kept, or their places are others: each line of a text counts once.
-WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, lasting"
+# Differs where other lines are kept, or their places are others: each line of a text counts once, without the
+# marks round it.
+WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, lasting, bare"
 
 
 @dataclass(frozen=True, slots=True)

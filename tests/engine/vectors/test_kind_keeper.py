@@ -127,3 +127,14 @@ async def test_what_was_judged_is_read_from_the_store_after_a_restart() -> None:
     after = await importance(stage, MOMENTOUS)
     await stage.stop()
     assert after == pytest.approx(before)
+
+
+async def test_a_line_in_quotes_is_judged_by_its_words_alone() -> None:
+    model = FakeEmbedder()
+    stage = Stage(model=model.source(), judges_lines=True)
+    await stage.start()
+    await told(stage, f"*She turns round.* “{MOMENTOUS}”")
+    model.asked.clear()
+    await stage.engine.embedding.kinds([f'"{MOMENTOUS}"', f"「{MOMENTOUS}」"])
+    await stage.stop()
+    assert set(model.asked) == {MOMENTOUS}
