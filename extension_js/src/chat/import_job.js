@@ -1,4 +1,4 @@
-// The import of one file: a job of the sidecar that is watched until it has ended.
+// A job of the sidecar that is watched until it has ended, such as the import of one file.
 
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {{job: string, state: string, progress: {done: number, total: number}, result: any, error: string | null,
@@ -15,10 +15,11 @@ const sleep = ms => new Promise(resolve => setTimeout(resolve, ms));
 export function createImportJob(ask, wait = sleep) {
     /** Sends a file and waits until its job has ended. An abort cancels the job; what is imported stays.
      * @param {object} body of the request @param {(job: ImportJob) => void} seen called at each look
-     * @param {AbortSignal} [signal] @returns {Promise<ImportJob>} */
-    return async function runJob(body, seen, signal) {
+     * @param {AbortSignal} [signal] @param {string} [path] of the request
+     * @returns {Promise<ImportJob>} */
+    return async function runJob(body, seen, signal, path = '/import') {
         signal?.throwIfAborted();
-        const { job: id } = await ask('POST', '/import', body, { timeout: SEND_TIMEOUT });
+        const { job: id } = await ask('POST', path, body, { timeout: SEND_TIMEOUT });
         for (;;) {
             if (signal?.aborted) await ask('DELETE', `/jobs/${id}`);
             const job = /** @type {ImportJob} */ (await ask('GET', `/jobs/${id}`));

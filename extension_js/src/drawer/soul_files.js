@@ -1,5 +1,5 @@
-// The buttons that save a character's whole memory as a file, take such a file in, and import what other memory
-// extensions keep.
+// The buttons that save a character's whole memory as a file, take such a file in, back up all characters, and import
+// what other memory extensions keep.
 
 import { byId, onPress } from '../base/dom.js';
 import { fileNameOf } from '../base/file_name.js';
@@ -92,6 +92,14 @@ export function bindSoulFiles(app, say, chosen) {
         return say('export_done', { file });
     }
 
+    /** Backs up all characters on the PC of the sidecar. @param {Person} person @param {AbortSignal} signal */
+    async function saveAll({ soul }, signal) {
+        show(say('backup_going'));
+        const job = await runJob({ kind: 'backup', soul }, () => undefined, signal, '/jobs');
+        if (job.state !== 'done') throw new WordedError(jobError(job, say));
+        return say('backup_done', { file: job.result.file });
+    }
+
     /** @param {string} name of a file @param {ImportJob} job that failed */
     const unreadFile = (name, job) =>
         new WordedError(say('files_unread', { name, reason: jobError(job, say) }));
@@ -178,6 +186,7 @@ export function bindSoulFiles(app, say, chosen) {
     }
 
     onPress(byId('soulmem_soul_export'), () => run(save));
+    onPress(byId('soulmem_backup'), () => run(saveAll));
     onPress(byId('soulmem_soul_import'), () => bundleFile.click());
     onPress(byId('soulmem_stores'), () => run(importStores));
     onPress(byId('soulmem_store_choose'), () => storeFile.click());

@@ -137,11 +137,16 @@ export async function herPage(context, page) {
         if (drawn) curve.replaceChildren(el('h4', { text: say('her_curve') }), drawn);
     }
 
+    /** How many are known beside the two who talk. */
     async function countPeople() {
+        const talking = [you, context.soulName()].map(name => name.toLowerCase());
         const known = (await memoryApi.people(context.soul)).people;
+        const n = known.filter(
+            ({ name, aliases }) => ![name, ...aliases].some(other => talking.includes(other.toLowerCase())),
+        ).length;
         const [number, words] = people.children;
-        number.textContent = String(known.length);
-        words.textContent = say('her_people', { n: known.length });
+        number.textContent = String(n);
+        words.textContent = say('her_people', { n });
     }
 
     /** A count is a door to what is counted. @param {number | string} n @param {string} text

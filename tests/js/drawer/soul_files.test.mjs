@@ -51,6 +51,21 @@ async function files(answers = {}) {
     return { ...scene, started, press, choose, words };
 }
 
+test('all characters are backed up where the sidecar runs, and the file is named', async () => {
+    const { press, words, asked } = await files({ 'POST /jobs': { job: 'j1' }, 'GET /jobs/j1': { job: 'j1', state: 'done',
+        progress: { done: 1, total: 1 }, result: { file: 'backups/a.zip' } } });
+    await press('backup');
+    assert.match(words(), /backups\/a\.zip/);
+    assert.deepEqual(asked.find(({ path }) => path === '/jobs')?.body, { kind: 'backup', soul });
+});
+
+test('a backup that fails says why', async () => {
+    const { press, words } = await files({ 'POST /jobs': { job: 'j1' }, 'GET /jobs/j1': { job: 'j1', state: 'failed',
+        progress: { done: 0, total: 1 }, result: null, error: 'the disk is full' } });
+    await press('backup');
+    assert.match(words(), /the disk is full/);
+});
+
 test('the whole memory is saved under a name that every system takes', async () => {
     const { press, shown, words } = await files();
     await press('soul_export');
