@@ -31,8 +31,8 @@ _MIDDLE = (
     2.2  # log odds of .9: the score of the middle example of a kind, with .5 at the bar
 )
 _NARROWEST = 0.1  # of the way from the bar to the middle example
-# Share of the world's plain lines that stay below the bar of a kind that matters, as long as no more than this share
-# of its own examples does: the world's lines are few, and people promise things in them, too
+# Share of the world's plain lines that stay below the bar of a kind that matters, as long as no more than this
+# share of its own examples does: the world's lines are few, and people promise things in them, too
 _USUAL, _LOST = 0.97, 0.25
 _WORLD_STEP = 6  # of so many lines of the world one is read: more set no other bar
 # Share of the examples of a kind, and of others, that must be told apart, each left out in turn. Sentence
