@@ -48,8 +48,8 @@ class KnownLine:
     place       its place among the lines of the text
     told_as     one of TOLD_AS
     corrects    it says that something said before is not so, or no longer
-    sure        how clearly it tells something lasting, 0..1, by `lasting` and, for a quarter, by what is talked of and
-                not here: of lines that a reader judged, the surest by these were right most often
+    sure        how clearly it tells something lasting, 0..1, by `lasting` and, for a quarter, by `talked_of`: of
+                lines that a reader judged, the surest by these were right most often
     vector      int8[dim], whose direction counts
     """
 
