@@ -17,6 +17,7 @@ from soulmem.language.places import after_place_words
 from soulmem.language.speech import Speech, language_of, speech_of
 
 _BEFORE = 4  # messages in which a name may stand that "he" or "she" means
+_CLAUSE_ENDS = ",;:，；：、"
 _QUOTES = frozenset('"\u201c\u201d\u300c\u300d')
 
 
@@ -41,10 +42,15 @@ class Talk:
         line = self.lines[place]
         speech = speech_of(language_of(line))
         own = _learned(self.mind, line)
-        if own and not speech.tells_of_speaker(line[: own[0][0]]):
+        before = line[: own[0][0]] if own else line
+        # "His wife Ana died" is of Ana; "he has one deaf ear, since Ana's wedding" is of him.
+        clauses = before[: max(map(before.rfind, _CLAUSE_ENDS)) + 1]
+        if own and not (
+            speech.tells_of_speaker(before) or speech.tells_of_another(clauses)
+        ):
             return own[0][1]
         if speech.tells_of_another(line):
-            return self._meant(place)
+            return self._meant(place) or (own[0][1] if own else "")
         return self._of_two(line, speech) or self._named_last(place)
 
     def _of_two(self, line: str, speech: Speech) -> str:

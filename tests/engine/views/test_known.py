@@ -212,6 +212,11 @@ async def test_he_and_she_mean_the_person_who_was_named_before() -> None:
             "*She lost her sight in the war.* Fine.",
             "Mira",
         ),
+        (
+            "Is Ida Odile's niece? Ida writes that Odile is glad. How was Odile?",
+            "She has no sight in one eye, since the wedding of Ida.",
+            "Odile",
+        ),
     ],
 )
 async def test_a_line_about_a_person_who_was_not_named_is_not_kept(
