@@ -245,7 +245,7 @@ def test_a_first_evening_and_the_next_chat(
         lines = chips(world)
         report(player.language, evening.name, page.length, lines)
         places = [place for place, _ in lines]
-        assert 3 <= len(lines) <= page.length / APART, lines
+        assert 2 <= len(lines) <= page.length / APART, lines
         assert len(set(places)) == len(places)
         told += len(lines)
         worthy += sum(any(part in text for part in evening.worth) for _, text in lines)
