@@ -62,10 +62,11 @@ export async function memoriesPage(context, page, memory, from = null) {
     const more = el('details', { class: 'soulmem_more_filters' }, [
         el('summary', { id: 'soulmem_filters_open', text: say('filters') }),
         el('div', { class: 'soulmem_filters' }, [...filters.first, ...filters.others]),
-        el('div', { class: 'soulmem_row soulmem_story_bar' }, [make, chosen.bar, tools]),
+        el('div', { class: 'soulmem_row soulmem_story_bar' }, [make, tools]),
     ]);
     columns.list.append(
         el('div', { class: 'soulmem_filters' }, [filters.search, note]),
+        chosen.bar,
         more,
         density,
         place,

@@ -53,9 +53,7 @@ _ASKED_ON = phrase("climb_asked_on", "a further step was asked for")
 _LIKELY = 0.2
 _SURE = 0.5
 _TAUGHT = phrase("climb_taught", "it is like a line that a memory was useful for")
-_NOT_OPENED = phrase(
-    "climb_not_opened", "no memory vector near the query opens an edge"
-)
+_NOT_OPENED = phrase("climb_not_opened", "nothing like it has brought a memory before")
 
 
 @dataclass(frozen=True, slots=True)

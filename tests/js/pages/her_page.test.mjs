@@ -39,7 +39,12 @@ async function herScene(about) {
     const scene = await memoryWindow({
         answers: {
             'GET /overview': { ...OVERVIEW, ...about },
-            'GET /people': { people: [{ concept: 'p1', name: 'Bela' }] },
+            'GET /people': {
+                people: [
+                    { concept: 'p1', name: 'Bela', aliases: [] },
+                    { concept: 'p2', name: 'Miss M', aliases: ['mira'] }, // who talks, not counted
+                ],
+            },
             'GET /souls/s1/known': { known: [KNOWN], cursor: null },
             'GET /fading': { memories: [FADES], cursor: null },
             'GET /souls/s1': { id: 's1', name: 'Mira', config: { forgetting: 1, fades: true } },
