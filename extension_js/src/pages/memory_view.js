@@ -187,9 +187,11 @@ function createEditor(context, memory, draft, redraw, removed, corrected) {
                 if (code === 'conflict') await redraw(unsaved);
                 throw error;
             }
-            context.showStatus(say('saved'));
+            const { text: words } = changes;
+            const isRenamed = isName && typeof words === 'string';
+            context.showStatus(isRenamed ? say('renamed', { old: memory.text, name: words }) : say('saved'));
             await redraw('text' in changes ? null : unsaved);
-            if (typeof changes.text === 'string') await corrected(memory, changes.text);
+            if (typeof words === 'string' && !isName) await corrected(memory, words);
         });
     }
 

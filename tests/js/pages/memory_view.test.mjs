@@ -48,6 +48,14 @@ test('who spoke stays before the corrected words, unless these name a speaker', 
     assert.equal(take('PATCH /memories/m1')[0].body.text, 'I keep goats.', 'nobody said it');
 });
 
+test('a renaming says that the chats keep the former name', async () => {
+    const { page, texts } = await memoryOpen({ kind: 'concept', text: 'Marek', fields: { concept_type: 'person' } });
+    await page.get('#soulmem_text').change('Pavel', 'input');
+    await page.get('#soulmem_save').click();
+    await settle();
+    assert.match(texts('.soulmem_said').join(), /keeps “Marek”: both names mean Pavel/);
+});
+
 test('a change elsewhere shows the new state and keeps the words that are not saved', async () => {
     const { page, replies, texts } = await memoryOpen();
     replies['PATCH /memories/m1'] = conflict;
