@@ -17,7 +17,8 @@ _END = re.compile(
 _ABBREVIATIONS = frozenset(words("en", "sentences", "abbreviations"))
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 _OPENING = "([\"“”'‘’*_"  # before the first word of a sentence
-_EDGES = " \t\"“”„«»'‘’*「」『』"
+_QUOTES = ' \t"“”„«»「」『』'
+_EDGES = f"{_QUOTES}'‘’*"
 _SHORT = 3  # bytes: Hm, Ok and the like say nothing alone
 
 
@@ -43,6 +44,11 @@ def sentences(text: str) -> list[str]:
 def without_marks(sentence: str) -> str:
     """A sentence without quotes and asterisks round it; itself where it is nothing else."""
     return sentence.strip().strip(_EDGES) or sentence
+
+
+def without_quotes(sentence: str) -> str:
+    """A sentence without the quotes round it; itself where it is nothing else."""
+    return sentence.strip(_QUOTES) or sentence
 
 
 def thoughts(text: str, most: int) -> list[str]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from soulmem.language.kinds import example_words
 from soulmem.language.kinds.kind_lines import kinds
 from soulmem.language.kinds.line_kinds import Encode, LineKinds, fitted
-from soulmem.language.segmentation import without_marks
+from soulmem.language.segmentation import without_quotes
 
 Counts = NDArray[np.int64]
 
@@ -36,7 +36,7 @@ def kept_apart(language: str) -> dict[str, list[str]]:
             kind = out.setdefault(line[1:-1], [])
         elif line and not line.startswith("#"):
             kind.append(
-                without_marks(line.replace("X", _SOMEBODY.get(language, "Robert")))
+                without_quotes(line.replace("X", _SOMEBODY.get(language, "Robert")))
             )
     return out
 

@@ -34,7 +34,7 @@ from soulmem.language.kinds.line_kinds import (
     identity,
     lines_of,
 )
-from soulmem.language.segmentation import without_marks
+from soulmem.language.segmentation import without_quotes
 from soulmem.ports.embedder import Embedder
 from soulmem.ports.store import Store
 
@@ -109,7 +109,7 @@ class KindKeeper:
         if judge is None:
             return await self._compute.run(example_words.likeliest, lines, among)
         encode = example_words.embed if embedder is None else embedder.embed
-        vectors = await self._models.run(encode, list(map(without_marks, lines)))
+        vectors = await self._models.run(encode, list(map(without_quotes, lines)))
         return await self._fitting.run(judge.likeliest, vectors, among)
 
     async def make(
@@ -176,7 +176,7 @@ class KindKeeper:
     ) -> list[Judged]:
         """What texts are by their lines; a query waits for `_LINES` of them at most."""
         encode = example_words.embed if embedder is None else embedder.embed
-        flat = list(map(without_marks, chain.from_iterable(texts)))
+        flat = list(map(without_quotes, chain.from_iterable(texts)))
         vectors = [
             await self._models.run(encode, flat[start : start + _LINES])
             for start in range(0, len(flat), _LINES)

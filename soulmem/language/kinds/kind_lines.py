@@ -7,8 +7,8 @@ A file has comments (`# ...`), settings (`# name: value`) and the lines of each 
     with        kinds whose lines are examples of this one, too
     whole       `yes`: a text is of the kind only if all its sentences are; else one is enough
 
-In a line `X` stands for a name. Quotes and asterisks round it are left out: they say how a chat is written, and
-the same words in quotes were judged otherwise. A new file is a new kind.
+In a line `X` stands for a name. Quotes round it are left out: they say how a chat is written, and the same words
+in quotes were judged otherwise. A new file is a new kind.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from soulmem.language.segmentation import without_marks
+from soulmem.language.segmentation import without_quotes
 from soulmem.language.word_lists import FOLDER
 
 KIND_FOLDER = FOLDER / "kinds"
@@ -68,7 +68,7 @@ def _read(name: str) -> Kind:
             somebody = stand_ins(line[1:-1])
         else:
             line = _NAME.sub(somebody[len(lines) % len(somebody)], line)
-            lines.append(without_marks(line))
+            lines.append(without_quotes(line))
     importance = settings.get("importance")
     return Kind(
         name,
