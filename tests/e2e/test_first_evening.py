@@ -251,11 +251,11 @@ def test_a_first_evening_and_the_next_chat(
         worthy += sum(any(part in text for part in evening.worth) for _, text in lines)
         page.screenshot(f"evening-chat-{key}")
 
-        # Her page is filled, promises stand by how they ended.
+        # Her page is filled, be it with promises alone; these stand by how they ended.
         page.open_drawer()
         tab.locator("#soulmem_browse").click()
         shown = tab.locator('#soulmem_browser [data-page="her"]')
-        shown.locator("#soulmem_her_knows .soulmem_thing").first.wait_for()
+        shown.locator("[data-thing]").first.wait_for()
         window.settle()
         page.screenshot(f"evening-her-{key}")
         assert shown.locator(".soulmem_her_head .soulmem_portrait").count() >= 1
