@@ -31,9 +31,8 @@ _MIDDLE = (
     2.2  # log odds of .9: the score of the middle example of a kind, with .5 at the bar
 )
 _NARROWEST = 0.1  # of the way from the bar to the middle example
-# Share of the world's plain lines that stay below the bar of a kind that matters, as long as no more than this
-# share of its own examples does: the world's lines are few, and people promise things in them, too
-_USUAL, _LOST = 0.97, 0.25
+# Share of the world's plain lines that stay below the bar of a kind that matters
+_USUAL = 0.97
 _WORLD_STEP = 6  # of so many lines of the world one is read: more set no other bar
 # Share of the examples of a kind, and of others, that must be told apart, each left out in turn. Sentence
 # encoders reach .97, words alone .89.
@@ -167,7 +166,7 @@ def lines_of(text: str) -> list[str]:
 @cache
 def identity() -> str:
     """Differs where the examples, the world's lines or the way of judging do. The first call reads files."""
-    whole = repr((kinds(), _world(), _STRENGTH, _MIDDLE, _USUAL, _LOST, _LENT))
+    whole = repr((kinds(), _world(), _STRENGTH, _MIDDLE, _USUAL, _LENT))
     return hashlib.sha256(whole.encode()).hexdigest()[:12]
 
 
@@ -195,8 +194,7 @@ def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:
             middle = float(np.median(own[place]))
             bar = (middle + float(np.median(others[place]))) / 2
             if kind.importance is not None and not kind.whole:
-                usual = float(np.quantile(raw[:, place], _USUAL))
-                bar = max(bar, min(usual, float(np.quantile(own[place], _LOST))))
+                bar = max(bar, float(np.quantile(raw[:, place], _USUAL)))
             column = group.columns[place]
             bars[column], middles[column] = bar, middle
             shares = (own[place] >= bar).mean(), (others[place] < bar).mean()
