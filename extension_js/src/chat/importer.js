@@ -1,6 +1,6 @@
 // Imports a character's past chats, card and worlds: each file is a job of the sidecar that can be cancelled.
 
-import { createImportJob } from './import_job.js';
+import { createSidecarJob } from '../link/sidecar_job.js';
 
 /** @typedef {import('../base/types.js').Ask} Ask */
 /** @typedef {import('../tavern/tavern_files.js').TavernFiles} TavernFiles */
@@ -14,14 +14,14 @@ import { createImportJob } from './import_job.js';
 /** Progress: within the file `done` of `total`. @typedef {{file: number, files: number, name: string, done: number, total: number}} Step */
 /** For whom to import. `leaveOut`: the open chat, which is read as it is played.
  * @typedef {{soul: string, avatar: string, persona: string, leaveOut: string | null}} ImportFor */
-/** @typedef {import('./import_job.js').ImportJob} ImportJob */
+/** @typedef {import('../link/sidecar_job.js').SidecarJob} SidecarJob */
 
-/** @param {ImportJob} job */
+/** @param {SidecarJob} job */
 const isImported = job => job.state === 'done' && !job.result.held;
 
 /** @param {TavernFiles} files @param {Ask} ask the sidecar @param {(ms: number) => Promise<unknown>} [wait] */
 export function createImporter(files, ask, wait) {
-    const runJob = createImportJob(ask, wait);
+    const runJob = createSidecarJob(ask, wait);
 
     /** @param {Source} source @param {ImportFor} target @param {AbortSignal} signal @returns {Promise<string>} */
     function read({ format, name }, { avatar }, signal) {
@@ -92,7 +92,7 @@ export function createImporter(files, ask, wait) {
             progress(step);
             const text = await read(source, target, signal);
             const body = bodyOf(source, text, target, false);
-            const showProgress = (/** @type {ImportJob} */ seen) =>
+            const showProgress = (/** @type {SidecarJob} */ seen) =>
                 progress({ ...step, ...seen.progress });
             const job = await runJob(body, showProgress, signal);
             if (!isImported(job)) imported.failed.push(source.name);

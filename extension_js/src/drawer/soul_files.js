@@ -3,7 +3,7 @@
 
 import { byId, onPress } from '../base/dom.js';
 import { fileNameOf } from '../base/file_name.js';
-import { createImportJob } from '../chat/import_job.js';
+import { createSidecarJob } from '../link/sidecar_job.js';
 import { createStoreFinder } from '../chat/store_finder.js';
 import { ApiError } from '../link/api.js';
 import { createMemoryApi } from '../link/memory_api.js';
@@ -13,7 +13,7 @@ import { countsOf, doesSomething, offerView, remarksOn } from './import_offer.js
 
 /** @typedef {import('../app.js').App} App */
 /** @typedef {import('../base/strings.js').Say} Say */
-/** @typedef {import('../chat/import_job.js').ImportJob} ImportJob */
+/** @typedef {import('../link/sidecar_job.js').SidecarJob} SidecarJob */
 /** @typedef {import('../chat/people.js').Person} Person */
 /** @typedef {import('../chat/store_finder.js').Store} Store */
 /** @typedef {import('./import_offer.js').Offer} Offer */
@@ -25,7 +25,7 @@ const EXPORT_TIMEOUT = 300_000; // ms
 export function bindSoulFiles(app, say, chosen) {
     const { host } = app;
     const memoryApi = createMemoryApi(app.link.ask);
-    const runJob = createImportJob(app.link.ask);
+    const runJob = createSidecarJob(app.link.ask);
     const find = createStoreFinder(host, createTavernFiles(host));
     const place = byId('soulmem_files_text');
     const bundleFile = /** @type {HTMLInputElement} */ (byId('soulmem_bundle_file'));
@@ -100,7 +100,7 @@ export function bindSoulFiles(app, say, chosen) {
         return say('backup_done', { file: job.result.file });
     }
 
-    /** @param {string} name of a file @param {ImportJob} job that failed */
+    /** @param {string} name of a file @param {SidecarJob} job that failed */
     const unreadFile = (name, job) =>
         new WordedError(say('files_unread', { name, reason: jobError(job, say) }));
 
@@ -134,7 +134,7 @@ export function bindSoulFiles(app, say, chosen) {
         const jobs = /** @type {string[]} */ ([]);
         let memories = 0;
         for (const { body, name } of wanted) {
-            const seen = (/** @type {ImportJob} */ { job, progress }) => {
+            const seen = (/** @type {SidecarJob} */ { job, progress }) => {
                 show(progress.total ? say('files_step', { name, ...progress }) : say('files_look', { name }));
                 if (progress.done === 0 || jobs.includes(job)) return;
                 jobs.push(job);

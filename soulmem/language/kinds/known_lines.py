@@ -23,8 +23,7 @@ _PROMISED = 0.5  # score from which on it is a promise
 _CLEAR = 0.7  # score from which on it is one of the other kinds, which are told from each other alone
 _CHANGED = 0.8  # score from which on it ends what was said before
 _NO = 0.5  # score from which on it is a question, or says nothing
-_LASTING, _TALKED_OF = KINDS.index("lasting"), KINDS.index("talked_of")
-_APART = 0.25  # how much of `sure` is that a line talks of what is not here and now
+_LASTING = KINDS.index("lasting")
 _CHANGES = [KINDS.index(kind) for kind in ("changed", "correction")]
 _NEVER = [KINDS.index(kind) for kind in ("question", "filler")]
 FACT, PROMISE = "fact", "promise"
@@ -36,9 +35,9 @@ _BARS = np.array([_PROMISED if k == PROMISE else _CLEAR for k in TOLD_AS[1:]])
 _HEAD = struct.Struct("<HBBB")
 _DIM = 512  # of a kept vector at most; longer ones, such as counts of words, are folded
 _MOST = 127.0  # in a kept vector
-# Differs where other lines are kept, or their places are others: each line of a text counts once, without the
-# marks round it.
-WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, {_APART}, bare"
+# Differs where other lines are kept, or their places are others: each line of a text counts once, and is judged
+# without the quotes round it.
+WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, lasting, unquoted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,8 @@ class KnownLine:
     place       its place among the lines of the text
     told_as     one of TOLD_AS
     corrects    it says that something said before is not so, or no longer
-    sure        how clearly it tells something lasting, 0..1, by `lasting` and, for a quarter, by `talked_of`: of
-                lines that a reader judged, the surest by these were right most often
+    sure        how clearly it tells something lasting, 0..1, by `lasting` alone: of lines that a reader judged,
+                those surest by it were right more often than those surest by all evidence
     vector      int8[dim], whose direction counts
     """
 
@@ -70,11 +69,9 @@ def known_lines(vectors: Floats, scores: Floats) -> tuple[KnownLine, ...]:
             beyond = of[_SPECIAL] - _BARS
             told_as = TOLD_AS[int(beyond.argmax()) + 1] if beyond.max() >= 0 else FACT
             corrects = bool(of[_CHANGES].max() >= _CHANGED)
-            sure = (1 - _APART) * of[_LASTING] + _APART * of[_TALKED_OF]
+            sure = round(float(of[_LASTING]), 2)
             short = _short(vectors[place])
-            out.append(
-                KnownLine(place, told_as, corrects, round(float(sure), 2), short)
-            )
+            out.append(KnownLine(place, told_as, corrects, sure, short))
     return tuple(out)
 
 

@@ -53,7 +53,7 @@ test('a renaming says that the chats keep the former name', async () => {
     await page.get('#soulmem_text').change('Pavel', 'input');
     await page.get('#soulmem_save').click();
     await settle();
-    assert.match(texts('.soulmem_said').join(), /keeps “Marek”: both names mean Pavel/);
+    assert.match(texts('.soulmem_said').join(), /keep “Marek”: both names mean Pavel/);
 });
 
 test('a change elsewhere shows the new state and keeps the words that are not saved', async () => {
