@@ -214,7 +214,7 @@ async def test_he_and_she_mean_the_person_who_was_named_before() -> None:
         ),
         (
             "Is Ida Odile's niece? Ida writes that Odile is glad. How was Odile?",
-            "She has no sight in one eye, since the wedding of Ida.",
+            "She lost her sight in the war, on the day that Ida was born.",
             "Odile",
         ),
     ],
