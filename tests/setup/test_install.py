@@ -9,6 +9,7 @@ import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from queue import SimpleQueue
 from types import SimpleNamespace
 
 import pytest
@@ -325,13 +326,15 @@ def test_the_screen_shows_a_line_for_each_step(
 
 
 def test_a_second_installation_waits_with_words_and_finds_the_work_done(
-    folder: Path, commands: Commands, capsys: pytest.CaptureFixture[str]
+    folder: Path, commands: Commands, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The words come through a queue: two threads lose lines of a captured screen."""
+    said: SimpleQueue[str] = SimpleQueue()
+    monkeypatch.setattr(installer, "say", lambda english, _: said.put(english))
     with ThreadPoolExecutor(1) as other:
         with installer.alone():
             waiting = other.submit(installer.install_what_misses, set())
-            while "waits for it" not in capsys.readouterr().out:
-                assert not waiting.done()
+            assert "waits for it" in said.get(timeout=60)
             installer.install(Wish())
             commands.asked.clear()
         waiting.result()
