@@ -13,7 +13,7 @@ async def test_health_has_every_field_of_the_contract(client: Client) -> None:
     assert await answer.json() == {
         "status": "ok",
         "version": __version__,
-        "api": {"major": 1, "minor": 4},
+        "api": {"major": 1, "minor": 5},
         "phase": "working",
         "store": {"state": "ok", "detail": ""},
         "embedder": {

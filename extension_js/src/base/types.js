@@ -128,6 +128,7 @@
  * @property {string | null} [last_used] when it was recalled last
  * @property {string} [reads_now] with masks for what has blurred
  * @property {number} [visibility] 0..1
+ * @property {string} [scene] id of the first line of its scene, of a line of a chat
  */
 
 /** A relation of two concepts. `from`, `to`: their ids; `valid_from`, `valid_to`: since when and until when it holds,

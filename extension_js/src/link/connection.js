@@ -37,7 +37,7 @@
  * @typedef {{state: State, step: Step, via: 'plugin' | 'direct' | null, health: Health | null}} Judgement */
 
 /** The contract this extension was written for; both come in one folder, so an older minor is a program that runs on. */
-export const API = { major: 1, minor: 4 };
+export const API = { major: 1, minor: 5 };
 
 const PROBE_TIMEOUT = 3000; // ms
 

@@ -3,7 +3,7 @@
 import { button, el, onPress } from '../base/dom.js';
 import { memoryPages } from '../widgets/memory_pages.js';
 import { whenNear } from '../widgets/near_view.js';
-import { sceneDrawer } from './story_scenes.js';
+import { sceneDrawer, wholeScenes } from './story_scenes.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../widgets/story_density.js').Period} Period */
@@ -79,7 +79,7 @@ export function storyDays(context, telling) {
         const body = el('div', { class: 'soulmem_story_body', style: `min-height: ${height}px` });
         async function load() {
             const rows = await memoryPages({
-                fetch: cursor => telling.read(period, cursor),
+                fetch: wholeScenes(cursor => telling.read(period, cursor)),
                 draw: sceneDrawer(context, telling.row, telling.forget),
                 more: say('more'),
                 none: '',

@@ -1,17 +1,35 @@
-// Scenes of the story: lines of one chat that follow each other closely are one card, which reads from top to bottom.
+// Scenes of the story: the lines of a scene, as the sidecar tells them apart, are one card, which reads from top to bottom.
 
 import { button, el } from '../base/dom.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
+/** @typedef {{rows: ListedMemory[], cursor: string | null}} Page */
 
-const PAUSE = 30 * 60_000; // ms without a line that end a scene
-const MOST = 40; // lines of a card
 const SPEAKER = /^([^:：\n]{1,40})[:：]\s/;
 
-/** A scene while it is drawn. `from`, `to`: ms.
- * @typedef {{chat: string, from: number, to: number, memories: ListedMemory[], who: Set<string>, list: HTMLElement,
+/** A scene while it is drawn. `id`: of its first line; `from`, `to`: ms.
+ * @typedef {{id: string, from: number, to: number, memories: ListedMemory[], who: Set<string>, list: HTMLElement,
  *   head: HTMLElement}} Scene */
+
+/** Pages that end where a scene does. @param {(cursor: string | null) => Promise<Page>} fetch
+ * @returns {(cursor: string | null) => Promise<Page>} */
+export function wholeScenes(fetch) {
+    let begun = /** @type {readonly ListedMemory[]} */ ([]); // lines of the scene that the next page goes on with
+    return async cursor => {
+        let rows = begun;
+        let next = cursor;
+        do {
+            const page = await fetch(next);
+            rows = [...rows, ...page.rows];
+            next = page.cursor;
+        } while (next !== null && rows.every(({ scene }) => scene && scene === rows[0].scene));
+        const last = next !== null && rows.at(-1)?.scene;
+        const end = last ? rows.findLastIndex(({ scene }) => scene !== last) + 1 : rows.length;
+        begun = rows.slice(end);
+        return { rows: rows.slice(0, end), cursor: next };
+    };
+}
 
 /** Draws the memories of a day one after the other, in either order of time.
  * @param {BrowserContext} context @param {(memory: ListedMemory) => HTMLElement} row
@@ -34,25 +52,13 @@ export function sceneDrawer({ say, app }, row, forget) {
     }
 
     return memory => {
-        const [source] = memory.sources;
         const time = Date.parse(memory.happened ?? '');
-        if (memory.kind !== 'episode' || !source || Number.isNaN(time)) {
-            scene = null;
-            return row(memory);
-        }
-        // What is on the page already does not move: earlier lines become a card of their own
-        const isStill = scene?.list.isConnected && time < scene.to;
-        const isNext =
-            scene?.chat === source.chat &&
-            !isStill &&
-            scene.memories.length < MOST &&
-            time > scene.from - PAUSE &&
-            time < scene.to + PAUSE;
-        const isNew = !scene || !isNext;
+        if (!memory.scene || Number.isNaN(time)) return row(memory);
+        const isNew = memory.scene !== scene?.id;
         if (!scene || isNew) {
             const head = el('small', { class: 'soulmem_scene_head' });
             const list = el('ol', { class: 'soulmem_list' });
-            scene = { chat: source.chat, from: time, to: time, memories: [], who: new Set(), list, head };
+            scene = { id: memory.scene, from: time, to: time, memories: [], who: new Set(), list, head };
         }
         // The newest may come first: a scene is read in its own order all the same
         if (time < scene.to) scene.list.prepend(row(memory));

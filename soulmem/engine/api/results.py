@@ -179,6 +179,9 @@ class MemoryView:
     )
     reads: str = ""  # the wording that `units` are parts of: the text, or its rewording
     reads_now: str | None = None  # with masks for what has blurred; None: not asked
+    scene: MemoryId | None = (
+        None  # the first line of its scene; None: not asked, or none
+    )
     gone_in: float | None = None  # turns until nothing of it is told; None: never
     fades: bool = False  # whether any part of it does
     units: tuple[MicroUnit, ...] = ()  # `retention.visibility` as of now

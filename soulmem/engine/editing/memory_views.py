@@ -50,6 +50,7 @@ from soulmem.engine.views.repeated_concepts import (
     repeated_concepts,
     repeats_of,
 )
+from soulmem.engine.views.scenes import scenes_of
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.engine.views.word_concepts import word_concept, word_edges, word_view
@@ -130,13 +131,25 @@ def left_out(
 def as_read(
     mind: Mind, views: Sequence[MemoryView], extra_turns: int
 ) -> list[MemoryView]:
-    """The views with what each memory reads now; the word of a topic, which is no memory, stays as it is."""
+    """The views with what each memory reads now, and the first line of its scene; the word of a topic, which is no
+    memory, stays as it is.
+    """
     turn = float(mind.lived_turns(extra_turns))
     stored = [v.memory for v in views if v.memory.id in mind.memories]
     read = read_texts(mind, stored, turn)
     texts = {memory.id: text for memory, text in zip(stored, read, strict=True)}
+    rows = [row for memory in stored if (row := mind.row(memory.id)) is not None]
+    scenes = {
+        mind.id_at(row): mind.id_at(int(scene[0]))
+        for row, scene in scenes_of(mind, rows).items()
+    }
     return [
-        replace(view, reads_now=text.text, visibility=text.visibility)
+        replace(
+            view,
+            reads_now=text.text,
+            visibility=text.visibility,
+            scene=scenes.get(view.memory.id),
+        )
         if (text := texts.get(view.memory.id))
         else view
         for view in views

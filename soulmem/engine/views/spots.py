@@ -6,7 +6,7 @@ Compute thread only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -19,6 +19,7 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.people import episodes_by_concept
+from soulmem.engine.views.scenes import scenes_of
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.language.name_tokens import fold
 
@@ -32,13 +33,11 @@ MOST_SPOTS = _PLACES + _SCENES
 _OFTEN = 2  # memories of a place
 _WHOLE = 3  # memories of a scene
 _WEIGHTY = 3  # memories that say how much a scene matters
-_PAUSE = 1800.0  # seconds without a memory that end a scene
-_LONGEST = 40  # memories of a scene
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place, or a scene: memories of one family of chats that follow each other closely.
+    """A place, or a scene of a chat.
 
     name    of the place; of a scene where most of it was, or empty
     began   of a scene
@@ -96,30 +95,18 @@ def _places(
 def _scenes(mind: Mind, rows: Ints, located: Mapping[int, str | None]) -> list[Spot]:
     """None of a soul whose memories are all one scene."""
     importance = mind.columns.importance
-    groups = list(_groups(mind, rows))
-    whole = [group for group in groups if group.size >= _WHOLE]
-    if len(groups) < 2:
+    scenes = {int(scene[0]): scene for scene in scenes_of(mind, rows.tolist()).values()}
+    whole = [scene for scene in scenes.values() if scene.size >= _WHOLE]
+    if len(scenes) < 2:
         return []
-    weight = [float(np.sort(importance[group])[-_WEIGHTY:].sum()) for group in whole]
+    weight = [float(np.sort(importance[scene])[-_WEIGHTY:].sum()) for scene in whole]
     order = sorted(range(len(whole)), key=lambda place: (-weight[place], place))
     return [_scene(mind, whole[place], located) for place in order[:_SCENES]]
 
 
-def _groups(mind: Mind, rows: Ints) -> Iterable[Ints]:
-    """The rows in scenes."""
-    columns = mind.columns
-    rows = rows[np.lexsort((columns.happened[rows], columns.family[rows]))]
-    pauses = np.diff(columns.happened[rows]) > _PAUSE
-    parts = np.split(
-        rows, np.flatnonzero(pauses | (np.diff(columns.family[rows]) != 0)) + 1
-    )
-    for part in parts:
-        yield from np.split(part, range(_LONGEST, part.size, _LONGEST))
-
-
 def _scene(mind: Mind, rows: Ints, located: Mapping[int, str | None]) -> Spot:
     began = at_seconds(float(mind.columns.happened[rows[0]]))
-    places = Counter(filter(None, (located[row] for row in rows.tolist())))
+    places = Counter(filter(None, (located.get(row) for row in rows.tolist())))
     name = max(places, key=lambda place: (places[place], place), default="")
     key = MemoryId(f"scene {mind.id_at(int(rows[0]))}")
     return Spot(key, name, began, np.sort(rows))

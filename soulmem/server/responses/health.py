@@ -12,7 +12,7 @@ from soulmem.server.responses.common import (
     phrase_response,
 )
 
-API_MAJOR, API_MINOR = 1, 4
+API_MAJOR, API_MINOR = 1, 5
 
 
 class ApiVersion(ResponseBody, frozen=True):

@@ -81,12 +81,14 @@ class EdgeResponse(ResponseBody, frozen=True):
 class ListedMemory(MemoryFields, frozen=True):
     """A memory in a list.
 
-    `reads_now`, with masks for what has blurred, and `visibility`, 0..1, are sent where they were asked for.
+    `reads_now`, with masks for what has blurred, and `visibility`, 0..1, are sent where they were asked for; of a
+    line of a chat also the first line of its `scene`.
     `edges` is only sent of a fact: the relation that it tells.
     """
 
     reads_now: str | UnsetType = UNSET
     visibility: float | UnsetType = UNSET
+    scene: str | UnsetType = UNSET
     edges: list[EdgeResponse] | UnsetType = UNSET
 
 
@@ -330,7 +332,8 @@ def _read(view: MemoryView) -> dict[str, Any]:
 def _read_in_list(view: MemoryView) -> dict[str, Any]:
     """The fields of `ListedMemory` about how it reads, where they were asked for."""
     read = _read(view)
-    return read | {"visibility": view.visibility} if read else read
+    scene = {} if view.scene is None else {"scene": view.scene}
+    return read | {"visibility": view.visibility} | scene if read else read
 
 
 def _versions(versions: Iterable[Version]) -> list[VersionResponse]:

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { el } from '../../../extension_js/src/base/dom.js';
-import { sceneDrawer } from '../../../extension_js/src/pages/story_scenes.js';
+import { sceneDrawer, wholeScenes } from '../../../extension_js/src/pages/story_scenes.js';
 import { newPage } from '../dom.mjs';
 import { say } from '../texts.mjs';
 import { memory } from './window.mjs';
 
 const context = /** @type {any} */ ({ say, app: { host: { locale: () => 'en-GB' } } });
 
-/** A line of a chat. @param {string} id @param {string} text @param {string} clock @param {string} [chat] */
-const line = (id, text, clock, chat = 'c1') =>
-    memory({ id, kind: 'episode', text, happened: `2026-01-02T${clock}:00`, sources: [{ chat, slot: id }] });
+/** A line of a chat. @param {string} id @param {string} text @param {string} clock @param {string} [scene] */
+const line = (id, text, clock, scene = 'a') =>
+    memory({ id, kind: 'episode', text, happened: `2026-01-02T${clock}:00`, scene });
 
 /** The scenes of these lines: ids in their order, and heads. @param {any[]} lines */
 function scenesOf(lines) {
@@ -27,7 +27,7 @@ test('lines that follow each other are one scene that reads downwards, also with
     const told = [
         line('a', 'Alice: Where is it?', '10:00'),
         line('b', 'Mira: Behind the clock.', '10:02'),
-        line('c', 'Mira: It rains.', '15:00'),
+        line('c', 'Mira: It rains.', '15:00', 'c'),
     ];
     const wanted = [
         { head: '10:00 – 10:02 · Alice, Mira · 2 lines', ids: ['a', 'b'] },
@@ -38,27 +38,35 @@ test('lines that follow each other are one scene that reads downwards, also with
     assert.deepEqual(newestFirst.map(({ ids }) => ids), [['c'], ['a', 'b']]);
 });
 
-test('another chat begins a scene, and what is no line of a chat stands by itself', () => {
-    const note = memory({ id: 'n', kind: 'note', happened: '2026-01-02T10:01:00' });
+test('another scene is another card, and what is no line of a chat stands by itself', () => {
+    const note = memory({ id: 'n', kind: 'note', happened: '2026-01-02T10:01:30' });
     const scenes = scenesOf([
         line('a', 'Alice: Hm.', '10:00'),
-        line('b', 'Alice: Hm.', '10:01', 'c2'),
+        line('b', 'Alice: Hm.', '10:01', 'b'),
         note,
-        line('c', 'Alice: Hm.', '10:02', 'c2'),
+        line('c', 'Alice: Hm.', '10:02', 'b'),
     ]);
-    assert.deepEqual(scenes.map(({ ids }) => ids), [['a'], ['b'], ['n'], ['c']]);
+    assert.deepEqual(scenes.map(({ ids }) => ids), [['a'], ['b', 'c'], ['n']]);
     assert.equal(scenes[2].head, null);
 });
 
-test('a scene that is on the page does not move under the pointer: earlier lines are a card of their own', () => {
-    const page = newPage();
-    const draw = sceneDrawer(context, ({ id }) => el('li', { data: { memory: id } }), () => undefined);
-    const [later, earlier, last] = [line('b', 'Mira: Here.', '10:02'), line('a', 'Alice: Where?', '10:00'), line('c', 'Mira: Ah.', '10:03')];
-    page.body.append(/** @type {any} */ (draw(later)));
-    const card = /** @type {any} */ (draw(earlier));
-    assert.deepEqual(card.all().flatMap((/** @type {any} */ { dataset }) => dataset.memory ?? []), ['a']);
-    page.body.append(card);
-    assert.equal(draw(last), null, 'a later line goes on below');
+test('a page ends where a scene does, also when a scene is longer than a page', async () => {
+    const all = 'aaabbbbbcd'.split('').map((scene, i) => line(`m${i}`, 'Hm.', `10:0${i}`, scene));
+    const failing = new Set(['4']);
+    const fetch = wholeScenes(async cursor => {
+        if (failing.delete(String(cursor))) throw new Error('lost');
+        const end = Number(cursor ?? 0) + 2;
+        return { rows: all.slice(end - 2, end), cursor: end < all.length ? String(end) : null };
+    });
+    const pages = /** @type {string[]} */ ([]);
+    let cursor = /** @type {string | null} */ (null);
+    do {
+        const page = await fetch(cursor).catch(() => null);
+        if (!page) continue; // asked again
+        pages.push(page.rows.map(({ scene }) => scene).join(''));
+        cursor = page.cursor;
+    } while (cursor !== null);
+    assert.deepEqual(pages, ['aaa', 'bbbbbcd']);
 });
 
 test('the lines of a scene are forgotten together', async () => {
