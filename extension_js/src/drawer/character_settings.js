@@ -16,6 +16,9 @@ function bindDial(key) {
     const general = /** @type {HTMLInputElement} */ (byId(`soulmem_card_general_${key}`));
     const dial = /** @type {HTMLInputElement} */ (byId(`soulmem_card_${key}`));
     const isMirrored = dial.dataset.mirrored !== undefined; // the largest value is on the left
+    dial.addEventListener('change', () => {
+        general.checked = false; // who moves it wants a value of its own
+    });
 
     return {
         inputs: [general, dial],
@@ -23,7 +26,6 @@ function bindDial(key) {
         show(own, below) {
             const value = own ?? below;
             general.checked = own === undefined;
-            dial.disabled = general.checked;
             dial.value = String(isMirrored ? mirrored(key, value) : value);
         },
         /** @returns {number | undefined} the card's value; undefined follows the general setting */

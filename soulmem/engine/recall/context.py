@@ -81,6 +81,7 @@ class RecallQuery:
     messages     of the chat, oldest first, that the soul heard last; empty where the request states a query
     parts        the questions of what the user asks; the whole of it where there is one or none
     waiting      lines before the newest that the soul has not answered yet, oldest first
+    renamed      the newest once more, with another name of whom it names
     """
 
     embed_parts: tuple[queries.QueryPart, ...]
@@ -88,14 +89,15 @@ class RecallQuery:
     messages: tuple[Message, ...] = ()
     parts: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+    renamed: tuple[str, ...] = ()
 
     @property
     def asked_lines(self) -> tuple[str, ...]:
-        """Lines that are judged beside the newest: its parts, where it asks for several things, and those that
-        wait for an answer.
+        """Lines that are judged beside the newest: its parts, where it asks for several things, itself with other
+        names, and those that wait for an answer.
         """
         parts = self.parts if len(self.parts) > 1 else ()
-        return tuple(dict.fromkeys((*parts, *self.waiting)))
+        return tuple(dict.fromkeys((*parts, *self.renamed, *self.waiting)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,56 @@ may. Compute thread only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.context import RecallContext
+from soulmem.engine.recall.context import RecallContext, RecallQuery
+from soulmem.engine.recall.decision import speaks
 from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.views.fact_validity import FactValidities, joins_names
 from soulmem.language.name_tokens import fold
+
+_MOST_RENAMED = 2  # lines: each is embedded and judged
+
+
+@compute_only
+def with_other_names(mind: Mind, query: RecallQuery) -> RecallQuery:
+    """The query with its newest line once more for each whom it names, by the name that memories say most.
+
+    What is known under a former name is found by no word of the line. Those who talk are in every line.
+    """
+    if not query.word_parts:
+        return query
+    text, _ = query.word_parts[-1]
+    renamed = []
+    for concept in mind.names.spot(text):
+        other = _name_in_memories(mind, text, mind.names.names_of(concept))
+        if other is not None and not speaks(mind, concept):
+            renamed.append(other)
+    return replace(query, renamed=tuple(renamed[:_MOST_RENAMED]))
+
+
+def _name_in_memories(mind: Mind, text: str, names: Sequence[str]) -> str | None:
+    """The line with another name in place of the one that it says; None where memories say no other."""
+    spelled = chain.from_iterable((name, name.lower()) for name in names)
+    said = sorted({name for name in spelled if name in text}, key=len, reverse=True)
+    tokens = {name: mind.tokeniser.tokens(name) for name in names}
+    used = set(chain.from_iterable(map(mind.tokeniser.tokens, said)))
+    others = {
+        name: min(mind.words.frequencies(tokens[name]))
+        for name in names
+        if tokens[name] and used.isdisjoint(tokens[name])
+    }
+    best = max(others, key=lambda name: (others[name], name), default="")
+    if not said or not others.get(best):
+        return None
+    for name in said:
+        text = text.replace(name, best)
+    return text
 
 
 @compute_only

@@ -9,15 +9,18 @@ from soulmem.assembly.compose import Budget, PromptLine, line_of
 from soulmem.assembly.why import Cause, Reason, reason_sentence
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory, MemoryKind
+from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.api.results import PathStep, RecalledMemory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.habits import Habit
 from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.graph.columns import ORIGINS
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
+_PATTERN = MEMORY_KINDS.index(MemoryKind.ABSTRACT_EPISODE)
+_USER = ORIGINS.index(Origin.USER)
 _LABEL = 40  # characters of a memory that name it in a path
 # Habits in one answer that a soul knows of itself: they are beside the point of most talk.
 _MOST_ACTIONS = 3
@@ -56,7 +59,8 @@ def select_habits(
 def open_candidates(
     mind: Mind, rows: Sequence[int], habits: Sequence[HabitLine]
 ) -> list[int]:
-    """Positions in `rows`, best first, of the candidates that are neither permanent nor among the habits.
+    """Positions in `rows`, best first, of the candidates that are neither permanent nor among the habits, nor the
+    condition of one that the user made: nothing like it has happened yet.
 
     Few actions are among them: what merely reads alike is self-knowledge, and there is enough of that.
     """
@@ -64,7 +68,7 @@ def open_candidates(
     actions_left = _MOST_ACTIONS - sum(not line.habit.fired for line in habits)
     out = []
     for i, row in enumerate(rows):
-        if columns.permanent[row] or row in taken:
+        if columns.permanent[row] or row in taken or _is_condition(mind, row):
             continue
         if columns.kind[row] == _ACTION:
             if actions_left <= 0:
@@ -72,6 +76,12 @@ def open_candidates(
             actions_left -= 1
         out.append(i)
     return out
+
+
+def _is_condition(mind: Mind, row: int) -> bool:
+    columns = mind.columns
+    by_hand = columns.kind[row] == _PATTERN and columns.origin[row] == _USER
+    return bool(by_hand) and any(mind.edges.of(mind.id_at(row), EdgeKind.TRIGGERS))
 
 
 def recalled_habit(

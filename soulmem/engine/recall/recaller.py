@@ -22,6 +22,7 @@ from soulmem.engine.recall.climb import Climb, baseline_grade, climb
 from soulmem.engine.recall.context import (
     Floats,
     RecallParams,
+    RecallQuery,
     build_context,
     build_query,
     score_texts,
@@ -38,7 +39,7 @@ from soulmem.engine.recall.decision import (
     without_noise,
 )
 from soulmem.engine.recall.digest_recall import DigestRecall
-from soulmem.engine.recall.drafted_names import with_drafted_names
+from soulmem.engine.recall.drafted_names import with_drafted_names, with_other_names
 from soulmem.engine.recall.expansion import activation_of, no_expansion, walk_only
 from soulmem.engine.recall.habits import (
     HabitInput,
@@ -50,7 +51,7 @@ from soulmem.engine.recall.late_interaction import interact
 from soulmem.engine.recall.line_matches import language_shares
 from soulmem.engine.recall.open_questions import with_answers, with_open_questions
 from soulmem.engine.recall.pushes import Pushes
-from soulmem.engine.recall.query_embedding import QueryEmbedding
+from soulmem.engine.recall.query_embedding import EmbeddedQuery, QueryEmbedding
 from soulmem.engine.recall.ranking import Ranked, RankingParams, rank
 from soulmem.engine.recall.recall_task import (
     PreparedRecall,
@@ -145,9 +146,7 @@ class Recaller:
         partly = soul.id in world.opening
         if not partly:
             await self.catch_up(world, mind, _EVENTS_SHARE * budget.left)
-        query = build_query(world, request)
-        shares = await self.services.compute.run(language_shares, mind)
-        read = await self._queries.embed(query, budget.left, shares)
+        query, read = await self._asked(world, mind, request, budget.left)
         push = self._pushes.moment(world, mind, request)
         task = RecallTask(world, mind, request, query, read, push=push)
         habit_input = await self._habit_input(task, budget.left)
@@ -182,10 +181,8 @@ class Recaller:
         # Who searches wants all there is.
         request = RecallRequest(soul, query=text, type=RecallType.QUIET, restraint=0.0)
         mind = await world.mind(soul)
-        query = build_query(world, request)
         limit = self.params.time_budget_ms / 1000
-        shares = await self.services.compute.run(language_shares, mind)
-        read = await self._queries.embed(query, limit, shares)
+        query, read = await self._asked(world, mind, request, limit)
         task = RecallTask(world, mind, request, query, read, with_doubted=True)
         prepared = None
         if not mind.residency.whole:
@@ -196,12 +193,19 @@ class Recaller:
         """What the moment calls for, without an answer: nothing is learned, no trace is kept."""
         world = await self.services.world_of(owner)
         mind = await world.mind(request.soul)
-        query = build_query(world, request)
         limit = self.params.time_budget_ms / 1000
-        shares = await self.services.compute.run(language_shares, mind)
-        read = await self._queries.embed(query, limit, shares)
+        query, read = await self._asked(world, mind, request, limit)
         task = RecallTask(world, mind, request, query, read)
         return (await self.services.compute.run(self._prepare, task)).judged
+
+    async def _asked(
+        self, world: World, mind: Mind, request: RecallRequest, seconds: float
+    ) -> tuple[RecallQuery, EmbeddedQuery]:
+        """The query, and its vectors as far as they come in time."""
+        run = self.services.compute.run
+        query = await run(with_other_names, mind, build_query(world, request))
+        shares = await run(language_shares, mind)
+        return query, await self._queries.embed(query, seconds, shares)
 
     @compute_only
     def _candidates(

@@ -21,11 +21,12 @@ from soulmem.assembly.compose import (
 from soulmem.assembly.omitted import Omitted, omission_text
 from soulmem.assembly.tokens import estimate_tokens
 from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory
+from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.situation import ParticipantKind
 from soulmem.engine.api.results import (
     Considered,
 )
+from soulmem.engine.mind.facts import fact_text
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.decision import Judged
@@ -43,6 +44,8 @@ from soulmem.engine.recall.habit_lines import (
 from soulmem.engine.recall.habits import Habit
 from soulmem.engine.recall.ranking import Ranked, vectors_at
 from soulmem.engine.views.tellings import joined_rows
+from soulmem.language.relations import also_called
+from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
 
@@ -383,12 +386,19 @@ class Selection:
         memory = self._mind.memory_at(row)
         if row in self._ranked.deduplicated.ended_facts:
             memory = self._ranked.deduplicated.rendered(row, memory)
+        if memory.kind is MemoryKind.CONCEPT and not memory.permanent:
+            names = _other_names(memory)
+            if not names:  # its name alone says nothing
+                self._left_out[memory.id] = Omitted.IN_PROMPT
+                return False
+            memory = replace(memory, text=names)
         # A fact of a few words may stand beside its message: it says since when it holds, and who said so as well.
         # What the prompt says in the same words needs neither.
         is_fact = memory.id in self.facts
         is_short_fact = is_fact and not is_sentence(units_of(memory.text))
         is_ended = row in self._ranked.deduplicated.ended_facts
-        told = memory if is_ended else replace(memory, text=self._excerpt(row))
+        is_whole = is_ended or memory.kind is MemoryKind.CONCEPT
+        told = memory if is_whole else replace(memory, text=self._excerpt(row))
         rest = self._rest(self._prompt if is_short_fact else self._with_answer, told)
         if rest is None:
             self._left_out[memory.id] = Omitted.IN_PROMPT
@@ -460,3 +470,12 @@ def positions_of(ranked: Ranked, rows: Sequence[int]) -> list[int]:
     """Where these rows stand among the candidates, each once; rows that are duplicates of others are left out."""
     position = {row: i for i, row in enumerate(ranked.rows.tolist())}
     return [position[row] for row in dict.fromkeys(rows) if row in position]
+
+
+def _other_names(concept: Memory) -> str:
+    """A sentence of the other names of a concept; empty where it has none."""
+    name = concept.text
+    names = concept.concept.aliases if concept.concept else ()
+    others = [other for other in names if other not in name and name not in other]
+    listed = ("、" if is_unspaced(name) else ", ").join(others)
+    return fact_text(name, also_called(name, listed), listed) if others else ""

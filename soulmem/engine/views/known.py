@@ -54,7 +54,7 @@ class KnownThing:
     named        folded names of others whom the line names
     concept      of `about`, where the soul knows it as one
     speaker      who says it; empty where it is told
-    location     where it was said, as the message has it
+    location     where the message plays, if it says so beside what is quoted
     until        when a later line said otherwise; `replaced_by` is that line
     sure         how clearly the line tells something lasting, 0..1
     kept         whether a promise was kept, as the user says; None: it is open
@@ -180,7 +180,7 @@ def _read(
                 place=places[0] if places else None,
                 said_at=memory.happened,
                 story_at=span.story if span else None,
-                location=memory.situation.location,
+                location=_location(memory, quote),
                 sure=line.sure,
                 kept=_kept(memory) if line.told_as == PROMISE else None,
                 permanent=memory.permanent,
@@ -189,6 +189,13 @@ def _read(
             line,
             frozenset(mind.tokeniser.tokens(quote)),
         )
+
+
+def _location(memory: Memory, quote: str) -> str | None:
+    """Where the memory plays, if it says so beside the quote: "a dentist in Leeds" was not said there."""
+    location = (memory.situation.location or "").casefold()
+    is_said = location in memory.text.casefold() and location not in quote.casefold()
+    return memory.situation.location if location and is_said else None
 
 
 def _kept(memory: Memory) -> bool | None:

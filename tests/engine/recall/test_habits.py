@@ -341,6 +341,7 @@ async def test_an_action_reached_both_ways_is_an_impulse_and_told_once(
     )
     assert section(answer, "impulses") == ["ignores him on purpose"]
     assert section(answer, "self") == []
+    assert "a duel at dawn is announced" not in section(answer, "episodes")
     assert len([m for m in answer.memories if m.id == key]) == 1
     answer = await stage.recall("Bartholomew ordered new sails.", "c1")
     assert section(answer, "impulses") == []

@@ -226,3 +226,14 @@ async def test_a_line_about_a_person_who_was_not_named_is_not_kept(
     about = [thing.about for thing in await known(stage) if "sight" in thing.quote]
     await stage.stop()
     assert about == ([] if whom is None else [whom])
+
+
+async def test_a_place_that_is_only_spoken_of_is_not_where_it_was_said() -> None:
+    stage = await stage_with(
+        line("a1", "I was born in Tarnmouth."),
+        line("a2", "*They walk through Tarnmouth.* I am allergic to walnuts."),
+    )
+    where = {thing.quote: thing.location for thing in await known(stage)}
+    await stage.stop()
+    assert where["I was born in Tarnmouth."] is None
+    assert where["I am allergic to walnuts."] == "Tarnmouth"
