@@ -342,14 +342,14 @@ def graph(story: LargeStory) -> None:
 
 
 def check(story: LargeStory) -> None:
-    """Ten questions, each with what was known."""
+    """Ten questions, each with what came. Of this story most things happened many times: none may be known."""
     story.turn_to("check")
     story.tab.locator("#soulmem_check_start").click()
     story.browser.locator(".soulmem_check_score").wait_for(timeout=60_000 * PATIENCE)
     asked = story.browser.locator("[data-known]").count()
     known = story.browser.locator('[data-known="true"]').count()
     score = story.browser.locator(".soulmem_check_score").inner_text()
-    assert 0 < known <= asked <= 10
+    assert 0 < asked <= 10
     count, came, silent, wrong = map(int, re.findall(r"\d+", score))
     assert (count, came) == (asked, known)
     assert came + silent + wrong == asked
