@@ -386,12 +386,7 @@ class Selection:
         memory = self._mind.memory_at(row)
         if row in self._ranked.deduplicated.ended_facts:
             memory = self._ranked.deduplicated.rendered(row, memory)
-        if memory.kind is MemoryKind.CONCEPT and not memory.permanent:
-            names = _other_names(memory)
-            if not names:  # its name alone says nothing
-                self._left_out[memory.id] = Omitted.IN_PROMPT
-                return False
-            memory = replace(memory, text=names)
+        memory = _with_other_names(memory)
         # A fact of a few words may stand beside its message: it says since when it holds, and who said so as well.
         # What the prompt says in the same words needs neither.
         is_fact = memory.id in self.facts
@@ -472,10 +467,12 @@ def positions_of(ranked: Ranked, rows: Sequence[int]) -> list[int]:
     return [position[row] for row in dict.fromkeys(rows) if row in position]
 
 
-def _other_names(concept: Memory) -> str:
-    """A sentence of the other names of a concept; empty where it has none."""
-    name = concept.text
-    names = concept.concept.aliases if concept.concept else ()
+def _with_other_names(memory: Memory) -> Memory:
+    """A concept that has other names says so; anything else as it is."""
+    name = memory.text
+    names = memory.concept.aliases if memory.concept else ()
     others = [other for other in names if other not in name and name not in other]
+    if memory.permanent or not others:
+        return memory
     listed = ("、" if is_unspaced(name) else ", ").join(others)
-    return fact_text(name, also_called(name, listed), listed) if others else ""
+    return replace(memory, text=fact_text(name, also_called(name, listed), listed))
