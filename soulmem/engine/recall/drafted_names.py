@@ -33,14 +33,14 @@ def with_other_names(mind: Mind, query: RecallQuery) -> RecallQuery:
     text, _ = query.word_parts[-1]
     renamed = []
     for concept in mind.names.spot(text):
-        other = _name_in_memories(mind, text, mind.names.names_of(concept))
+        other = _renamed(mind, text, mind.names.names_of(concept))
         if other is not None and not speaks(mind, concept):
             renamed.append(other)
     return replace(query, renamed=tuple(renamed[:_MOST_RENAMED]))
 
 
-def _name_in_memories(mind: Mind, text: str, names: Sequence[str]) -> str | None:
-    """The line with another name in place of the one that it says; None where memories say no other."""
+def _renamed(mind: Mind, text: str, names: Sequence[str]) -> str | None:
+    """The text with the other name that most memories say in place of its own; None where they say no other."""
     spelled = chain.from_iterable((name, name.lower()) for name in names)
     said = sorted({name for name in spelled if name in text}, key=len, reverse=True)
     tokens = {name: mind.tokeniser.tokens(name) for name in names}

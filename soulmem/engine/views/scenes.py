@@ -27,9 +27,7 @@ _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _PAUSE = 1800.0  # seconds without a line that end a scene
 _LONGEST = 40  # lines of a scene
 _COMPARED = 4  # lines before and after a place
-_ROUND = (
-    6  # places before and after one, whose likeness says how alike the talk is there
-)
+_USUAL = 6  # places on either side of one, whose mean likeness its own is compared with
 _APART = 3  # lines between two turns at least
 _LEAST = 1e-6  # drop of likeness; less is a rounding error
 
@@ -71,7 +69,7 @@ def _around(mind: Mind, run: Ints, place: int) -> tuple[int, int]:
     Looked for near the place only. Where nothing turns for very long, or lines have no vectors, a scene ends all
     the same.
     """
-    margin = _COMPARED + _ROUND + _APART
+    margin = _COMPARED + _USUAL + _APART
     first = max(0, place - _LONGEST - margin)
     near = run[first : place + _LONGEST + margin]
     turns = [first + turn for turn in _turns(mind, near)]
@@ -100,7 +98,7 @@ def _turns(mind: Mind, rows: Ints) -> Iterator[int]:
     products = np.einsum("ij,ij->i", before, after)
     likeness = np.divide(products, length, out=np.ones(places.size), where=length > 0)
     near = np.arange(places.size)
-    low, high = near - _ROUND, near + _ROUND + 1
+    low, high = near - _USUAL, near + _USUAL + 1
     usual = _sums(likeness, low, high) / _sums(np.ones(places.size), low, high)
     drop = usual - likeness
     for place in range(_APART, rows.size - _APART):

@@ -33,6 +33,7 @@ MOST_SPOTS = _PLACES + _SCENES
 _OFTEN = 2  # memories of a place
 _WHOLE = 3  # memories of a scene
 _WEIGHTY = 3  # memories that say how much a scene matters
+_WEIGHTIEST = 24  # memories whose scenes are looked for: 2 ms each, and a recall waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,9 @@ def spots_of(mind: Mind, taken: Collection[str]) -> list[Spot]:
     usable = usable & (columns.kind[: mind.size] == _EPISODE)
     rows = np.flatnonzero(usable)
     best = np.argsort(-columns.importance[rows], kind="stable")[:_LOOKED]
-    rows = np.sort(rows[best])
+    weightiest, rows = rows[best[:_WEIGHTIEST]], np.sort(rows[best])
     located = {row: mind.memory_at(row).situation.location for row in rows.tolist()}
-    return [*_places(mind, usable, located, taken), *_scenes(mind, rows, located)]
+    return [*_places(mind, usable, located, taken), *_scenes(mind, weightiest, located)]
 
 
 def _places(
@@ -93,7 +94,7 @@ def _places(
 
 
 def _scenes(mind: Mind, rows: Ints, located: Mapping[int, str | None]) -> list[Spot]:
-    """None of a soul whose memories are all one scene."""
+    """The scenes of these rows that matter most; none if they are all of one."""
     importance = mind.columns.importance
     scenes = {int(scene[0]): scene for scene in scenes_of(mind, rows.tolist()).values()}
     whole = [scene for scene in scenes.values() if scene.size >= _WHOLE]

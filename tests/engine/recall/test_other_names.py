@@ -1,4 +1,4 @@
-"""Is what is known of somebody told by whichever of their names a line uses?"""
+"""Does each name of somebody bring what the chat says of them under another?"""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def stage() -> AsyncIterator[Stage]:
         ("陈江最近怎么样？", STORY[6], "陈江又名周屿"),
     ],
 )
-async def test_a_new_name_brings_what_was_told_under_the_former_one(
+async def test_a_new_name_brings_what_was_said_under_the_former_one(
     stage: Stage, asked: str, answer: str, names: str
 ) -> None:
     told = [memory.text for memory in (await stage.recall(asked)).memories]
