@@ -112,7 +112,7 @@ class MemoryWindow:
 
     def settle(self) -> None:
         """Wait until the window reads nothing any more, and nothing in it moves."""
-        working = self.tab.locator("#soulmem_browser.soulmem_working")
+        working = self.tab.locator('#soulmem_browser[aria-busy="true"]')
         until(lambda: not working.count(), 20, "the window")
         until(lambda: not self.tab.evaluate(MOVING), 20, "what slides in")
 

@@ -38,7 +38,7 @@ from .page import LOADED, TavernPage
 from .page_trace import NONE, Traced, traced
 from .ports import free_port
 from .sidecar import Sidecar
-from .sillytavern import SillyTavern, package_folder
+from .sillytavern import SillyTavern, install, package_folder
 
 OURS = "third-party/SoulMem"
 # SillyTavern's modules cannot be asked before they are there.
@@ -61,7 +61,7 @@ PRESS = """([button, shown]) => new Promise(done => {
             performance.mark('soulmem_first');
             first = took;
         }
-        const isReading = document.querySelector('#soulmem_browser.soulmem_working');
+        const isReading = document.querySelector('#soulmem_browser[aria-busy="true"]');
         if (!first || isReading) return requestAnimationFrame(look);
         setTimeout(() => done([first, took, longest]), 400);
     };
@@ -260,6 +260,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("SOULMEM_EMBEDDER_MODEL", "none")
     tools = find_tools()
+    install(DEFAULT_ST_VERSION, cache_folder(), tools)
     package = package_folder(DEFAULT_ST_VERSION, cache_folder())
     stops: list[Callable[[], object]] = []
     with tempfile.TemporaryDirectory() as scratch:

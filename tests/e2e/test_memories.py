@@ -30,7 +30,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     tab.select_option("#soulmem_kind", "")
     # Else what the story still reads may fail in place of the search
     tab.locator('.soulmem_item[data-kind="episode"]').first.wait_for()
-    tab.locator("#soulmem_browser:not(.soulmem_working)").wait_for()
+    tab.locator('#soulmem_browser[aria-busy="false"]').wait_for()
 
     # Nobody is left without a word when the sidecar is gone, and nothing has to be typed again.
     tab.route(

@@ -30,7 +30,8 @@ function createMessages(app, say, content) {
     async function attempt(work) {
         notice.replaceChildren();
         running++;
-        content.classList.add('soulmem_working');
+        // An attribute that no rule for descendants names: a class would have all of them styled anew
+        content.setAttribute('aria-busy', 'true');
         try {
             await work();
             return true;
@@ -44,7 +45,7 @@ function createMessages(app, say, content) {
             return false;
         } finally {
             running--;
-            if (running === 0) content.classList.remove('soulmem_working');
+            if (running === 0) content.setAttribute('aria-busy', 'false');
         }
     }
 

@@ -118,6 +118,20 @@ test('promises stand apart by how they ended, which the player says', async () =
     assert.deepEqual(take('PATCH /memories/m7')[0].body, { tags: ['roof', 'kept'], revision: 3 });
 });
 
+test('of many promises some are drawn, the others after a press, and unread ones are not counted', async () => {
+    const { open, page, texts, replies } = await herScene();
+    const many = Array.from({ length: 20 }, (_, place) => ({ ...KNOWN, id: `p${place}`, quote: `p${place}` }));
+    replies['GET /souls/s1/known'] = (/** @type {{query: URLSearchParams}} */ { query }) =>
+        query.get('kind') === 'promise' ? { known: many, cursor: 'next' } : { known: [], cursor: null };
+    await open('her');
+    assert.equal(texts('#soulmem_her_promises h4')[0], say('promises_open', { n: '20+' }));
+    const drawn = () => page.body.querySelectorAll('#soulmem_her_promises .soulmem_thing').length;
+    assert.equal(drawn(), 8);
+    await page.get('#soulmem_her_promises .soulmem_foot .soulmem_more').click();
+    await settle();
+    assert.equal(drawn(), 16);
+});
+
 test('its portrait and yours stand at the head', async () => {
     const { page } = await herScene();
     const pictures = page.body.querySelectorAll('.soulmem_her_head .soulmem_portrait');

@@ -182,7 +182,7 @@ test('the window counts as working until the last of its questions is answered',
     await page.get('#soulmem_in_chat').change('k2');
     await page.get('#soulmem_in_chat').change('k1');
     await settle();
-    const isWorking = () => page.get('#soulmem_browser').classList.contains('soulmem_working');
+    const isWorking = () => page.get('#soulmem_browser').getAttribute('aria-busy') === 'true';
     assert.equal(isWorking(), true);
     answerLate();
     await settle();

@@ -85,7 +85,7 @@ test('a failure is shown and can be tried again', async () => {
     replies['GET /souls'] = new Error('the disk is full');
     await open();
     assert.match(page.get('.soulmem_notice').textContent, /the disk is full/);
-    assert.equal(page.get('#soulmem_browser').classList.contains('soulmem_working'), false);
+    assert.equal(page.get('#soulmem_browser').getAttribute('aria-busy'), 'false');
     replies['GET /souls'] = { souls: [{ id: 's1', name: 'Mira' }] };
     await page.get('.soulmem_notice .menu_button').click();
     await settle();

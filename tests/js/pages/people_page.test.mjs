@@ -252,7 +252,7 @@ test('from a scene one gets back to the person it was opened from, unless anothe
     const pageOf = () => /** @type {any} */ (page.body.querySelector('[data-page]')).dataset.page;
     const loaded = async () => {
         do await settle();
-        while (page.get('#soulmem_browser').classList.contains('soulmem_working'));
+        while (page.get('#soulmem_browser').getAttribute('aria-busy') === 'true');
     };
     const pressScene = async () => {
         await page.body.querySelectorAll('.soulmem_scenes .soulmem_press')[0]?.click();

@@ -93,7 +93,7 @@ export async function memoryWindow({ answers = {}, ...about } = {}) {
         await open();
         await page.get(`#soulmem_tab_${name}`).click();
         do await settle();
-        while (page.get('#soulmem_browser').classList.contains('soulmem_working'));
+        while (page.get('#soulmem_browser').getAttribute('aria-busy') === 'true');
     }
     const texts = (/** @type {string} */ selectors) =>
         page.body.querySelectorAll(selectors).map(element => element.textContent);
