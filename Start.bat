@@ -1,7 +1,8 @@
 @echo off
 rem Double-click to install and run SoulMem. Arguments are passed on to start.py.
 setlocal
-cd /d "%~dp0"
+rem pushd, as cd cannot enter a network path
+pushd "%~dp0"
 set "PYTHON="
 for %%V in (3.13 3.12 3.11 3.10) do (
   if not defined PYTHON py -%%V -c "" >nul 2>nul && set "PYTHON=py -%%V"
@@ -15,5 +16,6 @@ if not defined PYTHON (
 )
 %PYTHON% start.py %*
 set "CODE=%ERRORLEVEL%"
+popd
 if not "%CODE%"=="0" pause
 exit /b %CODE%

@@ -5,12 +5,14 @@ import { failedJob } from '../widgets/error_text.js';
 import { isUnfinished } from '../widgets/job_list.js';
 import { memoryRow } from '../widgets/memory_badges.js';
 import { paged } from '../widgets/paging.js';
+import { createSelection } from './memory_selection.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').AuditEntry} AuditEntry */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 /** @typedef {import('../base/strings.js').Key} Key */
 /** @typedef {{id: string, name: string}} Soul */
+/** @typedef {ReturnType<typeof createSelection>} Selection */
 
 const MAX_ENTRIES = 1000; // of the audit that are looked through
 const POLL = 500; // ms between looks at a job
@@ -31,17 +33,27 @@ export function binnedBy(audit) {
 /** @param {BrowserContext} context @param {HTMLElement} page */
 export async function binPage(context, page) {
     const { say, memoryApi } = context;
-    const list = await memoryList(context);
+    const chosen = createSelection(context, listAnew, true);
+    let list = await memoryList(context, chosen);
     const days = context.binDays();
-    page.append(el('small', { class: 'soulmem_hint', text: say('bin_hint', { days }) }), list);
+    page.append(el('small', { class: 'soulmem_hint', text: say('bin_hint', { days }) }));
+    if (list.querySelector('.soulmem_restore')) page.append(chosen.bar);
+    page.append(list);
     if (list.querySelector('.soulmem_purge')) page.append(emptyBinView(context));
     const soul = (await memoryApi.souls()).find(other => other.id === context.soul);
     if (soul) page.append(forgetSoulView(context, soul));
     await drawForgotten(context, page);
+
+    async function listAnew() {
+        const fresh = await memoryList(context, chosen);
+        list.replaceWith(fresh);
+        list = fresh;
+        chosen.forget();
+    }
 }
 
-/** @param {BrowserContext} context @returns {Promise<HTMLElement>} */
-async function memoryList(context) {
+/** @param {BrowserContext} context @param {Selection} chosen @returns {Promise<HTMLElement>} */
+async function memoryList(context, chosen) {
     const { say, memoryApi } = context;
     const { audit } = await memoryApi.audit(context.soul, null, undefined, MAX_ENTRIES);
     const entries = binnedBy(audit);
@@ -50,7 +62,7 @@ async function memoryList(context) {
             const answer = await memoryApi.list(context.soul, { state: 'bin' }, cursor);
             return { rows: answer.memories, cursor: answer.cursor };
         },
-        draw: memory => binnedRow(context, memory, entries.get(memory.id)),
+        draw: memory => binnedRow(context, memory, entries.get(memory.id), chosen),
         more: say('more'),
         none: say('bin_empty'),
         attempt: context.attempt,
@@ -68,8 +80,9 @@ function binnedText({ say, localTime }, memory, entry) {
     return [state, when].filter(Boolean).join(', ');
 }
 
-/** @param {BrowserContext} context @param {ListedMemory} memory @param {AuditEntry | undefined} entry */
-function binnedRow(context, memory, entry) {
+/** @param {BrowserContext} context @param {ListedMemory} memory @param {AuditEntry | undefined} entry
+ * @param {Selection} chosen */
+function binnedRow(context, memory, entry, chosen) {
     const { say, memoryApi } = context;
 
     async function restore() {
@@ -101,7 +114,7 @@ function binnedRow(context, memory, entry) {
 
     const row = memoryRow(memory, say, {
         facts: binnedText(context, memory, entry),
-        press: () => context.show('memories', memory.id),
+        press: () => chosen.press(memory, row, () => context.show('memories', memory.id)),
         actions: [
             button('fa-trash-arrow-up', say('restore'), () => context.attempt(restore), {
                 class: 'soulmem_restore',

@@ -1,21 +1,26 @@
-// Several memories of a list at once: to the bin, kept for ever, or given a tag.
+// Several memories of a list at once: to the bin, kept for ever, given a tag, or restored.
 
 import { button, el } from '../base/dom.js';
 
 /** @typedef {import('./browser_context.js').BrowserContext} BrowserContext */
 /** @typedef {import('../base/types.js').ListedMemory} ListedMemory */
 
-/** @param {BrowserContext} context @param {() => unknown} changed called after memories were changed */
-export function createSelection(context, changed) {
+/** @param {BrowserContext} context @param {() => unknown} changed called after memories were changed
+ * @param {boolean} [areBinned] the list is of the bin, from which they can only be restored */
+export function createSelection(context, changed, areBinned = false) {
     const { say, memoryApi, app } = context;
     const chosen = /** @type {Map<string, ListedMemory>} */ (new Map());
     let isOn = false;
     const count = el('span', { role: 'status' });
     const actions = el('span', { class: 'soulmem_row', hidden: '' }, [
         count,
-        button('fa-trash-can', say('select_bin'), toBin, { id: 'soulmem_select_bin' }),
-        button('fa-thumbtack', say('select_pin'), pin, { id: 'soulmem_select_pin' }),
-        button('fa-tag', say('select_tag'), tag, { id: 'soulmem_select_tag' }),
+        ...(areBinned
+            ? [button('fa-trash-arrow-up', say('restore'), restore, { id: 'soulmem_select_restore' })]
+            : [
+                  button('fa-trash-can', say('select_bin'), toBin, { id: 'soulmem_select_bin' }),
+                  button('fa-thumbtack', say('select_pin'), pin, { id: 'soulmem_select_pin' }),
+                  button('fa-tag', say('select_tag'), tag, { id: 'soulmem_select_tag' }),
+              ]),
     ]);
     const toggle = button('fa-list-check', say('select_start'), () => turn(!isOn), {
         id: 'soulmem_select',
@@ -58,6 +63,10 @@ export function createSelection(context, changed) {
             context.showStatus(say('select_done', { n: memories.length }));
             await changed();
         });
+
+    function restore() {
+        return each([...chosen.values()], ({ id }) => memoryApi.restore(id));
+    }
 
     function toBin() {
         return forgetAll([...chosen.values()]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { binnedBy } from '../../../extension_js/src/pages/bin_page.js';
+import { say } from '../texts.mjs';
 import { settle } from '../tavern.mjs';
 import { entry, memory, memoryWindow } from './window.mjs';
 
@@ -50,6 +51,26 @@ test('a binned memory says who put it there and when, another state says what it
     assert.match(forgotten.texts('.soulmem_recalled_facts')[0], /^forgotten, 1 Jan 2026/);
     const unknown = await binOpen({ id: 'm7' });
     assert.equal(unknown.texts('.soulmem_recalled_facts')[0], 'in the bin');
+});
+
+test('several memories of the bin are restored at once', async () => {
+    const { page, take, texts, replies } = await binOpen();
+    const all = ['m1', 'm2', 'm3'].map(id => memory({ id, state: 'bin' }));
+    replies['GET /memories'] = { memories: all, cursor: null };
+    await page.get('#soulmem_tab_bin').click();
+    await settle();
+    await page.get('#soulmem_select').click();
+    const [first, , third] = page.body.querySelectorAll('.soulmem_list .soulmem_press');
+    await first.click();
+    await third.click();
+    replies['GET /memories'] = { memories: [all[1]], cursor: null };
+    await page.get('#soulmem_select_restore').click();
+    await settle();
+    assert.equal(take('POST /memories/m1/restore').length, 1);
+    assert.equal(take('POST /memories/m2/restore').length, 0);
+    assert.equal(take('POST /memories/m3/restore').length, 1);
+    assert.equal(texts('.soulmem_list .soulmem_item_text').length, 1);
+    assert.ok(texts('.soulmem_said').some(text => text.includes(say('select_done', { n: 2 }))));
 });
 
 test('a memory of the bin is restored in its place', async () => {

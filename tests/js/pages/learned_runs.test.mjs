@@ -43,7 +43,7 @@ test('what runs made is told run by run, the newest first, scenes before names',
         [JOB, IDLE],
     );
     assert.deepEqual(texts(shown), [['all'], ['first', 'Mira']]);
-    assert.equal(kindCounts(shown[1].items, say), 'moment 1 · concept 1');
+    assert.equal(kindCounts(shown[1].items, say), 'moment 1 · name 1');
 });
 
 test('only what a model did in a run counts, and of that what a reader can judge', () => {
