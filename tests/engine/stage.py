@@ -213,6 +213,8 @@ class Stage:
     ) -> list[Memory]:
         """What a recall may see there."""
         world, mind = await self.world(), await self.mind(soul)
+        if chat:
+            await world.log(ChatId(chat))
         request = RecallRequest(
             SoulId(soul),
             ChatId(chat) if chat else None,

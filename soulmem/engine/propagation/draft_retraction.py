@@ -115,10 +115,13 @@ def _with_binned_drafts(mind: Mind, change: MindChange) -> MindChange:
         return change
     invalid = {d.id for d in mind.derivations.invalidated_by(into_bin)}
     is_valid = _ValidDerivations(mind, change, invalid)
+    dropped = set(change.drop_memories)
     put: dict[MemoryId, Memory] = {}
     for product in _products(mind.derivations.invalidated_by(into_bin + out_of_bin)):
         memory = mind.memories.get(MemoryId(product.id))
         if product.is_edge or memory is None or memory.origin is not Origin.MODEL:
+            continue
+        if memory.id in dropped:  # with another message that went for good
             continue
         makers = mind.derivations.without(product.id, invalid)
         if any(map(is_valid, makers)):

@@ -454,3 +454,18 @@ async def test_a_tool_that_is_called_within_a_reply_does_not_wait_for_its_end(
     made = await call(worded, "create_daily_summary", context="word21")
     assert made["digest"]
     assert worded.calls == []
+
+
+async def test_with_a_chat_that_is_deleted_they_go_alike_in_memory_and_in_the_store(
+    stage: Stage,
+) -> None:
+    """Also when the user threw away one of its messages before."""
+    thrown = await stage.find("Mira: They spoke at length of word0.")
+    await stage.engine.memories.delete(ME, thrown, None)
+    await rest(stage)
+    assert await digests(stage)
+    await stage.engine.chats.delete(ME, ChatId("c"))
+    mind = await stage.mind("s1")
+    known = {m.id: m.state for m in mind.memories.values()}
+    stored = await stage.store.memories(ME, SoulId("s1"))
+    assert known == {memory.id: memory.state for memory in stored}
