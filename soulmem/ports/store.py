@@ -96,6 +96,26 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A token for a soul's memory, and ids of what commits since then stored, altered or deleted.
+
+    dropped  some of these may be of other souls; an id that is in `put`, too, may be stored or not
+    edges    without those that went with their memories
+    """
+
+    token: str
+    put: frozenset[MemoryId] = frozenset()
+    dropped: frozenset[MemoryId] = frozenset()
+    edges: frozenset[str] = frozenset()
+    chats: frozenset[ChatId] = frozenset()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether nothing was listed since."""
+        return not (self.put or self.dropped or self.edges or self.chats)
+
+
+@dataclass(frozen=True, slots=True)
 class SoulGraph:
     """All stored memories and edges of a soul, in no particular order, bin included."""
 
@@ -206,6 +226,16 @@ class Store(Protocol):
     ) -> AsyncIterator[Sequence[Memory]]:
         """`memories` page by page: between pages others may use the store but not write to this soul."""
 
+    async def some_memories(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
+    ) -> list[Memory]:
+        """Those of these memories that are stored for the soul, in no particular order."""
+
+    async def some_edges(
+        self, owner: Owner, soul: SoulId, edges: Sequence[str]
+    ) -> EdgePage:
+        """Those of these edges that are stored for the soul, in no particular order."""
+
     async def shelve(
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
     ) -> None:
@@ -298,11 +328,12 @@ class Store(Protocol):
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         """Store `token` for the soul's memory as it is now.
 
-        The next commit that may change it (see `Change.souls_touched`) deletes the token.
+        Later commits list what they change of its memories, edges and chats. One that writes the soul, or makes
+        the list too long, deletes the token; on a server every commit of the owner does.
         """
 
-    async def marked(self, owner: Owner, soul: SoulId) -> str | None:
-        """The token of `mark`; None if the soul's memory changed since, or was never marked."""
+    async def marked(self, owner: Owner, soul: SoulId) -> Mark | None:
+        """The token of `mark` and what changed since; None if it was deleted, or never stored."""
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         """Stored vectors (little-endian float32) of that model by key; unknown keys are left out."""

@@ -94,6 +94,7 @@ async def fill(folder: Path) -> None:
     await store.open()
     await store.commit(Change(OWNER, drop_memories=_KEYS))
     await store.mark(OWNER, SOUL, "token")
+    await store.commit(Change(OWNER, drop_memories=_KEYS[:1]))  # listed since
     await store.close()
     await settled(folder)
 

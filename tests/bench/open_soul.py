@@ -1,14 +1,14 @@
 """How a large soul opens and answers: `python -m tests.bench.open_soul FOLDER`, as `large_soul` wrote it.
 
-It is opened twice, each time by a process of its own: from rows, and from the image that the first left in
-`FOLDER-images`. Tells the seconds until it is open, the longest step of the event loop meanwhile, what memory
-grew by, and how long recalls take without embedding. `graph_mb` is what memory grows by when the soul is
-opened, more than when the same store is opened without it, each in a process that has compiled code and
-dictionaries already; `idle_mb` the same after all Idle work, `used_mb` after the recalls as well, with all
-that walks made ready, `left_mb` after the soul was closed as one that nobody uses, which is opened again
-within `again_s`. `index_mb` of it are the indices of words and terms, which are no graph. Each is the
-least of three: in one run of four the engine of the store takes 64 MB more when it opens, with or without the
-soul.
+It is opened three times, each time by a process of its own: from rows, from the image that the first left in
+`FOLDER-images`, and from that with what another one stored before it was killed. Tells the seconds until it
+is open, the longest step of the event loop meanwhile, what memory grew by, and how long recalls take without
+embedding. `graph_mb` is what memory grows by when the soul is opened, more than when the same store is opened
+without it, each in a process that has compiled code and dictionaries already; `idle_mb` the same after all
+Idle work, `used_mb` after the recalls as well, with all that walks made ready, `left_mb` after the soul was
+closed as one that nobody uses, which is opened again within `again_s`. `index_mb` of it are the indices of
+words and terms, which are no graph. Each is the least of three: in one run of four the engine of the store
+takes 64 MB more when it opens, with or without the soul.
 With `--image` only the image is opened, which this very code must have left there. `--json OUT` writes the
 same as one object, `--page FILE` puts the table there. `total_mb` is all memory of the process without a model,
 `files` how many it has open, both after all Idle work.
@@ -20,7 +20,9 @@ import argparse
 import asyncio
 import gc
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -33,8 +35,9 @@ from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal import SurrealStore
 from soulmem.adapters.surreal.process_scan import forgo_process_scan
 from soulmem.adapters.system_clock import SystemClock
-from soulmem.domain.ids import DEFAULT_OWNER
-from soulmem.engine.api.requests import RecallRequest
+from soulmem.domain.dialogue import Role, SentMessage, text_hash
+from soulmem.domain.ids import DEFAULT_OWNER, ChatId, SlotId
+from soulmem.engine.api.requests import RecallRequest, SyncRequest
 from soulmem.engine.engine import Engine
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.soul_use import SoulUse
@@ -48,6 +51,7 @@ from tests.fakes.spool import FakeSpool
 
 _ASKED = 200
 _RUNS = 3
+_BEFORE_KILL = 60  # messages
 _SETTLED = 4.0  # seconds after which the engine of the store has let go of what it held
 
 
@@ -218,6 +222,21 @@ async def measure(folder: str) -> dict[str, float]:
     return out
 
 
+async def live_and_die(folder: str) -> None:
+    """Open the soul, go on with a chat, and end without any goodbye."""
+    engine = engine_on(SurrealStore(f"surrealkv://{folder}"), folder)
+    await engine.start()
+    await (await engine.worlds.of(DEFAULT_OWNER)).mind(SOUL)
+    write, me = Writer(12), f"{os.getpid()}"
+    messages = []
+    for number in range(_BEFORE_KILL):
+        role, text = (Role.USER, Role.CHARACTER)[number % 2], write.line(number)
+        slot = SlotId(f"{me}-{number}")
+        messages.append(SentMessage(slot, text_hash(text), role, "Mira", text=text))
+    await engine.chats.sync(DEFAULT_OWNER, SyncRequest(ChatId(me), (SOUL,), messages))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def _apart(folder: str, *how: str) -> dict[str, float]:
     """What a process of its own measures."""
     command = [sys.executable, "-m", "tests.bench.open_soul", folder, *how]
@@ -244,11 +263,16 @@ def _main() -> None:
         "--once", action="store_true", help="open it as it is, in this process"
     )
     parser.add_argument(
+        "--killed", action="store_true", help="open it, go on, and be killed"
+    )
+    parser.add_argument(
         "--memory",
         choices=("closed", "soul"),
         help="what memory grows by, in this process",
     )
     given = parser.parse_args()
+    if given.killed:
+        asyncio.run(live_and_die(given.folder))
     if given.once or given.memory:
         measured = (
             measure_memory(given.folder, given.memory)
@@ -264,15 +288,19 @@ def _main() -> None:
         how: _apart(given.folder, "--once")
         for how in (["image"] if given.image else ["rows", "image"])
     }
+    die = [sys.executable, "-m", "tests.bench.open_soul", given.folder, "--killed"]
+    subprocess.run(die, check=False)
+    found["image, after a kill"] = _apart(given.folder, "--once")
     memory, closed = (_least(given.folder, how) for how in ("soul", "closed"))
-    for values in found.values():
+    for how in set(found) & {"rows", "image"}:
+        values = found[how]
         values |= {
             name: memory[name] - closed["closed_mb"]
             for name in ("graph_mb", "idle_mb", "used_mb", "left_mb")
         }
         values |= {name: memory[name] for name in ("index_mb", "again_s")}
     rows = [
-        [f"`{name}`", *(figure(values[name]) for values in found.values())]
+        [f"`{name}`", *(figure(v[name]) if name in v else "" for v in found.values())]
         for name in found["image"]
     ]
     text = table(["", *(f"from {how}" for how in found)], rows)

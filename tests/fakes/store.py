@@ -25,6 +25,7 @@ from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.ports.store import (
     Change,
     Damage,
+    Mark,
     RankedMessage,
     SoulGraph,
     SoulRecalls,
@@ -32,6 +33,7 @@ from soulmem.ports.store import (
 )
 
 _PAGE = 50  # rows
+_LISTED = 20_000  # ids since a mark
 _LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 
 
@@ -46,7 +48,7 @@ class _World:
     edges: dict[str, Edge] = field(default_factory=dict)
     usages: dict[MemoryId, Usage] = field(default_factory=dict)
     recalls: dict[str, RecallRecord] = field(default_factory=dict)
-    marks: dict[SoulId, str] = field(default_factory=dict)
+    marks: dict[SoulId, Mark] = field(default_factory=dict)
     audit: dict[str, AuditEntry] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
     opinions: dict[MemoryId, Opinion] = field(default_factory=dict)
@@ -319,11 +321,23 @@ class FakeStore:
         self._check_open()
         if self.refuses:
             raise self.refuses
-        self._worlds.setdefault(owner, _World()).marks[soul] = token
+        self._worlds.setdefault(owner, _World()).marks[soul] = Mark(token)
 
-    async def marked(self, owner: Owner, soul: SoulId) -> str | None:
+    async def marked(self, owner: Owner, soul: SoulId) -> Mark | None:
         self._check_open()
         return self._world(owner).marks.get(soul)
+
+    async def some_memories(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
+    ) -> list[Memory]:
+        known = await self.memories(owner, soul)
+        return [memory for memory in known if memory.id in memories]
+
+    async def some_edges(
+        self, owner: Owner, soul: SoulId, edges: Sequence[str]
+    ) -> EdgePage:
+        graph = await self.graph(owner, soul)
+        return page_of([edge for edge in graph.edges if edge.id in edges])
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         self._check_open()
@@ -361,14 +375,33 @@ class FakeStore:
         return self._worlds.get(owner) or _World()
 
 
+def _size(mark: Mark) -> int:
+    """How many ids it lists."""
+    return sum(map(len, (mark.put, mark.dropped, mark.edges, mark.chats)))
+
+
+def _listed(mark: Mark, soul: SoulId, change: Change) -> Mark:
+    """The mark with what the change says of the soul."""
+    chats = (changed.chat for changed in change.chats)
+    own = (edge.id for edge in change.put_edges if edge.soul == soul)
+    return Mark(
+        mark.token,
+        put=mark.put.union(m.id for m in change.put_memories if m.soul == soul),
+        dropped=mark.dropped.union(change.drop_memories),
+        edges=mark.edges.union(own, change.drop_edges),
+        chats=mark.chats.union(c.id for c in chats if soul in (*c.souls, *c.cast)),
+    )
+
+
 def _apply(world: _World, change: Change) -> None:
     """What goes first, then what comes. Raises StoreError for an edge without its ends."""
-    touched = change.souls_touched()
-    world.marks = (
-        {}
-        if touched is None
-        else {s: t for s, t in world.marks.items() if s not in touched}
-    )
+    written = {soul.id for soul in change.souls}
+    world.marks = {
+        soul: listed
+        for soul, mark in world.marks.items()
+        if soul not in written
+        and _size(listed := _listed(mark, soul, change)) <= _LISTED
+    }
     for changed in change.chats:
         messages = world.messages.setdefault(changed.chat.id, {})
         for slot in changed.drop:

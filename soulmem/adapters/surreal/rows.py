@@ -129,6 +129,7 @@ EDGES = Table(
 VECTORS = Table("vector", ("data",))
 SHELF = Table("shelf", ("data",), key=2)  # read as objects, for the bytes
 IMAGES = Table("image", ("token",))
+IMAGE_CHANGES = Table("image_change", ("put", "dropped", "edges", "chats"))
 USAGES = Table("usage", ("soul", "count", "first", "first_turn", "stamps", "turns"))
 EDGE_VECTORS = Table("edge_vector", ("source",))  # read as objects, for the bytes
 RECALLS = Table("recall", ("soul", "chat", "slot", "swipe", "at", "turn", "trails"))

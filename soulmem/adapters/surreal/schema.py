@@ -132,10 +132,19 @@ DEFINE FIELD trails ON recall TYPE array<array>;
 DEFINE INDEX recall_of ON recall FIELDS owner, soul, key;
 """
 
-# image [owner, soul]: the token of the valid snapshot of a soul. A commit that changes the soul deletes it.
+# image [owner, soul]: the token of the valid snapshot of a soul. A commit that writes the soul deletes it.
 _IMAGES = """
 DEFINE TABLE image SCHEMAFULL;
 DEFINE FIELD token ON image TYPE string;
+"""
+
+# image_change [owner, soul, place]: ids of what one commit changed since the soul's snapshot.
+_IMAGE_CHANGES = """
+DEFINE TABLE image_change SCHEMAFULL;
+DEFINE FIELD put ON image_change TYPE array<string>;
+DEFINE FIELD dropped ON image_change TYPE array<string>;
+DEFINE FIELD edges ON image_change TYPE array<string>;
+DEFINE FIELD chats ON image_change TYPE array<string>;
 """
 
 # audit [owner, entry]; audit_group [owner, first entry]: entries that differ only in id and target. Words of
@@ -270,9 +279,13 @@ DEFINE FIELD speaker ON stream_event TYPE string;
 DEFINE FIELD text ON stream_event TYPE string;
 """
 
+# Tables that a store of this schema may lack, as they came later: they hold nothing that cannot be made anew.
+LATER = {"image_change": _IMAGE_CHANGES}
+
 TABLES = "".join(
     (
         *(_GRAPH, _PROTECTED, _RECALLS, _IMAGES, _AUDIT, _HANDS, _MODELS),
+        *LATER.values(),
         *(_EDGE_VECTORS, _FADING, _SHELF, _STREAMS),
     )
 )

@@ -165,6 +165,16 @@ class Shelves:
         """All memories of the soul that are here, as pages of rows in the form of `Table.array`."""
         return (await self._read(run, owner, soul))[1]
 
+    async def some(
+        self, run: Run, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
+    ) -> list[Memory]:
+        """Those of these memories that are here."""
+        shelf, lines = await self.shelf(run, owner, soul), list[Line]()
+        for number, keys in shelf.blocks(memories).items():
+            for _, some in await _contents(run, [shelf.row_id(number)]):
+                lines += (line for line in some if line[0] in keys)
+        return await asyncio.to_thread(_memories, lines)
+
     async def take_off(self, run: Run, change: Change) -> tuple[Change, ShelfChange]:
         """The change with the memories here that get an edge, and the blocks without what it puts or drops."""
         put = {memory.id for memory in change.put_memories}

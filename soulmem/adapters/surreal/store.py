@@ -26,7 +26,7 @@ from soulmem.adapters.surreal.damages import (
 )
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
-from soulmem.adapters.surreal.marks import Marks, stored_marks
+from soulmem.adapters.surreal.marks import Marks, marking, read_mark, read_marks
 from soulmem.adapters.surreal.message_rows import MESSAGES, message_of
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.adapters.surreal.shelf import ShelfChange, Shelves
@@ -55,6 +55,7 @@ from soulmem.domain.usage import RecallRecord
 from soulmem.ports.store import (
     Change,
     Damage,
+    Mark,
     RankedMessage,
     SoulGraph,
     SoulRecalls,
@@ -103,8 +104,7 @@ class SurrealStore(StreamEventRows):
         await self._connection.open(prepare)
         await self._connection.read(self._shelves.load)
         if self._marks is not None:
-            for owner, soul in await self._connection.read(stored_marks):
-                self._marks.put(owner, soul)
+            self._marks = await self._connection.read(read_marks)
 
     async def close(self) -> None:
         await self._connection.close()
@@ -126,13 +126,12 @@ class SurrealStore(StreamEventRows):
 
     async def _write(self, change: Change, off: ShelfChange) -> None:
         """Store the change, and the shelves without what it takes off."""
-        marks = self._marks.touched(change) if self._marks else {}
+        marks = None if self._marks is None else self._marks.touched(change)
         small = size_of(change) <= _SMALL
-        known_marks = list(marks) if self._marks else None
-        make = partial(transaction, change, known_marks, off)
+        make = partial(transaction, change, marks, off)
         await self._connection.write(make() if small else make)
-        if self._marks:
-            self._marks.remove(marks)
+        if self._marks is not None and marks is not None:
+            self._marks.remove(marks.gone)
 
     async def owners(self) -> list[Owner]:
         sql = "RETURN array::distinct(SELECT VALUE record::id(id)[0] FROM soul, chat);"
@@ -196,6 +195,45 @@ class SurrealStore(StreamEventRows):
                 yield await asyncio.to_thread(
                     parsed_page, rows.MEMORIES, soul, parse, text
                 )
+
+    async def some_memories(
+        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
+    ) -> list[Memory]:
+        found: list[Memory] = []
+        for text in await self._some(rows.MEMORIES, owner, soul, memories):
+            found += await asyncio.to_thread(graph_rows.Memories().page, text)
+        if self._shelves.has(owner, soul):
+            stored = {memory.id for memory in found}
+            others = [key for key in memories if key not in stored]
+            load = partial(self._shelves.some, owner=owner, soul=soul, memories=others)
+            found += await self._connection.read(load)
+        return found
+
+    async def some_edges(
+        self, owner: Owner, soul: SoulId, edges: Sequence[str]
+    ) -> EdgePage:
+        texts = await self._some(rows.EDGES, owner, soul, edges)
+        lines = ",".join(text[1:-1] for text in texts if text != "[]")
+        return await asyncio.to_thread(graph_rows.edge_page, f"[{lines}]")
+
+    async def _some(
+        self, table: rows.Table, owner: Owner, soul: SoulId, keys: Sequence[str]
+    ) -> list[str]:
+        """The soul's rows with these keys, as pages in the form of `Table.array`."""
+        ids = f"$keys.map(|$key| type::record('{table.name}', [$owner, $key]))"
+        sql = (
+            f"RETURN encoding::json::encode((SELECT VALUE {table.array} FROM {ids} "
+            "WHERE key != NONE AND soul = $soul));"
+        )
+
+        async def load(run: Run) -> list[str]:
+            texts: list[str] = []
+            for piece in pieces(keys, READ_ROWS):
+                (text,) = await run(bound(sql, owner=owner, soul=soul, keys=piece))
+                texts.append(str(text))
+            return texts
+
+        return await self._connection.read(load)
 
     async def shelve(
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
@@ -371,15 +409,11 @@ class SurrealStore(StreamEventRows):
     async def mark(self, owner: Owner, soul: SoulId, token: str) -> None:
         if self._marks is not None:
             self._marks.put(owner, soul)
-        sql = "UPSERT type::record('image', $id) CONTENT { token: $mark } RETURN NONE;"
-        await self._connection.write(bound(sql, id=[owner, soul], mark=token))
+        await self._connection.write(marking(owner, soul, token))
 
-    async def marked(self, owner: Owner, soul: SoulId) -> str | None:
-        sql = "SELECT VALUE token FROM ONLY type::record('image', $id);"
-        (mark,) = await self._connection.read(
-            lambda run: run(bound(sql, id=[owner, soul]))
-        )
-        return None if mark is None else str(mark)
+    async def marked(self, owner: Owner, soul: SoulId) -> Mark | None:
+        read = partial(read_mark, owner=owner, soul=soul)
+        return await self._connection.read(read)
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         sql = (

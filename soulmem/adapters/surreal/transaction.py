@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from soulmem.adapters.surreal import audit_groups, governed_rows, graph_rows, rows
 from soulmem.adapters.surreal.link import Query
-from soulmem.adapters.surreal.marks import Marked
+from soulmem.adapters.surreal.marks import Touched
 from soulmem.adapters.surreal.message_rows import MESSAGES, message_row
 from soulmem.adapters.surreal.shelf import ShelfChange
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId
@@ -44,10 +44,10 @@ def size_of(change: Change) -> int:
     )
 
 
-def transaction(change: Change, marks: list[Marked] | None, off: ShelfChange) -> Query:
+def transaction(change: Change, marks: Touched | None, off: ShelfChange) -> Query:
     """The change as one transaction: first what is deleted, then what is stored, edges after their memories.
 
-    marks    the snapshot marks to delete; None: all of the owner's
+    marks    what it means for the snapshot marks; None: all of the owner's are deleted
     off      the shelves without what the change takes off
 
     Nothing that is stored is deleted before: the in-memory engine would not see it again in this transaction.
@@ -61,7 +61,10 @@ def transaction(change: Change, marks: list[Marked] | None, off: ShelfChange) ->
     if marks is None:
         script.drop_all(rows.IMAGES)
     else:
-        script.drop(rows.IMAGES, [list(mark) for mark in marks])
+        script.drop(rows.IMAGES, [list(mark) for mark in marks.gone])
+        for mark in marks.gone:
+            script.drop_all(rows.IMAGE_CHANGES, *mark[1:])
+        script.put_rows(rows.IMAGE_CHANGES, marks.lists)
     return script.query()
 
 
@@ -147,11 +150,11 @@ class _Script:
         """Delete messages of a chat."""
         self.drop(MESSAGES, [[self._owner, chat, slot] for slot in slots])
 
-    def drop_all(self, table: rows.Table) -> None:
-        """Delete all of the owner's rows."""
-        name = self._bind(self._owner)
+    def drop_all(self, table: rows.Table, *within: str) -> None:
+        """Delete all of the owner's rows whose ids go on with `within`."""
+        prefix = ", ".join(f"${self._bind(part)}" for part in (self._owner, *within))
         self._statements.append(
-            f"DELETE {table.name}:[${name}, '']..=[${name}, ..] RETURN NONE;"
+            f"DELETE {table.name}:[{prefix}, '']..=[{prefix}, ..] RETURN NONE;"
         )
 
     def drop_edges_of(self, memories: list[MemoryId], *, kept: Collection[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from soulmem.adapters.surreal.connection import Run
 from soulmem.adapters.surreal.link import bound
-from soulmem.adapters.surreal.schema import META, TABLES, VERSION
+from soulmem.adapters.surreal.schema import LATER, META, TABLES, VERSION
 from soulmem.domain.errors import StoreTooNew, StoreTooOld
 from soulmem.domain.phrases import phrase
 
@@ -38,7 +38,7 @@ def check_version(version: int, place: object) -> None:
 
 
 async def prepare(run: Run, place: str) -> None:
-    """Make the tables where there are none.
+    """Make the tables that are missing.
 
     Raises StoreTooNew, StoreTooOld for another schema, before anything is written.
     """
@@ -47,6 +47,9 @@ async def prepare(run: Run, place: str) -> None:
         stored = bound("SELECT VALUE version FROM ONLY meta:schema;")
         (version,) = await run(stored)
         check_version(int(version or 0), place)
+        missing = [LATER[table] for table in LATER if table not in tables]
+        if missing:
+            await run(bound(f"BEGIN;{''.join(missing)}COMMIT;"))
         return
     mark = "UPSERT meta:schema SET version = $version RETURN NONE"
     await run(bound(f"BEGIN;{META}{TABLES}{mark};COMMIT;", version=VERSION))

@@ -6,12 +6,13 @@ chats; the rest follows page by page.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.ids import Owner
+from soulmem.domain.ids import MemoryId, Owner
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.loading import load_memories
@@ -21,12 +22,13 @@ from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.chat_delta import chat_pairs
 from soulmem.engine.world.edge_loader import EdgeLoader
+from soulmem.engine.world.message_log import ChatLog
 from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.memory_release import release_free_memory
-from soulmem.ports.store import Store
+from soulmem.ports.store import Mark, Store
 
 _MANY = 10_000  # memories; a larger soul keeps them packed, and only used ones as objects of 1 kB
 _PACKED = 2000  # memories packed at once: about 10 ms
@@ -48,19 +50,64 @@ class Opener:
         It is a new mind restored from the snapshot, or `mind`, filled from the store.
         """
         with no_full_collections():
-            restored_mind = await self.images.open(
-                world, mind.soul, self.loader.most_edges
-            )
-            if restored_mind is None:
+            restored = await self.images.open(world, mind.soul, self.loader.most_edges)
+            if restored is None:
                 await self._fill(token, world, mind)
+            else:
+                mind, mark = restored
+                if not mark.is_current:
+                    await self._catch_up(token, world, mind, mark)
         await self.compute.run(spare_the_collector)
         await self.compute.run(release_free_memory)  # temporary memory of reading
-        return restored_mind or mind
+        return mind
+
+    async def _catch_up(
+        self, token: WriteToken, world: World, mind: Mind, mark: Mark
+    ) -> None:
+        """Apply what was stored after the snapshot, and repair what an interrupted change left."""
+        owner, soul = world.owner, mind.soul.id
+        memories = await self.store.some_memories(owner, soul, sorted(mark.put))
+        page = await self.store.some_edges(owner, soul, sorted(mark.edges))
+        edges = {edge.id: edge for edge in page.edges(soul)}
+        # Edges go with their memory; one that was stored again since has others.
+        stored = {memory.id for memory in memories}
+        renewed = sorted(stored & mark.dropped)
+        around = await self.store.edges_around(owner, soul, renewed)
+        edges.update((edge.id, edge) for edge in around.edges(soul))
+        former = await self.compute.run(_edges_of, mind, renewed)
+        change = MindChange(
+            put_memories=tuple(memories),
+            drop_memories=tuple((mark.put | mark.dropped) - stored),
+            put_edges=tuple(edges.values()),
+            drop_edges=tuple((mark.edges | former).difference(edges)),
+        )
+        chats = []
+        for chat in mark.chats:  # first, as episodes go after their places
+            log = await world.log(chat)
+            if log is not None:
+                await self.compute.run(world.put_branch, mind, log)
+                chats.append(log)
+        for piece in change.batches(_MEMORIES):
+            await self.compute.run(mind.apply, piece)
+        await self._repair(token, world, mind, chats)
+
+    async def _repair(
+        self, token: WriteToken, world: World, mind: Mind, chats: Sequence[ChatLog]
+    ) -> None:
+        """Repair what an interrupted change left: memories follow these chats."""
+        orphans = await self.compute.run(_orphans, mind)
+        world.check_whole(mind, len(orphans.drop_memories))
+        for log in chats:
+            await world.repair(
+                token, mind, await self.compute.run(world.missing_of_chat, mind, log)
+            )
+        await world.repair(token, mind, await self.compute.run(_orphans, mind))
+        await world.carry_out(token, mind, await world.linker.unfinished(token, mind))
+        if len(mind.memories) > _MANY:
+            await world.release_logs(log.head.id for log in chats)
 
     async def _fill(self, token: WriteToken, world: World, mind: Mind) -> None:
-        """Read everything but vectors, and repair what an interrupted change left:
-        memories follow the chats.
-        """
+        """Read everything but vectors, and repair what an interrupted change left."""
         owner, soul = world.owner, mind.soul.id
         is_alone = len(world.souls) == 1
         world.expected.clear()
@@ -80,16 +127,7 @@ class Opener:
         indexing = mind.terms.end_loading()
         while await self.compute.run(next, indexing, self) is not self:
             pass
-        orphans = await self.compute.run(_orphans, mind)
-        world.check_whole(mind, len(orphans.drop_memories))
-        for log in chats:
-            await world.repair(
-                token, mind, await self.compute.run(world.missing_of_chat, mind, log)
-            )
-        await world.repair(token, mind, await self.compute.run(_orphans, mind))
-        await world.carry_out(token, mind, await world.linker.unfinished(token, mind))
-        if len(mind.memories) > _MANY:
-            await world.release_logs(log.head.id for log in chats)
+        await self._repair(token, world, mind, chats)
 
     async def _read_memories(self, owner: Owner, mind: Mind) -> None:
         async for memories in self.store.memory_pages(owner, mind.soul.id):
@@ -107,6 +145,11 @@ class Opener:
         else:
             async for page in self.store.edge_pages(owner, mind.soul.id):
                 await self.compute.run(mind.load_edges, page)
+
+
+def _edges_of(mind: Mind, memories: Sequence[MemoryId]) -> set[str]:
+    """Ids of all edges of these memories."""
+    return {edge.id for key in memories for edge in mind.edges.of(key)}
 
 
 def _orphans(mind: Mind) -> MindChange:

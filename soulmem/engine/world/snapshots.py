@@ -1,8 +1,7 @@
 """Writes snapshots of minds and restores minds from them, so that large souls open fast.
 
-A snapshot has a token. While the store keeps this token for the soul, the snapshot
-equals what the rows would give; the first commit that alters the soul removes the
-token.
+A snapshot has a token. While the store keeps this token for the soul, the snapshot and
+what the store lists as changed since give what the rows would.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import logging
 import secrets
 import time
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import metadata
@@ -25,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import soulmem
-from soulmem.domain.ids import Owner, SoulId
+from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.packing import Pieces, packed_parts, restore_steps
@@ -33,7 +32,7 @@ from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.world.world import World
 from soulmem.ports.snapshot_store import Snapshot, SnapshotStore, SnapshotWriter
-from soulmem.ports.store import Store
+from soulmem.ports.store import Mark, Store
 
 log = logging.getLogger(__name__)
 
@@ -79,17 +78,20 @@ class SnapshotKeeper:
             asyncio.Lock
         )
 
-    async def open(self, world: World, soul: Soul, most_edges: int) -> Mind | None:
-        """The soul's mind from its snapshot; None when it must be read from the store.
+    async def open(
+        self, world: World, soul: Soul, most_edges: int
+    ) -> tuple[Mind, Mark] | None:
+        """The soul's mind from its snapshot, and what changed since; None when it must be read from the store.
 
         The caller holds `World.writing`.
         """
         if self.images is None:
             return None
-        mind = await self._restored(self.images, world, soul)
-        if mind is None:  # an unusable snapshot may hold texts that were deleted since
+        restored = await self._restored(self.images, world, soul)
+        if restored is None:  # an unusable snapshot may hold texts that were deleted
             await asyncio.to_thread(self.images.drop, world.owner, soul.id)
-        return mind if mind is not None and len(mind.edges) <= most_edges else None
+            return None
+        return restored if len(restored[0].edges) <= most_edges else None
 
     async def update(self, world: World, mind: Mind, *, last: bool) -> None:
         """Write the mind's snapshot if it is out of date.
@@ -106,20 +108,21 @@ class SnapshotKeeper:
 
     async def _restored(
         self, images: SnapshotStore, world: World, soul: Soul
-    ) -> Mind | None:
-        token = await self.store.marked(world.owner, soul.id)
-        if token is None:
+    ) -> tuple[Mind, Mark] | None:
+        mark = await self.store.marked(world.owner, soul.id)
+        if mark is None:
             return None
-        image = await asyncio.to_thread(images.read, world.owner, soul.id, token)
+        image = await asyncio.to_thread(images.read, world.owner, soul.id, mark.token)
         basis = await _basis(world, soul)
-        if image is None or image.head["basis"] != basis:
+        if image is None or not _is_usable(image.head["basis"], basis, mark.chats):
             return None
         mind = await self._mind(soul, image)
-        if mind is not None:
-            self._kept[mind] = await self.compute.run(
-                _state, mind, token, basis, float("-inf")
-            )
-        return mind
+        if mind is None:
+            return None
+        self._kept[mind] = await self.compute.run(
+            _state, mind, mark.token, image.head["basis"], float("-inf")
+        )
+        return mind, mark
 
     async def _mind(self, soul: Soul, image: Snapshot) -> Mind | None:
         mind = Mind(soul)
@@ -164,7 +167,8 @@ class SnapshotKeeper:
                 current_state, state
             )
             if unchanged and await _basis(world, mind.soul) == basis:
-                if await self.store.marked(world.owner, mind.soul.id) != state.token:
+                mark = await self.store.marked(world.owner, mind.soul.id)
+                if mark is None or mark.token != state.token or not mark.is_current:
                     await self.store.mark(world.owner, mind.soul.id, state.token)
                 self._kept[mind] = state
 
@@ -249,6 +253,18 @@ async def _basis(world: World, soul: Soul) -> dict[str, Any]:
         "names": list(soul.known_names()),
         "chats": sorted([head.id, world.family(head.id)] for head in chats),
     }
+
+
+def _is_usable(
+    basis: Mapping[str, Any], current: Mapping[str, Any], changed: Collection[ChatId]
+) -> bool:
+    """Whether a snapshot of that basis differs from the present one by these chats at most."""
+
+    def known(of: Mapping[str, Any]) -> dict[str, Any]:
+        chats = [pair for pair in of["chats"] if pair[0] not in changed]
+        return {**of, "chats": chats}
+
+    return known(basis) == known(current)
 
 
 @cache

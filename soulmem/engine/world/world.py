@@ -470,6 +470,12 @@ class World:
         mind.preload_branch(self.branch_of(mind, log, self.family(log.head.id))[0])
 
     @compute_only
+    def put_branch(self, mind: Mind, log: ChatLog) -> None:
+        """Apply the chat's branch to a mind."""
+        branch = self.branch_of(mind, log, self.family(log.head.id))[0]
+        mind.apply(MindChange(branch=branch))
+
+    @compute_only
     def missing_of_chat(self, mind: Mind, log: ChatLog) -> MindChange:
         """What of the chat should be stored for the soul and is not."""
         branch, drafts = self.branch_of(mind, log, self.family(log.head.id))

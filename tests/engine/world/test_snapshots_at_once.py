@@ -31,8 +31,8 @@ async def test_two_at_once_leave_a_whole_one(
     mind = await world.mind(SOUL)
     keeper = stage.engine.snapshots
     await asyncio.gather(*(keeper.update(world, mind, last=True) for _ in range(3)))
-    token = await stage.engine.services.store.marked(ME, SOUL)
-    assert token is not None
-    assert await asyncio.to_thread(folder.read, ME, SOUL, token) is not None
+    mark = await stage.engine.services.store.marked(ME, SOUL)
+    assert mark is not None
+    assert await asyncio.to_thread(folder.read, ME, SOUL, mark.token) is not None
     assert not [record for record in caplog.records if "image" in record.message]
     await stage.stop()
