@@ -12,7 +12,9 @@ from typing import Any
 
 import msgspec
 
-from soulmem.adapters.surreal.rows import EDGES, Row, instant
+from soulmem.adapters.surreal.connection import Run
+from soulmem.adapters.surreal.link import bound
+from soulmem.adapters.surreal.rows import EDGES, Row, Table, instant
 from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.dialogue import Version
 from soulmem.domain.edges import Edge, EdgePage
@@ -36,6 +38,7 @@ from soulmem.domain.situation import (
 )
 from soulmem.domain.terms import Term
 
+_PAGE = 2000  # rows
 _NO_SITUATION = Situation()
 _MAX_SHARED = 1 << 14  # moments, terms and sets of participants shared among memories
 
@@ -340,3 +343,18 @@ def _microseconds(text: str) -> int:
 def edges_of(page: EdgePage, soul: SoulId) -> list[Edge]:
     """The edges of the page as values."""
     return page.edges(soul)
+
+
+async def some(
+    table: Table, owner: Owner, soul: SoulId, keys: Sequence[str], run: Run
+) -> list[str]:
+    """The soul's rows with these keys, as pages in the form of `Table.array`."""
+    ids = f"$keys.map(|$key| type::record('{table.name}', [$owner, $key]))"
+    which = f"SELECT VALUE {table.array} FROM {ids} WHERE key != NONE AND soul = $soul"
+    sql = f"RETURN encoding::json::encode(({which}));"
+    texts: list[str] = []
+    for start in range(0, len(keys), _PAGE):
+        some_keys = list(keys[start : start + _PAGE])
+        (text,) = await run(bound(sql, owner=owner, soul=soul, keys=some_keys))
+        texts.append(str(text))
+    return texts

@@ -200,7 +200,8 @@ class SurrealStore(StreamEventRows):
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
     ) -> list[Memory]:
         found: list[Memory] = []
-        for text in await self._some(rows.MEMORIES, owner, soul, memories):
+        read = partial(graph_rows.some, rows.MEMORIES, owner, soul, memories)
+        for text in await self._connection.read(read):
             found += await asyncio.to_thread(graph_rows.Memories().page, text)
         if self._shelves.has(owner, soul):
             stored = {memory.id for memory in found}
@@ -212,28 +213,10 @@ class SurrealStore(StreamEventRows):
     async def some_edges(
         self, owner: Owner, soul: SoulId, edges: Sequence[str]
     ) -> EdgePage:
-        texts = await self._some(rows.EDGES, owner, soul, edges)
+        read = partial(graph_rows.some, rows.EDGES, owner, soul, edges)
+        texts = await self._connection.read(read)
         lines = ",".join(text[1:-1] for text in texts if text != "[]")
         return await asyncio.to_thread(graph_rows.edge_page, f"[{lines}]")
-
-    async def _some(
-        self, table: rows.Table, owner: Owner, soul: SoulId, keys: Sequence[str]
-    ) -> list[str]:
-        """The soul's rows with these keys, as pages in the form of `Table.array`."""
-        ids = f"$keys.map(|$key| type::record('{table.name}', [$owner, $key]))"
-        sql = (
-            f"RETURN encoding::json::encode((SELECT VALUE {table.array} FROM {ids} "
-            "WHERE key != NONE AND soul = $soul));"
-        )
-
-        async def load(run: Run) -> list[str]:
-            texts: list[str] = []
-            for piece in pieces(keys, READ_ROWS):
-                (text,) = await run(bound(sql, owner=owner, soul=soul, keys=piece))
-                texts.append(str(text))
-            return texts
-
-        return await self._connection.read(load)
 
     async def shelve(
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
