@@ -112,8 +112,10 @@ class SnapshotKeeper:
         mark = await self.store.marked(world.owner, soul.id)
         if mark is None:
             return None
-        image = await asyncio.to_thread(images.read, world.owner, soul.id, mark.token)
-        basis = await _basis(world, soul)
+        image, basis = await asyncio.gather(
+            asyncio.to_thread(images.read, world.owner, soul.id, mark.token),
+            _basis(world, soul),
+        )
         if image is None or not _is_usable(image.head["basis"], basis, mark.chats):
             return None
         mind = await self._mind(soul, image)
