@@ -1,12 +1,13 @@
 """Keys of an English text: words in their base form and short phrases, ranked by shape, place and repetition.
 
 There is no tagger: what stands after an article or a preposition is read as a noun phrase, what differs from
-its base form otherwise as a verb. Texts of other languages in scripts with spaces are read the same way.
+its base form otherwise as a verb. Texts of other languages in scripts with spaces are read the same way, without
+the function words that are listed of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from soulmem.language.base_forms import (
     BEFORE_VERBS,
@@ -19,6 +20,7 @@ from soulmem.language.base_forms import (
     base_form,
 )
 from soulmem.language.english_names import name_runs
+from soulmem.language.grammars import ENGLISH_CODE, grammar_of, languages_of
 from soulmem.language.spaced_words import Word, is_stop
 
 # What kinds of words are worth, 0..1; see tests/language/marked_lines.py for what they are measured by.
@@ -31,17 +33,18 @@ _NOUN_ENDINGS = ("s", "men", "children", "feet", "teeth")  # of plurals
 def ranked(words: Sequence[Word]) -> Iterator[tuple[str, float]]:
     """Keys with what they are worth, in order of appearance; a repeated key comes again."""
     named = dict(name_runs(words))
+    stops = _stops(words)
     count = len(words)
     index = 0
     while index < count:
         slope = 1.0 - _LATER * index / count
         stop = named.get(index)
         if stop is not None:
-            keys = _of_name(words[index:stop])
-        elif is_stop(words[index].low):
+            keys = _of_name(words[index:stop], stops)
+        elif words[index].low in stops:
             stop, keys = index + 1, iter(())
         else:
-            stop = _run_end(words, index, named)
+            stop = _run_end(words, index, named, stops)
             before, after = _neighbours(words, index, stop)
             keys = _of_run(words[index:stop], before, after)
         for key, worth in keys:
@@ -49,21 +52,35 @@ def ranked(words: Sequence[Word]) -> Iterator[tuple[str, float]]:
         index = stop
 
 
-def _run_end(words: Sequence[Word], start: int, named: dict[int, int]) -> int:
+def _stops(words: Sequence[Word]) -> frozenset[str]:
+    """The words of the text that tell nothing about its topic, in its language."""
+    codes = languages_of(words)
+    listed = [grammar_of(code).function_words for code in codes if code != ENGLISH_CODE]
+    lows = {word.low for word in words}
+    return frozenset(low for low in lows if is_stop(low)).union(
+        *(functions & lows for functions in listed)
+    )
+
+
+def _run_end(
+    words: Sequence[Word], start: int, named: dict[int, int], stops: Collection[str]
+) -> int:
     """Where the neighbours of a word end that are neither stop words nor a name."""
     stop = start + 1
     while stop < len(words) and stop not in named:
-        if not words[stop].joined or is_stop(words[stop].low):
+        if not words[stop].joined or words[stop].low in stops:
             break
         stop += 1
     return stop
 
 
-def _of_name(name: Sequence[Word]) -> Iterator[tuple[str, float]]:
+def _of_name(
+    name: Sequence[Word], stops: Collection[str]
+) -> Iterator[tuple[str, float]]:
     yield " ".join(w.raw for w in name).lower(), NAME
     if len(name) > 1:
         for word in name:
-            if word.low not in JOINTS and not is_stop(word.low):
+            if word.low not in JOINTS and word.low not in stops:
                 yield word.low, WORD
 
 

@@ -215,11 +215,11 @@ class _Nouns:
         return not has(_with_umlaut(raw))
 
     def _is_bare(self, index: int) -> bool:
-        """Whether it stands without article or adjective: first in a clause, behind a word of grammar, or
-        behind a verb that begins a clause.
+        """Whether it stands without article or adjective: first in a clause that goes on, behind a word of
+        grammar, or behind a verb that begins a clause. Alone it may be a call: "Vorsicht, heiß!"
         """
         if not self._words[index].joined:
-            return True
+            return index + 1 < len(self._words) and self._words[index + 1].joined
         before = self._words[index - 1]
         low = before.low
         if any(low in g.function_words for g in self._languages.grammars):

@@ -19,6 +19,7 @@ from soulmem.language.vocabularies import vocabulary
         ("Gestern hat Frau Lindner einen Brief aus Rostock bekommen.", {"Frau Lindner", "Rostock"}),
         ("Der Zauberstab lag unter dem Mondsteinregal.", set()),
         ("Das ist schön, sagte Henrike, aber die Zeit ist um.", {"Henrike"}),
+        ("Sie stellt den Becher hin. Vorsicht, heiß.", set()),
         ("Solène le regardait sans comprendre.", {"Solène"}),
         ("Lentement, elle ouvrit la porte d'Édouard.", {"Édouard"}),
         ("Hier soir, Madame Perrin est partie avec nous.", {"Madame Perrin"}),

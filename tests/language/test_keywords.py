@@ -109,6 +109,38 @@ def test_an_action_and_what_is_said_are_apart() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Me siento al lado de la ventana con un libro.", {"ventana", "libro"}),
+        ("Er legt die Laterne auf den Tisch und geht.", {"laterne", "tisch"}),
+        ("Elle pose la lanterne sur une chaise.", {"lanterne", "chaise"}),
+    ],
+)
+def test_function_words_of_other_languages_tell_nothing(
+    text: str, expected: set[str]
+) -> None:
+    keys = {term.key for term in terms(text)}
+    assert expected <= keys
+    assert keys.isdisjoint(
+        [
+            "me",
+            "al",
+            "de",
+            "la",
+            "con",
+            "un",
+            "er",
+            "die",
+            "auf",
+            "den",
+            "und",
+            "sur",
+            "une",
+        ]
+    )
+
+
 def test_nothing_to_tell() -> None:
     assert terms("") == ()
     assert terms("Oh, I see. Really? Hmm...") == ()
