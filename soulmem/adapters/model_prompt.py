@@ -29,11 +29,6 @@ class ModelPrompt:
     text: str
     family: str | None = None
 
-    @property
-    def is_missing(self) -> bool:
-        """Whether a model that was trained with a prompt is used without one."""
-        return self.family is not None and not self.text
-
 
 def prompt_for(
     name: str, folder: Path | None, prompts: Mapping[str, str] | None

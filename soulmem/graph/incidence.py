@@ -204,11 +204,6 @@ class Incidence:
         order = np.argsort(place[may], kind="stable")
         return place[may][order], row[may][order]
 
-    def counts_of(self, terms: Ints, visible: Bools) -> Ints:
-        """How many visible rows hold each of these distinct terms, int64[terms]; reads only the rows of these."""
-        places, _ = self.rows_of(terms, visible)
-        return np.bincount(places, minlength=terms.size)
-
     def counts_in(self, rows: Ints) -> Ints:
         """How many of these rows hold each term; int64[terms], by term number."""
         cells = self._cells[rows[rows < len(self._cells)]]

@@ -34,12 +34,12 @@ _QUOTED = re.compile(
 _FILE = "introductions"
 _QUOTE = "[“”‘’「『」』]?"  # works have them where words have spaces
 _TITLES = alternatives(listed(_FILE, "before", "titles"))
-_SPACED = alternatives(
-    (*listed(_FILE, "before", "naming"), _TITLES, *listed(_FILE, "before", "roles"))
-)
+_ROLES = alternatives(listed(_FILE, "before", "roles"))
+_SPACED = alternatives((*listed(_FILE, "before", "naming"), _TITLES, _ROLES))
 _UNSPACED = alternatives(listed(_FILE, "before", "unspaced"))
 _BEFORE = re.compile(
-    rf"(?<![\w'’])(?:{_SPACED})\s+\Z|(?:{_UNSPACED}){_QUOTE}\Z", re.IGNORECASE
+    rf"(?<![\w'’])(?:(?:{_SPACED})|(?:{_ROLES}),)\s+\Z|(?:{_UNSPACED}){_QUOTE}\Z",
+    re.IGNORECASE,
 )
 _BEHIND = re.compile(
     rf"{_QUOTE}(?:{alternatives(listed(_FILE, 'behind', 'unspaced'))})"
