@@ -28,12 +28,12 @@ from soulmem.assembly.why import Cause, Reason, Weight, reason_sentence
         (
             Reason(Cause.MEANING, (), 0),
             "It is close in meaning to what is being said.",
-            "它和正在说的事意思相近，在刚才。",
+            "它和正在说的事意思相近（刚才）。",
         ),
         (
             Reason(Cause.MEANING, ("key",), 2),
             'It is close in meaning to what is being said ("key"); it was 2 turns ago.',
-            "它和正在说的事意思相近（「key」），在2轮之前。",
+            "它和正在说的事意思相近：「key」（2轮之前）。",
         ),
         (
             Reason(
@@ -67,19 +67,19 @@ from soulmem.assembly.why import Cause, Reason, Weight, reason_sentence
         (
             Reason(Cause.NEIGHBOUR, ("key",), 2),
             "It stands right beside another moment that came to mind, 2 turns ago.",
-            "它紧挨着另一段被想起的往事，在2轮之前。",
+            "它紧挨着另一段被想起的往事（2轮之前）。",
         ),
         (
             Reason(Cause.WORDS, ("key",), 2, weighed=(Weight.WORDS, Weight.PROMISE)),
             '"key" came up, and Mira remembers it from 2 turns ago. '
-            "Most of all counted that it is a promise.",
-            "提到了「key」，Mira想起了2轮之前的这件事。最要紧的是那是一个承诺。",
+            "It came mainly because it is a promise.",
+            "提到了「key」，Mira想起了2轮之前的这件事。主要是因为那是一个承诺。",
         ),
         (
             Reason(Cause.MEANING, weighed=(Weight.NAMED, Weight.AT_HAND)),
-            "It is close in meaning to what is being said. Most of all counted the name in both and "
-            "that it, or what goes with it, was in mind lately or often.",
-            "它和正在说的事意思相近，在刚才。最要紧的是提到了同一个名字，以及它或相关的事最近想起过、或常常想起。",
+            "It is close in meaning to what is being said. It came mainly because both say the same name and "
+            "it, or something linked to it, was in mind lately or often.",
+            "它和正在说的事意思相近（刚才）。主要是因为两边提到同一个名字，又因为它或相关的事最近想起过，或常常想起。",
         ),
         (
             Reason(Cause.PERMANENT, weighed=(Weight.TEXT,)),
