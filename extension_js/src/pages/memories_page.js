@@ -6,6 +6,7 @@ import { memoryPages } from '../widgets/memory_pages.js';
 import { withArrowRows } from '../widgets/press_row.js';
 import { twoColumns } from '../widgets/two_columns.js';
 import { createSelection } from './memory_selection.js';
+import { loadHabits } from './habit_graph.js';
 import { memoryForm } from './hand_made.js';
 import { memoryView } from './memory_view.js';
 import { dayTitle, storyDays } from './story_days.js';
@@ -99,6 +100,22 @@ export async function memoriesPage(context, page, memory, from = null) {
         return say('story_recalled', { when: context.localTime(used) });
     }
 
+    let setOff = /** @type {Promise<Map<string, string>> | null} */ (null); // deeds, by what they follow
+
+    /** What the character does then stands beside a pattern. @param {ListedMemory} listed @param {HTMLElement} row */
+    async function addDeeds({ id }, row) {
+        setOff ??= loadHabits(context).then(
+            habits =>
+                new Map(
+                    habits.flatMap(({ whens, deeds }) =>
+                        whens.map(when => [when.id, deeds.map(({ does }) => does).join(' / ')]),
+                    ),
+                ),
+        );
+        const deeds = (await setOff).get(id);
+        if (deeds) row.querySelector('.soulmem_item_text')?.append(` → ${deeds}`);
+    }
+
     /** @param {ListedMemory} listed */
     function rowOf(listed) {
         const row = memoryRow(listed, say, {
@@ -107,6 +124,8 @@ export async function memoriesPage(context, page, memory, from = null) {
             inOwnWords: filters.search.value.trim() !== '', // they were looked for
             press: () => chosen.press(listed, row, () => open(listed.id, row)),
         });
+        // A nicety: without it the pattern stands alone
+        if (listed.kind === 'abstract_episode') void addDeeds(listed, row).catch(() => undefined);
         const jump = jumps.button(listed);
         if (jump) row.append(jump);
         return row;
@@ -163,6 +182,7 @@ export async function memoriesPage(context, page, memory, from = null) {
 
     async function list() {
         const own = ++searches;
+        setOff = null;
         const shape = await outline(filters.value());
         if (own !== searches) return; // a later search has begun
         const filter = filters.value();

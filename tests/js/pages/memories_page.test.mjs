@@ -61,6 +61,20 @@ test('days stand with the newest first, each with its digest and its memories', 
     assert.deepEqual(texts('.soulmem_item_text'), ['Third.', 'A day of beginnings.', 'Second.', 'First.']);
 });
 
+test('beside a pattern stands what the character does then', async () => {
+    const when = { id: 'm3', text: 'somebody praises her' };
+    const pattern = { ...LISTED[2], ...when, kind: 'abstract_episode' };
+    const hides = { memory: memory({ id: 'a1', text: 'hides her face' }), probability: 0.8 };
+    const { texts } = await storyScene({
+        'GET /memories': (/** @type {any} */ { query }) => ({
+            memories: query.get('kind') === 'digest' ? [] : [pattern],
+            cursor: null,
+        }),
+        'GET /habits': { habits: [{ trigger: memory({ id: 't1' }), situations: [when], actions: [hides] }], cursor: null },
+    });
+    assert.equal(texts('.soulmem_item_text')[0], 'somebody praises her → hides her face');
+});
+
 test('the oldest come first when that is asked for', async () => {
     const { page, texts, take } = await storyScene();
     take('GET /memories');
