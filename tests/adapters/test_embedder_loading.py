@@ -164,7 +164,7 @@ def test_the_end_of_a_long_text_counts_as_much_as_its_beginning(tiny: Path) -> N
 )
 def test_each_family_has_its_prompt(name: str, prompt: str) -> None:
     chosen = prompt_for(name, None, None)
-    assert (chosen.text, chosen.is_missing) == (prompt, False)
+    assert (chosen.text, chosen.family is not None) == (prompt, bool(prompt))
 
 
 @pytest.mark.parametrize("folder", ["e5hf", "my model", "multilingual-e5-small"])
