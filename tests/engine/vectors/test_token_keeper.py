@@ -383,7 +383,7 @@ async def test_a_deleted_soul_takes_its_file_along(open_stage: Open) -> None:
 async def test_a_full_disk_is_said_and_vectors_go_on(open_stage: Open) -> None:
     tokens = FakeTokenStore()
     stage = await open_stage(FakeEmbedder(), tokens=tokens)
-    await stage.mind()
+    await settled(stage)
     tokens.files[ME, SoulId("s1")].failure = StoreFull("the disk has no room")
     await stage.sync("c1", TALK)
     await stage.close("c1")
