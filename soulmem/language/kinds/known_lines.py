@@ -13,11 +13,14 @@ from soulmem.language.kinds.line_kinds import KINDS
 
 Floats = NDArray[np.float32]
 
-SURE = (
-    1.0  # evidence from which on a line is kept: what `lasting` and the plain kinds say
-)
+SURE = 1.25  # evidence from which on a line is kept
 # How much the kinds with plain examples say beside `lasting`, whose examples are told in passing
 _PLAIN = {"fact": 0.5, "promise": 0.5, "momentous": 0.3}
+# What the other lines of a text say counts for the next one so much, and for each further one by half of that: who
+# says one thing that lasts says more of it before and after
+_NEAR = 0.3
+_FURTHER = 0.5
+_NOT_AT_ALL, _FULLY = 1.0, 2.0  # evidence of a line whose `sure` is 0, and 1
 _HUNDRED = 100.0  # steps of `sure` as it is stored
 _PROMISED = 0.5  # score from which on it is a promise
 _CLEAR = 0.7  # score from which on it is one of the other kinds, which are told from each other alone
@@ -25,7 +28,8 @@ _CHANGED = 0.8  # score from which on it ends what was said before
 _NO = 0.5  # score from which on it is a question, or says nothing
 _LASTING = KINDS.index("lasting")
 _CHANGES = [KINDS.index(kind) for kind in ("changed", "correction")]
-_NEVER = [KINDS.index(kind) for kind in ("question", "filler")]
+_QUESTION, _FILLER = (KINDS.index(kind) for kind in ("question", "filler"))
+_NEVER = [_QUESTION, _FILLER]
 FACT, PROMISE = "fact", "promise"
 TOLD_AS = (FACT, PROMISE, "secret", "gift", "like", "date")
 _SAID = [KINDS.index(kind) for kind in _PLAIN]
@@ -37,7 +41,10 @@ _DIM = 512  # of a kept vector at most; longer ones, such as counts of words, ar
 _MOST = 127.0  # in a kept vector
 # Differs where other lines are kept, or their places are others: each line of a text counts once, and is judged
 # without the quotes round it.
-WAY = f"{SURE} {_PLAIN} {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, lasting, unquoted"
+WAY = (
+    f"{SURE} {_PLAIN} {_NEAR} {_FURTHER} {_NOT_AT_ALL} {_FULLY}"
+    f" {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, unquoted"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +54,7 @@ class KnownLine:
     place       its place among the lines of the text
     told_as     one of TOLD_AS
     corrects    it says that something said before is not so, or no longer
-    sure        how clearly it tells something lasting, 0..1, by `lasting` alone: of lines that a reader judged,
-                those surest by it were right more often than those surest by all evidence
+    sure        how clearly it tells something lasting, 0..1
     vector      int8[dim], whose direction counts
     """
 
@@ -62,17 +68,33 @@ class KnownLine:
 def known_lines(vectors: Floats, scores: Floats) -> tuple[KnownLine, ...]:
     """Those lines of a text that tell something lasting, by vectors [lines, dim] and scores [lines, kinds]."""
     out = []
-    evidence = scores[:, _LASTING] + (scores[:, _SAID] * _WEIGHTS).max(axis=1)
+    alone = scores[:, _LASTING] + (scores[:, _SAID] * _WEIGHTS).max(axis=1)
+    says = np.flatnonzero(scores[:, _FILLER] < _NO)
+    evidence = alone.copy()
+    evidence[says] += _around(alone[says])
     for place in np.flatnonzero(evidence >= SURE).tolist():
         of = scores[place]
         if of[_NEVER].max() < _NO:
             beyond = of[_SPECIAL] - _BARS
             told_as = TOLD_AS[int(beyond.argmax()) + 1] if beyond.max() >= 0 else FACT
             corrects = bool(of[_CHANGES].max() >= _CHANGED)
-            sure = round(float(of[_LASTING]), 2)
+            beyond_none = (float(evidence[place]) - _NOT_AT_ALL) / (
+                _FULLY - _NOT_AT_ALL
+            )
+            sure = round(min(max(beyond_none, 0.0), 1.0), 2)
             short = _short(vectors[place])
             out.append(KnownLine(place, told_as, corrects, sure, short))
     return tuple(out)
+
+
+def _around(evidence: Floats) -> Floats:
+    """What speaks for each line of a text by the others that say something; a line alone speaks for itself."""
+    if len(evidence) == 1:
+        return _NEAR * evidence
+    places = np.arange(len(evidence))
+    apart = np.abs(places[:, None] - places)
+    share = np.where(apart > 0, _NEAR * _FURTHER ** (apart - 1.0), 0.0)
+    return np.asarray(share @ evidence, np.float32)
 
 
 def packed(lines: Iterable[KnownLine]) -> bytes:

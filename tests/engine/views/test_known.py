@@ -201,15 +201,15 @@ async def test_he_and_she_mean_the_person_who_was_named_before() -> None:
 @pytest.mark.parametrize(
     ("before", "told", "whom"),
     [
-        ("How was the fair?", "She lost her sight in the war.", None),
+        ("How was the fair?", "She lost her sight in the war and never married.", None),
         (
             "How was Odile, and was Odile glad?",
-            "She lost her sight in the war.",
+            "She lost her sight in the war and never married.",
             "Odile",
         ),
         (
             "How was Odile, and was Odile glad?",
-            "*She lost her sight in the war.* Fine.",
+            "*She lost her sight in the war and never married.* Fine.",
             "Mira",
         ),
         (
