@@ -56,7 +56,7 @@ test('small talk, what ended, and what an older message told bring none', async 
     const { thing, replied, chips } = await chipScene();
     await replied([]);
     await replied([thing(0, { until: '2026-01-05T00:00:00Z' }), thing(1, { slot: 'elsewhere' })]);
-    await replied([thing(0, { sure: 0.5 })]);
+    await replied([thing(0, { sure: 0.3 })]);
     assert.deepEqual(chips(), []);
 });
 
