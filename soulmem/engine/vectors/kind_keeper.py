@@ -242,11 +242,10 @@ def _judge(
     rows = np.concatenate(vectors)
     scores, rows = judge.of_sentences(rows), judge.centred(rows)
     ends = np.cumsum(counts).tolist()
+    texts = (slice(end - count, end) for end, count in zip(ends, counts, strict=True))
     return [
-        Judged(whole, known_lines(rows[end - count : end], scores[end - count : end]))
-        for whole, end, count in zip(
-            judge.gathered(scores, counts), ends, counts, strict=True
-        )
+        Judged(whole, known_lines(rows[text], scores[text], by_words=judge.by_words))
+        for whole, text in zip(judge.gathered(scores, counts), texts, strict=True)
     ]
 
 

@@ -13,7 +13,8 @@ from soulmem.language.kinds.line_kinds import KINDS
 
 Floats = NDArray[np.float32]
 
-SURE = 1.25  # evidence from which on a line is kept
+# Evidence from which on a line is kept: by sentence vectors four of five are right, by words half of them
+SURE, SURE_BY_WORDS = 1.3, 1.8
 # How much the kinds with plain examples say beside `lasting`, whose examples are told in passing
 _PLAIN = {"fact": 0.5, "promise": 0.5, "momentous": 0.3}
 # What the other lines of a text say counts for the next one so much, and for each further one by half of that: who
@@ -42,7 +43,7 @@ _MOST = 127.0  # in a kept vector
 # Differs where other lines are kept, or their places are others: each line of a text counts once, and is judged
 # without the quotes round it.
 WAY = (
-    f"{SURE} {_PLAIN} {_NEAR} {_FURTHER} {_NOT_AT_ALL} {_FULLY}"
+    f"{SURE} {SURE_BY_WORDS} {_PLAIN} {_NEAR} {_FURTHER} {_NOT_AT_ALL} {_FULLY}"
     f" {_PROMISED} {_CLEAR} {_CHANGED} {_NO} once, unquoted"
 )
 
@@ -65,14 +66,20 @@ class KnownLine:
     vector: NDArray[np.int8]
 
 
-def known_lines(vectors: Floats, scores: Floats) -> tuple[KnownLine, ...]:
-    """Those lines of a text that tell something lasting, by vectors [lines, dim] and scores [lines, kinds]."""
+def known_lines(
+    vectors: Floats, scores: Floats, *, by_words: bool
+) -> tuple[KnownLine, ...]:
+    """Those lines of a text that tell something lasting, by vectors [lines, dim] and scores [lines, kinds].
+
+    by_words  the scores are by words, see `LineKinds.by_words`
+    """
     out = []
+    least = SURE_BY_WORDS if by_words else SURE
     alone = scores[:, _LASTING] + (scores[:, _SAID] * _WEIGHTS).max(axis=1)
     says = np.flatnonzero(scores[:, _FILLER] < _NO)
     evidence = alone.copy()
     evidence[says] += _around(alone[says])
-    for place in np.flatnonzero(evidence >= SURE).tolist():
+    for place in np.flatnonzero(evidence >= least).tolist():
         of = scores[place]
         if of[_NEVER].max() < _NO:
             beyond = of[_SPECIAL] - _BARS

@@ -83,6 +83,11 @@ class LineKinds:
         # What is told apart badly is never sure enough to leave a text out.
         self._most = np.where(self._whole & (right < _TRUSTED), _UNSURE, 1.0)
 
+    @property
+    def by_words(self) -> bool:
+        """Whether vectors are counts of words, by which kinds are told apart less surely."""
+        return self._groups[0].own is None
+
     def packed(self) -> dict[str, NDArray[Any]]:
         """What was fitted, as arrays by name for `unpacked`; float64 becomes float32."""
         out = {
