@@ -23,7 +23,7 @@ const DEAR = 0.35; // 0..1, importance from which on a memory is missed; one tha
 const QUESTION = /[?？][^\p{L}\p{N}]*$/u;
 const STYLE = 'soulmem_icon_only';
 
-const CLEAR = 0.35; // 0..1, of `sure`: of lines below it two in five are banter
+const CLEAR = 0.35; // 0..1, of `sure`: of lines below it one in three is banter
 
 /** Facts come last, the clearest first. @param {KnownThing} a @param {KnownThing} b */
 const order = (a, b) =>
