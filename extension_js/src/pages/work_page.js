@@ -30,6 +30,7 @@ export async function workPage(context, page) {
     page.append(card.element, embedderCard(context), jobsPlace, runsPlace);
     let drawnJobs = ''; // as JSON
     let drawnRuns = ''; // their key
+    let isNew = true; // what the key counts may be written a moment later: it is drawn once more
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     async function refresh() {
@@ -39,8 +40,10 @@ export async function workPage(context, page) {
         if (json !== drawnJobs) jobsPlace.replaceChildren(jobList(context, jobs, refresh));
         drawnJobs = json;
         const key = learnedKey(jobs, ledger);
-        if (key !== drawnRuns) await drawRuns(context, runsPlace);
+        const wasNew = isNew;
+        isNew = key !== drawnRuns;
         drawnRuns = key;
+        if (isNew || wasNew) await drawRuns(context, runsPlace);
         schedule(jobs.some(isUnfinished) ? BUSY_PAUSE : IDLE_PAUSE);
     }
 

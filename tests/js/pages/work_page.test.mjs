@@ -224,9 +224,11 @@ test('what runs have learned is listed, kept by the user, and read again when a 
     assert.ok(texts('.soulmem_learned').some(line => line.includes(text)));
     assert.equal(texts('.soulmem_learned del').length, 1);
     take('GET /audit');
-    await pass(10_000);
-    await settle();
-    assert.equal(take('GET /audit').length, 0, 'nothing new can have been learned');
+    for (const reads of [1, 0]) {
+        await pass(10_000);
+        await settle();
+        assert.equal(take('GET /audit').length, reads, 'once more, then nothing new can have been learned');
+    }
     replies['GET /jobs'] = { jobs: [job({ state: 'done', result: {} })] };
     await pass(10_000);
     await settle();
