@@ -153,7 +153,7 @@ def test_without_a_center_it_is_the_mean_of_the_states() -> None:
 
 
 @pytest.mark.alone
-def test_matching_in_blocks_takes_no_longer_than_numpy_at_once() -> None:
+def test_matching_in_blocks_takes_little_longer_than_numpy_at_once() -> None:
     """Numpy unpacks all states, multiplies and takes the best of each text. Some 40 % of that time is needed where
     its unpacking is slow, 110 % on a processor with AVX-512; blocks need a thirtieth of the memory.
     """

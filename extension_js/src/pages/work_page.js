@@ -30,7 +30,7 @@ export async function workPage(context, page) {
     page.append(card.element, embedderCard(context), jobsPlace, runsPlace);
     let drawnJobs = ''; // as JSON
     let drawnRuns = ''; // their key
-    let isNew = true; // what the key counts may be written a moment later: it is drawn once more
+    let isNew = true; // the key changed at the last look; a memory may be written after it was counted, so one more follows
     let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
 
     async function refresh() {

@@ -95,7 +95,7 @@ def known_lines(
 
 
 def _around(evidence: Floats) -> Floats:
-    """What speaks for each line of a text by the others that say something; a line alone speaks for itself."""
+    """What the other lines of a text add to the evidence of each, float32[lines]; a single line adds to itself."""
     if len(evidence) == 1:
         return _NEAR * evidence
     places = np.arange(len(evidence))
