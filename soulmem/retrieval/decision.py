@@ -40,6 +40,7 @@ MEMORY_FEATURES = (
     "promise",
     "asks",
     "filler",
+    "lasting",  # how much more surely than usual it tells what lasts, times `question`
     # of the line and the soul
     "question",  # 0..1, how surely the line asks
     "empty",  # 0..1, how surely the line is filler

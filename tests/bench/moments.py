@@ -26,10 +26,12 @@ from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.views.provenance import source_places
+from soulmem.ports.embedder import Embedder, TextInContext, TokenStates
 from tests.engine.stage import ME, Stage
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Vector = NDArray[np.float32]
 Json = dict[str, Any]
 
 SOUL = SoulId("s1")
@@ -75,6 +77,32 @@ class Line:
     text: str
     evidence: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
+
+
+class Remembering:
+    """A model that reads each text once: every young soul reads the same examples."""
+
+    def __init__(self, model: Embedder) -> None:
+        self._model = model
+        self.name, self.model, self.dim = model.name, model.model, model.dim
+        self.prompt, self.lacks_prompt = model.prompt, model.lacks_prompt
+        self.token_width = model.token_width
+        self._vectors = dict[str, Vector]()
+        self._states = dict[TextInContext, TokenStates]()
+
+    def embed(self, texts: Sequence[str]) -> Vector:
+        """As `Embedder.embed`."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
+        if new:
+            self._vectors.update(zip(new, self._model.embed(new), strict=True))
+        return np.ascontiguousarray([self._vectors[text] for text in texts])
+
+    def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
+        """As `Embedder.embed_tokens`."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._states]
+        if new:
+            self._states.update(zip(new, self._model.embed_tokens(new), strict=True))
+        return [self._states[text] for text in texts]
 
 
 class Chat:

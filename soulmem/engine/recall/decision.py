@@ -72,7 +72,8 @@ _KINDS = {
     "asks": "question",
     "filler": "filler",
 }
-_FORMER, _QUESTION = KINDS.index("former"), KINDS.index("question")
+_FORMER, _QUESTION, _LASTING = map(KINDS.index, ("former", "question", "lasting"))
+_LASTS = 0.5  # 0..1, how surely a usual memory tells what lasts; one of unknown kind counts as such
 _UNIT = 10.0  # of weights of matches, in the logarithm
 _EASIEST = 8.0  # times the odds of a memory that comes as easily as any can
 # What is told of the features of a memory, as a reason; those of the line weigh for all memories alike.
@@ -81,7 +82,7 @@ _WEIGHTS = {
     Weight.WORDS: ("evidence", "own_evidence", "covered"),
     Weight.NAMED: ("named",),
     Weight.MOMENTOUS: ("momentous",),
-    Weight.FACT: ("fact",),
+    Weight.FACT: ("fact", "lasting"),
     Weight.PROMISE: ("promise",),
 }
 # A word in at most so many texts, or in that share of them, is rare.
@@ -371,7 +372,8 @@ def _features(
     fit = standardised(scores.score, context.visible, rows).astype(np.float64)
     alone = np.where(np.isfinite(scores.alone[rows]), scores.alone[rows], 0.0)
     weight, total = matches.weight, max(float(matches.weight.sum()), 1e-6)
-    kinds = np.nan_to_num(mind.line_kinds.scores(rows))
+    scored = mind.line_kinds.scores(rows)
+    kinds, lasting = np.nan_to_num(scored), np.nan_to_num(scored[:, _LASTING] - _LASTS)
     own = _own_words(mind, rows)
     of_line = np.zeros(len(KINDS)) if line.kinds is None else line.kinds
     values = {
@@ -387,6 +389,7 @@ def _features(
         "aimed": 2.0 * _aim(line.text) * own,
         "length": np.log([_judged_length(text) + 1.0 for text in texts]),
         **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
+        "lasting": lasting * of_line[_QUESTION],
         "question": of_line[_QUESTION],
         "empty": 0.0 if is_special else of_line[KINDS.index("filler")],
         "specific": np.log1p(weight.sum() / _UNIT),
