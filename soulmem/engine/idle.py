@@ -52,6 +52,7 @@ class Startup:
 
     async def open(self) -> None:
         """Open the store and load the worlds in it. Raises StoreError."""
+        self.warming.start()  # meanwhile another process prepares the store
         await self.services.store.open()
         owners = [DEFAULT_OWNER, *await self.services.store.owners()]
         for owner in dict.fromkeys(owners):
@@ -60,7 +61,6 @@ class Startup:
 
     async def begin(self) -> None:
         """Open every active soul and resume interrupted jobs."""
-        self.warming.start()
         for world in self.worlds.all():
             await self.services.attempts.open_souls(world)
         self.learner.start(self.worlds.minds)

@@ -363,9 +363,9 @@ class EdgeTable(Mapping[str, Edge]):
         return self._arrays_at(slots, which)
 
     def touching(
-        self, rows: Ints, kinds: Sequence[EdgeKind]
+        self, rows: Ints, kinds: Sequence[EdgeKind], most: int
     ) -> tuple[Ints, EdgeArrays]:
-        """The edges of these kinds that start or end at these distinct rows.
+        """The edges of these kinds that start or end at these distinct rows; none of a row with more than `most`.
 
         Returns the index in `rows` for each edge, and the edges; an edge between two of the rows comes twice.
         """
@@ -378,6 +378,8 @@ class EdgeTable(Mapping[str, Edge]):
         is_loop = self._source[slots[1]] == self._target[slots[1]]
         where = np.concatenate([places[0], places[1][~is_loop]])
         every = np.concatenate([slots[0], slots[1][~is_loop]])
+        few = np.bincount(where, minlength=rows.size)[where] <= most
+        where, every = where[few], every[few]
         return where, self._arrays_at(every, every)
 
     def _arrays_at(self, slots: Ints, which: Any) -> EdgeArrays:

@@ -69,7 +69,10 @@ class EmbeddedLink:
         """A connected handle. Retries for a moment, in case another SoulMem is just closing."""
         for pause in (*_LOCK_PAUSES, None):
             try:
-                handle = await asyncio.to_thread(_construct, self._url, self._folder)
+                _, handle = await asyncio.gather(
+                    asyncio.to_thread(messages.load),
+                    asyncio.to_thread(_construct, self._url, self._folder),
+                )
                 await handle.connect()
                 return handle
             except (RuntimeError, OSError) as error:
@@ -161,10 +164,9 @@ def folder_size(folder: Path) -> int:
 
 
 def _construct(url: str, folder: Path | None) -> Any:
-    """Open the store. Call it in a worker thread: the imports and the engine's constructor are slow."""
+    """Open the store. Call it in a worker thread: the engine's constructor is slow."""
     from surrealdb_embedded import AsyncEmbeddedDB
 
-    messages.load()
     if folder is not None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         if (folder / "manifest").exists():

@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 
 SURE = 0.5  # score from which on a line is of a kind
 _CHAT = ORIGINS.index(Origin.CHAT)
+_FILLER = KINDS.index("filler")
 _JUDGED = [
     MEMORY_KINDS.index(kind)
     for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE, MemoryKind.NOTE)
@@ -76,8 +77,9 @@ class KindTable:
 
     def filler(self, n: int) -> Bools:
         """Which of the first `n` rows hold a message that says nothing by itself ("Hm."), bool[n]."""
+        self._grow(n)
         by_hand = self._columns.permanent[:n] | (self._columns.origin[:n] != _CHAT)
-        return np.asarray((self.of_kind("filler", n) >= SURE) & ~by_hand)
+        return np.asarray((self._scores[:n, _FILLER] >= SURE) & ~by_hand)
 
     def missing(self, n: int) -> Ints:
         """Those of the first `n` rows, ascending, that hold a searched text whose kinds are not known."""

@@ -93,10 +93,7 @@ def lived_edges(mind: Mind, rows: Sequence[int], extra: int) -> LivedEdges:
     """
     # Asked for by kind: a concept that most texts mention has thousands of other edges.
     near = np.asarray(rows, np.int64)
-    place, edges = mind.edges.touching(near, _KINDS)
-    few = np.bincount(place, minlength=near.size)[place] <= _MOST_EDGES
+    place, edges = mind.edges.touching(near, _KINDS, _MOST_EDGES)
     strength = mind.edge_strengths(edges, extra) * edges.confidence
     far = np.where(edges.source == near[place], edges.target, edges.source)
-    return LivedEdges(
-        place[few], far[few].astype(np.int64), strength[few], edges.slot[few]
-    )
+    return LivedEdges(place, far.astype(np.int64), strength, edges.slot)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -402,19 +402,17 @@ class EmbeddingService:
             )
         await self.tokens.attach(mind, embedder)
         keys = await self._compute.run(mind.vector_queue.pending_keys)
-        taking: asyncio.Task[None] | None = None
-        for start in range(0, len(keys), _READ):
-            piece = await self._compute.run(
-                texts_by_key, mind, keys[start : start + _READ]
+        # Of three pieces one is asked for by its texts, one is read and one is taken at a time.
+        asked, read = dict[str, list[PendingText]](), dict[str, list[PendingText]]()
+        found: Mapping[str, bytes] = {}
+        for start in range(0, len(keys) + 2 * _READ, _READ):
+            piece = keys[start : start + _READ]
+            coming, stored, _ = await asyncio.gather(
+                self._compute.run(texts_by_key, mind, piece),
+                self._store.vectors(embedder.model, list(asked)),
+                self._compute.run(take_stored, mind, read, found),
             )
-            stored = await self._store.vectors(embedder.model, list(piece))
-            if taking is not None:
-                await taking
-            taking = asyncio.create_task(
-                self._compute.run(take_stored, mind, piece, stored)
-            )
-        if taking is not None:
-            await taking
+            asked, read, found = coming, asked, stored
 
     async def _work_forever(self) -> None:
         while True:

@@ -6,13 +6,14 @@ chats; the rest follows page by page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from soulmem.domain.edges import EdgeKind
-from soulmem.domain.ids import MemoryId, Owner
+from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.loading import load_memories
@@ -114,13 +115,9 @@ class Opener:
         if is_alone:
             world.expected[soul] = await self.store.memory_count(owner)
         chats = []
-        for head in [
-            h for h in world.heads.values() if soul in h.cast or soul in h.souls
-        ]:
-            log = await world.log(head.id)
-            if log is not None:
-                await self.compute.run(world.expect, mind, log)
-                chats.append(log)
+        async for log in _logs(world, soul):
+            await self.compute.run(world.expect, mind, log)
+            chats.append(log)
         mind.terms.begin_loading()
         await self._read_memories(owner, mind)
         await self._read_edges(owner, mind, alone=is_alone)
@@ -145,6 +142,21 @@ class Opener:
         else:
             async for page in self.store.edge_pages(owner, mind.soul.id):
                 await self.compute.run(mind.load_edges, page)
+
+
+async def _logs(world: World, soul: SoulId) -> AsyncIterator[ChatLog]:
+    """The chats that the soul takes part in. The next one is read while one is used."""
+    heads = [h for h in world.heads.values() if soul in h.cast or soul in h.souls]
+    ahead: asyncio.Future[ChatLog | None] | None = None
+    try:
+        for head in [*heads, None]:
+            log = await ahead if ahead is not None else None
+            ahead = asyncio.ensure_future(world.log(head.id)) if head else None
+            if log is not None:
+                yield log
+    finally:
+        if ahead is not None:
+            ahead.cancel()
 
 
 def _edges_of(mind: Mind, memories: Sequence[MemoryId]) -> set[str]:
