@@ -198,7 +198,11 @@ class KnownNames:
         for row, entry in entries:
             key = id_of(row)
             self._concepts[key] = None
-            self._put_entry(key, entry)
+            if entry.claims or entry.taken or entry.sounds:
+                self._put_entry(key, entry)
+            else:  # most
+                self.index.put_cut(key, entry.names, entry.cuts)
+                self._names[key] = entry.names
         return [row for row, _ in entries]
 
     def card_names(self) -> Iterator[tuple[CardName, frozenset[MemoryId]]]:
