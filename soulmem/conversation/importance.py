@@ -7,24 +7,19 @@ from numpy.typing import NDArray
 
 from soulmem.language.kinds.example_words import scores_of
 from soulmem.language.kinds.kind_lines import kinds
-from soulmem.language.kinds.line_kinds import KINDS
 
 Floats = NDArray[np.float32]
 
 UNREAD = 0.2  # of a text of which no kind is known
 _BEYOND = np.array([(kind.importance or UNREAD) - UNREAD for kind in kinds()])
-_FACT, _PASSING = KINDS.index("fact"), KINDS.index("passing")
 
 
 def importances(scores: Floats) -> Floats:
     """0..1 for each text by its scores, float32[n, kinds]: `UNREAD`, and what its surest kinds say beyond that.
 
-    The less sure a kind that raises is than one that lowers, the less it raises; so does a fact that more surely
-    passes: the pattern of a carpet.
+    The less sure a kind that raises is than one that lowers, the less it raises.
     """
     weighed = scores * _BEYOND
-    passes = np.maximum(scores[:, _PASSING] - scores[:, _FACT], 0.0)
-    weighed[:, _FACT] *= 1.0 - passes
     more = scores.max(axis=1, initial=0.0, where=_BEYOND > 0)
     less = scores.max(axis=1, initial=0.0, where=_BEYOND < 0)
     raised = weighed.max(axis=1, initial=0.0) * (1.0 - np.maximum(less - more, 0.0))

@@ -36,13 +36,6 @@ def test_what_is_surely_plain_is_little_raised_by_what_it_hardly_is() -> None:
     assert of(fact=0.6, plain=0.6) > of(fact=0.6) - 0.05
 
 
-def test_a_fact_raises_less_the_more_surely_it_passes() -> None:
-    assert of(fact=0.4, passing=0.9) < of(fact=0.4, passing=0.6) < of(fact=0.4)
-    assert of(fact=0.8, passing=0.5) == pytest.approx(of(fact=0.8))
-    # What is momentous or promised weighs, for how short a time it is true.
-    assert of(momentous=0.8, passing=1.0) == pytest.approx(of(momentous=0.8))
-
-
 def test_length_and_numbers_say_nothing() -> None:
     short = importance_by_words("It's raining again.")
     long = importance_by_words(" ".join(["It's raining again."] * 20))
