@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 import sys
+from itertools import chain
 
 from surrealdb_embedded import SyncEmbeddedDB
 
@@ -47,7 +48,7 @@ def _new_tables(folder: str, tables: set[str]) -> int:
         levels = _levels(os.path.join(folder, "manifest"))
     except (OSError, ValueError, struct.error):
         return len(tables)
-    if {number for level in levels for number in level} != set(map(_number, tables)):
+    if set(chain(*levels)) != set(map(_number, tables)):
         return len(tables)
     return len(levels[0]) if levels else 0
 
