@@ -37,6 +37,21 @@ def test_the_packaged_encoder_tells_kinds_apart_in_every_language(
     assert right >= (0.9 if language in ("en", "zh") else 0.85)
 
 
+@pytest.mark.parametrize(
+    ("right", "sure"), [(0.89, False), (0.92, True)], ids=["words alone", "encoder"]
+)
+def test_plain_talk_is_sure_where_it_is_told_apart_as_well_as_encoders_do(
+    right: float, sure: bool
+) -> None:
+    encoder, judge = packaged()
+    bars, middles, shares = judge._fitted
+    other = LineKinds(judge._groups, bars, middles, np.full_like(shares, right))
+    plain = KINDS.index("plain")
+    scores = other.of_sentences(encoder.embed(["Pass the salt, please."]))
+    assert bool(scores[0, plain] >= 0.5) is sure
+    assert scores[0, plain] > 0.4
+
+
 @pytest.mark.parametrize("language", ["en", "zh", "ja"])
 def test_who_is_here_is_told_from_who_is_talked_of(language: str) -> None:
     encoder, judge = packaged()

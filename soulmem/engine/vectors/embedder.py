@@ -402,7 +402,7 @@ class EmbeddingService:
             )
         await self.tokens.attach(mind, embedder)
         keys = await self._compute.run(mind.vector_queue.pending_keys)
-        # Of three pieces one is asked for by its texts, one is read and one is taken at a time.
+        # A pipeline: while vectors of a piece are taken in, those of the next are read, and keys of the third made
         asked, read = dict[str, list[PendingText]](), dict[str, list[PendingText]]()
         found: Mapping[str, bytes] = {}
         for start in range(0, len(keys) + 2 * _READ, _READ):

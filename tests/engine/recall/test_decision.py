@@ -13,6 +13,7 @@ from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.recall.decision import without_noise
+from soulmem.retrieval.decision import MEMORY_FEATURES, fitted
 from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import ME, Stage, line
 from tests.engine.two_languages import FACTS, NAMES
@@ -230,3 +231,27 @@ async def test_less_restraint_tells_at_least_as_much(
     more = await stage.recall(query, "c1", restraint=restraint)
     less = await stage.recall(query, "c1", restraint=min(2.0, restraint + 0.5))
     assert {m.id for m in less.memories} <= {m.id for m in more.memories}
+
+
+async def test_a_question_calls_rather_for_what_lasts(stage: Stage) -> None:
+    """A remark calls for what was said in passing as well."""
+    lasting, passing = "My sister Orla is a midwife.", "Orla is late again today."
+    await stage.sync("c2", [line("a", lasting), line("b", passing)])
+    await stage.close("c2")
+    await stage.engine.idle.run()
+    mind, column = await stage.mind(), MEMORY_FEATURES.index("lasting")
+
+    async def gain(said: str) -> float:
+        """How much more the feature adds to the log odds of what lasts; the least of all sets of numbers."""
+        request = RecallRequest(SoulId("s1"), ChatId("c2"), query=said)
+        (judged,) = (await stage.engine.recaller.judged(ME, request)).lines
+        texts = mind.texts_at(judged.rows.tolist())
+        (first,) = (at for at, text in enumerate(texts) if lasting in text)
+        (other,) = (at for at, text in enumerate(texts) if passing in text)
+        sets = [model.memory for model in fitted().models.values()]
+        shares = [model.shares(judged.features)[:, column] for model in sets]
+        return float(min(share[first] - share[other] for share in shares))
+
+    asked, remarked = await gain("What does Orla do?"), await gain("Orla came by.")
+    assert asked > 0.3
+    assert abs(remarked) < 0.3 * asked
