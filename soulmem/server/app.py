@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
-from soulmem.server import (
+from soulmem.server import openapi
+from soulmem.server.access import AccessCheck, add_headers
+from soulmem.server.errors import errors_as_json
+from soulmem.server.resources import (
     audit,
     chats,
-    debug_routes,
+    debug,
     embedder,
     events,
     export,
@@ -20,7 +23,6 @@ from soulmem.server import (
     llm,
     memories,
     model,
-    openapi,
     people,
     recall,
     souls,
@@ -28,8 +30,6 @@ from soulmem.server import (
     tools,
     views,
 )
-from soulmem.server.access import AccessCheck, add_headers
-from soulmem.server.errors import errors_as_json
 from soulmem.server.routes import ENGINE, add_routes
 from soulmem.server.settings import ServerSettings
 
@@ -67,7 +67,7 @@ def create_app(
 
     `settings.token` proves a caller's identity; if it is empty, nobody can prove one.
     """
-    routes = (*PUBLIC_ROUTES, *(debug_routes.ROUTES if test_mode else ()))
+    routes = (*PUBLIC_ROUTES, *(debug.ROUTES if test_mode else ()))
     access = AccessCheck(settings, {route.path: route.limit for route in routes})
     app = web.Application(middlewares=[errors_as_json, access.check])
     app[ENGINE] = engine

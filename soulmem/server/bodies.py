@@ -15,8 +15,8 @@ from msgspec import inspect
 from soulmem.domain.errors import BadRequest, SoulMemError, TooLarge
 from soulmem.domain.foreign_json import NestsTooDeep, check_depth
 from soulmem.domain.phrases import phrase
+from soulmem.server.common_types import Body, Query
 from soulmem.server.rule_errors import unprocessable
-from soulmem.server.schemas.common import Body, Query
 
 BODY_LIMIT = 32 << 20  # bytes
 _INLINE_BYTES = 64 << 10  # a larger body is decoded in a thread

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 from aiohttp import web
 
-from soulmem.server.responses.common import ResponseBody
+from soulmem.server.common_types import ResponseBody
 
 R = TypeVar("R", bound=ResponseBody, covariant=True)
 _INLINE_ROWS = 100  # a response with more rows is built and encoded in a thread

@@ -13,10 +13,9 @@ from aiohttp import web
 
 from soulmem import __version__
 from soulmem.domain.ids import ID_PATTERN
+from soulmem.server.common_types import NoBody, Problem
 from soulmem.server.json_response import json_response
-from soulmem.server.responses.common import Problem
 from soulmem.server.routes import Route
-from soulmem.server.schemas.common import NoBody
 
 _REF = "#/components/schemas/{name}"
 _ERRORS = (400, 401, 403, 404, 405, 409, 413, 415, 422, 500, 503)

@@ -11,10 +11,9 @@ from aiohttp import web
 
 from soulmem.domain.ids import DEFAULT_OWNER, Owner, check_id
 from soulmem.server.bodies import BODY_LIMIT, decode, off_loop, parse_query, read_json
+from soulmem.server.common_types import Body, NoBody, Query, ResponseBody
 from soulmem.server.errors import http_problem
 from soulmem.server.json_response import Reply, respond
-from soulmem.server.responses.common import ResponseBody
-from soulmem.server.schemas.common import Body, NoBody, Query
 from soulmem.server.streams import Stream
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from msgspec import inspect
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.ids import ID_PATTERN
 from soulmem.domain.phrases import Phrase, Wording, phrase
-from soulmem.server.schemas.common import CURSOR_PATTERN, DIGEST_PATTERN, HASH_PATTERN
+from soulmem.server.common_types import CURSOR_PATTERN, DIGEST_PATTERN, HASH_PATTERN
 
 Step = str | int | None  # a key, an index, or None for an unnamed key of a map
 _ERROR = re.compile(

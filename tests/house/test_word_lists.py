@@ -16,7 +16,7 @@ SENTENCE = 20  # words; a longer text without punctuation or repetition is a lis
 LANGUAGE = "soulmem/language/"
 EXEMPT = {
     "soulmem/adapters/surreal/": "column names and statements of the database",
-    "soulmem/server/responses/": "field names of HTTP answers",
+    "soulmem/server/resources/": "field names of HTTP answers",
     "soulmem/governance/audit_values.py": "field names of the audit",
     "soulmem/cli/doctor.py": "names of Python packages",
     "soulmem/engine/idle.py": "names of the parts of a round",

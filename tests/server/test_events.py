@@ -140,7 +140,7 @@ async def test_a_page_that_goes_away_is_no_failure_and_makes_room(
 ) -> None:
     """Whether something happens meanwhile or not."""
     if not is_told:
-        monkeypatch.setattr("soulmem.server.events._LOOK_SECONDS", 0.01)
+        monkeypatch.setattr("soulmem.server.resources.events._LOOK_SECONDS", 0.01)
     answer = await whole.get("/v1/events")
     await heard(answer)
     events = whole.server.app[ENGINE].events  # type: ignore[attr-defined]

@@ -25,7 +25,8 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from soulmem.cli.client import Client
-from soulmem.server import app, debug_routes, openapi
+from soulmem.server import app, openapi
+from soulmem.server.resources import debug
 from tests.examples import sized
 from tests.server.test_malformed import described_operations, good, plain_path
 from tests.server.whole import settle_in, whole_sidecar
@@ -39,7 +40,7 @@ CHECKS = [
     response_schema_conformance,
 ]
 SCHEMA = schemathesis.openapi.from_dict(
-    openapi.describe((*app.PUBLIC_ROUTES, *debug_routes.ROUTES))
+    openapi.describe((*app.PUBLIC_ROUTES, *debug.ROUTES))
 )
 OPERATIONS = [
     SCHEMA[path][method]

@@ -12,7 +12,7 @@ from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.ids import DEFAULT_OWNER, SoulId
 from soulmem.engine.api.requests import ImportFormat, ImportRequest
 from soulmem.server.bodies import BODY_LIMIT
-from soulmem.server.jobs import IMPORT_LIMIT
+from soulmem.server.resources.jobs import IMPORT_LIMIT
 from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 

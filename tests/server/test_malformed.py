@@ -14,11 +14,12 @@ from typing import Any
 
 import pytest
 
-from soulmem.server import app, debug_routes, openapi
+from soulmem.server import app, openapi
+from soulmem.server.resources import debug
 from tests.server.conftest import Client
 from tests.server.fake_engine import FakeEngine
 
-PAGE = openapi.describe((*app.PUBLIC_ROUTES, *debug_routes.ROUTES))
+PAGE = openapi.describe((*app.PUBLIC_ROUTES, *debug.ROUTES))
 SCHEMAS = PAGE["components"]["schemas"]
 SAMPLES: dict[str, Any] = {
     "string": "x1",

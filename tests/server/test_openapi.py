@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from soulmem.server import app, debug_routes, openapi
+from soulmem.server import app, openapi
+from soulmem.server.resources import debug
 from tests.server.conftest import Client
 
-ALL = (*app.PUBLIC_ROUTES, *debug_routes.ROUTES)
+ALL = (*app.PUBLIC_ROUTES, *debug.ROUTES)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from soulmem.engine.engine import Engine
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.runtime.jobs import JobState
 from soulmem.language.scripts import is_unspaced
-from soulmem.server.responses.recall import recall_response
+from soulmem.server.resources.recall import recall_response
 from tests.engine.model_stage import ModelStage
 from tests.engine.stage import ME, Stage, ended, line
 

@@ -1,0 +1,1 @@
+"""One file a resource: its requests, its answers, its routes."""

@@ -1,1 +1,0 @@
-"""Bodies of HTTP responses: msgspec Structs built from the engine's values, one file per resource."""
