@@ -13,13 +13,13 @@ from soulmem.adapters import packaged_encoder, sentence_transformer
 from soulmem.adapters.backup_folder import BackupFolder, Rotation
 from soulmem.adapters.client_llm import MODEL as CLIENT
 from soulmem.adapters.client_llm import ClientDesk, ClientParams
+from soulmem.adapters.disk_files import make_private
 from soulmem.adapters.folder_spool import FolderSpool
 from soulmem.adapters.folder_traces import FolderTraces
 from soulmem.adapters.hub_address import HubAddress
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
 from soulmem.adapters.model_choice import JsonModelChoice
 from soulmem.adapters.model_fetcher import FOLDER, SettingsFetcher, forbidden
-from soulmem.adapters.private_files import make_private
 from soulmem.adapters.snapshot_folder import SnapshotFolder
 from soulmem.adapters.surreal.kept import KeptStore
 from soulmem.adapters.surreal.store import SurrealStore
@@ -37,7 +37,7 @@ from soulmem.config.settings import (
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.llm import ModelChoice, ModelUse
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
-from soulmem.engine.consolidation.digests import DigestWork
+from soulmem.engine.digests.digest_writer import DigestWork
 from soulmem.engine.engine import Engine
 from soulmem.engine.llm.model_choice import ChoosableModels
 from soulmem.engine.llm.retry import RetryParams

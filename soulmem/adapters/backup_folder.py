@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timezone
 from pathlib import Path
 
-from soulmem.adapters.durable import sync_folder
+from soulmem.adapters.disk_files import sync_folder
 from soulmem.domain.calendar import utc
 from soulmem.domain.errors import StoreBroken, StoreError, StoreFull
 from soulmem.domain.phrases import phrase

@@ -10,8 +10,7 @@ from typing import Any
 
 import msgspec
 
-from soulmem.adapters.durable import replace_file
-from soulmem.adapters.write_errors import folder_error
+from soulmem.adapters.disk_files import folder_error, replace_file
 from soulmem.domain.foreign_json import read_json
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.domain.phrases import Wording

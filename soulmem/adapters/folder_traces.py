@@ -12,7 +12,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from soulmem.adapters.write_errors import folder_error
+from soulmem.adapters.disk_files import folder_error
 from soulmem.domain.ids import Owner, SoulId
 
 KEPT = 400  # traces of a soul, 5 kB each: of replies that one still asks about

@@ -6,8 +6,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from soulmem.adapters.durable import replace_file
-from soulmem.adapters.write_errors import folder_error
+from soulmem.adapters.disk_files import folder_error, replace_file
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.phrases import phrase
 from soulmem.domain.web_addresses import is_web_address

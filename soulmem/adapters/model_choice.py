@@ -6,7 +6,7 @@ import json
 import logging
 from pathlib import Path
 
-from soulmem.adapters.durable import replace_file
+from soulmem.adapters.disk_files import replace_file
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.foreign_json import read_json
 from soulmem.domain.llm import ModelChoice, ModelUse

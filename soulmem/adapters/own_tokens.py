@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.adapters.model_passes import ModelPasses, Row
+from soulmem.kernels.arrays import Float32s
 from soulmem.language.passages import grouped, passages
 from soulmem.ports.embedder import TextInContext, TokenStates
 
 T = TypeVar("T")
-Floats = NDArray[np.float32]
 
 _LEAST = 2  # tokens that are kept of a text, however short
 _TRIES = (
@@ -68,7 +68,7 @@ class TokenReader:
         windows = [self.windows(text) for text in texts]
         return list(map(_joined, windows, self._read(windows, self._own)))
 
-    def vectors(self, texts: Sequence[str]) -> list[Floats]:
+    def vectors(self, texts: Sequence[str]) -> list[Float32s]:
         """The vector of each text, of any length."""
         windows = [self.windows(TextInContext(text)) for text in texts]
         read = self._read(windows, lambda _, row: _vector(row))
@@ -217,7 +217,7 @@ class TokenReader:
         return context[ends[min(excess, len(ends)) - 1] :].lstrip()
 
 
-def _vector(row: Row) -> Floats:
+def _vector(row: Row) -> Float32s:
     return np.asarray(row["sentence_embedding"].float().numpy())
 
 
@@ -233,7 +233,7 @@ def _joined(windows: Sequence[Window], read: Sequence[TokenStates]) -> TokenStat
     )
 
 
-def _mean(windows: Sequence[Window], vectors: Sequence[Floats]) -> Floats:
+def _mean(windows: Sequence[Window], vectors: Sequence[Float32s]) -> Float32s:
     """The mean of the windows' vectors by the length of what they say."""
     lengths = [max(1, len(window.text.text)) for window in windows]
     return np.average(vectors, axis=0, weights=lengths).astype(np.float32)

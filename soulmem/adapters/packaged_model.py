@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from soulmem.adapters.disk_files import folder_error
 from soulmem.adapters.e5_folder import UNIT as UNPACKED
 from soulmem.adapters.e5_folder import write_folder
-from soulmem.adapters.write_errors import folder_error
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.domain.phrases import phrase
 from soulmem.ports.model_fetching import Report

@@ -17,8 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.adapters.durable import sync_folder
-from soulmem.adapters.write_errors import snapshot_error
+from soulmem.adapters.disk_files import snapshot_error, sync_folder
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.ports.snapshot_store import Snapshot
 

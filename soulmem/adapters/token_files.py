@@ -25,8 +25,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.adapters.durable import sync_folder
-from soulmem.adapters.write_errors import token_file_error
+from soulmem.adapters.disk_files import sync_folder, token_file_error
 from soulmem.domain.ids import Owner, SoulId
 from soulmem.graph.hash_index import HashIndex
 from soulmem.kernels.token_codes import Center, PackedStates, half_width

@@ -11,9 +11,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
-from soulmem.adapters.private_files import create_private_files
-from soulmem.cli.arguments import COMMANDS, build_parser
-from soulmem.cli.language import choose_language
+from soulmem.adapters.disk_files import create_private_files
+from soulmem.cli.arguments import COMMANDS, build_parser, choose_language
 from soulmem.cli.screen import Screen
 from soulmem.cli.words import Words
 from soulmem.domain.errors import SoulMemError

@@ -10,9 +10,86 @@ from pathlib import Path
 from typing import Any
 
 from soulmem.config.errors import ConfigError
-from soulmem.config.paths import data_folder
 from soulmem.config.settings import SECTIONS, Settings
-from soulmem.config.values import from_text, from_toml
+
+
+def data_folder(
+    chosen: str = "", env: Mapping[str, str] | None = None, platform: str = sys.platform
+) -> Path:
+    """The data folder: `chosen` (`~` allowed), else the usual place of the system. Nothing is created.
+
+    Linux: $XDG_DATA_HOME/soulmem or ~/.local/share/soulmem. macOS: ~/Library/Application Support/soulmem.
+    Windows: %LOCALAPPDATA%\\soulmem.
+    """
+    env = env or {}
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    if platform == "win32":
+        local = env.get("LOCALAPPDATA")
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "soulmem"
+    if platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "soulmem"
+    share = env.get("XDG_DATA_HOME", "")
+    # The XDG standard ignores a relative path.
+    return (
+        Path(share) if share.startswith("/") else Path.home() / ".local" / "share"
+    ) / "soulmem"
+
+
+_WORDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "tuple[str, ...]": "a list of texts",
+}
+_TRUE, _FALSE = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
+
+
+def from_toml(value: Any, kind: str, key: str, where: str) -> Any:
+    """`value` as type `kind`; a whole number is accepted as a number. Raises ConfigError for a wrong type."""
+    if (
+        kind == "tuple[str, ...]"
+        and isinstance(value, list)
+        and all(isinstance(v, str) for v in value)
+    ):
+        return tuple(value)
+    if (
+        kind == "float"
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+    ):
+        return float(value)
+    if type(value).__name__ == kind:
+        return value
+    raise ConfigError(
+        f"{where}: {key} = {value!r} is of the wrong type: write {_WORDS[kind]}",
+        field=key,
+    )
+
+
+def from_text(text: str, kind: str, key: str, where: str) -> Any:
+    """`text` converted to type `kind`. Raises ConfigError if that is not possible."""
+    plain = text.strip()
+    try:
+        if kind == "tuple[str, ...]":
+            return tuple(part.strip() for part in plain.split(",") if part.strip())
+        if kind == "int":
+            return int(plain)
+        if kind == "float":
+            return float(plain)
+    except ValueError:
+        plain = ""
+    else:
+        if kind == "str":
+            return text
+        if plain.lower() in _TRUE + _FALSE:
+            return plain.lower() in _TRUE
+    remedy = "a list with commas" if kind.startswith("tuple") else _WORDS[kind]
+    raise ConfigError(
+        f"{where}: {key} = {text!r} is of the wrong type: write {remedy}", field=key
+    )
+
 
 if sys.version_info >= (3, 11):
     import tomllib

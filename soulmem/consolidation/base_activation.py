@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from math import exp
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
+from soulmem.kernels.arrays import Float64s, Int64s
 
 STABILITY = 300.0  # turns; S0 of design 6, as for the edges of a concept
 # 0..1, gain of a mention of salience 1, as a share of what is missing to 1
@@ -43,12 +40,12 @@ def recall_event(turn: float) -> ActivationEvent:
 
 
 def base_activations(
-    concept: Ints,
-    turns: Floats,
-    gain: Floats,
+    concept: Int64s,
+    turns: Float64s,
+    gain: Float64s,
     current_turn: float,
     pace: float = 1.0,
-) -> Floats:
+) -> Float64s:
     """`base_activation` of many concepts at once, float64[largest concept + 1].
 
     concept  int64[m]    concept of each event

@@ -12,9 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
-
+from soulmem.kernels.arrays import Float32s
 
 # When scenes are of one kind. Measured on 34 scenes of four kinds among 48 others, two languages, two models:
 # pairs of a kind have 2.7 deviations on average, one in 100 other pairs has 2.3.
@@ -34,7 +32,7 @@ class SceneCluster:
 
 
 def scene_clusters(
-    vectors: Floats, places: Sequence[int], worth: Sequence[float]
+    vectors: Float32s, places: Sequence[int], worth: Sequence[float]
 ) -> list[SceneCluster]:
     """Disjoint clusters, the best first.
 
@@ -79,7 +77,7 @@ def scene_clusters(
     return out
 
 
-def pair_deviations(vectors: Floats) -> NDArray[np.float32]:
+def pair_deviations(vectors: Float32s) -> NDArray[np.float32]:
     """Cosine of each pair, centred, in deviations from the median pair, float32[n, n]; all 0 where all vectors are
     the same. The deviation is that of the pairs below the median, which are of different kinds.
     """

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import PlasticityParams, potentiated
+from soulmem.kernels.arrays import Int64s
 
 K = TypeVar("K", bound=str)
 Floats = NDArray[np.floating[Any]]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class RehearsalParams:
 
 
 def rehearsal_worth(
-    importance: Floats, recalls: Ints, age: Floats, params: RehearsalParams
+    importance: Floats, recalls: Int64s, age: Floats, params: RehearsalParams
 ) -> Floats:
     """Priority of memories for rehearsal, float64[n], 0..1: importance x recall x recency (design 5), where
     each of the last two is .5 to 1.

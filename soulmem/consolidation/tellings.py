@@ -7,15 +7,87 @@ does not matter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from math import isnan, sqrt
 from typing import Any
 
-from soulmem.consolidation.connected import connected
-from soulmem.consolidation.set_trie import SetTrie
 from soulmem.domain.ids import MemoryId
+
+
+def connected(
+    count: int,
+    pairs: Iterable[tuple[int, int]],
+    holds: Callable[[int, int], bool] | None = None,
+) -> list[list[int]]:
+    """The numbers 0 to count - 1 in lists of those that pairs connect; lists and numbers ascend.
+
+    holds  whether a pair connects; without it each does. Asked only of pairs that are not connected yet.
+    """
+    leader = list(range(count))  # upwards to the least of those that are connected
+
+    def least(number: int) -> int:
+        while leader[number] != number:
+            leader[number] = leader[leader[number]]
+            number = leader[number]
+        return number
+
+    for one, other in pairs:
+        first, last = sorted((least(one), least(other)))
+        if first != last and (holds is None or holds(one, other)):
+            leader[last] = first
+    lists: dict[int, list[int]] = {}
+    for number in range(count):
+        lists.setdefault(least(number), []).append(number)
+    return list(lists.values())
+
+
+@dataclass(slots=True)
+class _Node:
+    """A beginning that sets share; `values` are those of the sets that end here."""
+
+    longer: dict[str, _Node] = field(default_factory=dict)
+    values: list[int] = field(default_factory=list)
+
+
+class SetTrie:
+    """Sets of words, each with a number, as paths from the first of their words in `order` to the last.
+
+    order  every word that a set may have; rare ones first, so that a search ends early
+    """
+
+    def __init__(self, order: Iterable[str]) -> None:
+        self._rank = {word: rank for rank, word in enumerate(order)}
+        self._root = _Node()
+
+    def add(self, words: Iterable[str], value: int) -> None:
+        """Add a set. Raises KeyError for a word that has no place in the order."""
+        node = self._root
+        for word in sorted(words, key=self._rank.__getitem__):
+            node = node.longer.setdefault(word, _Node())
+        node.values.append(value)
+
+    def within(self, words: Iterable[str], needed: Collection[str]) -> Iterator[int]:
+        """Numbers of the sets that have no other words than these, and all that are needed."""
+        own = {word for word in words if word in self._rank}
+        if not own.issuperset(needed):
+            return
+        known = sorted(own, key=self._rank.__getitem__)
+        is_needed = [word in needed for word in known]
+        least = max((at for at, needs in enumerate(is_needed, 1) if needs), default=0)
+        waiting = [(self._root, 0)]
+        while waiting:
+            node, start = waiting.pop()
+            if start >= least:
+                yield from node.values
+            for at in range(start, len(known)):
+                longer = node.longer.get(known[at])
+                if longer is not None:
+                    waiting.append((longer, at + 1))
+                if is_needed[at]:
+                    break  # no set without it
+
 
 _SAMPLE = 40  # tellings with which each is compared to find the most central one
 
@@ -166,13 +238,14 @@ def comparable_texts(
     joined  two texts each that are in one part anyway
     """
     groups = _by_statement(tellings)
-    units = [[telling.key for telling in group] for group in groups]
-    unit_of = {key: index for index, unit in enumerate(units) for key in unit}
-    may_join = {
-        index
-        for index, group in enumerate(groups)
-        if any(_may_be_joined(t) for t in group)
-    }
+    units: list[list[MemoryId]] = []
+    unit_of: dict[MemoryId, int] = {}
+    may_join: set[int] = set()
+    for index, group in enumerate(groups):
+        units.append([telling.key for telling in group])
+        unit_of.update(dict.fromkeys(units[-1], index))
+        if any(map(_may_be_joined, group)):
+            may_join.add(index)
     joined_units: list[tuple[int, int]] = []
     for one, other in joined:
         for key in (one, other):
@@ -203,7 +276,7 @@ def _components(tellings: Iterable[Telling], fit: Fit) -> list[list[Telling]]:
         lambda one, other: tells_the_same(first[one], first[other], fit),
     )
     return [
-        sorted((t for index in indices for t in groups[index]), key=_by_time)
+        sorted(chain.from_iterable(groups[index] for index in indices), key=_by_time)
         for indices in components
     ]
 
@@ -244,7 +317,7 @@ def _with_common_lines(
 def _with_common_topics(
     tellings: Sequence[Telling], indices: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    counts = Counter(topic for index in indices for topic in tellings[index].topics)
+    counts = Counter(chain.from_iterable(tellings[index].topics for index in indices))
     sets = SetTrie(sorted(counts, key=lambda topic: (counts[topic], topic)))
     for index in indices:
         if _says_enough(tellings[index]):
@@ -269,7 +342,7 @@ def _most_central(tellings: Sequence[Telling], steady: frozenset[MemoryId]) -> T
     """The text that shares most words with the others; of equal ones the earliest."""
     step = max(1, len(tellings) // _SAMPLE)
     sample = tellings[::step]
-    counts = Counter(word for telling in sample for word in telling.words)
+    counts = Counter(chain.from_iterable(telling.words for telling in sample))
 
     def centrality(telling: Telling) -> float:
         shared = sum(counts[word] for word in telling.words)

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.language.kinds.example_words import scores_of
 from soulmem.language.kinds.kind_lines import kinds
-
-Floats = NDArray[np.float32]
 
 UNREAD = 0.2  # of a text of which no kind is known
 _BEYOND = np.array([(kind.importance or UNREAD) - UNREAD for kind in kinds()])
 
 
-def importances(scores: Floats) -> Floats:
+def importances(scores: Float32s) -> Float32s:
     """0..1 for each text by its scores, float32[n, kinds]: `UNREAD`, and what its surest kinds say beyond that.
 
     The less sure a kind that raises is than one that lowers, the less it raises.

@@ -10,7 +10,7 @@ from soulmem.domain.errors import StoreError, Unprocessable
 from soulmem.domain.phrases import Wording, phrase
 from soulmem.engine.api.results import Health
 from soulmem.engine.consolidation.consolidator import Consolidator
-from soulmem.engine.consolidation.streams import Streams
+from soulmem.engine.digests.streams import Streams
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.history import History
 from soulmem.engine.editing.memory_editor import MemoryEditor
@@ -39,7 +39,7 @@ from soulmem.engine.sync.chats import ChatService
 from soulmem.engine.sync.souls import SoulService
 from soulmem.engine.tools.dispatch import Tools
 from soulmem.engine.upkeep.backups import BackupSchedule
-from soulmem.engine.upkeep.bin_purge import BinPurge
+from soulmem.engine.upkeep.purging import BinPurge
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.vectors.model_fetching import ModelFetching
 from soulmem.engine.world.services import Services

@@ -10,26 +10,25 @@ from typing import Any
 
 from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.consolidation.consolidator import Consolidator
-from soulmem.engine.consolidation.digest_shelving import DigestShelving
-from soulmem.engine.consolidation.digests import DigestWriter
-from soulmem.engine.consolidation.homonyms import HomonymWork
-from soulmem.engine.consolidation.joining import Joiner
 from soulmem.engine.consolidation.linking import CoRecallLinker
 from soulmem.engine.consolidation.rewording import Rewording
-from soulmem.engine.consolidation.stated_names import StatedNames
-from soulmem.engine.consolidation.streams import Streams
+from soulmem.engine.digests.digest_writer import DigestShelving, DigestWriter
+from soulmem.engine.digests.streams import Streams
 from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.names.homonyms import HomonymWork
+from soulmem.engine.names.joining import Joiner
+from soulmem.engine.names.stated_names import StatedNames
 from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.garbage import spare_the_collector
 from soulmem.engine.runtime.jobs import Jobs
 from soulmem.engine.runtime.store_opening import StoreOpening
 from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.upkeep.backups import BackupSchedule
-from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.upkeep.closing import SoulClosing
 from soulmem.engine.upkeep.forgetting import ForgettingWork
+from soulmem.engine.upkeep.purging import BinPurge
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.attempts import Piece

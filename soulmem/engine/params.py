@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
-from soulmem.engine.consolidation.digests import DigestWork
+from soulmem.engine.digests.digest_writer import DigestWork
 from soulmem.engine.recall.context import RecallParams
 from soulmem.engine.recall.ranking import RankingParams
 from soulmem.engine.recall.walks import WalkingParams

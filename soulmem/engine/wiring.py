@@ -8,19 +8,15 @@ from datetime import timedelta
 
 from soulmem.domain.ids import Owner
 from soulmem.engine.consolidation.consolidator import Consolidator
-from soulmem.engine.consolidation.digest_shelving import DigestShelving
-from soulmem.engine.consolidation.digest_wording import DigestWording
-from soulmem.engine.consolidation.digests import DigestWriter
-from soulmem.engine.consolidation.homonyms import HomonymWork
-from soulmem.engine.consolidation.joining import Joiner
 from soulmem.engine.consolidation.linking import CoRecallLinker
-from soulmem.engine.consolidation.on_request import ConsolidationJobs
 from soulmem.engine.consolidation.replay import ReplayJob
 from soulmem.engine.consolidation.rewording import Rewording
-from soulmem.engine.consolidation.stated_names import StatedNames
-from soulmem.engine.consolidation.streams import Streams
 from soulmem.engine.deep.deep_recall import DeepRecall
 from soulmem.engine.deep.quiz import Quiz
+from soulmem.engine.digests.digest_wording import DigestWording
+from soulmem.engine.digests.digest_writer import DigestShelving, DigestWriter
+from soulmem.engine.digests.on_request import ConsolidationJobs
+from soulmem.engine.digests.streams import Streams
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.history import History
 from soulmem.engine.editing.memory_editor import MemoryEditor
@@ -41,6 +37,9 @@ from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.llm.probe import ModelTest
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.names.homonyms import HomonymWork
+from soulmem.engine.names.joining import Joiner
+from soulmem.engine.names.stated_names import StatedNames
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.pushes import Roulette
 from soulmem.engine.recall.recaller import Recaller
@@ -58,9 +57,9 @@ from soulmem.engine.sync.souls import SoulService
 from soulmem.engine.tools.assistant import Assistant
 from soulmem.engine.tools.dispatch import Tools
 from soulmem.engine.upkeep.backups import BackupSchedule
-from soulmem.engine.upkeep.bin_purge import BinPurge
 from soulmem.engine.upkeep.closing import SoulClosing
 from soulmem.engine.upkeep.forgetting import ForgettingWork
+from soulmem.engine.upkeep.purging import BinPurge
 from soulmem.engine.upkeep.topics import Topics
 from soulmem.engine.vectors.embedder import EmbeddingService, ModelSource
 from soulmem.engine.vectors.model_fetching import ModelFetching

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.kernels.arrays import Float64s, Int64s
 from soulmem.kernels.csr import Csr, build_csr
 from soulmem.kernels.warm import kernels
 
@@ -27,8 +28,6 @@ _BACK = CLASSES // 2  # what the class of an arc against its edge has on top
 
 Rows = NDArray[np.uint32]
 Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ def arcs_back(slots: NDArray[np.integer]) -> Rows:
     return (2 * slots + 1).astype(np.uint32)
 
 
-def slots_of(arcs: NDArray[np.integer]) -> Ints:
+def slots_of(arcs: NDArray[np.integer]) -> Int64s:
     """Edge slots (int64) of these arc numbers, whichever direction they run in."""
     return np.asarray(arcs >> 1, np.int64)
 
@@ -63,10 +62,10 @@ def arc_class(kind: EdgeKind, target: MemoryKind, *, back: bool = False) -> int:
 
 def arcs(
     edges: EdgeArrays,
-    weight: Floats,
+    weight: Float64s,
     kinds: Codes,
     params: AssociationParams | None = None,
-    rows: Ints | None = None,
+    rows: Int64s | None = None,
 ) -> Csr:
     """CSR graph of the arcs among `kinds.size` rows: two per edge, one for one-way kinds.
 

@@ -10,14 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.graph.incidence import Incidence
 from soulmem.graph.windows import Windows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 
 _NONE = np.zeros(0, np.int64)
 
@@ -33,13 +29,13 @@ class CooccurrenceParams:
 class Associates:
     """Terms that co-occur with one term; arrays of one length."""
 
-    terms: Ints
-    strength: Floats  # 0..1, > 0
-    pair: Ints  # windows that hold both
-    windows: Ints  # windows that hold it
+    terms: Int64s
+    strength: Float64s  # 0..1, > 0
+    pair: Int64s  # windows that hold both
+    windows: Int64s  # windows that hold it
 
 
-def npmi(pair: Ints, first: Ints, second: Ints, total: int) -> Floats:
+def npmi(pair: Int64s, first: Int64s, second: Int64s, total: int) -> Float64s:
     """Normalised pointwise mutual information of two terms, 0..1, discounted for small counts.
 
         ln(pair * total / (first * second)) / -ln(pair / total)  *  pair / (pair + 1) * m / (m + 1)
@@ -117,7 +113,7 @@ def all_associates(
     return out
 
 
-def _most(often: Ints, most: int) -> Ints | slice:
+def _most(often: Int64s, most: int) -> Int64s | slice:
     """Indices of the most frequent terms, at most `most`; terms of equal count stay together."""
     if often.size <= most:
         return slice(None)

@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 
 from soulmem.domain.edges import DECAYING, EDGE_STABILITY, EdgeKind
 from soulmem.domain.retention import Decay
+from soulmem.kernels.arrays import Float64s, Int64s
 
 EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here
 _DECAYING = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 
 Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.uint32]
 
 
@@ -26,28 +25,28 @@ class EdgeArrays:
     May be views of the table: read them before the next put or drop, and do not write.
     """
 
-    slot: Ints  # what `EdgeTable.at` knows the edge by
+    slot: Int64s  # what `EdgeTable.at` knows the edge by
     source: RowNumbers
     target: RowNumbers
     kind: Codes  # place in EDGE_KINDS
-    strength: Floats  # 0..1, as of `at_turn`
-    confidence: Floats  # 0..1
-    stability: Floats  # turns, > 0
-    at_turn: Floats  # NaN where it is not known
-    touched: Ints  # microseconds since 1970
+    strength: Float64s  # 0..1, as of `at_turn`
+    confidence: Float64s  # 0..1
+    stability: Float64s  # turns, > 0
+    at_turn: Float64s  # NaN where it is not known
+    touched: Int64s  # microseconds since 1970
 
     @property
-    def pair(self) -> Ints:
+    def pair(self) -> Int64s:
         """Source and target row in one int64; see `pair_of`."""
         return pair_of(self.source.astype(np.int64), self.target.astype(np.int64))
 
     def strength_at(
         self,
         turn: float,
-        at_turn: Floats,
+        at_turn: Float64s,
         pace: float = 1.0,
         decay: Decay = Decay.EXPONENTIAL,
-    ) -> Floats:
+    ) -> Float64s:
         """`Edge.strength_at` of each edge, last touched at these turns; shape (m,)."""
         elapsed = pace * np.maximum(turn - at_turn, 0.0)
         spent = elapsed / self.stability
@@ -59,6 +58,6 @@ class EdgeArrays:
         return np.where(fades, self.strength * np.exp(-spent), self.strength)
 
 
-def pair_of(source: Ints, target: Ints) -> Ints:
+def pair_of(source: Int64s, target: Int64s) -> Int64s:
     """source * 2^32 + target: one sortable key per pair of rows."""
     return np.asarray(source << np.int64(32) | target, np.int64)

@@ -16,12 +16,13 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
 from soulmem.graph.chains import Chains
 from soulmem.graph.change_log import ChangeLog, EdgeChange
-from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays, Floats, Ints
+from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
 from soulmem.graph.hash_index import HashIndex
 from soulmem.graph.mentions import Mentions
 from soulmem.graph.packing import Arrays, named, packed_texts, part, unpacked_texts
 from soulmem.graph.rows import Rows
 from soulmem.graph.sparse import Sparse
+from soulmem.kernels.arrays import Float64s, Int64s
 
 _ORIGINS = tuple(Origin)
 _KIND_CODE = {kind.value: code for code, kind in enumerate(EDGE_KINDS)}
@@ -189,7 +190,7 @@ class EdgeTable(Mapping[str, Edge]):
         slots = self._leaving.of(row)
         return self._rows.ids(target.item(s) for s in slots if kinds.item(s) == code)
 
-    def target_rows(self, rows: Ints, kind: EdgeKind) -> tuple[Ints, Ints]:
+    def target_rows(self, rows: Int64s, kind: EdgeKind) -> tuple[Int64s, Int64s]:
         """Rows that edges of this kind lead to from these distinct rows, row by row, in the order of `targets`.
 
         Returns them, and how many there are up to each row.
@@ -291,7 +292,7 @@ class EdgeTable(Mapping[str, Edge]):
         for slot in list(self._touching(memory)):
             self._drop(slot, self._id(slot))
 
-    def keep(self, slots: Ints) -> None:
+    def keep(self, slots: Int64s) -> None:
         """Let all edges go but those in these distinct slots, and the room they took; slots change."""
         for name in _COLUMNS:
             setattr(self, name, getattr(self, name)[slots])
@@ -308,7 +309,7 @@ class EdgeTable(Mapping[str, Edge]):
             self._arriving.add_all(self._target.astype(np.int64), numbers)
         self._changes.reset()
 
-    def mentions(self, rows: Ints) -> tuple[Ints, Ints, Floats]:
+    def mentions(self, rows: Int64s) -> tuple[Int64s, Int64s, Float64s]:
         """The mentions that end at these distinct rows; of a row with very many, the latest.
 
         Returns target row, last touch in microseconds since 1970, and its turn (NaN if unknown).
@@ -320,7 +321,7 @@ class EdgeTable(Mapping[str, Edge]):
             self._at_turn[slots],
         )
 
-    def mention_slots(self, rows: Ints) -> Ints:
+    def mention_slots(self, rows: Int64s) -> Int64s:
         """The slots of those mentions, ascending."""
         columns = self._kind[: self._size], self._target[: self._size]
         return self._mentions.of(
@@ -328,8 +329,8 @@ class EdgeTable(Mapping[str, Edge]):
         )
 
     def worth_of_mentions(
-        self, rows: Ints, worth: NDArray[np.uint8], most: int
-    ) -> Ints:
+        self, rows: Int64s, worth: NDArray[np.uint8], most: int
+    ) -> Int64s:
         """Worth of the texts that mention each of these rows; counted until it is `most`, -1 without a mention.
 
         worth  uint8[n] by row of a text
@@ -345,7 +346,7 @@ class EdgeTable(Mapping[str, Edge]):
         return self._changes.since(since)
 
     def arrays(
-        self, kinds: Sequence[EdgeKind] = EDGE_KINDS, rows: Ints | None = None
+        self, kinds: Sequence[EdgeKind] = EDGE_KINDS, rows: Int64s | None = None
     ) -> EdgeArrays:
         """Edges of these kinds as columns; with `rows`, those that start or end at these distinct rows."""
         code = self._kind[: self._size]
@@ -363,14 +364,14 @@ class EdgeTable(Mapping[str, Edge]):
         return self._arrays_at(slots, which)
 
     def touching(
-        self, rows: Ints, kinds: Sequence[EdgeKind], most: int
-    ) -> tuple[Ints, EdgeArrays]:
+        self, rows: Int64s, kinds: Sequence[EdgeKind], most: int
+    ) -> tuple[Int64s, EdgeArrays]:
         """The edges of these kinds that start or end at these distinct rows; none of a row with more than `most`.
 
         Returns the index in `rows` for each edge, and the edges; an edge between two of the rows comes twice.
         """
         code, wanted = self._kind[: self._size], _wanted(kinds)
-        places, slots = list[Ints](), list[Ints]()
+        places, slots = list[Int64s](), list[Int64s]()
         for chains in (self._leaving, self._arriving):
             found, ends = chains.of_all(rows, code, wanted)
             places.append(np.repeat(np.arange(rows.size), np.diff(ends, prepend=0)))
@@ -382,7 +383,7 @@ class EdgeTable(Mapping[str, Edge]):
         where, every = where[few], every[few]
         return where, self._arrays_at(every, every)
 
-    def _arrays_at(self, slots: Ints, which: Any) -> EdgeArrays:
+    def _arrays_at(self, slots: Int64s, which: Any) -> EdgeArrays:
         return EdgeArrays(
             slot=slots,
             source=self._source[which],
@@ -395,15 +396,15 @@ class EdgeTable(Mapping[str, Edge]):
             touched=self._touched[which],
         )
 
-    def probabilities(self, slots: Ints) -> Floats:
+    def probabilities(self, slots: Int64s) -> Float64s:
         """Probabilities, 0..1, of the edges in these slots; NaN where an edge has none."""
         return self._probability.of(slots)
 
-    def drawn_by_hand(self, slots: Ints) -> NDArray[np.bool_]:
+    def drawn_by_hand(self, slots: Int64s) -> NDArray[np.bool_]:
         """Mask of the slots whose edge was made by the user."""
         return np.asarray(self._origin[slots] == _ORIGIN_CODE[Origin.USER.value])
 
-    def has_verb(self, slots: Ints, verbs: Iterable[str | None]) -> NDArray[np.bool_]:
+    def has_verb(self, slots: Int64s, verbs: Iterable[str | None]) -> NDArray[np.bool_]:
         """Mask of the slots whose edge has one of these verbs."""
         codes = [self._verb_code[verb] for verb in verbs if verb in self._verb_code]
         return np.isin(self._verb[slots], codes)
@@ -461,7 +462,7 @@ class EdgeTable(Mapping[str, Edge]):
             raise KeyError(memory)
         return row
 
-    def _rows_of(self, memories: Sequence[MemoryId]) -> Ints:
+    def _rows_of(self, memories: Sequence[MemoryId]) -> Int64s:
         rows = (self._rows.row(memory) for memory in memories)
         return np.fromiter(
             (-1 if row is None else row for row in rows), np.int64, len(memories)

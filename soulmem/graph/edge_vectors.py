@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.ids import MemoryId
 from soulmem.graph.vectors import VectorTable, cosines_with
-
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
+from soulmem.kernels.arrays import Float32s, Float64s
 
 _FINEST = 127  # the greatest code
 _LEAST = 1e-6  # a shorter vector has no direction
@@ -33,7 +30,7 @@ class Direction:
     noise   standard deviation of the cosines of `unit` with the soul's texts, seen from there too
     """
 
-    unit: Floats
+    unit: Float32s
     offset: float
     length: float
     noise: float
@@ -51,11 +48,11 @@ class TextBackground:
     sample  float32[k, dim], k <= 512: unit vectors from the mean to texts
     """
 
-    mean: Floats
+    mean: Float32s
     spread: float
-    sample: Floats
+    sample: Float32s
 
-    def direction(self, query: Floats) -> Direction | None:
+    def direction(self, query: Float32s) -> Direction | None:
         """Where a query vector points to; None for one that is the mean itself."""
         difference = query - self.mean
         length = float(np.linalg.norm(difference))
@@ -99,7 +96,7 @@ def _background(table: VectorTable, size: int) -> TextBackground | None:
     return TextBackground(mean, spread, sample.astype(np.float32))
 
 
-def encoded(vector: Floats) -> bytes:
+def encoded(vector: Float32s) -> bytes:
     """A vector as bytes: float32 scale, then int8 codes; off by 1/254 of the greatest component."""
     greatest = float(np.abs(vector).max(initial=0.0))
     scale = np.asarray([greatest / _FINEST], "<f4")
@@ -107,7 +104,7 @@ def encoded(vector: Floats) -> bytes:
     return bytes(scale.tobytes() + code.tobytes())
 
 
-def decoded(data: bytes) -> Floats:
+def decoded(data: bytes) -> Float32s:
     """The vector of `encoded`, float32[dim]."""
     scale = np.frombuffer(data, "<f4", 1)
     code = np.frombuffer(data, np.int8, offset=scale.nbytes)
@@ -130,7 +127,7 @@ class EdgeVectors:
         self._nothing = VectorTable(1)
         self._keys: list[str | None] = []
         self._slots: dict[str, int] = {}
-        self._weights: Doubles = np.zeros(0)
+        self._weights: Float64s = np.zeros(0)
 
     def __len__(self) -> int:
         return len(self._vectors)
@@ -182,7 +179,7 @@ class EdgeVectors:
 
     def matches(
         self, direction: Direction, spread: float, model: str
-    ) -> tuple[list[str | None], Doubles]:
+    ) -> tuple[list[str | None], Float64s]:
         """The edges that have a vector of that model, None for a free place, and <q, m> of each.
 
         Vectors are seen from the mean of the texts and in units of their spread, so that a
@@ -194,7 +191,7 @@ class EdgeVectors:
             return [], np.zeros(0)
         dots, _ = cosines_with(direction.unit, self._table, count, self._nothing, 0)
         offsets = self._weights[:count] * direction.offset
-        found: Doubles = (dots.astype(np.float64) - offsets) / spread
+        found: Float64s = (dots.astype(np.float64) - offsets) / spread
         return self._keys, np.where(np.isfinite(found), found, 0.0)
 
     def _age(self, key: str, model: str) -> tuple[bool, float, str]:
@@ -239,7 +236,7 @@ class EdgeVectors:
 
 
 def length_of(
-    vector: Floats, weight: float, direction: Direction, background: TextBackground
+    vector: Float32s, weight: float, direction: Direction, background: TextBackground
 ) -> tuple[float, float]:
     """The length of a memory vector, and <q, m>; both as in `EdgeVectors.matches`."""
     apart = (vector - np.float32(weight) * background.mean) / background.spread

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from soulmem.graph.rows import Rows, packed_ids
 from soulmem.graph.windows import WindowCounts, Windows
+from soulmem.kernels.arrays import Bools, Int64s
 from soulmem.kernels.warm import kernels
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Numbers = NDArray[np.int32]
 
 WIDTH = 24  # terms of a row that are kept: 16 words and some names
@@ -164,18 +163,18 @@ class Incidence:
             for t, s in zip(kept, self._salience[row], strict=False)
         ]
 
-    def cells(self, rows: Ints) -> Numbers:
+    def cells(self, rows: Int64s) -> Numbers:
         """Term numbers of each row in the order they were put, int32[m, WIDTH]; -1 where there is none."""
         out = np.full((rows.size, WIDTH), _NONE, np.int32)
         inside = rows < len(self._cells)
         out[inside] = self._cells[rows[inside]]
         return out
 
-    def sizes(self, rows: Ints) -> Ints:
+    def sizes(self, rows: Int64s) -> Int64s:
         """How many terms each of these rows holds, int64[rows]."""
         return np.asarray((self.cells(rows) != _NONE).sum(axis=1), np.int64)
 
-    def rows_of(self, terms: Ints, visible: Bools) -> tuple[Ints, Ints]:
+    def rows_of(self, terms: Int64s, visible: Bools) -> tuple[Int64s, Int64s]:
         """Visible rows that hold the terms: index into `terms`, ascending, and row of each occurrence.
 
         terms    int64[k], distinct
@@ -183,8 +182,8 @@ class Incidence:
         """
         self._settle()
         none = np.zeros(0, np.int64)
-        places: list[Ints] = [none]
-        rows: list[Ints] = [none]
+        places: list[Int64s] = [none]
+        rows: list[Int64s] = [none]
         for run in self._runs:
             position = np.searchsorted(run.terms, terms)
             hit = np.flatnonzero(position < run.terms.size)
@@ -204,14 +203,14 @@ class Incidence:
         order = np.argsort(place[may], kind="stable")
         return place[may][order], row[may][order]
 
-    def counts_in(self, rows: Ints) -> Ints:
+    def counts_in(self, rows: Int64s) -> Int64s:
         """How many of these rows hold each term; int64[terms], by term number."""
         cells = self._cells[rows[rows < len(self._cells)]]
         return np.bincount(cells.ravel() + 1, minlength=self.terms + 1)[1:]
 
     def terms_in(
-        self, asked: Ints, visible: Bools, windows: Windows
-    ) -> tuple[Ints, Ints, int]:
+        self, asked: Int64s, visible: Bools, windows: Windows
+    ) -> tuple[Int64s, Int64s, int]:
         """Numbers of the terms that visible rows of these windows hold, ascending; how many of the windows hold
         each; and how many hold any. A window that is asked for twice counts once.
 
@@ -304,7 +303,7 @@ class Incidence:
             out._runs = [out._run(packed.terms, row)]
         return out
 
-    def _count(self, rows: Ints, sign: int) -> None:
+    def _count(self, rows: Int64s, sign: int) -> None:
         """Add `sign` (1 or -1) to the counts of the terms in these rows."""
         if rows.size:
             self._make_room()

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.graph.chains import Chains
+from soulmem.kernels.arrays import Float64s, Int64s
 
 Codes = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.uint32]
 
 LATEST = 64  # mentions of a row that are looked at where there are very many: all before leave a thousandth
@@ -25,17 +24,17 @@ class Mentions:
     def __init__(self, code: int) -> None:
         """`code` is the kind code of mention edges."""
         self._code = code
-        self._latest: dict[int, Ints] = {}  # by row with very many
+        self._latest: dict[int, Int64s] = {}  # by row with very many
 
     def of(
         self,
-        rows: Ints,
+        rows: Int64s,
         chains: Chains,
         kind: Codes,
         target: RowNumbers,
-        touched: Ints,
-        at_turn: Floats,
-    ) -> Ints:
+        touched: Int64s,
+        at_turn: Float64s,
+    ) -> Int64s:
         """Slots of the mentions of these distinct rows, ascending.
 
         Of a row with more than `MANY` only the `LATEST` by touch, then by turn.
@@ -60,7 +59,7 @@ class Mentions:
             slots = np.delete(slots, mine)
         return np.sort(np.concatenate([slots, *slot_lists]))
 
-    def put(self, row: int, slot: int, touched: Ints, at_turn: Floats) -> None:
+    def put(self, row: int, slot: int, touched: Int64s, at_turn: Float64s) -> None:
         """Update the cached latest mentions of the row after the mention in `slot` was put."""
         latest = self._latest.get(row)
         if latest is None:
@@ -85,7 +84,9 @@ class Mentions:
         else:
             self._latest.pop(row, None)
 
-    def _find(self, row: int, slots: Ints, touched: Ints, at_turn: Floats) -> Ints:
+    def _find(
+        self, row: int, slots: Int64s, touched: Int64s, at_turn: Float64s
+    ) -> Int64s:
         if len(self._latest) >= _ROWS:
             self._latest.clear()
         moments = touched[slots]

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.opinions import NEUTRAL, Opinion
 from soulmem.graph.rows import Rows
-
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Int64s
 
 
 class Opinions:
@@ -37,7 +36,7 @@ class Opinions:
             if opinion.doubted is not None
         ]
 
-    def scores(self, rows: Ints) -> NDArray[np.float64]:
+    def scores(self, rows: Int64s) -> NDArray[np.float64]:
         """Feedback of each of these rows, 0..1, float64[rows]; NEUTRAL for rows without an opinion."""
         if not self._said:
             return np.full(rows.size, NEUTRAL)

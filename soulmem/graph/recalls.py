@@ -11,11 +11,11 @@ from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.graph.rows import Rows
 from soulmem.graph.working_memory import WorkingMemory
+from soulmem.kernels.arrays import Int64s
 
 _MOST = np.iinfo(np.int32).max  # no more recalls are counted, and no later turn
 KEPT = 1000  # recalls kept with their paths; what is active lies within a few hundred turns
 
-Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 Reply = tuple[ChatId, SlotId, int]  # the reply a recall was for
 
@@ -55,7 +55,7 @@ class Recalls:
         self._grow(n)
         return self._turn[:n]
 
-    def since_use(self, rows: Ints, turn: int) -> NDArray[np.float64]:
+    def since_use(self, rows: Int64s, turn: int) -> NDArray[np.float64]:
         """Exchanges since the last recall of each of these rows, float64; inf for none.
 
         If the clock was set back, the result is 0.

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from soulmem.domain.edges import EdgeKind
 from soulmem.graph.edge_arrays import EDGE_KINDS
 from soulmem.graph.edge_table import EdgeTable
+from soulmem.kernels.arrays import Bools, Int64s
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 Rows = Sequence[int] | NDArray[np.integer]
 
@@ -45,7 +44,7 @@ class Residency:
         self._unweighed: Bools = np.zeros(64, np.bool_)
         # Mentions that start at a row that is missing
         self._names: Counts = np.full(64, _UNKNOWN, np.int32)
-        self._used: Ints = np.full(64, _NEW, np.int64)  # turn of the last use
+        self._used: Int64s = np.full(64, _NEW, np.int64)  # turn of the last use
         self._gone: set[str] | None = None  # ids that went while edges are being read
 
     def boundary(self, n: int) -> Bools | None:
@@ -55,7 +54,7 @@ class Residency:
         self._grow(n)
         return self._missing[:n] | self._unweighed[:n]
 
-    def mentions(self, n: int, source: Rows) -> Ints:
+    def mentions(self, n: int, source: Rows) -> Int64s:
         """Number of mentions that start at each of the first `n` rows, int64[n].
 
         source  rows at which the loaded mentions start
@@ -66,7 +65,7 @@ class Residency:
         self._grow(n)
         return np.where(self._missing[:n], np.maximum(loaded, self._names[:n]), loaded)
 
-    def texts_to_count(self, edges: EdgeTable, rows: Rows) -> Ints:
+    def texts_to_count(self, edges: EdgeTable, rows: Rows) -> Int64s:
         """Texts whose mentions must be counted before a walk may pass these complete rows."""
         mentions = edges.arrays([EdgeKind.MENTIONS])
         self._grow(int(mentions.source.max(initial=0)) + 1)

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.graph.packing import Arrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Float64s, Int64s
 
 
 class Sparse(dict[int, float]):
@@ -30,13 +28,13 @@ class Sparse(dict[int, float]):
             (first + i, value) for i, value in enumerate(values) if value is not None
         )
 
-    def of(self, slots: Ints) -> Floats:
+    def of(self, slots: Int64s) -> Float64s:
         """Numbers of these slots, NaN where there is none."""
         return np.asarray(
             [self.get(slot, np.nan) for slot in slots.tolist()], np.float64
         )
 
-    def kept(self, slots: Ints) -> Sparse:
+    def kept(self, slots: Int64s) -> Sparse:
         """Numbers of these distinct slots, renumbered by position."""
         places = np.flatnonzero(np.isin(slots, list(self)))
         return Sparse(

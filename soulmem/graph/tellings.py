@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
 from soulmem.graph.rows import Rows
+from soulmem.kernels.arrays import Bools, Int64s
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 _NO_ROWS = np.zeros(0, np.int64)
 
 
@@ -23,7 +22,7 @@ class Tellings:
         self._rows = rows
         self._centre: dict[MemoryId, MemoryId] = {}  # by merged memory
         self._merged: dict[MemoryId, dict[MemoryId, None]] = {}  # by centre
-        self._arrays: tuple[Ints, Ints] | None = None
+        self._arrays: tuple[Int64s, Int64s] | None = None
 
     def __len__(self) -> int:
         """Number of memories that stand for others."""
@@ -76,7 +75,7 @@ class Tellings:
             first.setdefault(int(centres[index]), int(rows[index]))
         return list(first.values())
 
-    def row_pairs(self) -> tuple[Ints, Ints]:
+    def row_pairs(self) -> tuple[Int64s, Int64s]:
         """The row of each merged memory, and that of the memory that stands for it; read only."""
         if self._arrays is None:
             pairs = [

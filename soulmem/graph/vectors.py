@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.kernels.warm import kernels
-
-Floats = NDArray[np.float32]
 
 _FINEST = 127  # the greatest code
 
@@ -33,7 +32,7 @@ class VectorTable:
         self._codes = np.zeros((size, dim), np.int8)
         self._scale = np.full(size, np.nan, np.float32)  # NaN where there is no vector
 
-    def put(self, row: int, vector: Floats) -> None:
+    def put(self, row: int, vector: Float32s) -> None:
         """Store a unit vector of length `dim`. Raises ValueError for another length."""
         if vector.shape != (self.dim,):
             raise ValueError(
@@ -41,7 +40,7 @@ class VectorTable:
             )
         self.put_all([row], vector[None])
 
-    def put_all(self, rows: Sequence[int], vectors: Floats) -> None:
+    def put_all(self, rows: Sequence[int], vectors: Float32s) -> None:
         """`put` of each of these vectors, float32[rows, dim], into distinct rows."""
         if vectors.shape != (len(rows), self.dim):
             raise ValueError(f"vectors of shape {vectors.shape} do not fit the table")
@@ -69,7 +68,7 @@ class VectorTable:
         self._grow(n)
         return ~np.isnan(self._scale[:n])
 
-    def rows(self, rows: NDArray[np.int64]) -> Floats:
+    def rows(self, rows: NDArray[np.int64]) -> Float32s:
         """Vectors of these rows, float32[len(rows), dim]; NaN where there is none."""
         out = np.full((rows.size, self.dim), np.nan, np.float32)
         inside = (rows >= 0) & (rows < self._scale.size)
@@ -124,8 +123,8 @@ class VectorTable:
 
 
 def cosines_with(
-    query: Floats, first: VectorTable, n: int, second: VectorTable, m: int
-) -> tuple[Floats, Floats]:
+    query: Float32s, first: VectorTable, n: int, second: VectorTable, m: int
+) -> tuple[Float32s, Float32s]:
     """Cosines of the unit vector `query` with the rows of two tables of the same dimension.
 
     Returns float32[n] of `first` and float32[m] of `second`; NaN where there is no vector.

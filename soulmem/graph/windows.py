@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from soulmem.kernels.arrays import Bools, Int64s
+
 Numbers = NDArray[np.int32]
 
 
@@ -70,7 +70,7 @@ class Windows:
 
 
 # The terms that visible rows of these windows hold, in how many of them each, and how many hold any.
-CountTerms = Callable[[Ints, Bools, Windows], tuple[Ints, Ints, int]]
+CountTerms = Callable[[Int64s, Bools, Windows], tuple[Int64s, Int64s, int]]
 
 
 class WindowCounts:
@@ -119,7 +119,7 @@ class WindowCounts:
         self._visible[row] = False
         self._add(count_terms(window, self._visible, self._windows), 1)
 
-    def _add(self, found: tuple[Ints, Ints, int], sign: int) -> None:
+    def _add(self, found: tuple[Int64s, Int64s, int], sign: int) -> None:
         """Add `sign` (1 or -1) times what windows hold."""
         terms, often, total = found
         self._counts[terms] += (sign * often).astype(np.int32)

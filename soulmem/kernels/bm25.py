@@ -7,10 +7,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.kernels.push import prefetch
 
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 RowNumbers = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.uint8]
 
@@ -23,15 +22,15 @@ def inverse_frequency(df: int, n: int) -> float:
 
 
 def add_words(
-    starts: Ints,
+    starts: Int64s,
     rows: RowNumbers,
     counts: Counts,
-    weight: Floats,
+    weight: Float32s,
     n: int,
-    lengths: Floats,
+    lengths: Float32s,
     base: float,
     per_token: float,
-    out: Floats,
+    out: Float32s,
 ) -> None:
     """out[row] += weight * idf * tf / (tf + discount), for every token and row that holds it.
 
@@ -69,7 +68,9 @@ def link_rows(before: RowNumbers, heads: RowNumbers, siblings: RowNumbers) -> No
             heads[first] = np.int32(row)
 
 
-def open_pairs(lengths: Floats, before: RowNumbers, out: Floats) -> tuple[int, float]:
+def open_pairs(
+    lengths: Float32s, before: RowNumbers, out: Float32s
+) -> tuple[int, float]:
     """Rows with a row before them, both of them texts with tokens; returns their number and all their tokens.
 
     lengths  float32[..]  tokens of each row; 0 beyond
@@ -89,20 +90,20 @@ def open_pairs(lengths: Floats, before: RowNumbers, out: Floats) -> tuple[int, f
 
 
 def add_pairs(
-    starts: Ints,
+    starts: Int64s,
     rows: RowNumbers,
     counts: Counts,
-    weight: Floats,
+    weight: Float32s,
     n: int,
-    lengths: Floats,
+    lengths: Float32s,
     base: float,
     per_token: float,
     before: RowNumbers,
     heads: RowNumbers,
     siblings: RowNumbers,
-    tf: Floats,
+    tf: Float32s,
     hits: RowNumbers,
-    out: Floats,
+    out: Float32s,
 ) -> None:
     """`add_words` for pairs of texts: tf, df and length count both texts; a pair is at its second row.
 

@@ -7,7 +7,8 @@ import heapq
 import numpy as np
 import numpy.typing as npt
 
-from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
+from soulmem.kernels.arrays import Bools, Float64s
+from soulmem.kernels.csr import Ids, Kinds, Weights
 from soulmem.kernels.tuning import Places
 
 Labels = npt.NDArray[np.int64]
@@ -39,18 +40,18 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     kind_factor: Weights,
     own_of: Places,
     own_factor: Weights,
-    alive: Flags,
-    boundary: Flags,
+    alive: Bools,
+    boundary: Bools,
     seeds: Ids,
-    seed_flow: Floats,
-    wanted: Flags,
+    seed_flow: Float64s,
+    wanted: Bools,
     many: int,
     restart: float,
     max_hops: int,
     hops: Kinds,
-    best: Floats,
+    best: Float64s,
     best_hops: Kinds,
-) -> tuple[Labels, Labels, Labels, Floats, Labels]:
+) -> tuple[Labels, Labels, Labels, Float64s, Labels]:
     """Chains in order of falling flow (Dijkstra), of at most max_hops edges.
 
         flow of a chain = seed_flow * product of (1 - restart) * P over its edges

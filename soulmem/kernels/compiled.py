@@ -19,7 +19,7 @@ from soulmem.kernels import (
     texts,
     token_codes,
 )
-from soulmem.kernels.csr import Floats
+from soulmem.kernels.arrays import Float64s
 
 # Sums in any order, and no look at every divisor, for the sake of wide registers; NaN stays NaN.
 _WIDE: dict[str, Any] = {
@@ -39,7 +39,7 @@ class Kernels:
     pull: Callable[..., int]
     best_chains: Callable[
         ...,
-        tuple[chains.Labels, chains.Labels, chains.Labels, Floats, chains.Labels],
+        tuple[chains.Labels, chains.Labels, chains.Labels, Float64s, chains.Labels],
     ]
     dots_of_two: Callable[..., None]
     order_edges: Callable[..., None]

@@ -11,8 +11,6 @@ import numpy.typing as npt
 Ids = npt.NDArray[np.uint32]
 Kinds = npt.NDArray[np.uint8]
 Weights = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
-Floats = npt.NDArray[np.float64]
 
 MOST_NODES = 1 << 24
 LARGEST = 1e12  # of weights and of multipliers: a product of three still is a float32

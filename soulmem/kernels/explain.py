@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from soulmem.kernels.arrays import Bools, Float64s
 from soulmem.kernels.chains import UNSEEN, Labels
 from soulmem.kernels.compiled import Kernels
-from soulmem.kernels.csr import Csr, Flags, Floats, Ids, Kinds, Weights
+from soulmem.kernels.csr import Csr, Ids, Kinds, Weights
 from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.tuning import (
     NO_FLAGS,
@@ -47,7 +48,7 @@ class ChainSpace:
     def __init__(self) -> None:
         self._size = -1
 
-    def of(self, n: int) -> tuple[Floats, Flags, Kinds, Floats, Kinds]:
+    def of(self, n: int) -> tuple[Float64s, Bools, Kinds, Float64s, Kinds]:
         """Score, target, hops, best flow and the hops of that, with room for `n` nodes."""
         if n > self._size:
             self._size = n + n // 8
@@ -138,5 +139,5 @@ def _factors(
     return kind_factor, own_places(graph, tuning), own_factor
 
 
-def _flags(flags: Flags | None) -> Flags:
+def _flags(flags: Bools | None) -> Bools:
     return NO_FLAGS if flags is None else np.require(flags, np.bool_, ["C", "W"])

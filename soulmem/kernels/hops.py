@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from soulmem.kernels.csr import Flags, Ids, Kinds, Weights
+from soulmem.kernels.arrays import Bools
+from soulmem.kernels.csr import Ids, Kinds, Weights
 
 Hops = npt.NDArray[np.int8]
 
@@ -20,8 +21,8 @@ def follow_hops(
     weight: Weights,
     kind: Kinds,
     factor: Weights,
-    followed: Flags,
-    alive: Flags,
+    followed: Bools,
+    alive: Bools,
     most: int,
     crowd: int,
     seeds: int,

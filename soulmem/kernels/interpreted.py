@@ -25,6 +25,7 @@ from soulmem.kernels import (
     push,
     texts,
 )
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.kernels.compiled import Kernels
 from soulmem.kernels.csr import order_by_argsort
 from soulmem.kernels.dots import Codes, Weights
@@ -34,7 +35,7 @@ _BLOCK = 4096  # rows made float32 at once: 6 MB of 384 dimensions, which fit th
 
 
 def _open_pairs(
-    lengths: bm25.Floats, before: bm25.RowNumbers, out: bm25.Floats
+    lengths: Float32s, before: bm25.RowNumbers, out: Float32s
 ) -> tuple[int, float]:
     size = max(lengths.size, before.size)
     tokens = np.zeros(size + 1, np.float32)  # the last is of no row
@@ -74,10 +75,10 @@ def _mark_accessible_facts(
 
 
 def _mark_rows(
-    begin: lookups.Ints,
-    end: lookups.Ints,
+    begin: Int64s,
+    end: Int64s,
     rows: npt.NDArray[np.int32],
-    wanted: lookups.Ints,
+    wanted: Int64s,
     out: npt.NDArray[np.bool_],
 ) -> None:
     """See `lookups.mark_rows`."""
@@ -86,11 +87,11 @@ def _mark_rows(
 
 
 def _take_pairs(
-    pairs: texts.Floats,
+    pairs: Float32s,
     first: texts.RowNumbers,
     second: texts.RowNumbers,
-    of_first: texts.Floats,
-    of_second: texts.Floats,
+    of_first: Float32s,
+    of_second: Float32s,
 ) -> None:
     """See `texts.take_pairs`."""
     with_none = np.append(pairs, np.float32(np.nan))  # -1 is the last

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from soulmem.kernels.arrays import Float64s
 from soulmem.kernels.compiled import Kernels
-from soulmem.kernels.csr import Csr, Floats, Ids, Weights
+from soulmem.kernels.csr import Csr, Ids, Weights
 from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.push import OWN
 from soulmem.kernels.tuning import (
@@ -94,7 +95,7 @@ class LaidOutGraph:
         self._in_edges = self._plain = None
 
     def walk(
-        self, seeds: Ids, share: Floats, params: WalkParams, tuning: Tuning | None
+        self, seeds: Ids, share: Float64s, params: WalkParams, tuning: Tuning | None
     ) -> Walk:
         """See `Walker.walk`, which has checked the arguments."""
         tuning = tuning or Tuning()
@@ -168,9 +169,9 @@ class LaidOutGraph:
     def _pull(
         self,
         rows: Ids,
-        income: Floats,
+        income: Float64s,
         seeds: Ids,
-        share: Floats,
+        share: Float64s,
         params: WalkParams,
         tuning: Tuning,
         visits: int,
@@ -225,7 +226,7 @@ class LaidOutGraph:
 
     def _chances(
         self, edges: InEdges, tuning: Tuning
-    ) -> tuple[Callable[[], Floats], Weights, Ids]:
+    ) -> tuple[Callable[[], Float64s], Weights, Ids]:
         """Probability of each in-edge: exact (on request) and rounded down to float32; new numbers of sinks."""
         plain = not tuning.reweights and tuning.boundary is None
         if plain and self._plain is not None:
@@ -284,7 +285,7 @@ class LaidOutGraph:
         return places, np.require(factor, np.float32, ["C", "W"])
 
 
-def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) -> bool:
+def _is_enough(income: Float64s, params: WalkParams, sinks: Ids, boundary: Ids) -> bool:
     """True if the walk still on its way is below the error asked for."""
     go_on = 1 - params.restart
     back, stuck = (
@@ -297,9 +298,9 @@ def _is_enough(income: Floats, params: WalkParams, sinks: Ids, boundary: Ids) ->
     )
 
 
-def _cells(count: int) -> Floats:
+def _cells(count: int) -> Float64s:
     """float64[count] of zeros, aligned to cache lines; untouched pages take no memory."""
     raw = np.zeros(count + 8)
     first = -raw.ctypes.data % 64 // 8
-    cells: Floats = raw[first : first + count]
+    cells: Float64s = raw[first : first + count]
     return cells

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from soulmem.kernels.arrays import Int64s
 from soulmem.kernels.push import prefetch
 
-Ints = npt.NDArray[np.int64]
 Slots = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.uint8]
 Counts = npt.NDArray[np.uint8]
@@ -22,11 +22,11 @@ _NEAR = 8  # places: so few that they are looked at one by one
 def follow(
     first: Slots,
     after: Slots,
-    rows: Ints,
+    rows: Int64s,
     code: Codes,
     wanted: Codes,
-    ends: Ints,
-    out: Ints,
+    ends: Int64s,
+    out: Int64s,
 ) -> int:
     """Entries of some codes in the linked lists of these rows, row by row; returns their number.
 
@@ -54,13 +54,13 @@ def follow(
 def add_worth(
     first: Slots,
     after: Slots,
-    rows: Ints,
+    rows: Int64s,
     code: Codes,
     wanted: int,
     ends: npt.NDArray[np.uint32],
     worth: Counts,
     most: int,
-    out: Ints,
+    out: Int64s,
 ) -> None:
     """Sum of `worth` at the ends of the entries of one code in the linked list of each row.
 
@@ -81,7 +81,7 @@ def add_worth(
 
 
 def find_tokens(
-    tokens: Ints, starts: Slots, wanted: Ints, begin: Ints, end: Ints
+    tokens: Int64s, starts: Slots, wanted: Int64s, begin: Int64s, end: Int64s
 ) -> None:
     """Begin and end of the entries of each wanted token; both 0 for a missing token.
 
@@ -128,7 +128,7 @@ def find_tokens(
 
 
 def count_home(
-    rows: Slots, begin: Ints, end: Ints, home: Slots, number: int, counts: Ints
+    rows: Slots, begin: Int64s, end: Int64s, home: Slots, number: int, counts: Int64s
 ) -> None:
     """counts[i] += number of rows in rows[begin[i]:end[i]] whose home is run `number`."""
     for i in range(begin.size):
@@ -139,12 +139,12 @@ def count_home(
 def take_home(
     rows: Slots,
     often: Counts,
-    begin: Ints,
-    end: Ints,
+    begin: Int64s,
+    end: Int64s,
     home: Slots,
     number: int,
     whole: bool,
-    place: Ints,
+    place: Int64s,
     out_rows: Slots,
     out_often: Counts,
 ) -> None:
@@ -162,7 +162,7 @@ def take_home(
 
 
 def mark_rows(
-    begin: Ints, end: Ints, rows: Slots, wanted: Ints, out: npt.NDArray[np.bool_]
+    begin: Int64s, end: Int64s, rows: Slots, wanted: Int64s, out: npt.NDArray[np.bool_]
 ) -> None:
     """out[i, k] is set where wanted[k] is among rows[begin[i]:end[i]].
 
@@ -194,7 +194,7 @@ def mark_rows(
 
 def count_windows(
     cells: npt.NDArray[np.int32],
-    asked: Ints,
+    asked: Int64s,
     starts: Slots,
     members: Slots,
     visible: npt.NDArray[np.bool_],

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.kernels.token_codes import PackedStates
 from soulmem.kernels.warm import kernels
-
-Floats = npt.NDArray[np.float32]
 
 _BLOCK = (
     256  # tokens unpacked at once: 400 kB of 384 dimensions, which stay in the cache
@@ -32,11 +31,11 @@ class Matches:
                             for a text without tokens
     """
 
-    best: Floats
+    best: Float32s
     first: npt.NDArray[np.int64]
-    covered: Floats
+    covered: Float32s
 
-    def of_best_windows(self, asked: Floats) -> Floats:
+    def of_best_windows(self, asked: Float32s) -> Float32s:
         """The matches of each text's best passages in a row, `WINDOW` at most, float32[q, m]; NaN for a text
         without tokens.
 
@@ -58,7 +57,7 @@ class Matches:
         return out
 
 
-def max_similarity(query: Floats, texts: PackedStates, weights: Floats) -> Matches:
+def max_similarity(query: Float32s, texts: PackedStates, weights: Float32s) -> Matches:
     """Match unit rows of a query with packed texts.
 
     query    float32[q, width]
@@ -92,7 +91,9 @@ def max_similarity(query: Floats, texts: PackedStates, weights: Floats) -> Match
     )
 
 
-def _means(values: Floats, weights: Floats, starts: npt.NDArray[np.int64]) -> Floats:
+def _means(
+    values: Float32s, weights: Float32s, starts: npt.NDArray[np.int64]
+) -> Float32s:
     """The weighted mean of each text's values, float32[m]; NaN for a text without any."""
     out = np.full(starts.size - 1, np.nan, np.float32)
     has = np.flatnonzero(np.diff(starts))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from soulmem.kernels.csr import Floats, Ids, Kinds
+from soulmem.kernels.arrays import Float64s
+from soulmem.kernels.csr import Ids, Kinds
 
 HALF = np.uint32(16)  # bits of a weight that are sorted at once
 LOW = np.uint32((1 << 16) - 1)
@@ -49,7 +50,7 @@ def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
 
 
 def bound_classes(
-    source: Ids, code: Kinds, weight: Floats, most: float, nodes: int, out: Floats
+    source: Ids, code: Kinds, weight: Float64s, most: float, nodes: int, out: Float64s
 ) -> None:
     """out = weight * most / max(most, sum of the weights of the same source and class).
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
+from soulmem.kernels.arrays import Bools, Float64s
+from soulmem.kernels.csr import Ids, Kinds, Weights
 
 Marks = npt.NDArray[np.int32]
 
@@ -17,14 +18,14 @@ def add_passed(
     weight: Weights,
     kind: Kinds,
     rows: Ids,
-    score: Floats,
+    score: Float64s,
     kind_factor: Weights,
-    alive: Flags,
-    boundary: Flags,
+    alive: Bools,
+    boundary: Bools,
     restart: float,
     mark: Marks,
     to: Marks,
-    marked: Flags,
+    marked: Bools,
     out: Weights,
 ) -> None:
     """out[to[mark]] += flow over each marked edge.

@@ -17,7 +17,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from soulmem.kernels.csr import Floats, Ids
+from soulmem.kernels.arrays import Float64s
+from soulmem.kernels.csr import Ids
 
 Real = TypeVar("Real", np.float32, np.float64)
 
@@ -54,14 +55,14 @@ def pull(
     into: Ids,
     sources: Ids,
     chance: npt.NDArray[Real],
-    seeds: Floats,
+    seeds: Float64s,
     restart: float,
     l1: float,
     sinks: Ids,
     boundary: Ids,
     rounding: float,
     passes: npt.NDArray[Real],
-    income: Floats,
+    income: Float64s,
     most: int,
 ) -> int:
     """Sweep until the error is at most l1 or rounding stops progress; returns the number of sweeps.

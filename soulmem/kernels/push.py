@@ -23,7 +23,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from soulmem.kernels.csr import Flags, Floats, Ids, Kinds, Weights
+from soulmem.kernels.arrays import Bools, Float64s
+from soulmem.kernels.csr import Ids, Kinds, Weights
 from soulmem.kernels.tuning import Places
 
 # Unsigned through and through: a signed index is tested for being negative, and int64 with uint64 is a float.
@@ -73,7 +74,7 @@ def lay_out(
     weight: Weights,
     kind: Kinds,
     where: Ids,
-    real: Floats,
+    real: Float64s,
     heavy: Weights,
     whole: Ids,
     word: Ids,
@@ -125,12 +126,12 @@ def mark_own(rows: Ids, starts: Ids, ends: Ids, own_of: Places, word: Ids) -> No
 def push(  # noqa: C901 - one loop over state in registers: a call in it costs as much as the work
     where: Ids,
     starts: Ids,
-    real: Floats,
+    real: Float64s,
     heavy: Weights,
     whole: Ids,
     word: Ids,
     seeds: Ids,
-    share: Floats,
+    share: Float64s,
     restart: float,
     l1: float,
     sweep_cost: float,
@@ -139,17 +140,17 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
     own_of: Places,
     own_factor: Weights,
     largest: float,
-    alive: Flags,
-    boundary: Flags,
-    slot_real: Floats,
+    alive: Bools,
+    boundary: Bools,
+    slot_real: Float64s,
     slot_heavy: Weights,
     slot_whole: Ids,
-    bucket_real: Floats,
+    bucket_real: Float64s,
     bucket_whole: Ids,
     queue: Ids,
     rows: Ids,
-    income: Floats,
-    totals: Floats,
+    income: Float64s,
+    totals: Float64s,
 ) -> tuple[int, int]:
     """Push from the seeds until the error is at most l1, or sweeps over the whole graph look cheaper.
 

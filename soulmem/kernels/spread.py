@@ -17,9 +17,7 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from soulmem.kernels.csr import Floats
-
-Ints = npt.NDArray[np.int64]
+from soulmem.kernels.arrays import Float64s, Int64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +64,12 @@ class Links:
     weight   float64[m]  >= 0; a node's energy is shared in proportion where they sum to over 1
     """
 
-    indptr: Ints
-    indices: Ints
-    weight: Floats
+    indptr: Int64s
+    indices: Int64s
+    weight: Float64s
 
     @staticmethod
-    def of(n: int, source: Ints, target: Ints, weight: Floats) -> Links:
+    def of(n: int, source: Int64s, target: Int64s, weight: Float64s) -> Links:
         """The links source[i] -> target[i] among n nodes."""
         order = np.argsort(source, kind="stable")
         indptr = np.zeros(n + 1, np.int64)
@@ -90,8 +88,8 @@ class Activation:
     rounds  number of rounds that moved energy, 0..params.rounds
     """
 
-    energy: Floats
-    parent: Ints
+    energy: Float64s
+    parent: Int64s
     fired: npt.NDArray[np.bool_]
     rounds: int
     stopped: StopReason
@@ -99,9 +97,9 @@ class Activation:
 
 def spread(
     links: Links,
-    seeds: Ints,
+    seeds: Int64s,
     params: SpreadParams | None = None,
-    share: Floats | None = None,
+    share: Float64s | None = None,
 ) -> Activation:
     """Spread energy from the seeds; a node may be a seed more than once.
 
@@ -110,7 +108,7 @@ def spread(
     p = params or SpreadParams()
     n = links.indptr.size - 1
     shares = np.ones(seeds.size) if share is None else share
-    energy: Floats = np.bincount(seeds, weights=p.start * shares, minlength=n).astype(
+    energy: Float64s = np.bincount(seeds, weights=p.start * shares, minlength=n).astype(
         np.float64
     )
     unsent = energy.copy()
@@ -132,7 +130,9 @@ def spread(
     return Activation(energy, parent, fired, p.rounds, StopReason.ROUNDS)
 
 
-def _passed(links: Links, firing: Ints, amount: Floats) -> tuple[Ints, Ints, Floats]:
+def _passed(
+    links: Links, firing: Int64s, amount: Float64s
+) -> tuple[Int64s, Int64s, Float64s]:
     """Source, target and energy of every link that leaves a firing node with its amount."""
     count = np.diff(links.indptr)[firing]
     of = np.repeat(np.arange(firing.size), count)
@@ -144,7 +144,7 @@ def _passed(links: Links, firing: Ints, amount: Floats) -> tuple[Ints, Ints, Flo
 
 
 def _take_parents(
-    parent: Ints, energy: Floats, source: Ints, target: Ints, passed: Floats
+    parent: Int64s, energy: Float64s, source: Int64s, target: Int64s, passed: Float64s
 ) -> None:
     """Set the parent of newly reached nodes: the source of most energy, of equals the lowest."""
     new = np.flatnonzero((energy[target] == 0) & (passed > 0))

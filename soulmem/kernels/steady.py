@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from soulmem.kernels.csr import Csr, Floats
+from soulmem.kernels.arrays import Float64s
+from soulmem.kernels.csr import Csr
 from soulmem.kernels.tuning import Tuning, tuned_weight
 
 
@@ -44,7 +45,7 @@ class Steady:
     rounds       number of rounds computed
     """
 
-    potential: Floats
+    potential: Float64s
     contraction: float
     error: float
     rounds: int
@@ -52,10 +53,10 @@ class Steady:
 
 def steady(
     graph: Csr,
-    stimulus: Floats,
+    stimulus: Float64s,
     params: SteadyParams | None = None,
     tuning: Tuning | None = None,
-    start: Floats | None = None,
+    start: Float64s | None = None,
 ) -> Steady:
     """The steady state; boundary nodes of `tuning` are ignored.
 
@@ -67,7 +68,7 @@ def steady(
     bound = norm_bound(back, np.sqrt(takes))
     gain = p.gain / bound if bound > 0 else 0.0
     contraction = gain * bound
-    x: Floats = np.zeros(graph.nodes) if start is None else start
+    x: Float64s = np.zeros(graph.nodes) if start is None else start
     rounds = 0
     while True:
         following = np.tanh(gain * (back @ x) + stimulus)
@@ -78,7 +79,7 @@ def steady(
             return Steady(x, contraction, error, rounds)
 
 
-def norm_bound(back: Any, v: Floats) -> float:
+def norm_bound(back: Any, v: Float64s) -> float:
     """Upper bound of the Euclidean norm of a matrix without negative entries.
 
         max over i of (M^T M v)[i] / v[i]  bounds the largest eigenvalue of M^T M (Collatz, Wielandt)
@@ -91,7 +92,7 @@ def norm_bound(back: Any, v: Floats) -> float:
     return float(np.sqrt((image[there] / v[there]).max())) if there.any() else 0.0
 
 
-def _passing(graph: Csr, weight: Floats) -> tuple[Any, Floats]:
+def _passing(graph: Csr, weight: Float64s) -> tuple[Any, Float64s]:
     """W transposed, as a SciPy matrix, and the sum of weights into each node, float64[n]."""
     from scipy.sparse import csr_array
 

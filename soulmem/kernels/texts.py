@@ -10,14 +10,15 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+from soulmem.kernels.arrays import Float32s
+
 RowNumbers = npt.NDArray[np.int32]
 Groups = npt.NDArray[np.uint8]
 
 NOISE = 1e-6  # a deviation that is smaller, beside the values, is rounding
 
 
-def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
+def measure(values: Float32s, group: Groups, which: int) -> tuple[float, float]:
     """Mean and 1 / deviation of the finite values of a group; 1 / deviation is 0 if all are alike."""
     # A count among the integers costs the wide registers: eight times
     count, total, squares = (0.0, 0.0, 0.0)
@@ -38,7 +39,7 @@ def measure(values: Floats, group: Groups, which: int) -> tuple[float, float]:
 
 
 def add_walk(
-    text: Floats, walked: Floats, group: Groups, share: float, out: Floats
+    text: Float32s, walked: Float32s, group: Groups, share: float, out: Float32s
 ) -> None:
     """out = z(text) + share * z(sqrt(walked)) over group 1; -inf elsewhere.
 
@@ -72,12 +73,12 @@ def add_walk(
 
 
 def join(
-    view_a: Floats,
-    view_b: Floats,
-    view_c: Floats,
+    view_a: Float32s,
+    view_b: Float32s,
+    view_c: Float32s,
     group: Groups,
     which: int,
-    out: Floats,
+    out: Float32s,
 ) -> tuple[float, float]:
     """out = z(mean of z(view) over those of three views that exist), where the row is in group `which`.
 
@@ -109,11 +110,11 @@ def join(
 
 
 def take_pairs(
-    pairs: Floats,
+    pairs: Float32s,
     first: RowNumbers,
     second: RowNumbers,
-    of_first: Floats,
-    of_second: Floats,
+    of_first: Float32s,
+    of_second: Float32s,
 ) -> None:
     """of_first[row] = pairs[first[row]], and the same of `second`; NaN where the number is -1.
 
@@ -128,20 +129,20 @@ def take_pairs(
 
 
 def fuse_texts(
-    turn: Floats,
-    pair_in: Floats,
-    pair_out: Floats,
-    lexical: Floats,
-    lexical_in: Floats,
+    turn: Float32s,
+    pair_in: Float32s,
+    pair_out: Float32s,
+    lexical: Float32s,
+    lexical_in: Float32s,
     before: RowNumbers,
     after: RowNumbers,
     group: Groups,
     groups: int,
     weight: float,
     neighbour: float,
-    own: Floats,
-    alone: Floats,
-    score: Floats,
+    own: Float32s,
+    alone: Float32s,
+    score: Float32s,
 ) -> None:
     """Scores of every row; see `fusion.fuse`. One loop over rows, as each part needs the others.
 

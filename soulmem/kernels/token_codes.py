@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from soulmem.kernels.arrays import Bools
+
 States = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 Scales = npt.NDArray[np.float16]
 Center = npt.NDArray[np.float16]
 Pieces = npt.NDArray[np.int32]
 Starts = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 _LEAST, _GREATEST = -8, 7  # codes; stored as 0 .. 15
 ZERO = 8  # the code of 0
@@ -39,7 +40,7 @@ class PackedStates:
     scale: Scales
     pieces: Pieces
     starts: Starts
-    begins: Flags
+    begins: Bools
     center: Center
 
     def __len__(self) -> int:
@@ -54,7 +55,7 @@ def pack(
     states: Sequence[States],
     pieces: Sequence[Pieces],
     center: Center | None = None,
-    begins: Sequence[Flags] | None = None,
+    begins: Sequence[Bools] | None = None,
 ) -> PackedStates:
     """Pack states of texts, each float32[k, width], with pieces int32[k]; width is the same for all.
 
@@ -85,7 +86,7 @@ def pack(
     )
 
 
-def _first_tokens(starts: Starts) -> Flags:
+def _first_tokens(starts: Starts) -> Bools:
     """Whether each token is the first of its text, bool[t]."""
     first = np.zeros(int(starts[-1]), np.bool_)
     first[starts[:-1][np.diff(starts) > 0]] = True

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.kernels.csr import LARGEST, Csr, Flags, Floats, Ids, Weights
+from soulmem.kernels.arrays import Bools, Float64s
+from soulmem.kernels.csr import LARGEST, Csr, Ids, Weights
 from soulmem.kernels.patched_graph import PatchedGraph
 
 Places = NDArray[np.int32]
@@ -43,8 +44,8 @@ class Tuning:
     places: Places | None = None
     base: Ids | None = None
     rows: Ids | None = None
-    alive: Flags | None = None
-    boundary: Flags | None = None
+    alive: Bools | None = None
+    boundary: Bools | None = None
 
     @property
     def reweights(self) -> bool:
@@ -131,7 +132,7 @@ def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
     return weight
 
 
-def transition(graph: Csr, tuning: Tuning | None) -> tuple[Floats, Flags]:
+def transition(graph: Csr, tuning: Tuning | None) -> tuple[Float64s, Bools]:
     """Probability of each edge, and which nodes are sinks. O(m).
 
     Returns float64[m] by position, 0 from boundary nodes, and bool[n]: nodes without a

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from soulmem.kernels.arrays import Float64s
 from soulmem.kernels.compiled import Kernels
-from soulmem.kernels.csr import Csr, Floats, Ids
+from soulmem.kernels.csr import Csr, Ids
 from soulmem.kernels.explain import ChainSpace
 from soulmem.kernels.laid_out_graph import LaidOutGraph
 from soulmem.kernels.patched_graph import PatchedGraph, Rows
@@ -42,7 +43,7 @@ class Walker:
     def walk(
         self,
         seeds: Ids,
-        share: Floats,
+        share: Float64s,
         params: WalkParams,
         tuning: Tuning | None = None,
     ) -> Walk:
@@ -70,7 +71,7 @@ class Walker:
 
 
 def check_seeds(
-    graph: Csr | PatchedGraph, seeds: Ids, share: Floats, tuning: Tuning | None
+    graph: Csr | PatchedGraph, seeds: Ids, share: Float64s, tuning: Tuning | None
 ) -> None:
     """Raises ValueError unless a walk can start at these seeds."""
     if seeds.size == 0 or seeds.shape != share.shape:

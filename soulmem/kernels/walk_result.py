@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from soulmem.kernels.csr import Flags, Floats, Ids
+from soulmem.kernels.arrays import Bools, Float64s
+from soulmem.kernels.csr import Ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +37,13 @@ class Walk:
     """
 
     rows: Ids
-    score: Floats
+    score: Float64s
     error: float
     visits: int
     stuck_rows: Ids
-    stuck: Floats
+    stuck: Float64s
 
-    def top(self, k: int) -> tuple[Ids, Floats]:
+    def top(self, k: int) -> tuple[Ids, Float64s]:
         """The k nodes of highest score, and their scores, best first; of equals the lower node first."""
         best = np.arange(self.rows.size)
         if k < best.size:
@@ -54,10 +55,10 @@ class Walk:
 
 def to_walk(
     rows: Ids,
-    income: Floats,
+    income: Float64s,
     back: float,
     params: WalkParams,
-    boundary: Flags | None,
+    boundary: Bools | None,
     visits: int,
 ) -> Walk:
     """The result from the nodes reached and their income; `back` returned from sinks to the seeds.

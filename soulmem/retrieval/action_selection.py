@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from soulmem.kernels.arrays import Float64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class SelectedAction:
 
 def situation_attention(
     fit: NDArray[np.floating[Any]], params: ActionSelectionParams | None = None
-) -> Floats:
+) -> Float64s:
     """The attention of each situation, float64[situations], >= 0, sum below 1.
 
         share(s) = e^(c * f_s) / (e^(c * level) + sum over all situations e^(c * f)),  c = sharpness

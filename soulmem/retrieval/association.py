@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 from soulmem.graph.cooccurrence import Associates, CooccurrenceParams, all_associates
 from soulmem.graph.incidence import Incidence
 from soulmem.graph.windows import Windows
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 from soulmem.kernels.spread import Activation, Links, SpreadParams, spread
 from soulmem.retrieval.term_groups import TermGroups
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _NONE = np.zeros(0, np.int64)
 # Associates of a term whose own activation is looked at, the strongest: all of them would take ten times as long
@@ -24,7 +21,7 @@ _NONE = np.zeros(0, np.int64)
 _RAISED = 16
 
 # How active each of these terms is by itself, float64, 0..1: often met lately, or not.
-BaseActivation = Callable[[Ints], Floats]
+BaseActivation = Callable[[Int64s], Float64s]
 # For each of these terms the terms that a relation joins it with, and the weight of that, 0..1.
 Related = Callable[[Sequence[int]], Sequence[Mapping[int, float]]]
 
@@ -55,18 +52,18 @@ class ActiveTerms:
     total     windows that contain any term
     """
 
-    terms: Ints
-    energy: Floats
-    joint_windows: Ints
-    parent: Ints
-    windows: Ints
+    terms: Int64s
+    energy: Float64s
+    joint_windows: Int64s
+    parent: Int64s
+    windows: Int64s
     seeds: int
     total: int
     first_group: int
     activation: Activation
 
     @property
-    def pull(self) -> Floats:
+    def pull(self) -> Float64s:
         """Score that each term gives to the rows that contain it: energy times rarity, float64[k], > 0;
         0 of a group.
         """
@@ -91,21 +88,21 @@ class AssociatedRows:
     direct_rows    int64[d]    visible rows that contain a term of the query
     """
 
-    rows: Ints
-    term_position: Ints
-    pull: Floats
-    direct_rows: Ints
+    rows: Int64s
+    term_position: Int64s
+    pull: Float64s
+    direct_rows: Int64s
 
 
 def spread_energy(
     incidence: Incidence,
-    seeds: Ints,
-    share: Floats,
+    seeds: Int64s,
+    share: Float64s,
     visible: Bools,
     params: AssociationParams | None = None,
     related: Related | None = None,
     base: BaseActivation | None = None,
-    groups: Sequence[Ints] = (),
+    groups: Sequence[Int64s] = (),
     windows: Windows | None = None,
 ) -> ActiveTerms | None:
     """Spread energy from these terms to the terms that occur with them in windows of visible rows.
@@ -273,7 +270,7 @@ def associated_rows(
     return AssociatedRows(rows[order], place[order], pull[place[order]], direct)
 
 
-def row_energy(active: ActiveTerms, incidence: Incidence, visible: Bools) -> Floats:
+def row_energy(active: ActiveTerms, incidence: Incidence, visible: Bools) -> Float64s:
     """Activation of each row: the sum of the pulls of its terms, float64[n], >= 0."""
     term, rows = incidence.rows_of(active.terms, visible)
     return np.bincount(rows, weights=active.pull[term], minlength=visible.size).astype(
@@ -281,7 +278,7 @@ def row_energy(active: ActiveTerms, incidence: Incidence, visible: Bools) -> Flo
     )
 
 
-def _links(count: int, place: Ints, met: Mapping[int, Associates]) -> Links:
+def _links(count: int, place: Int64s, met: Mapping[int, Associates]) -> Links:
     source = [
         _NONE,
         *(np.full(associates.terms.size, term) for term, associates in met.items()),
@@ -294,11 +291,11 @@ def _links(count: int, place: Ints, met: Mapping[int, Associates]) -> Links:
 
 
 def _active_terms(
-    terms: Ints,
-    place: Ints,
+    terms: Int64s,
+    place: Int64s,
     met: Mapping[int, Associates],
     active: Activation,
-    windows: Ints,
+    windows: Int64s,
     total: int,
     first_group: int,
 ) -> ActiveTerms:

@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.graph.association import MEMORY_KINDS, arc_class
+from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.kernels.csr import Csr
 from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.warm import kernels
 
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
 Rows = NDArray[np.uint32]
-Ints = NDArray[np.int64]
 
 # Arcs between neighbours in a chat are no associations.
 _SEQUENCE = np.zeros(256, np.bool_)
@@ -39,17 +37,17 @@ class AssociationPaths:
 
     # int8[n], arcs from a seed; 0 for a seed, -1 where no path leads
     hops: NDArray[np.int8]
-    directness: Floats  # float32[n], 0..1: least share that a node of the best path passes on along it
-    flow: Floats  # float32[n], >= 0: share of the walk at the seeds that arrives over shortest paths
-    reached: Ints  # int64[k], the rows that a path leads to, without the seeds
+    directness: Float32s  # float32[n], 0..1: least share that a node of the best path passes on along it
+    flow: Float32s  # float32[n], >= 0: share of the walk at the seeds that arrives over shortest paths
+    reached: Int64s  # int64[k], the rows that a path leads to, without the seeds
 
 
 def association_paths(
     graph: Csr | PatchedGraph,
     seeds: Rows,
-    walked: Floats,
+    walked: Float32s,
     alive: Bools,
-    factor: Floats,
+    factor: Float32s,
     params: PathParams | None = None,
 ) -> AssociationPaths:
     """Breadth first from the seeds, over arcs that are associations and rows that are alive.

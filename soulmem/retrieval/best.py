@@ -7,14 +7,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
-
+from soulmem.kernels.arrays import Int64s
 
 _STEP = 64  # every 64th score is sampled to estimate the threshold
 _SPARE = 4.0  # deviations by which the estimate is lowered, so that it rarely excludes one of the best
 
 
-def best_rows(score: NDArray[np.floating], count: int) -> Ints:
+def best_rows(score: NDArray[np.floating], count: int) -> Int64s:
     """Indices of the `count` highest finite scores, best first, the first of equals; all if fewer."""
     rows = _above_guess(score, count)
     if rows.size < count:
@@ -25,11 +24,11 @@ def best_rows(score: NDArray[np.floating], count: int) -> Ints:
     among = score[rows]
     floor = np.partition(among, rows.size - count)[rows.size - count]
     rows = rows[among >= floor]
-    best: Ints = rows[np.lexsort((rows, -score[rows]))][:count].astype(np.int64)
+    best: Int64s = rows[np.lexsort((rows, -score[rows]))][:count].astype(np.int64)
     return best
 
 
-def _above_guess(score: NDArray[np.floating], count: int) -> Ints:
+def _above_guess(score: NDArray[np.floating], count: int) -> Int64s:
     """Rows of finite scores above a threshold that a sample estimates; empty where the sample is too small."""
     sample = score[::_STEP]
     place = count / _STEP
@@ -39,5 +38,5 @@ def _above_guess(score: NDArray[np.floating], count: int) -> Ints:
     guess = np.partition(np.where(np.isfinite(sample), sample, -np.inf), -place)[-place]
     if guess == -np.inf:
         return np.zeros(0, np.int64)
-    rows: Ints = np.flatnonzero(score >= guess)
+    rows: Int64s = np.flatnonzero(score >= guess)
     return np.asarray(rows[np.isfinite(score[rows])], np.int64)

@@ -9,13 +9,10 @@ from functools import cache
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.language.tokens import Tokeniser
 from soulmem.retrieval.calibration_texts import EXAMPLES
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 TEXTS: tuple[str, ...] = ()
 for _language in EXAMPLES:
@@ -34,12 +31,12 @@ class Calibration:
     https://arxiv.org/abs/1702.01417) changed it by less than .03.
     """
 
-    situations: Floats  # (languages, dim), mean situation
-    lines: Floats  # (languages, dim), mean line
-    deviation: Floats  # (languages,), > 0, of the cosine of a line and a situation, both centred
+    situations: Float32s  # (languages, dim), mean situation
+    lines: Float32s  # (languages, dim), mean line
+    deviation: Float32s  # (languages,), > 0, of the cosine of a line and a situation, both centred
 
     @staticmethod
-    def of(vectors: Floats) -> Calibration:
+    def of(vectors: Float32s) -> Calibration:
         """From the unit vectors of `TEXTS`, shape (len(TEXTS), dim)."""
         situations, lines, deviation = [], [], []
         start = 0
@@ -65,8 +62,8 @@ class Calibration:
         )
 
     def fit(
-        self, lines: Floats, situations: Floats, scenes: Sequence[Floats] = ()
-    ) -> Floats:
+        self, lines: Float32s, situations: Float32s, scenes: Sequence[Float32s] = ()
+    ) -> Float32s:
         """Centred cosine of each line and situation, in deviations, float32[lines, situations].
 
         Both are unit rows, (k, dim). NaN where a row is NaN. Lines that share words with the situation reach
@@ -93,7 +90,7 @@ class Calibration:
         cosines = _unit(lines - self.lines[line_language]) @ about.T
         return np.asarray(cosines / self.deviation[situation_language], np.float32)
 
-    def between(self, situations: Floats) -> Floats:
+    def between(self, situations: Float32s) -> Float32s:
         """Centred cosine of each two situations, or reactions, in deviations, float32[n, n], symmetric.
 
         Unit rows, (n, dim). NaN where a row is NaN.
@@ -101,7 +98,7 @@ class Calibration:
         about = self.centred(situations)
         return np.asarray(about @ about.T, np.float32)
 
-    def centred(self, situations: Floats) -> Floats:
+    def centred(self, situations: Float32s) -> Float32s:
         """Rows whose dot products are `between`, float32[n, dim]; for the few pairs that matter of many rows.
 
         Unit rows, (n, dim). NaN where a row is NaN.
@@ -126,7 +123,7 @@ def word_fit(
     situations: Sequence[Iterable[str]],
     frequency: Callable[[str], int],
     texts: int,
-) -> Floats:
+) -> Float32s:
     """As `Calibration.fit`, from tokens: the share of a situation's word weight that each line contains.
 
     `frequency` gives the number of the soul's `texts` with a token. The neutral texts are counted too, as a
@@ -165,11 +162,11 @@ def _usual() -> Counter[str]:
     return counts
 
 
-def _nearest(vectors: Floats, centres: Floats) -> Ints:
+def _nearest(vectors: Float32s, centres: Float32s) -> Int64s:
     """Index of the nearest centre of each vector, that is its language."""
     return np.asarray(np.argmax(vectors @ _unit(centres).T, axis=1), np.int64)
 
 
-def _unit(vectors: Floats) -> Floats:
+def _unit(vectors: Float32s) -> Float32s:
     length = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(length, 1e-9), np.float32)

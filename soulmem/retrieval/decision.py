@@ -14,10 +14,9 @@ from typing import Literal
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from soulmem.kernels.arrays import Float64s
+
 # Which numbers judge: by matches of token states, by words, or by neither where a memory is in another language.
 Scale = Literal["tokens", "words", "meaning"]
 
@@ -76,12 +75,12 @@ class Logistic(msgspec.Struct, frozen=True):
     weight: tuple[float, ...]
     bias: float
 
-    def shares(self, features: Floats) -> Floats:
+    def shares(self, features: Float64s) -> Float64s:
         """What each feature adds to the log odds, float64[rows, features]."""
         standard = (features - np.asarray(self.center)) / np.asarray(self.scale)
         return np.asarray(standard * np.asarray(self.weight))
 
-    def log_odds(self, features: Floats) -> Floats:
+    def log_odds(self, features: Float64s) -> Float64s:
         """float64[rows], within +-30, of float64[rows, features]."""
         total = self.shares(features).sum(axis=1) + self.bias
         return np.asarray(np.clip(total, -_MOST_LOGIT, _MOST_LOGIT))
@@ -101,7 +100,7 @@ class Decision(msgspec.Struct, frozen=True):
     asked: float
     asked_most: int
 
-    def values(self, likely: Floats) -> Floats:
+    def values(self, likely: Float64s) -> Float64s:
         """How much more each memory is worth as an answer to a question than as one to a remark, float64[m].
 
         likely  float64[m], that it is this memory
@@ -125,12 +124,12 @@ def fitted() -> Fitted:
     return msgspec.json.decode(_FILE.read_bytes(), type=Fitted)
 
 
-def probability(log_odds: Floats) -> Floats:
+def probability(log_odds: Float64s) -> Float64s:
     """0..1, of log odds."""
     return np.asarray(1.0 / (1.0 + np.exp(-log_odds)))
 
 
-def line_features(memory: Floats, log_odds: Floats, known: float) -> Floats:
+def line_features(memory: Float64s, log_odds: Float64s, known: float) -> Float64s:
     """The features of the line, float64[line features], from those of its memories.
 
     memory    float64[m, memory features], m > 0

@@ -8,12 +8,12 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from soulmem.kernels.arrays import Float32s
 
 
 def choose_diverse(
-    scores: Floats,
-    vectors: Floats,
+    scores: Float32s,
+    vectors: Float32s,
     cost: Callable[[int], int],
     *,
     budget: int,
@@ -97,7 +97,7 @@ class RelativeSimilarity:
     NaN, and everywhere when all vectors are the same.
     """
 
-    def __init__(self, vectors: Floats) -> None:
+    def __init__(self, vectors: Float32s) -> None:
         """`vectors`: float32[m, dim], unit rows."""
         known = np.asarray(np.isfinite(vectors).all(axis=1))
         whole = known.all()
@@ -109,7 +109,7 @@ class RelativeSimilarity:
         pairs = count * (count - 1)
         self._usual = (float(total @ total) - count) / pairs if pairs else 1.0
 
-    def to(self, position: int) -> Floats:
+    def to(self, position: int) -> Float32s:
         """How similar each is to the one at a position, float32[m]."""
         if not self._known[position] or self._usual >= 1 - 1e-6:
             return np.zeros(self._known.size, np.float32)

@@ -7,17 +7,13 @@ from dataclasses import dataclass, field
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.graph.association import MEMORY_KINDS, arc_class
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.kernels.arrays import Float32s, Float64s, Int64s
 from soulmem.language.relations import RelationClass
 from soulmem.retrieval.guidance import FACT
-
-Doubles = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 _FACTORS = 256  # classes of arcs in a walk
@@ -52,17 +48,17 @@ _NOT_ASKED = 0.5
 
 def edge_weights(
     edges: EdgeArrays,
-    strength_now: Doubles,
+    strength_now: Float64s,
     params: EdgeWeightParams | None = None,
-    names: Ints | None = None,
-) -> Doubles:
+    names: Int64s | None = None,
+) -> Float64s:
     """The weight of each edge before class and query factors, float64[m], 0..1: strength * confidence / names^fan.
 
     strength_now  float64[m], 0..1
     names         int64[n]  mentions that start at each row; None: count those among the edges
     """
     p = params or EdgeWeightParams()
-    out: Doubles = strength_now * edges.confidence
+    out: Float64s = strength_now * edges.confidence
     mentions = np.flatnonzero(edges.kind == _MENTIONS)
     if mentions.size:
         source = edges.source[mentions]
@@ -73,7 +69,7 @@ def edge_weights(
 
 def class_factors(
     params: EdgeWeightParams | None = None, kinds: Mapping[str, float] | None = None
-) -> Floats:
+) -> Float32s:
     """The factor of each class of arcs, float32[256], as `kernels.tuning.Tuning.kind_factor` wants it.
 
     kinds  factor of each kind of memory that guidance wants, > 0: of a fact it acts on `relates` edges, of
@@ -110,7 +106,7 @@ def restart_in(
     return 1.0 - (1.0 - restart) * (1.0 - p.irritation * min(max(irritation, 0.0), 1.0))
 
 
-def fact_factors(cosine: Floats, params: EdgeWeightParams | None = None) -> Floats:
+def fact_factors(cosine: Float32s, params: EdgeWeightParams | None = None) -> Float32s:
     """The factor of each of k facts for a query, float32[k], 1..1 + fact.
 
     cosine  of query and fact text; NaN where there is no vector

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Bools, Float32s
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval.best import best_rows
 
-Floats = NDArray[np.float32]
 RowNumbers = NDArray[np.int32]
-Bools = NDArray[np.bool_]
 
 _STANDS_OUT = 2.5  # standard deviations above what memories usually score
 
@@ -38,15 +37,15 @@ class TextEvidence:
     none.
     """
 
-    alone: Floats  # cosine of query and memory
-    pair_before: Floats  # cosine of query and (memory before + this one)
-    pair_after: Floats  # cosine of query and (this one + memory after)
-    lexical: Floats  # BM25, >= 0
+    alone: Float32s  # cosine of query and memory
+    pair_before: Float32s  # cosine of query and (memory before + this one)
+    pair_after: Float32s  # cosine of query and (this one + memory after)
+    lexical: Float32s  # BM25, >= 0
     before: RowNumbers
     after: RowNumbers
     visible: Bools
     # BM25 of (memory before + this one); the other pair is derived from it
-    lexical_before: Floats | None = None
+    lexical_before: Float32s | None = None
     unread: Bools | None = None  # memories in a script in which the query has no words
 
 
@@ -54,12 +53,12 @@ class TextEvidence:
 class TextScores:
     """Scores of texts; every array has shape (n,)."""
 
-    score: Floats  # with the neighbours; -inf where not visible
-    own: Floats  # with the pairs; 0 where not visible
-    alone: Floats  # the text by itself, without pairs and neighbours; -inf where not visible
+    score: Float32s  # with the neighbours; -inf where not visible
+    own: Float32s  # with the pairs; 0 where not visible
+    alone: Float32s  # the text by itself, without pairs and neighbours; -inf where not visible
 
 
-def standardised(values: Floats, among: Bools, rows: NDArray[np.int64]) -> Floats:
+def standardised(values: Float32s, among: Bools, rows: NDArray[np.int64]) -> Float32s:
     """(value - mean) / deviation of these rows, over the finite values in `among`.
 
     Shape of `rows`; 0 where it is not defined, and where the values in `among` are alike.
@@ -74,7 +73,7 @@ def standardised(values: Floats, among: Bools, rows: NDArray[np.int64]) -> Float
     return out
 
 
-def stands_out(score: Floats, visible: Bools) -> bool:
+def stands_out(score: Float32s, visible: Bools) -> bool:
     """Whether the best text score is far above what visible memories usually have."""
     best = best_rows(score, 1)
     return bool((standardised(score, visible, best) > _STANDS_OUT).any())
@@ -118,7 +117,7 @@ def fuse(evidence: TextEvidence, params: FusionParams | None = None) -> TextScor
     return out
 
 
-def _nothing(e: TextEvidence) -> Floats:
+def _nothing(e: TextEvidence) -> Float32s:
     """A column without any value."""
     return np.full(e.visible.shape, np.nan, np.float32)
 

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval.postings import Counts, Occurrences, Postings, RowNumbers
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 _FEW_CHANGED = (
     256  # rows that follow others than before, up to which each is looked at by itself
@@ -102,7 +100,7 @@ class LexicalIndex:
             kept.update(zip(missing, self._postings.frequencies(missing), strict=True))
         return [kept[token] for token in tokens]
 
-    def contain(self, tokens: Sequence[str], rows: Ints) -> NDArray[np.bool_]:
+    def contain(self, tokens: Sequence[str], rows: Int64s) -> NDArray[np.bool_]:
         """Which of these rows, >= 0, contain each of the tokens, bool[len(tokens), len(rows)]."""
         distinct, back = np.unique(rows, return_inverse=True)
         begin, end, occurrences = self._places_of(tokens)
@@ -111,7 +109,7 @@ class LexicalIndex:
         mark_rows(begin, end, occurrences.rows, distinct, out)
         return out[:, back]
 
-    def _places_of(self, tokens: Sequence[str]) -> tuple[Ints, Ints, Occurrences]:
+    def _places_of(self, tokens: Sequence[str]) -> tuple[Int64s, Int64s, Occurrences]:
         """Begin and end of each token in the occurrences, which are those of the last query where it had all."""
         asked = self._query
         if asked is not None and asked.revision == self._revision:
@@ -125,7 +123,7 @@ class LexicalIndex:
 
     def scores(
         self, tokens: Mapping[str, float] | Sequence[str], n_rows: int
-    ) -> Floats:
+    ) -> Float32s:
         """BM25 of every row below `n_rows`, >= 0, shape (n_rows,); 0 where nothing matches or is stored.
 
         A mapping gives each token a weight; in a sequence a token weighs as often as it occurs.
@@ -140,7 +138,7 @@ class LexicalIndex:
 
     def pair_scores(
         self, tokens: Mapping[str, float] | Sequence[str], before: RowNumbers
-    ) -> Floats:
+    ) -> Float32s:
         """BM25 of every row taken together with the row before it, as if the two were one text.
 
         before   int32[n]  the row before each, -1 for none; not changed in place between two calls
@@ -207,7 +205,7 @@ class LexicalIndex:
         ) * self._sharpened(asked.occurrences)
         return asked
 
-    def _sharpened(self, occurrences: Occurrences) -> Floats:
+    def _sharpened(self, occurrences: Occurrences) -> Float32s:
         """Factor of each token by `sharpness`, 0..1; 1 for one that a single row contains."""
         n, frequency = max(self._count, 1), np.diff(occurrences.starts)
         rarity = np.log1p((n - frequency + 0.5) / (frequency + 0.5)) / np.log1p(n)
@@ -231,7 +229,7 @@ class _TokenQuery:
         self.weight = np.zeros(0, np.float32)
 
     @property
-    def arguments(self) -> tuple[Ints, RowNumbers, Counts, Floats]:
+    def arguments(self) -> tuple[Int64s, RowNumbers, Counts, Float32s]:
         """In the order of the kernels' parameters."""
         return (
             self.occurrences.starts,
@@ -251,7 +249,7 @@ class _Followers:
 
     def of(
         self, before: RowNumbers, size: int
-    ) -> tuple[RowNumbers, RowNumbers, Floats, RowNumbers]:
+    ) -> tuple[RowNumbers, RowNumbers, Float32s, RowNumbers]:
         """The lists of `link_rows` and what else `add_pairs` takes, each for at least `size` rows."""
         if self._asked is not before or self._heads.size < size:
             self._update(before, size)

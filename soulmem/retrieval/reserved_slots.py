@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Bools, Float32s
 from soulmem.retrieval.association_paths import AssociationPaths
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.diversity import RelativeSimilarity
-
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
 
 _TEN = 10
 
@@ -64,7 +62,7 @@ def associated_places(places: int, params: ReservedSlotParams) -> int:
 
 
 def association_slots(
-    score: Floats,
+    score: Float32s,
     paths: AssociationPaths,
     document_frequency: NDArray[np.int64],
     max_items: int,
@@ -102,7 +100,7 @@ def association_slots(
 
 def learned_slots(
     pull: NDArray[np.float64],
-    vectors: Floats,
+    vectors: Float32s,
     selected: int,
     places: int,
     params: ReservedSlotParams | None = None,
@@ -148,7 +146,7 @@ def with_opened_slots(slots: ReservedSlots, opened: Sequence[int]) -> ReservedSl
 
 
 def kind_slots(
-    score: Floats, kinds: Sequence[Bools], params: ReservedSlotParams | None = None
+    score: Float32s, kinds: Sequence[Bools], params: ReservedSlotParams | None = None
 ) -> list[int]:
     """The best rows of each kind that has reserved slots.
 
@@ -165,7 +163,7 @@ def kind_slots(
 
 def order_with_slots(
     chosen: Sequence[int],
-    score: Floats,
+    score: Float32s,
     front: Sequence[int],
     behind: Sequence[int] = (),
     params: ReservedSlotParams | None = None,
@@ -189,7 +187,7 @@ def order_with_slots(
 def _merged(
     early: deque[int],
     late: deque[int],
-    score: Floats,
+    score: Float32s,
     n_front: int,
     params: ReservedSlotParams,
 ) -> list[int]:

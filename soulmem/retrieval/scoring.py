@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Bools, Float32s
 from soulmem.kernels.warm import kernels
-
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +34,8 @@ class ScoreParams:
 
 
 def weight_factor(
-    weight: Floats, fit: Floats | None = None, params: ScoreParams | None = None
-) -> Floats:
+    weight: Float32s, fit: Float32s | None = None, params: ScoreParams | None = None
+) -> Float32s:
     """The factor by which each memory counts, float32[n], > 0.
 
     weight  0..1, see `weights.weight`
@@ -72,7 +70,7 @@ def walk_weight(
     return p.walk * (p.least + (1.0 - p.least) * specific)
 
 
-def scaled(score: Floats, factor: Floats) -> Floats:
+def scaled(score: Float32s, factor: Float32s) -> Float32s:
     """Standardised scores times their factor, float32[n]; negative ones are divided, so that a greater factor
     never lowers a score.
     """
@@ -81,13 +79,13 @@ def scaled(score: Floats, factor: Floats) -> Floats:
 
 
 def combine(
-    text: Floats,
-    walked: Floats,
+    text: Float32s,
+    walked: Float32s,
     visible: Bools,
-    factor: Floats | None = None,
+    factor: Float32s | None = None,
     params: ScoreParams | None = None,
-    started: Floats | None = None,
-) -> Floats:
+    started: Float32s | None = None,
+) -> Float32s:
     """The rank score, float32[n], -inf where not visible.
 
         weighed(z(text) + walk * trust * z(sqrt(walked)), factor)
@@ -112,6 +110,6 @@ def combine(
     return score if factor is None else scaled(score, factor)
 
 
-def walk_share_elsewhere(walked: Floats, started: Floats) -> float:
+def walk_share_elsewhere(walked: Float32s, started: Float32s) -> float:
     """Share of the walk, 0..1, that is not at the rows where it started; both arrays sum to at most 1."""
     return min(max(1.0 - float(np.minimum(walked, started).sum()), 0.0), 1.0)

@@ -10,14 +10,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.graph.cooccurrence import Associates, npmi
 from soulmem.graph.incidence import Incidence
 from soulmem.graph.windows import Windows
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+from soulmem.kernels.arrays import Bools, Int64s
 
 _JOINT = 2  # terms of a group that make a window one of the group's
 
@@ -28,7 +25,7 @@ class TermGroups:
     def __init__(
         self,
         incidence: Incidence,
-        groups: Sequence[Ints],
+        groups: Sequence[Int64s],
         visible: Bools,
         windows: Windows | None = None,
     ) -> None:
@@ -75,7 +72,7 @@ class TermGroups:
 
 
 def _counted(
-    incidence: Incidence, terms: Ints, visible: Bools, windows: Windows
+    incidence: Incidence, terms: Int64s, visible: Bools, windows: Windows
 ) -> tuple[Associates, int]:
     """The terms that occur in windows of their group, and how many windows it has."""
     place, rows = incidence.rows_of(terms, visible)

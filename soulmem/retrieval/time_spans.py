@@ -6,12 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Bools, Float32s, Float64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +25,21 @@ class TimeSpanParams:
     worth_tokens: float = 40.0
 
 
-def overlaps_span(happened: Doubles, ended: Doubles, start: float, end: float) -> Bools:
+def overlaps_span(
+    happened: Float64s, ended: Float64s, start: float, end: float
+) -> Bools:
     """Whether each memory overlaps start (inclusive) .. end (exclusive), bool[n]; all POSIX seconds."""
     return np.asarray((happened < end) & (np.maximum(ended, happened) >= start))
 
 
 def span_confidence(
-    happened: Doubles,
-    ended: Doubles,
+    happened: Float64s,
+    ended: Float64s,
     eligible: Bools,
     spans: Sequence[tuple[float, float]],
     confidence: float,
     params: TimeSpanParams | None = None,
-) -> Floats:
+) -> Float32s:
     """Confidence that each row lies in the time meant, float32[n], 0..confidence.
 
     spans  possible interpretations, the likeliest first; those without an eligible row are ignored
@@ -57,7 +55,7 @@ def span_confidence(
     return out
 
 
-def spread_over_time(happened: Doubles, worth: Floats, count: int) -> list[int]:
+def spread_over_time(happened: Float64s, worth: Float32s, count: int) -> list[int]:
     """Positions of at most `count` rows that cover every part of their time, in the order of presentation.
 
     The time from the first to the last is cut into `count` equal parts. The row of highest `worth` of each

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.soul import FACTORS
-
-Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
+from soulmem.kernels.arrays import Float32s, Float64s
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +35,18 @@ class WeightParams:
 class MemoryFactors:
     """Inputs of the weight of n memories; every array has shape (n,)."""
 
-    importance: Doubles  # 0..1
-    feeling: Doubles  # 0..1, intensity of the strongest emotion in it
-    retention: Doubles  # 0..1, R of design 6; 1 where nothing fades
-    uses: Doubles  # >= 0, recalls that were learned from
-    since_use: Doubles  # exchanges since the last use, inf where there was none
-    content: Doubles  # 0..1, share of the requested tags that it has
-    feedback: Doubles  # 0..1, starts at .5
+    importance: Float64s  # 0..1
+    feeling: Float64s  # 0..1, intensity of the strongest emotion in it
+    retention: Float64s  # 0..1, R of design 6; 1 where nothing fades
+    uses: Float64s  # >= 0, recalls that were learned from
+    since_use: Float64s  # exchanges since the last use, inf where there was none
+    content: Float64s  # 0..1, share of the requested tags that it has
+    feedback: Float64s  # 0..1, starts at .5
 
 
-def memory_weight(facets: MemoryFactors, params: WeightParams | None = None) -> Floats:
+def memory_weight(
+    facets: MemoryFactors, params: WeightParams | None = None
+) -> Float32s:
     """The weight of each memory, float32[n], 0..1: the mean of the factors by their shares.
 
         importance   1 - (1 - importance) * (1 - feeling)

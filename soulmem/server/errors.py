@@ -13,7 +13,7 @@ from soulmem.domain import errors
 from soulmem.domain.phrases import Wording, phrase
 from soulmem.server.bodies import UnsupportedMediaType
 from soulmem.server.common_types import Problem, phrase_response
-from soulmem.server.json_response import json_response
+from soulmem.server.replies import json_response
 
 log = logging.getLogger(__name__)
 

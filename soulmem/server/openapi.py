@@ -14,7 +14,7 @@ from aiohttp import web
 from soulmem import __version__
 from soulmem.domain.ids import ID_PATTERN
 from soulmem.server.common_types import NoBody, Problem
-from soulmem.server.json_response import json_response
+from soulmem.server.replies import json_response
 from soulmem.server.routes import Route
 
 _REF = "#/components/schemas/{name}"

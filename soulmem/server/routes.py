@@ -13,8 +13,7 @@ from soulmem.domain.ids import DEFAULT_OWNER, Owner, check_id
 from soulmem.server.bodies import BODY_LIMIT, decode, off_loop, parse_query, read_json
 from soulmem.server.common_types import Body, NoBody, Query, ResponseBody
 from soulmem.server.errors import http_problem
-from soulmem.server.json_response import Reply, respond
-from soulmem.server.streams import Stream
+from soulmem.server.replies import Reply, Stream, respond
 
 if TYPE_CHECKING:
     from soulmem.engine.engine import Engine

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.adapters.durable import replace_file
+from soulmem.adapters.disk_files import replace_file
 
 
 def test_a_file_is_replaced_and_has_the_permissions_asked_for(tmp_path: Path) -> None:

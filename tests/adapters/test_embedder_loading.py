@@ -18,8 +18,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from soulmem.adapters import packaged_encoder, sentence_transformer
-from soulmem.adapters.model_prompt import prompt_for
-from soulmem.adapters.sentence_transformer import is_on_disk, load
+from soulmem.adapters.sentence_transformer import is_on_disk, load, prompt_for
 from soulmem.domain.errors import ModelUnavailable
 from soulmem.ports.embedder import Embedder, EmbedderError
 from tests.adapters.tiny_bert import make_tiny_bert

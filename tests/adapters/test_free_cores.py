@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from soulmem.adapters import free_cores
-from soulmem.adapters.free_cores import FreeCores
+from soulmem.adapters import model_passes
+from soulmem.adapters.model_passes import FreeCores
 
 ITEMS = list(range(40))
 
@@ -31,8 +31,8 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """A clock for the threads, and four cores."""
     out = Clock()
-    monkeypatch.setattr(free_cores, "time", out)
-    monkeypatch.setattr(free_cores, "_cores", lambda: 8)
+    monkeypatch.setattr(model_passes, "time", out)
+    monkeypatch.setattr(model_passes, "_cores", lambda: 8)
     return out
 
 

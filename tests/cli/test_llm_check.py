@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from soulmem.cli.llm_check import look_at
+from soulmem.cli.doctor import look_at
 from soulmem.cli.words import Words
 from soulmem.config.settings import LlmEndpoint
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.adapters.private_files import make_private
+from soulmem.adapters.disk_files import make_private
 from soulmem.cli.client import Client
 from tests.cli.conftest import Command, start_process
 

@@ -14,7 +14,7 @@ import pytest
 
 from soulmem import __version__
 from soulmem.cli import arguments
-from soulmem.cli.language import LANGUAGES, choose_language
+from soulmem.cli.arguments import LANGUAGES, choose_language
 from soulmem.cli.words import Words
 from tests.cli.conftest import REPOSITORY, Command
 

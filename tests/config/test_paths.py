@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from soulmem.config.paths import data_folder
+from soulmem.config.load import data_folder
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from soulmem.consolidation.set_trie import SetTrie
+from soulmem.consolidation.tellings import SetTrie
 
 WORDS = "abcdefghij"
 

@@ -6,7 +6,7 @@ from math import cos, pi
 
 import pytest
 
-from soulmem.consolidation.vector_plasticity import growth, strengthened, weakened
+from soulmem.consolidation.plasticity import growth, strengthened, weakened
 
 
 def test_growth_falls_from_two_over_pi_to_nothing_at_length_one() -> None:

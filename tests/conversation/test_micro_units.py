@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.conversation.micro_units import unit_spans
-from soulmem.language.details import DetailKind
+from soulmem.conversation.micro_units import DetailKind, unit_spans
 from soulmem.language.gists import gist_language, topic_frame, type_words
 from soulmem.language.word_lists import tables
 

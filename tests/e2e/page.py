@@ -273,8 +273,7 @@ class TavernPage:
     def close_drawer(self) -> None:
         """Fold SillyTavern's panel of extensions, which lies above the chat on a phone."""
         self.run(
-            "() => document.querySelector"
-            "('#extensions-settings-button .drawer-toggle').click()"
+            "() => document.querySelector('#extensions-settings-button .drawer-toggle').click()"
         )
 
     def say_yes(self) -> None:

@@ -170,8 +170,7 @@ def message_menu(story: LargeStory) -> None:
     """A message is remembered, kept for good and forgotten by the entries of its menu."""
     tab, page, sidecar = story.tab, story.page, story.window.world.sidecar
     page.run(
-        "() => document.querySelector"
-        "('#extensions-settings-button .drawer-toggle').click()"
+        "() => document.querySelector('#extensions-settings-button .drawer-toggle').click()"
     )
     index = page.length - 2
     message = tab.locator(f'#chat .mes[mesid="{index}"]')

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from soulmem.graph import vectors
-from soulmem.graph.vectors import Floats, VectorTable, cosines_with
+from soulmem.graph.vectors import VectorTable, cosines_with
+from soulmem.kernels.arrays import Float32s
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import installed_cache, kernels, warm
 
@@ -26,13 +27,13 @@ def _compiled() -> Path:
     return folder
 
 
-def unit(seed: int, dim: int = 3) -> Floats:
+def unit(seed: int, dim: int = 3) -> Float32s:
     """A vector of length 1."""
     vector = np.random.default_rng(seed).normal(size=dim)
     return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
 
-def cosines(table: VectorTable, query: Floats, n: int) -> Floats:
+def cosines(table: VectorTable, query: Float32s, n: int) -> Float32s:
     """Of the first `n` rows, beside another table that must not change them, and has its own."""
     beside = VectorTable(table.dim)
     beside.put(2, query)
@@ -41,16 +42,16 @@ def cosines(table: VectorTable, query: Floats, n: int) -> Floats:
     return result
 
 
-def step(vector: Floats) -> float:
+def step(vector: Float32s) -> float:
     """How far a component may be from what was put: half a byte of the greatest, and rounding."""
     return float(np.abs(vector).max()) / 254 * 1.02
 
 
 def built(
     steps: list[tuple[int, bool]], dim: int
-) -> tuple[VectorTable, dict[int, Floats]]:
+) -> tuple[VectorTable, dict[int, Float32s]]:
     """A table after puts and drops, and what was put and not dropped."""
-    table, kept = VectorTable(dim), dict[int, Floats]()
+    table, kept = VectorTable(dim), dict[int, Float32s]()
     for row, puts in steps:
         if puts:
             kept[row] = unit(row, dim)

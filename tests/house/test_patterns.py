@@ -25,22 +25,19 @@ from typing import Any
 import pytest
 
 import soulmem
-from soulmem.engine.deep import exploration
-from soulmem.engine.recall import absence, situation_fit
+from soulmem.conversation import micro_units
+from soulmem.engine.deep import exploration, quiz
+from soulmem.engine.recall import absence, habits, situation_fit
 from soulmem.language import (
     card_words,
     described_names,
-    details,
     feelings,
     habit_sentences,
-    importance_cues,
-    inner_thoughts,
     speech,
 )
 from soulmem.language.times import chinese, english, feasts
 from soulmem.prompts.grounding import passage_words, support
-from soulmem.retrieval import quiz_questions
-from soulmem.transfer import orders, world_prose
+from soulmem.transfer import world_prose
 from tests.house.built_patterns import CALLS, Recorder
 from tests.house.sources import parsed
 
@@ -337,8 +334,8 @@ BUILDERS: dict[str, Callable[[], object]] = {
     "language/described_names.py:spelled": with_each(
         lambda word: described_names.spelled(word, SAID)
     ),
-    "language/details.py:_places_of": with_each(
-        lambda word: list(details._places_of(SAID, word, 0))
+    "conversation/micro_units.py:_places_of": with_each(
+        lambda word: list(micro_units._places_of(SAID, word, 0))
     ),
     "language/feelings.py:_any_word": feelings._any_word.__wrapped__,
     "language/habit_sentences.py:_english_begin": (
@@ -362,9 +359,9 @@ BUILDERS: dict[str, Callable[[], object]] = {
     ),
     "language/habit_sentences.py:_chinese_main": habits_of(CHINESE_HABIT),
     "language/habit_sentences.py:_subject": habits_of(ENGLISH_HABIT, CHINESE_HABIT),
-    "language/importance_cues.py:_cue": lambda: importance_cues._cue("feelings"),
-    "language/inner_thoughts.py:_labelled": inner_thoughts._labelled.__wrapped__,
-    "language/inner_thoughts.py:_tagged": inner_thoughts._tagged.__wrapped__,
+    "conversation/micro_units.py:_cue": lambda: micro_units._cue("feelings"),
+    "engine/recall/habits.py:_labelled": habits._labelled.__wrapped__,
+    "engine/recall/habits.py:_tagged": habits._tagged.__wrapped__,
     "language/speech.py:_denied_signs": lambda: list(
         speech.speech_of("zh")._denied_signs("没有的事", 3)
     ),
@@ -375,10 +372,10 @@ BUILDERS: dict[str, Callable[[], object]] = {
         lambda word: passage_words.stands(word, SAID + "的")
     ),
     "prompts/grounding/support.py:_pattern": lambda: support._pattern(HOSTILE),
-    "retrieval/quiz_questions.py:_places": with_each(
-        lambda word: list(quiz_questions._places(SAID, word))
+    "engine/deep/quiz.py:_places": with_each(
+        lambda word: list(quiz._places(SAID, word))
     ),
-    "transfer/orders.py:_matcher": lambda: orders._matcher("decisive"),
+    "transfer/world_prose.py:_matcher": lambda: world_prose._matcher("decisive"),
     "transfer/world_prose.py:_brackets": lambda: world_prose._brackets(SAID),
 }
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import strategies as st
 
-from soulmem.kernels.csr import Csr, Flags, Floats, Ids, build_csr
+from soulmem.kernels.arrays import Bools, Float64s
+from soulmem.kernels.csr import Csr, Ids, build_csr
 from soulmem.kernels.tuning import Tuning, tuned_weight
 from soulmem.kernels.walk import Walk, WalkParams
 
@@ -20,7 +21,7 @@ class Query:
 
     graph: Csr
     seeds: Ids
-    share: Floats
+    share: Float64s
     params: WalkParams
 
 
@@ -84,43 +85,45 @@ def tunings(draw: st.DrawFn, query: Query) -> Tuning:
     )
 
 
-def transition_matrix(graph: Csr, tuning: Tuning | None = None) -> Floats:
+def transition_matrix(graph: Csr, tuning: Tuning | None = None) -> Float64s:
     """P, dense, with rows of zeros at sinks."""
     weight = tuned_weight(graph, tuning).astype(np.float64)
     dense = np.zeros((graph.nodes, graph.nodes))
     np.add.at(dense, (graph.sources, graph.indices), weight)
     total = dense.sum(axis=1, keepdims=True)
-    shares: Floats = np.divide(dense, total, out=np.zeros_like(dense), where=total > 0)
+    shares: Float64s = np.divide(
+        dense, total, out=np.zeros_like(dense), where=total > 0
+    )
     return shares
 
 
-def start(query: Query) -> Floats:
+def start(query: Query) -> Float64s:
     """Where the walk starts, by node."""
-    shares: Floats = np.bincount(query.seeds, query.share, query.graph.nodes).astype(
+    shares: Float64s = np.bincount(query.seeds, query.share, query.graph.nodes).astype(
         np.float64
     )
     return shares
 
 
-def solution(query: Query, tuning: Tuning | None = None) -> Floats:
+def solution(query: Query, tuning: Tuning | None = None) -> Float64s:
     """pi by linear algebra: from a sink the walk returns to the seeds; boundary nodes are as others."""
     matrix = transition_matrix(query.graph, tuning)
     matrix[matrix.sum(axis=1) == 0] = start(query)
     restart = query.params.restart
     system = np.eye(query.graph.nodes) - (1 - restart) * matrix.T
-    pi: Floats = np.linalg.solve(system, restart * start(query))
+    pi: Float64s = np.linalg.solve(system, restart * start(query))
     return pi
 
 
-def dense(walk: Walk, n: int) -> Floats:
+def dense(walk: Walk, n: int) -> Float64s:
     """The scores by node."""
     score = np.zeros(n)
     score[walk.rows] = walk.score
     return score
 
 
-def mask(n: int, nodes: Ids) -> Flags:
-    """Flags of some nodes."""
+def mask(n: int, nodes: Ids) -> Bools:
+    """Bools of some nodes."""
     flags = np.zeros(n, np.bool_)
     flags[nodes] = True
     return flags

@@ -49,7 +49,13 @@ async def test_the_oldest_leave(again: Again, monkeypatch: pytest.MonkeyPatch) -
         await kept.add(ME, S1, f"t{n:02}", b"told")
     assert [n for n in range(20) if await kept.find(ME, f"t{n:02}") is not None][
         -5:
-    ] == [15, 16, 17, 18, 19]
+    ] == [
+        15,
+        16,
+        17,
+        18,
+        19,
+    ]
     assert await kept.find(ME, "t10") is None
     assert await kept.find(ME, "u1") is not None
 

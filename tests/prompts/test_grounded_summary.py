@@ -8,7 +8,7 @@ import pytest
 
 from soulmem.domain.derivations import WAITING
 from soulmem.domain.drafts import DraftSummary, Passage
-from soulmem.prompts.grounding.summaries import grounded_summary
+from soulmem.prompts.summary import grounded_summary
 from tests.prompts.passages import EN, ZH
 
 COPIED = (

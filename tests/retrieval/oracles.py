@@ -7,20 +7,14 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Bools, Float32s
 from soulmem.kernels.texts import NOISE
-from soulmem.retrieval.fusion import (
-    Bools,
-    Floats,
-    FusionParams,
-    RowNumbers,
-    TextEvidence,
-    _by_script,
-)
+from soulmem.retrieval.fusion import FusionParams, RowNumbers, TextEvidence, _by_script
 
 _T = TypeVar("_T", np.float32, np.int32)
 
 
-def standardise(values: Floats, among: Bools) -> Floats:
+def standardise(values: Float32s, among: Bools) -> Float32s:
     """(value - mean) / deviation, both over the finite values in `among`; 0 where that is not defined."""
     finite = among & np.isfinite(values)
     out = np.zeros(values.shape, np.float32)
@@ -37,7 +31,9 @@ def standardise(values: Floats, among: Bools) -> Floats:
     return out
 
 
-def combined(text: Floats, walked: Floats, visible: Bools, share: float) -> Floats:
+def combined(
+    text: Float32s, walked: Float32s, visible: Bools, share: float
+) -> Float32s:
     """z(text) + share * z(sqrt(walked)), over the visible rows; -inf elsewhere."""
     out = standardise(text, visible)
     out += np.float32(share) * standardise(np.sqrt(walked).astype(np.float32), visible)
@@ -45,7 +41,7 @@ def combined(text: Floats, walked: Floats, visible: Bools, share: float) -> Floa
     return out
 
 
-def fused_score(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
+def fused_score(evidence: TextEvidence, params: FusionParams | None = None) -> Float32s:
     """The text score, shape (n,), higher is better, -inf where not visible.
 
     `own_score`, then `with_neighbours`.
@@ -54,7 +50,7 @@ def fused_score(evidence: TextEvidence, params: FusionParams | None = None) -> F
     return with_neighbours(own_score(e, params), e.before, e.after, e.visible, params)
 
 
-def own_score(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
+def own_score(evidence: TextEvidence, params: FusionParams | None = None) -> Float32s:
     """What each memory's own text is worth, told together with what stands beside it; 0 where not visible.
 
         part(x) = z(mean of z(x alone), z(x of pair_before), z(x of pair_after), over those that exist)
@@ -94,12 +90,12 @@ def own_score(evidence: TextEvidence, params: FusionParams | None = None) -> Flo
 
 
 def with_neighbours(
-    own: Floats,
+    own: Float32s,
     before: RowNumbers,
     after: RowNumbers,
     visible: Bools,
     params: FusionParams | None = None,
-) -> Floats:
+) -> Float32s:
     """f + neighbour * f(beside) + neighbour^2 * f(two away), on both sides; -inf where not visible."""
     p = params or FusionParams()
     score = own.copy()
@@ -111,7 +107,7 @@ def with_neighbours(
     return np.where(visible, score, -np.inf).astype(np.float32)
 
 
-def _part(views: tuple[Floats, Floats, Floats], visible: Bools) -> Floats:
+def _part(views: tuple[Float32s, Float32s, Float32s], visible: Bools) -> Float32s:
     """One kind of evidence over a memory alone and in its two pairs."""
     total = np.zeros(visible.shape, np.float32)
     count = np.zeros(visible.shape, np.float32)

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.retrieval.diversity import Floats, RelativeSimilarity, choose_diverse
+from soulmem.kernels.arrays import Float32s
+from soulmem.retrieval.diversity import RelativeSimilarity, choose_diverse
 
 
-def units(*rows: tuple[float, ...]) -> Floats:
+def units(*rows: tuple[float, ...]) -> Float32s:
     raw = np.asarray(rows, np.float32)
     return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True), np.float32)
 
@@ -18,7 +19,7 @@ def units(*rows: tuple[float, ...]) -> Floats:
 @st.composite
 def candidates(
     draw: st.DrawFn,
-) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]]:
+) -> tuple[Float32s, Float32s, np.ndarray[tuple[int], np.dtype[np.int64]]]:
     m = draw(st.integers(0, 15))
     rng = np.random.default_rng(draw(st.integers(0, 999)))
     scores = rng.normal(size=m).astype(np.float32)
@@ -31,7 +32,7 @@ def candidates(
 
 @given(candidates(), st.integers(0, 200), st.integers(0, 10), st.floats(0, 1))
 def test_the_budget_and_the_number_hold_and_room_is_used(
-    case: tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]],
+    case: tuple[Float32s, Float32s, np.ndarray[tuple[int], np.dtype[np.int64]]],
     budget: int,
     max_items: int,
     novelty: float,
@@ -57,7 +58,7 @@ def test_the_budget_and_the_number_hold_and_room_is_used(
 
 @given(candidates())
 def test_without_novelty_the_score_alone_ranks(
-    case: tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.int64]]],
+    case: tuple[Float32s, Float32s, np.ndarray[tuple[int], np.dtype[np.int64]]],
 ) -> None:
     scores, vectors, tokens = case
     chosen = choose_diverse(

@@ -12,35 +12,30 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import fusion
-from soulmem.retrieval.fusion import (
-    Floats,
-    FusionParams,
-    TextEvidence,
-    fuse,
-    standardised,
-)
+from soulmem.retrieval.fusion import FusionParams, TextEvidence, fuse, standardised
 from tests.retrieval.oracles import fused_score, own_score, standardise
 
 pytestmark = pytest.mark.timeout(300)  # the first test waits for the compiler
 ALONE = FusionParams(neighbour=0.0)
 
 
-def score_of(evidence: TextEvidence, params: FusionParams | None = None) -> Floats:
+def score_of(evidence: TextEvidence, params: FusionParams | None = None) -> Float32s:
     return fuse(evidence, params).score
 
 
-def standardised_all(values: Floats, among: NDArray[np.bool_]) -> Floats:
+def standardised_all(values: Float32s, among: NDArray[np.bool_]) -> Float32s:
     return standardised(values, among, np.arange(values.size))
 
 
-def floats(*values: float) -> Floats:
+def floats(*values: float) -> Float32s:
     return np.asarray(values, np.float32)
 
 
-def chain(n: int, **parts: Floats) -> TextEvidence:
+def chain(n: int, **parts: Float32s) -> TextEvidence:
     """n memories told one after the other, nothing known of them but `parts`."""
     nothing = np.full(n, np.nan, np.float32)
     rows = np.arange(n, dtype=np.int32)
@@ -176,7 +171,7 @@ def test_no_memories_give_no_scores() -> None:
     assert score_of(chain(0)).shape == (0,)
 
 
-def two_scripts(n: int, **parts: Floats) -> TextEvidence:
+def two_scripts(n: int, **parts: Float32s) -> TextEvidence:
     """2n memories, the first half in the script of the query."""
     return replace(chain(2 * n, **parts), unread=np.arange(2 * n) >= n)
 
@@ -254,7 +249,7 @@ def test_all_at_once_is_each_by_itself(
     """In compiled code and without, whatever is missing, however chats branch, in one script or two."""
     rng = np.random.default_rng(seed)
 
-    def view(kind: str) -> Floats:
+    def view(kind: str) -> Float32s:
         values = rng.normal(0.8, 0.03, n).astype(np.float32)
         values[rng.random(n) < {"some": 0.3, "none": 1.1}.get(kind, 0.0)] = np.nan
         return np.full(n, 0.8371, np.float32) if kind == "alike" else values

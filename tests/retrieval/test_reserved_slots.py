@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.retrieval.association_paths import AssociationPaths
 from soulmem.retrieval.reserved_slots import (
-    Floats,
     ReservedSlots,
     association_slots,
     kind_slots,
@@ -21,7 +21,7 @@ from soulmem.retrieval.reserved_slots import (
 RARE, COMMON, NAMELESS = np.asarray([3]), np.asarray([300]), np.zeros(0, np.int64)
 
 
-def floats(*values: float) -> Floats:
+def floats(*values: float) -> Float32s:
     return np.asarray(values, np.float32)
 
 
@@ -36,7 +36,7 @@ def told(
     )
 
 
-def scene(n: int = 40) -> tuple[Floats, list[int], list[float]]:
+def scene(n: int = 40) -> tuple[Float32s, list[int], list[float]]:
     """n memories that mention the query, best first; then three that only association leads to."""
     score = np.append(np.linspace(5, 1, n), [-1, -2, -3]).astype(np.float32)
     return score, [1] * n + [2, 3, 4], [0.01] * n + [0.001, 0.0005, 0.0002]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval import scoring
 from soulmem.retrieval.scoring import (
-    Floats,
     ScoreParams,
     combine,
     scaled,
@@ -25,7 +25,7 @@ from soulmem.retrieval.scoring import (
 from tests.retrieval.oracles import combined
 
 
-def floats(*values: float) -> Floats:
+def floats(*values: float) -> Float32s:
     return np.asarray(values, np.float32)
 
 

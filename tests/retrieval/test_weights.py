@@ -8,15 +8,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from soulmem.retrieval.weights import (
-    Doubles,
-    MemoryFactors,
-    WeightParams,
-    memory_weight,
-)
+from soulmem.kernels.arrays import Float64s
+from soulmem.retrieval.weights import MemoryFactors, WeightParams, memory_weight
 
 
-def each(*values: float) -> Doubles:
+def each(*values: float) -> Float64s:
     return np.asarray(values, np.float64)
 
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from soulmem.tools.workers import Workers
+from soulmem.tools.mcp_server import Workers
 
 
 async def test_results_and_errors_come_back() -> None:

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import Fork, Role, SentMessage
 from soulmem.domain.ids import ChatId, SlotId, SoulId
-from soulmem.transfer import chat_log, slots
+from soulmem.engine.exchange.chat_import import sent_messages, stop_of_piece
+from soulmem.transfer import chat_log
 from soulmem.transfer.chat_log import ChatLog, as_branch, chat_id_for, read_chat_log
-from soulmem.transfer.sent import sent_messages, stop_of_piece
 
 SOULS = (SoulId("s1"),)
 HEADER: dict[str, Any] = {
@@ -215,8 +215,8 @@ def test_many_messages_of_one_date_take_a_hash_each(
 
     rows = [said(f"Line {number}.") for number in range(300)]
     stamped = {"extra": {"soulmem": {"id": str(read(HEADER, *rows).messages[7].slot)}}}
-    monkeypatch.setattr("soulmem.transfer.slots.hashlib.sha256", counting)
-    found = slots.slots_of([{**rows[0], **stamped}, *rows])
+    monkeypatch.setattr("soulmem.transfer.chat_log.hashlib.sha256", counting)
+    found = chat_log.slots_of([{**rows[0], **stamped}, *rows])
     assert len(set(found)) == len(found) == len(rows) + 1
     assert len(made) <= len(rows) + 2
 

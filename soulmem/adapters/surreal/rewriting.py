@@ -20,7 +20,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from soulmem.adapters.durable import replace_file, sync_folder
+from soulmem.adapters.disk_files import replace_file, sync_folder
 from soulmem.adapters.surreal.connection import Connection, Run
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, bound
 from soulmem.adapters.surreal.lock import released

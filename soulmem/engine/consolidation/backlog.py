@@ -13,7 +13,7 @@ import numpy as np
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.columns import microseconds
 
 _DAY = 86_400_000_000  # microseconds

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 # How much is linked; design 5.
 _TOP = 10  # recalled memories, the most frequently recalled first

@@ -16,7 +16,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from soulmem.consolidation.habits import HabitParams
 from soulmem.consolidation.marks import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
@@ -27,6 +26,7 @@ from soulmem.domain.memories import Origin
 from soulmem.domain.phrases import Wording
 from soulmem.engine.consolidation.backlog import BacklogParams
 from soulmem.engine.consolidation.draft_habits import (
+    HabitParams,
     habit_change,
     habit_reports,
     texts_to_compare,

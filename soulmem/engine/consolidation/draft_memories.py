@@ -24,19 +24,19 @@ from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, Origin, Timelines
 from soulmem.domain.situation import ConceptDetail, ConceptType, Situation, TimeSpan
 from soulmem.engine.consolidation.co_recalled import STRENGTH, co_recalled
-from soulmem.engine.consolidation.draft_builder import DraftBuilder
 from soulmem.engine.consolidation.passages import EpisodePassage
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.anchors import drafted_episode_id
+from soulmem.engine.propagation.draft_builder import DraftBuilder
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.concept_descriptions import (
     concept_id,
     drafted_detail,
     merged_detail,
     usable_aliases,
 )
+from soulmem.engine.views.faded_texts import drafted_episode_id
 from soulmem.graph.names import NameIndex
 from soulmem.language.keywords import STRONG, terms
 from soulmem.language.name_tokens import fold

@@ -7,17 +7,87 @@ that passed them checks its doubtful drafts. A job makes only the calls whose pr
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
 
-from soulmem.domain.drafts import Drafts, DraftSummary, Passage
+from soulmem.domain.drafts import DraftEpisode, DraftFact, Drafts, DraftSummary, Passage
 from soulmem.domain.llm import LlmFailed
-from soulmem.engine.consolidation.draft_check import checked
 from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
 from soulmem.engine.llm.trust import USAGE_KIND, ModelTrust, ask_questions
-from soulmem.prompts import extraction, summary
-from soulmem.prompts.grounding.summaries import grounded_summary
+from soulmem.language.scripts import is_unspaced
+from soulmem.prompts import checking, extraction, summary
+from soulmem.prompts.summary import grounded_summary
+
+_SURE = 0.8  # confidence from which a draft needs no check
+_MOST = 8  # drafts checked in one call
+_SHARE = 0.5  # of the doubt, or of the confidence, that an answer takes away
+
+
+async def checked(
+    llm_calls: LlmCalls,
+    trust: ModelTrust,
+    task: LlmTask,
+    passage: Passage,
+    drafts: Drafts,
+) -> Drafts:
+    """The drafts after one call that checks the doubtful ones; as they are where the model cannot, or may not."""
+    doubtful = _doubtful(drafts)
+    if not doubtful or not trust.is_high(task.owner, task.model):
+        return drafts
+    statements = [statement_of(draft) for draft in doubtful]
+    attempts, task.attempts = task.attempts, 1
+    try:
+        answers = await llm_calls.ask(
+            task,
+            checking.render(passage, statements),
+            partial(checking.parse, count=len(statements)),
+        )
+    except (LlmFailed, LlmInterrupted):
+        return drafts
+    finally:
+        task.attempts = attempts
+    return with_answers(drafts, doubtful, answers)
+
+
+def statement_of(draft: DraftEpisode | DraftFact) -> str:
+    """The draft as a sentence."""
+    if isinstance(draft, DraftEpisode):
+        return draft.text
+    parts = draft.subject, draft.verb, draft.object
+    return ("" if is_unspaced("".join(parts)) else " ").join(parts)
+
+
+def with_answers(
+    drafts: Drafts,
+    doubtful: Sequence[DraftEpisode | DraftFact],
+    answers: Sequence[int],
+) -> Drafts:
+    """The drafts with the confidence that the answers leave: for each doubtful one its line, or 0."""
+    found = dict(zip(map(id, doubtful), answers, strict=True))
+
+    def confidence(draft: DraftEpisode | DraftFact) -> float:
+        line = found.get(id(draft))
+        if line is None:
+            return draft.confidence
+        if line in draft.lines:
+            return 1.0 - (1.0 - _SHARE) * (1.0 - draft.confidence)
+        return draft.confidence if line else _SHARE * draft.confidence
+
+    return replace(
+        drafts,
+        episodes=tuple(replace(d, confidence=confidence(d)) for d in drafts.episodes),
+        facts=tuple(replace(d, confidence=confidence(d)) for d in drafts.facts),
+    )
+
+
+def _doubtful(drafts: Drafts) -> list[DraftEpisode | DraftFact]:
+    """The drafts that a check may settle, the least sure first."""
+    every: list[DraftEpisode | DraftFact] = [*drafts.episodes, *drafts.facts]
+    doubtful = [draft for draft in every if draft.confidence < _SURE]
+    return sorted(doubtful, key=lambda draft: draft.confidence)[:_MOST]
+
 
 log = logging.getLogger(__name__)
 

@@ -13,20 +13,40 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
-from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
+from soulmem.consolidation.rehearsal import (
+    RehearsalParams,
+    pairs_to_link,
+    rehearsal_worth,
+)
 from soulmem.domain import change_reasons
 from soulmem.domain.audit import Actor
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryState, Origin
-from soulmem.engine.consolidation.region import worthiest
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
+
+
+@compute_only
+def worthiest(
+    mind: Mind, rows: NDArray[np.int64], extra: int, params: RehearsalParams
+) -> list[MemoryId]:
+    """The worthiest of the memories at these rows, best first, at most `params.memories`.
+
+    `extra` are turns of a moved clock.
+    """
+    ages = mind.exchange_ages(None, extra, rows).astype(np.float64)
+    uses = mind.recalls.uses(mind.size)[rows].astype(np.int64)
+    value = rehearsal_worth(mind.columns.importance[rows], uses, ages, params)
+    best = np.lexsort((rows, -value))[: params.memories]
+    return mind.ids_at(rows[best].tolist())
+
 
 _REASON = str(change_reasons.TOGETHER)
 

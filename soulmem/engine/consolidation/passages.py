@@ -18,7 +18,7 @@ from soulmem.domain.memories import Memory, MemoryState, Origin
 from soulmem.domain.situation import ParticipantKind
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import doubted_among
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.language.names import names

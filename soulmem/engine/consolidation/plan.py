@@ -11,6 +11,7 @@ from datetime import datetime
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from soulmem.consolidation.marks import (
     MarkedMessage,
@@ -18,16 +19,66 @@ from soulmem.consolidation.marks import (
     count_slid_out,
     stretches,
 )
-from soulmem.consolidation.topic_changes import topic_changes
 from soulmem.domain.calendar import bounded
 from soulmem.domain.derivations import Derivation, Work
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.chat_summary import summary_chain
 from soulmem.engine.world.message_log import ChatLog
+from soulmem.kernels.arrays import Bools
+
+Floats = NDArray[np.floating]
+
+
+# Size of what is compared, and how deep a fall is a change.
+#
+# Measured on bundled plain scenes of about four exchanges, joined at random: a third of the ends of scenes are
+# detected, and of 100 detected changes 59 (en), 71 (zh), 64 (ja) are ends, by chance 29. With two or three
+# exchanges on each side fewer are detected, and fewer of these are ends.
+AROUND = 1  # exchanges on each side of a gap
+# Standard deviations by which the fall at a gap is above the mean of all gaps.
+DEPTH = 1.0
+FEWEST = 8  # gaps at least; the mean of fewer says little
+
+
+def topic_changes(vectors: Floats) -> Bools:
+    """Whether the topic changes before each exchange; bool[n]. Never before the first one, nor the last:
+    whether one goes on with another topic shows one exchange later.
+
+    vectors  float[n, d]  one for each exchange, in order; an exchange with a NaN is like none
+    """
+    n = len(vectors)
+    out = np.zeros(n, np.bool_)
+    if n - 1 < FEWEST:
+        return out
+    filled = np.nan_to_num(np.asarray(vectors, np.float64))
+    sums = np.concatenate([np.zeros((1, filled.shape[1])), np.cumsum(filled, axis=0)])
+    gaps = np.arange(1, n)
+    before = sums[gaps] - sums[np.maximum(gaps - AROUND, 0)]
+    behind = sums[np.minimum(gaps + AROUND, n)] - sums[gaps]
+    length = np.linalg.norm(before, axis=1) * np.linalg.norm(behind, axis=1)
+    likeness = np.einsum("ij,ij->i", before, behind) / np.maximum(length, 1e-9)
+    likeness[length == 0] = 1.0  # nothing is known of one side
+    fall = _rise(likeness[::-1])[::-1] + _rise(likeness) - 2.0 * likeness
+    bar = fall.mean() + DEPTH * fall.std()
+    left = np.concatenate([[np.inf], likeness[:-1]])
+    right = np.concatenate([likeness[1:], [-np.inf]])
+    lowest = (likeness <= left) & (likeness < right)
+    out[gaps] = lowest & (fall > bar)
+    return out
+
+
+def _rise(likeness: Floats) -> NDArray[np.float64]:
+    """The peak that one comes to when one walks on from each gap as long as it rises."""
+    peak = np.array(likeness, np.float64)
+    for gap in range(peak.size - 2, -1, -1):
+        if likeness[gap + 1] >= likeness[gap]:
+            peak[gap] = peak[gap + 1]
+    return peak
+
 
 _AHEAD = 400  # messages looked at behind what is consolidated: some 5 ms
 

@@ -15,7 +15,6 @@ from typing import Annotated, Any
 import msgspec
 import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import potentiated, stability_after
 from soulmem.consolidation.rehearsal import RehearsalParams, pairs_to_link
@@ -27,18 +26,17 @@ from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.domain.phrases import phrase
 from soulmem.engine.consolidation.consolidator import Consolidator
-from soulmem.engine.consolidation.joining import Joiner
-from soulmem.engine.consolidation.region import worthiest
-from soulmem.engine.consolidation.stated_names import StatedNames
+from soulmem.engine.consolidation.linking import worthiest
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.names.joining import Joiner
+from soulmem.engine.names.stated_names import StatedNames
 from soulmem.engine.runtime.jobs import JobKind, JobRun
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-
-Bools = NDArray[np.bool_]
+from soulmem.kernels.arrays import Bools
 
 _HOPS = 2  # edges between a memory and the end of its neighbourhood
 _Time = Annotated[datetime, Meta(tz=True)]

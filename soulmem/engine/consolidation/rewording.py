@@ -29,8 +29,8 @@ from soulmem.engine.llm.calls import LlmCalls, LlmInterrupted, LlmTask
 from soulmem.engine.llm.usage import REWORDING
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.gapped_texts import label_length, may_be_reworded
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.engine.views.read_texts import label_length, may_be_reworded
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World

@@ -24,9 +24,8 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import MemoryState
 from soulmem.engine.consolidation.plan import PlannedCall
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-
-Floats = NDArray[np.float32]
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.kernels.arrays import Float32s
 
 _LOOKED_AT = 4  # episodes for one that is compared: small talk is left out
 
@@ -141,7 +140,7 @@ def new_calls(
     return calls
 
 
-def fits(kind: Floats, scenes: Floats, among: Sequence[int]) -> Floats:
+def fits(kind: Float32s, scenes: Float32s, among: Sequence[int]) -> Float32s:
     """By how many standard deviations each scene is more like the words of a kind than other scenes.
 
     kind    float32[d], unit vector of the words
@@ -160,7 +159,9 @@ def fits(kind: Floats, scenes: Floats, among: Sequence[int]) -> Floats:
     return np.asarray((likeness - others.mean()) / deviation, np.float32)
 
 
-def confirmed_scenes(kind: Floats, scenes: Floats, cited: Sequence[int]) -> list[int]:
+def confirmed_scenes(
+    kind: Float32s, scenes: Float32s, cited: Sequence[int]
+) -> list[int]:
     """Those of the `cited` scenes that the words of the kind fit; none if they do not fit on average."""
     score = fits(kind, scenes, cited)
     shown = [index for index in cited if score[index] >= _SHOWS]
@@ -170,7 +171,7 @@ def confirmed_scenes(kind: Floats, scenes: Floats, cited: Sequence[int]) -> list
 
 
 def further_scenes(
-    kind: Floats, scenes: Floats, places: Sequence[int], instances: Sequence[int]
+    kind: Float32s, scenes: Float32s, places: Sequence[int], instances: Sequence[int]
 ) -> list[int]:
     """Further scenes of a kind, the surest first: the words fit, and they are like the `instances`.
 

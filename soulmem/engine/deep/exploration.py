@@ -13,7 +13,7 @@ from soulmem.engine.api.requests import RecallMode, RecallRequest, RecallType
 from soulmem.engine.api.results import Recalled, RecalledMemory, Trace
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.recaller import Recaller
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 _TIME_BUDGET = 5000  # ms, for one exploration
 MOST_ITEMS = 50  # of one recall; api

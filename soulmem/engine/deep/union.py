@@ -15,7 +15,7 @@ from soulmem.engine.api.results import Considered, Recalled, RecalledMemory, Tim
 from soulmem.engine.deep.exploration import AnswerRoom, Exploration
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.assembly import block_of
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 _INTERNAL = ("edges", "slowing", "is_masked")  # fields that no response has
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.errors import Unprocessable
 from soulmem.domain.phrases import phrase
-
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Int64s
 
 # The rung, a number by which the list is sorted on that rung, and the id of the last one shown
 Cursor = tuple[int, int, str]
@@ -41,7 +39,7 @@ def ordered_cursor(end: int, key: str) -> str:
     return f"{_ORDERED}_{end}_{key}"
 
 
-def start_after(after: Cursor | None, entries: Ints, last: int | None) -> int:
+def start_after(after: Cursor | None, entries: Int64s, last: int | None) -> int:
     """The place in `entries` at which the next page begins.
 
     `last` is the entry that the cursor names; where it has gone, the page begins at the place behind it. Raises

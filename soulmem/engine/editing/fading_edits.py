@@ -27,7 +27,7 @@ from soulmem.domain.micro_units import (
 from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import NewAnchor, NewUnit
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.faded_texts import (
     FadedText,
     fading_of,

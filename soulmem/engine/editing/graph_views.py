@@ -16,16 +16,16 @@ from soulmem.domain.memories import MemoryState
 from soulmem.engine.api.results import GraphView, MemoryView
 from soulmem.engine.editing.memory_views import listed_state, viewed
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.doubted import is_waiting
-from soulmem.engine.views.fact_validity import fact_validities
-from soulmem.engine.views.faded_edges import remaining_strengths, unfaded_edge
-from soulmem.engine.views.listed_rows import Bools, Floats, Ints, confirmed_rows
-from soulmem.engine.views.repeated_concepts import (
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.engine.views.concept_descriptions import (
     repeated_concepts,
     repeats_of,
     shown_rows,
 )
+from soulmem.engine.views.doubted import is_waiting
+from soulmem.engine.views.fact_validity import fact_validities
+from soulmem.engine.views.faded_edges import remaining_strengths, unfaded_edge
+from soulmem.engine.views.listed_rows import confirmed_rows
 from soulmem.engine.views.timeline import newest_first
 from soulmem.engine.views.word_concepts import (
     topics_of_word,
@@ -34,6 +34,7 @@ from soulmem.engine.views.word_concepts import (
     word_view,
     words_of_topic,
 )
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 
 
 class _Drawn(NamedTuple):
@@ -41,7 +42,7 @@ class _Drawn(NamedTuple):
 
     usable: Bools
     shown_as: Mapping[MemoryId, MemoryId]
-    shown_rows: Ints
+    shown_rows: Int64s
 
 
 @compute_only
@@ -183,7 +184,7 @@ def _beside(
     return [*beside, *islice(_with_words(mind, memory), 1, None)]
 
 
-def _strongest_of_each(rows: Ints, strengths: Floats) -> tuple[Ints, Floats]:
+def _strongest_of_each(rows: Int64s, strengths: Float64s) -> tuple[Int64s, Float64s]:
     """Each of the rows once, with the greatest of its strengths."""
     order = np.lexsort((-strengths, rows))
     distinct, first = np.unique(rows[order], return_index=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
@@ -14,13 +13,11 @@ from soulmem.engine.api.results import HabitAction, HabitPage, HabitView, Memory
 from soulmem.engine.editing.cursors import Cursor, ordered_cursor, start_after
 from soulmem.engine.editing.memory_views import viewed
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import waiting
 from soulmem.engine.views.listed_rows import confirmed_rows
 from soulmem.graph.association import MEMORY_KINDS
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Bools, Int64s
 
 _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 
@@ -78,7 +75,7 @@ def habit_page(
     return HabitPage(habits, cursor)
 
 
-def _ordered(mind: Mind, shown: Bools, fires: _Links) -> Ints:
+def _ordered(mind: Mind, shown: Bools, fires: _Links) -> Int64s:
     """The rows of the triggers, and of actions that none sets off, by their newest action."""
     n, columns = mind.size, mind.columns
     alone = np.flatnonzero(shown & (columns.kind[:n] == _ACTION)).tolist()

@@ -8,7 +8,7 @@ from soulmem.domain.audit import AuditQuery
 from soulmem.domain.errors import Unprocessable, no_memory
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.phrases import phrase
-from soulmem.engine.editing.locating import mind_with
+from soulmem.engine.editing.fact_views import mind_with
 from soulmem.engine.editing.undo import Undo, UndoResult
 from soulmem.engine.world.audit import AuditPage
 from soulmem.engine.world.services import Services

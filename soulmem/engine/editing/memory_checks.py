@@ -15,7 +15,7 @@ from soulmem.domain.phrases import phrase
 from soulmem.engine.api.requests import MemoryPatch
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.tombstones import recreated_if_purged
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 
 def follows_a_source(memory: Memory) -> bool:

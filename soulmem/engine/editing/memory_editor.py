@@ -36,9 +36,9 @@ from soulmem.domain.situation import ConceptDetail, Situation
 from soulmem.engine.api.requests import MemoryFilter, MemoryPatch, NewMemory, TagMatch
 from soulmem.engine.api.results import GraphView, MemoryView, Page
 from soulmem.engine.editing import memory_views as listing
+from soulmem.engine.editing.fact_views import mind_with
 from soulmem.engine.editing.fading_edits import edited_fading
 from soulmem.engine.editing.graph_views import surroundings
-from soulmem.engine.editing.locating import mind_with
 from soulmem.engine.editing.memory_checks import (
     check_kind,
     check_purgeable,
@@ -51,15 +51,15 @@ from soulmem.engine.editing.user_edges import check_fires, check_topic, requeste
 from soulmem.engine.editing.word_search import WordSearch
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
-from soulmem.engine.views.doubted import with_doubt
-from soulmem.engine.views.provenance import source_places
-from soulmem.engine.views.repeated_concepts import (
+from soulmem.engine.views.concept_descriptions import (
     drafts_of,
     repeated_concepts,
     repeats_of,
 )
+from soulmem.engine.views.doubted import with_doubt
+from soulmem.engine.views.provenance import source_places
 from soulmem.engine.world.audit import BY_USER, ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World

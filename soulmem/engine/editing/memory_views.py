@@ -26,10 +26,15 @@ from soulmem.engine.editing.cursors import (
 from soulmem.engine.editing.cursors import cursor_of as cursor_of
 from soulmem.engine.editing.fact_views import fact_page, whole_fact
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.concept_activation import (
     concept_activations,
     places_mentioning,
+)
+from soulmem.engine.views.concept_descriptions import (
+    described,
+    repeated_concepts,
+    repeats_of,
 )
 from soulmem.engine.views.doubted import (
     is_in_doubt,
@@ -45,12 +50,7 @@ from soulmem.engine.views.listed_rows import (
 )
 from soulmem.engine.views.provenance import source_places
 from soulmem.engine.views.read_texts import read_texts, turns_left
-from soulmem.engine.views.repeated_concepts import (
-    described,
-    repeated_concepts,
-    repeats_of,
-)
-from soulmem.engine.views.scenes import scenes_of
+from soulmem.engine.views.spots import scenes_of
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.engine.views.timeline import newest_first, overlapping, position_of
 from soulmem.engine.views.word_concepts import word_concept, word_edges, word_view

@@ -12,7 +12,7 @@ from soulmem.domain.ids import MemoryId, Owner, new_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, Origin
 from soulmem.domain.phrases import phrase
 from soulmem.domain.situation import ConceptDetail
-from soulmem.engine.editing.locating import mind_with
+from soulmem.engine.editing.fact_views import mind_with
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.views.provenance import source_places
 from soulmem.engine.world.audit import BY_USER

@@ -20,7 +20,7 @@ from soulmem.engine.editing.user_edges import check_fires
 from soulmem.engine.learning.vector_update import apply_vector_update, undone_update
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World

@@ -14,7 +14,6 @@ from itertools import islice
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.digests import period_of
 from soulmem.domain.ids import MemoryId
@@ -24,10 +23,9 @@ from soulmem.engine.api.results import Page
 from soulmem.engine.editing.cursors import Cursor
 from soulmem.engine.editing.memory_views import listed_state, micros, viewed
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.views.listed_rows import Bools, part_rows
-from soulmem.engine.views.repeated_concepts import repeated_concepts
+from soulmem.engine.runtime.worker import Worker, compute_only
+from soulmem.engine.views.concept_descriptions import repeated_concepts
+from soulmem.engine.views.listed_rows import part_rows
 from soulmem.engine.views.tag_levels import (
     NO_LEVEL,
     TEXT_PARTIAL,
@@ -36,8 +34,7 @@ from soulmem.engine.views.tag_levels import (
     tag_level,
     tags_of,
 )
-
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Bools, Int64s
 
 _NO_MATCH = NO_LEVEL  # rung of memories that do not match
 _RANKED = -1  # rung of memories ranked by a recall
@@ -95,7 +92,7 @@ class WordSearch:
 
 
 @compute_only
-def _may_match(mind: Mind, wanted: MemoryFilter) -> Ints:
+def _may_match(mind: Mind, wanted: MemoryFilter) -> Int64s:
     """The rows that the filter selects, but for kind, protection and words."""
     shown = mind.columns.in_state(mind.size, _stored_states(wanted))
     if wanted.part != Part():
@@ -104,7 +101,7 @@ def _may_match(mind: Mind, wanted: MemoryFilter) -> Ints:
 
 
 @compute_only
-def _matching(mind: Mind, wanted: MemoryFilter, rows: Ints) -> list[Cursor]:
+def _matching(mind: Mind, wanted: MemoryFilter, rows: Int64s) -> list[Cursor]:
     """Those at these rows that match, ascending; some may have gone meanwhile."""
     is_selected = _selection(mind, replace(wanted, part=Part()))
     with_word = None if wanted.q is None else rows_with_a_word(mind, _asked(wanted.q))

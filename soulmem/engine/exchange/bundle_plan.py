@@ -19,7 +19,7 @@ from soulmem.domain.opinions import Opinion
 from soulmem.domain.soul import Soul
 from soulmem.domain.usage import RecallRecord, Usage
 from soulmem.engine.exchange.bundle_renaming import branch_root
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.message_log import remembered_parts, stories_of
 from soulmem.ports.store import RANK_GAP, Change, ChatChange, RankedMessage
 from soulmem.transfer.bundle import Bundle

@@ -13,7 +13,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.opinions import Opinion
 from soulmem.domain.usage import RecallRecord, Trail, Usage
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.message_log import stories_of
 from soulmem.transfer.bundle import Bundle, Head
 

@@ -41,8 +41,8 @@ from soulmem.engine.exchange.statement_evidence import (
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.renaming import user_linked_concepts
-from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.jobs import JobRun
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.sync.chat_writer import ChatWriter
 from soulmem.engine.world.audit import ChangeAuthor

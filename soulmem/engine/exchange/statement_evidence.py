@@ -14,7 +14,7 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId, derived_id
 from soulmem.domain.situation import TimeSpan
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.message_log import ChatLog
 from soulmem.engine.world.world import World
 from soulmem.transfer.lore import EvidenceRef

@@ -7,18 +7,55 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from soulmem.consolidation.plasticity import PlasticityParams
-from soulmem.consolidation.restoration import is_read_out, restored
+from soulmem.consolidation.plasticity import (
+    PlasticityParams,
+    potentiated,
+    stability_after,
+)
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.fading import FadingRecord, Retelling
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.memories import Memory
-from soulmem.domain.micro_units import Anchor, MicroUnit, UnitSpan
+from soulmem.domain.micro_units import Anchor, MicroUnit, Retention, UnitSpan
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.faded_texts import blurs, fading_of, record_of
-from soulmem.engine.views.gapped_texts import gapped_text, may_be_reworded
-from soulmem.engine.views.read_texts import ReadText, read_of
+from soulmem.engine.views.read_texts import (
+    ReadText,
+    gapped_text,
+    may_be_reworded,
+    read_of,
+)
+
+# 0..1; what is less visible is read out as `xxx` without a hint of what it was (design 6)
+HINTED = 0.25
+
+
+def is_read_out(state: Retention) -> bool:
+    """Whether something of it was told: its words or its gist."""
+    return state.visibility >= HINTED
+
+
+def restored(
+    state: Retention,
+    elapsed: float,
+    moment: datetime,
+    turn: float,
+    params: PlasticityParams,
+) -> Retention:
+    """The state after what was read out so clear was kept, at `turn` of the soul's clock.
+
+    Visibility gains as an edge does of full share; S grows at spaced recalls. `elapsed` are the turns since the
+    last touch. A clock that was set back moves no touch into the past.
+    """
+    return replace(
+        state,
+        visibility=potentiated(state.visibility, 1.0, params),
+        stability=stability_after(state.stability, elapsed, params),
+        touched=max(moment, state.touched),
+        at_turn=max(turn, state.at_turn or 0.0),
+    )
+
 
 _Part = TypeVar("_Part", MicroUnit, Anchor)
 

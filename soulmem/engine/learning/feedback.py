@@ -6,9 +6,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from soulmem.consolidation.feedback import OUTER, opinion_after, strength_after
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.domain.audit import Action, Actor
@@ -25,7 +22,7 @@ from soulmem.engine.learning.vector_update import (
     vector_update,
 )
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.views.faded_edges import is_protected
 from soulmem.engine.world.audit import ChangeAuthor
@@ -35,9 +32,8 @@ from soulmem.governance.audit_values import (
     opinion_values,
 )
 from soulmem.governance.undoing import EDGES, OPINION, VECTORS
+from soulmem.kernels.arrays import Float32s
 from soulmem.ports.store import Change
-
-Floats = NDArray[np.float32]
 
 _PLASTICITY = PlasticityParams()
 
@@ -57,7 +53,7 @@ class FeedbackService:
 
     services: Services
     trace_of: Callable[[Owner, str], Awaitable[Trace]]
-    asked_in: Callable[[Trace], Awaitable[Floats | None]]
+    asked_in: Callable[[Trace], Awaitable[Float32s | None]]
 
     async def give(
         self, owner: Owner, trace_id: str, memory: MemoryId, verdict: Verdict
@@ -162,7 +158,7 @@ class FeedbackService:
         mind: Mind,
         brought: RecalledMemory,
         verdict: Verdict,
-        asked: Floats | None,
+        asked: Float32s | None,
     ) -> VectorUpdate:
         """What the verdict teaches the vectors of these edges, or of the memory itself where none led to it.
 

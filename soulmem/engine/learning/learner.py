@@ -28,7 +28,7 @@ from soulmem.engine.learning.reply_feedback import (
 )
 from soulmem.engine.learning.vector_update import QueryVector, apply_vector_update
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import ChangeAuthor

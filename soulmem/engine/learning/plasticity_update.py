@@ -8,6 +8,8 @@ from datetime import datetime
 
 from soulmem.consolidation.feedback import OUTER, strength_after
 from soulmem.consolidation.plasticity import (
+    IDLE_LOSS,
+    LEAST_SHARE,
     PlasticityParams,
     PlasticityUpdate,
     depressed,
@@ -15,7 +17,6 @@ from soulmem.consolidation.plasticity import (
     potentiated,
     stability_after,
 )
-from soulmem.consolidation.vector_plasticity import IDLE_LOSS, LEAST_SHARE
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.fading import FadingRecord
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
@@ -30,7 +31,7 @@ from soulmem.engine.learning.vector_update import (
     vector_update,
 )
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.faded_edges import is_protected
 
 

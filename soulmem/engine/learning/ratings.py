@@ -10,7 +10,7 @@ from soulmem.domain.errors import no_memory
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.opinions import Opinion
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services

@@ -8,15 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from soulmem.consolidation.vector_plasticity import strengthened, weakened
+from soulmem.consolidation.plasticity import strengthened, weakened
 from soulmem.domain.edge_vectors import EdgeVector
 from soulmem.domain.edges import DECAYING
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.text_background import text_background
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.edge_vectors import (
     Direction,
     TextBackground,
@@ -24,8 +23,7 @@ from soulmem.graph.edge_vectors import (
     encoded,
     length_of,
 )
-
-Floats = NDArray[np.float32]
+from soulmem.kernels.arrays import Float32s
 
 _FORGOTTEN = 0.03  # a shorter sum of queries is what rounding left, and is dropped
 
@@ -63,7 +61,7 @@ class VectorUpdate:
 NO_UPDATE = VectorUpdate()
 
 
-def query_vector(vector: Floats | None, model: str | None) -> QueryVector | None:
+def query_vector(vector: Float32s | None, model: str | None) -> QueryVector | None:
     """The query as lessons use it; None without a vector."""
     if vector is None or model is None:
         return None
@@ -138,7 +136,7 @@ class _Teaching:
 
     mind: Mind
     model: str
-    raw: Floats
+    raw: Float32s
     direction: Direction
     background: TextBackground
 
@@ -173,7 +171,7 @@ def _applied(
 
 
 def _moved(
-    vector: EdgeVector, raw: Floats, step: float, turn: float
+    vector: EdgeVector, raw: Float32s, step: float, turn: float
 ) -> EdgeVector | None:
     """The vector with `step` times the query added; None when nothing is left of it."""
     total = decoded(vector.data) + np.float32(step) * raw

@@ -8,19 +8,16 @@ from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from soulmem.consolidation.promotion import is_promoted
+from soulmem.consolidation.plasticity import is_promoted
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.usage import RecallRecord
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.columns import moment_of
 from soulmem.graph.working_memory import WorkingMemory
+from soulmem.kernels.arrays import Bools, Int64s
 from soulmem.ports.clock import Clock
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 # Done in one step of `refresh`, about 10 ms: a recall may wait for one
 _RECORDS = 50
@@ -98,9 +95,9 @@ class _Candidates(NamedTuple):
     is_young  bool[m]   in its time of grace; the others are active
     """
 
-    rows: Ints
-    moments: Ints
-    turns: Ints
+    rows: Int64s
+    moments: Int64s
+    turns: Int64s
     is_young: Bools
 
 
@@ -119,7 +116,7 @@ def _candidates(mind: Mind, extra: int, grace: int) -> _Candidates:
 
 
 @compute_only
-def _counts(mind: Mind, moments: Ints) -> Ints:
+def _counts(mind: Mind, moments: Int64s) -> Int64s:
     """How many memories were made at each of these moments."""
     distinct, index = np.unique(moments, return_inverse=True)
     created = mind.columns.created[: mind.size]

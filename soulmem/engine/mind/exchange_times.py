@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.promotion import IMPORTED
+from soulmem.consolidation.plasticity import IMPORTED
 from soulmem.graph.columns import Columns
+from soulmem.kernels.arrays import Int64s
 
-Ints = NDArray[np.int64]
 Times = NDArray[np.float64]
 
 
@@ -26,7 +26,7 @@ class ExchangeTimes:
         self._created: _Ascending | None = None
         self._last_created = 0  # microseconds, of all exchanges, imported or not
         # Rows of the chat that was asked for last, and how many exchanges follow each
-        self._chat: tuple[Ints, Ints] | None = None
+        self._chat: tuple[Int64s, Int64s] | None = None
 
     def happened(self, n: int) -> Times:
         """When each exchange among the first `n` rows took place: POSIX seconds, ascending; read only."""
@@ -38,7 +38,7 @@ class ExchangeTimes:
             self._happened = _Ascending(times)
         return np.asarray(self._happened.values, np.float64)
 
-    def created(self, n: int) -> Ints:
+    def created(self, n: int) -> Int64s:
         """When each of them was stored, without imports: microseconds, ascending; read only.
 
         An import is what came in bulk of a chat of which the first messages came in bulk.
@@ -60,7 +60,7 @@ class ExchangeTimes:
             self._last_created = int(created.max(initial=0))
         return np.asarray(self._created.values, np.int64)
 
-    def after(self, rows: Ints) -> Ints:
+    def after(self, rows: Int64s) -> Int64s:
         """Of a chat's rows, in its order, how many exchanges follow each; kept for the same array, read only."""
         if self._chat is None or self._chat[0] is not rows:
             opens = self._columns.opens_exchange[rows]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import ChatId
 from soulmem.graph.columns import Columns
 from soulmem.graph.windows import Windows
+from soulmem.kernels.arrays import Int64s
 
 _KEPT = 2  # chats: 12 bytes a row each
 
-Ints = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 
 
@@ -38,7 +38,7 @@ class ExchangeWindows:
             self.forget()
 
     def of(
-        self, chat: ChatId | None, chats: Mapping[ChatId, Ints], count: int
+        self, chat: ChatId | None, chats: Mapping[ChatId, Int64s], count: int
     ) -> Windows:
         """The exchanges of rows 0..count-1: in `chat` for the episodes it holds, in other chats for the rest.
 
@@ -57,7 +57,7 @@ class ExchangeWindows:
         return out
 
     def _made(
-        self, chat: ChatId | None, chats: Mapping[ChatId, Ints], count: int
+        self, chat: ChatId | None, chats: Mapping[ChatId, Int64s], count: int
     ) -> Numbers:
         """The window of each row, int32[count]."""
         of = np.arange(count, dtype=np.int32)
@@ -66,7 +66,7 @@ class ExchangeWindows:
             of[chats[each]] = self._openers(chats[each])
         return of
 
-    def _further(self, chats: Collection[Ints], known: int, count: int) -> Numbers:
+    def _further(self, chats: Collection[Int64s], known: int, count: int) -> Numbers:
         """The windows of the rows known..count-1, which are at the end of a chat, of one alone, or in none."""
         of = np.arange(known, count, dtype=np.int32)
         opens = self._columns.opens_exchange
@@ -83,7 +83,7 @@ class ExchangeWindows:
             of[rows[first:] - known] = self._openers(rows[start:])[first - start :]
         return of
 
-    def _openers(self, rows: Ints) -> Ints:
+    def _openers(self, rows: Int64s) -> Int64s:
         """For each of these rows in the order of a chat the last that opens an exchange, itself before any."""
         opens = self._columns.opens_exchange[rows]
         last = np.maximum.accumulate(np.where(opens, np.arange(rows.size), -1))

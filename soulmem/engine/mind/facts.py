@@ -18,10 +18,10 @@ from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
+from soulmem.kernels.arrays import Bools
 from soulmem.kernels.warm import kernels
 from soulmem.language.scripts import UNSPACED, is_unspaced
 
-Bools = NDArray[np.bool_]
 RowNumbers = NDArray[np.int32]
 
 _NOTE = MEMORY_KINDS.index(MemoryKind.NOTE)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.conversation.importance import importances
 from soulmem.domain.ids import MemoryId
@@ -15,12 +14,9 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.memory_table import MemoryTable
 from soulmem.graph.rows import Rows
+from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.language.kinds.known_lines import KnownLine
 from soulmem.language.kinds.line_kinds import KINDS
-
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 
 SURE = 0.5  # score from which on a line is of a kind
 _CHAT = ORIGINS.index(Origin.CHAT)
@@ -35,7 +31,7 @@ _JUDGED = [
 class Judged:
     """What kinds of lines a text has, float32[kinds], and its lines that tell something lasting."""
 
-    scores: Floats
+    scores: Float32s
     known: tuple[KnownLine, ...] = ()
 
 
@@ -64,13 +60,13 @@ class KindTable:
             self._known.clear()
             self.known_changes += 1
 
-    def scores(self, rows: Ints | Sequence[int]) -> Floats:
+    def scores(self, rows: Int64s | Sequence[int]) -> Float32s:
         """Scores of these rows, float32[len(rows), kinds]; NaN where there are none."""
         at = np.asarray(rows, np.int64)
         self._grow(int(at.max(initial=-1)) + 1)
         return np.asarray(self._scores[at])
 
-    def of_kind(self, kind: str, n: int) -> Floats:
+    def of_kind(self, kind: str, n: int) -> Float32s:
         """How surely each of the first `n` rows is of a kind, float32[n]; 0 where nothing is known."""
         self._grow(n)
         return np.nan_to_num(self._scores[:n, KINDS.index(kind)])
@@ -81,7 +77,7 @@ class KindTable:
         by_hand = self._columns.permanent[:n] | (self._columns.origin[:n] != _CHAT)
         return np.asarray((self._scores[:n, _FILLER] >= SURE) & ~by_hand)
 
-    def missing(self, n: int) -> Ints:
+    def missing(self, n: int) -> Int64s:
         """Those of the first `n` rows, ascending, that hold a searched text whose kinds are not known."""
         self._grow(n)
         columns = self._columns

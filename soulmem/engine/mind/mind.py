@@ -31,7 +31,7 @@ from soulmem.engine.mind.name_scope import NameScope
 from soulmem.engine.mind.soul_clock import SoulTime
 from soulmem.engine.mind.text_terms import TextTerms
 from soulmem.engine.mind.vector_queue import TextKey, VectorQueue
-from soulmem.engine.mind.visibility import Bools, Ints, Neighbours, Visibility
+from soulmem.engine.mind.visibility import Neighbours, Visibility
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.branches import Branch, changed_episodes
 from soulmem.graph.columns import UNKNOWN, Columns
@@ -45,13 +45,13 @@ from soulmem.graph.pairs import Pair, Pairs
 from soulmem.graph.recalls import Recalls
 from soulmem.graph.residency import Residency
 from soulmem.graph.rows import Rows
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 from soulmem.language.name_tokens import fold
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.tokens import Tokeniser
 from soulmem.ports.embedder import TextInContext
 from soulmem.retrieval.lexical import LexicalIndex
 
-Floats = NDArray[np.float64]
 _DIGEST = MEMORY_KINDS.index(MemoryKind.DIGEST)
 
 
@@ -194,7 +194,7 @@ class Mind:
 
     def edge_strengths(
         self, edges: EdgeArrays, extra: int, before: float = 0.0
-    ) -> Floats:
+    ) -> Float64s:
         """Strength of each edge after decay, 0..1, `before` turns ago."""
         elapsed = np.maximum(self.time.turns_since_touch(edges, extra) - before, 0.0)
         settings = self.soul.settings
@@ -208,8 +208,8 @@ class Mind:
         return aged.strength_at(0.0, settings.forgetting, settings.decay)
 
     def exchange_ages(
-        self, chat: ChatId | None, extra: int, rows: Ints | None = None
-    ) -> Ints:
+        self, chat: ChatId | None, extra: int, rows: Int64s | None = None
+    ) -> Int64s:
         """See `Visibility.exchange_ages`."""
         return self._visibility.exchange_ages(chat, extra, rows)
 
@@ -259,7 +259,7 @@ class Mind:
         """See `Visibility.neighbours`."""
         return self._visibility.neighbours(chat)
 
-    def chat_rows(self, chat: ChatId) -> Ints:
+    def chat_rows(self, chat: ChatId) -> Int64s:
         """See `Visibility.chat_rows`."""
         return self._visibility.chat_rows(chat)
 
@@ -417,7 +417,7 @@ class Mind:
             return TextInContext(self.memories.text(key[1]), self.memories.text(key[0]))
         return TextInContext(self.facts.text(key) or self.memories.text(key))
 
-    def token_costs(self, rows: Iterable[int]) -> Ints:
+    def token_costs(self, rows: Iterable[int]) -> Int64s:
         """Upper estimates of the tokens of the texts at these rows, which must be in use."""
         tokens, numbers = self.columns.tokens, np.fromiter(rows, np.int64)
         for row in numbers[tokens[numbers] == UNKNOWN].tolist():

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS, Columns
 from soulmem.graph.edge_table import EdgeTable
 from soulmem.graph.residency import Residency
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Bools, Int64s
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 _ABSTRACT = MEMORY_KINDS.index(MemoryKind.ABSTRACT_EPISODE)
@@ -58,7 +55,7 @@ class NameScope:
             ]
             accessible[introduced] = True
 
-    def rows(self, size: int) -> Ints:
+    def rows(self, size: int) -> Int64s:
         """Rows below `size` of the learned names that texts mention; none of a part-loaded soul."""
         if not self._residency.whole:
             return np.zeros(0, np.int64)
@@ -71,7 +68,7 @@ class NameScope:
         texts = self._introducing(name)
         return any(text < accessible.size and accessible[text] for text in texts)
 
-    def _learned(self, n: int) -> Ints:
+    def _learned(self, n: int) -> Int64s:
         """The rows of learned names and found topics, which no text mentions."""
         columns = self._columns
         is_concept = columns.kind[:n] == _CONCEPT

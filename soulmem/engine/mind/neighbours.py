@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Int64s
+
 RowNumbers = NDArray[np.int32]
 
 
@@ -43,14 +44,14 @@ class NeighbourColumns:
             self._first = Neighbours(*(column[:n] for column in self._columns))
         return self._first
 
-    def put(self, rows: Ints, pairs: Ints, *, is_alone: bool) -> None:
+    def put(self, rows: Int64s, pairs: Int64s, *, is_alone: bool) -> None:
         """Put a chat; where `is_alone`, what other chats say of its rows is removed."""
         if is_alone:
             for column in self._columns[:4]:
                 column[rows] = -1
         self.extend(rows, pairs, 0)
 
-    def extend(self, rows: Ints, pairs: Ints, start: int) -> None:
+    def extend(self, rows: Int64s, pairs: Int64s, start: int) -> None:
         """Put the end of a chat from position `start` on, where its former last row stands."""
         if not self.has_room(int(rows.max(initial=-1)) + 1):
             self._columns = tuple(

@@ -7,16 +7,13 @@ from collections.abc import Callable
 from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edges import Edge
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.mind.visibility import Visibility
 from soulmem.graph.columns import Columns
 from soulmem.graph.edge_arrays import EdgeArrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from soulmem.kernels.arrays import Float64s, Int64s
 
 TURNS_A_DAY = 20.0  # one turn = one exchange; design 6
 _DAY = 86_400.0  # seconds
@@ -42,7 +39,7 @@ class SoulTime:
         self._visibility = sight
         self._columns = columns
         # The exchange times that the readings belong to, and the readings.
-        self._story: tuple[Floats, Floats] | None = None
+        self._story: tuple[Float64s, Float64s] | None = None
 
     def current_turn(self, extra: int) -> float:
         """The clock's present reading in turns; `extra` turns of a moved clock are added."""
@@ -54,7 +51,7 @@ class SoulTime:
             )[0]
         )
 
-    def turns_at(self, moments: Floats) -> Floats:
+    def turns_at(self, moments: Float64s) -> Float64s:
         """The clock's readings in turns at these moments (POSIX seconds)."""
         if self._clock() is SoulClock.WALL:
             return np.asarray(moments / _DAY * TURNS_A_DAY)
@@ -63,7 +60,7 @@ class SoulTime:
         ).astype(np.float64)
         return self._at_turns(lived)
 
-    def turns_at_touch(self, moments: Floats, turns: Floats) -> Floats:
+    def turns_at_touch(self, moments: Float64s, turns: Float64s) -> Float64s:
         """The clock's readings at these moments (POSIX seconds), given the turn noted then; NaN: none noted."""
         if self._clock() is SoulClock.WALL:
             return self.turns_at(moments)
@@ -73,7 +70,7 @@ class SoulTime:
             turns = np.where(unknown, lived, turns)
         return self._at_turns(turns)
 
-    def turns_since_touch(self, edges: EdgeArrays, extra: int) -> Floats:
+    def turns_since_touch(self, edges: EdgeArrays, extra: int) -> Float64s:
         """Turns since each edge was touched, at least 0."""
         touched = self.turns_at_touch(edges.touched / 1e6, edges.at_turn)
         return np.asarray(np.maximum(self.current_turn(extra) - touched, 0.0))
@@ -93,7 +90,7 @@ class SoulTime:
         current, then = self._at_turns(np.asarray([turn, at_turn], np.float64))
         return max(float(current - then), 0.0)
 
-    def row_ages(self, rows: Ints, exchanges: Ints, extra: int) -> Floats:
+    def row_ages(self, rows: Int64s, exchanges: Int64s, extra: int) -> Float64s:
         """Age of these rows in turns, at least 0; `exchanges` are their `Visibility.exchange_ages`."""
         clock = self._clock()
         if clock is SoulClock.TURNS:
@@ -106,7 +103,7 @@ class SoulTime:
         happened = self._at_turns(lived - exchanges.astype(np.float64))
         return np.asarray(np.maximum(current - happened, 0.0))
 
-    def _at_turns(self, turns: Floats) -> Floats:
+    def _at_turns(self, turns: Float64s) -> Float64s:
         """The clock's readings when so many exchanges were lived; later exchanges count one turn each."""
         if self._clock() is not SoulClock.STORY:
             return turns
@@ -116,7 +113,7 @@ class SoulTime:
             np.interp(lived, np.arange(story.size), story) + (turns - lived)
         )
 
-    def _story_turns(self) -> Floats:
+    def _story_turns(self) -> Float64s:
         """The story clock's reading after 0, 1, .. exchanges; kept until an exchange changes."""
         times = self._visibility.exchange_times()
         if self._story is None or self._story[0] is not times:
@@ -124,7 +121,7 @@ class SoulTime:
             self._story = (times, story)
         return self._story[1]
 
-    def _steps(self) -> Floats:
+    def _steps(self) -> Float64s:
         """Turns by which each exchange advances the story clock, in the order they took place."""
         story = self._visibility.exchange_story_times()
         dated = np.flatnonzero(story)

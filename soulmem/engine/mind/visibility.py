@@ -42,14 +42,13 @@ from soulmem.graph.pairs import Pairs
 from soulmem.graph.rows import Rows
 from soulmem.graph.tellings import Tellings
 from soulmem.graph.windows import Windows
+from soulmem.kernels.arrays import Bools, Int64s
 
 _NO_ROWS = np.zeros(0, np.int64)
 _MODEL = ORIGINS.index(Origin.MODEL)
 _IS_FROM_CHATS = np.asarray([origin in DERIVED for origin in ORIGINS])  # by code
 _CACHED_CHATS = 2  # chats whose Neighbours are cached: 20 bytes a row each
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 RowNumbers = NDArray[np.int32]
 
 
@@ -71,7 +70,7 @@ class Visibility:
         self._columns = columns
         self.tellings = Tellings(rows)
         self._families: Rows[ChatId] = Rows()
-        self._branch_rows: dict[ChatId, tuple[Ints, Ints]] = {}
+        self._branch_rows: dict[ChatId, tuple[Int64s, Int64s]] = {}
         # Memories made by hand for one timeline, and where.
         self._bound: dict[MemoryId, Place] = {}
         # Drafts that chats of several families hold, with the families.
@@ -203,7 +202,7 @@ class Visibility:
             if (row := self._rows.row(MemoryId(key))) is not None
         ]
 
-    def first_rows(self) -> Ints:
+    def first_rows(self) -> Int64s:
         """Rows of the first episode of each branch, int64[branches that have one]."""
         firsts = [rows[:1] for rows, _ in self._branch_rows.values()]
         return np.concatenate(firsts or [np.empty(0, np.int64)]).astype(np.int64)
@@ -255,8 +254,8 @@ class Visibility:
         return self.exchange_times().size
 
     def exchange_ages(
-        self, chat: ChatId | None, extra: int, rows: Ints | None = None
-    ) -> Ints:
+        self, chat: ChatId | None, extra: int, rows: Int64s | None = None
+    ) -> Int64s:
         """Age of each of these rows, or of all, in exchanges; shape (rows,).
 
         For episodes of `chat` the exchanges after them in the chat, for other rows those
@@ -302,7 +301,7 @@ class Visibility:
                 out.append(row)
         return out
 
-    def chat_rows(self, chat: ChatId) -> Ints:
+    def chat_rows(self, chat: ChatId) -> Int64s:
         """The rows of the chat's episodes, in its order."""
         return self._branch_rows.get(chat, (_NO_ROWS, _NO_ROWS))[0]
 

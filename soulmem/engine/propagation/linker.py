@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import (
     Awaitable,
     Callable,
@@ -28,7 +29,6 @@ from soulmem.engine.propagation.mentions import (
     mention_changes,
     texts_to_relink,
 )
-from soulmem.engine.propagation.name_texts import candidate_texts
 from soulmem.engine.propagation.released_tellings import with_consequences
 from soulmem.engine.propagation.renaming import (
     NameChanges,
@@ -44,12 +44,61 @@ from soulmem.engine.propagation.renaming import (
     user_linked_concepts,
 )
 from soulmem.engine.propagation.sequence import with_ends, with_sequence
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.graph.names import Glance
 from soulmem.language.pinyin import sound
+from soulmem.language.scripts import UNSPACED
 from soulmem.ports.clock import Clock
+
+_UNSPACED = re.compile(f"[{UNSPACED}]+")
+
+
+def candidate_texts(mind: Mind, names: Iterable[str]) -> list[MemoryId]:
+    """All memories with one of the names, and some without."""
+    out: dict[MemoryId, None] = {}
+    for name in names:
+        rows = _rows(mind, name)
+        if rows is None:
+            glance = Glance([name])
+            out.update(
+                (m.id, None) for m in mind.memories.values() if glance.may_hold(m.text)
+            )
+        else:
+            out.update((mind.id_at(row), None) for row in rows)
+    return list(out)
+
+
+def _rows(mind: Mind, name: str) -> list[int] | None:
+    """Rows with the rarest part of the name, ascending; None if no part of it is indexed."""
+    best: list[int] | None = None
+    for part in mind.tokeniser.parts(name):
+        rows: set[int] = set()
+        for token in part:
+            rows.update(map(int, mind.words.rows(token)))
+        if best is None or len(rows) < len(best):
+            best = sorted(rows)
+    return best
+
+
+@compute_only
+def with_reawakened(mind: Mind, change: MindChange) -> MindChange:
+    """The change, with the forgotten concepts active again that it adds mentions of."""
+    put = {memory.id: memory for memory in change.put_memories}
+    woken: dict[MemoryId, Memory] = {}
+    for edge in change.put_edges:
+        if edge.kind is not EdgeKind.MENTIONS or edge.target in woken:
+            continue
+        concept = put.get(edge.target) or mind.memories.get(edge.target)
+        if concept is not None and concept.state is MemoryState.FORGOTTEN:
+            revision = concept.revision + 1
+            woken[edge.target] = replace(
+                concept, state=MemoryState.ACTIVE, revision=revision
+            )
+    if not woken:
+        return change
+    return replace(change, put_memories=tuple((put | woken).values()))
+
 
 _PIECE_CHARACTERS = 30_000  # of texts in one piece: some 10 ms on the compute thread
 _PIECE_TEXTS = 150

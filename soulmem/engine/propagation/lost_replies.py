@@ -12,7 +12,7 @@ from soulmem.domain.fading import FadingRecord
 from soulmem.domain.memories import Memory
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 
 @compute_only

@@ -26,7 +26,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.known_names import KnownNames
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 # Importance below which an abstract episode takes over the mentions (design 2).
 DIRECT_FROM = 0.6

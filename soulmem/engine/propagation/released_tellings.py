@@ -14,7 +14,7 @@ from soulmem.domain.memories import DERIVED, Memory, MemoryState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.draft_retraction import with_retracted_drafts
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.tellings import telling_of
 
 _COMPARED = 60  # tellings that are compared while a change waits: some 10 ms

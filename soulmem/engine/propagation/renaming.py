@@ -20,7 +20,7 @@ from soulmem.engine.mind.known_names import ConceptNames, KnownNames
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.name_counts import Swap
 from soulmem.engine.propagation.learned_names import learned_name_changes
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.language.name_tokens import fold
 from soulmem.language.pinyin import romanised
 

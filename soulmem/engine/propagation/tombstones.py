@@ -10,7 +10,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.learned_names import learned_name_changes
 from soulmem.engine.propagation.renaming import all_folded_names
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.language.name_tokens import fold
 
 _SOME_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)

@@ -13,7 +13,7 @@ from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, in_other_script
 from soulmem.engine.recall.decision import Judged, JudgedLine, Line
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.language.chinese import SURNAMES
 from soulmem.language.chinese_names import asked_names, is_person_like
 from soulmem.language.kinds.line_kinds import KINDS, lines_of

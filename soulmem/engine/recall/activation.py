@@ -15,10 +15,12 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.results import PathStep
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.concept_activation import term_activations
-from soulmem.engine.views.telling_ages import with_joined_tellings
-from soulmem.engine.views.topic_words import member_terms, topics_of_term
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.engine.views.concept_activation import (
+    term_activations,
+    with_joined_tellings,
+)
+from soulmem.engine.views.word_concepts import member_terms, topics_of_term
 from soulmem.graph.association import arc_class
 from soulmem.language.keywords import terms
 from soulmem.language.relations import relation_of

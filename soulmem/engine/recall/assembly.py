@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.assembly.compose import (
     PromptBlock,
@@ -49,13 +48,12 @@ from soulmem.engine.recall.selection import (
     positions_of,
 )
 from soulmem.engine.recall.walks import WalkPath
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.engine.views.concept_activation import ages_of_last_telling
 from soulmem.engine.views.provenance import source_places
-from soulmem.engine.views.telling_ages import ages_of_last_telling
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.retrieval.reserved_slots import order_with_slots
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
 Path = WalkPath | TermPath
 Words = tuple[str, ...]
 
@@ -333,7 +331,7 @@ def _ages(
     return dict(zip(rows, ages.tolist(), strict=True))
 
 
-def _walk_paths(mind: Mind, ranked: Ranked, rows: Ints) -> dict[int, WalkPath]:
+def _walk_paths(mind: Mind, ranked: Ranked, rows: Int64s) -> dict[int, WalkPath]:
     """How the walk reached each of these rows; over associations alone those with a slot for association."""
     opened = _opened_paths(mind, ranked, set(rows.tolist()))
     if ranked.walk is None:
@@ -408,7 +406,7 @@ def _is_in(word: str, names: Sequence[str]) -> bool:
     return any(folded in name for name in names)
 
 
-def _displayed(scores: Floats) -> list[float]:
+def _displayed(scores: Float32s) -> list[float]:
     """Standardised scores as 0..1, never increasing: a row with a reserved slot counts as much as the next one."""
     squashed = [_squashed(score) for score in scores.tolist()]
     reverse = np.asarray(squashed, np.float64)[::-1]

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.retrieval.vector_expansion import Opened
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from soulmem.engine.recall.vector_expansion import Opened
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.kernels.arrays import Float64s, Int64s
 
 # Edges that were lived or drawn by hand. The order of a chat and plain mentions bring nothing by themselves.
 _KINDS = (EdgeKind.ASSOCIATES, EdgeKind.INSTANCE_OF)
@@ -37,10 +34,10 @@ class LivedEdges:
     slot      the edge's slot in `EdgeTable`
     """
 
-    place: Ints
-    far: Ints
-    strength: Floats
-    slot: Ints
+    place: Int64s
+    far: Int64s
+    strength: Float64s
+    slot: Int64s
 
     def of_all(self) -> Iterator[tuple[int, float, int]]:
         """Other end, strength and slot of each."""

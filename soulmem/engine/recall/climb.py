@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.phrases import Phrase, phrase
@@ -29,12 +28,10 @@ from soulmem.engine.recall.expansion import (
 )
 from soulmem.engine.recall.vector_expansion import VectorMatch
 from soulmem.engine.recall.walks import Walks
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.language.keywords import terms
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardised, stands_out
-
-Ints = NDArray[np.int64]
 
 # A part is plainly answered by a text that has all its words, so many at least, if no other text has them and
 # it is the best by its text score: so many standard deviations above what memories usually score, and so many

@@ -30,12 +30,13 @@ from soulmem.engine.recall.time_question import (
     find_time_question,
     rows_in_range,
 )
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.chat_summary import drafts_within_window, summary_before
 from soulmem.engine.views.doubted import blocked_for_walks, rows_in_doubt
 from soulmem.engine.views.tellings import reached_tellings
 from soulmem.engine.world.world import World
 from soulmem.graph.vectors import cosines_with
+from soulmem.kernels.arrays import Bools, Float32s
 from soulmem.kernels.warm import kernels
 from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval import query as queries
@@ -44,10 +45,8 @@ from soulmem.retrieval.guidance import Guidance, guidance_of, parts_of, places
 from soulmem.retrieval.mood import Mood, MoodParams, chat_mood, stated_mood
 from soulmem.retrieval.restraint import generosity
 
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
 # Waits for the cosines of the query with each row and with each pair of rows.
-Cosines = Callable[[], tuple[Floats, Floats]]
+Cosines = Callable[[], tuple[Float32s, Float32s]]
 
 _FEW_ROWS = 5000  # are compared before another thread has begun
 _FEW_WORDS = 0.2  # of a query: a name in the other script says nothing of its language
@@ -141,7 +140,7 @@ class RecallContext:
     summary: Memory | None = None
     prompt_texts: tuple[str, ...] = ()
     guidance: Guidance = field(default_factory=Guidance)
-    asked: Floats | None = None
+    asked: Float32s | None = None
     reached: Bools | None = None
     by_story: bool = False
 
@@ -163,11 +162,11 @@ class RecallContext:
 class TextScores:
     """How well the text of each row fits the query, and its parts; arrays of shape (n,)."""
 
-    score: Floats  # standardised, -inf where not visible
-    own: Floats  # before neighbours lend their score; 0 where not visible
-    alone: Floats  # of the text by itself, without pairs and neighbours; -inf where not visible
-    dense: Floats  # cosine, NaN where there is no vector
-    lexical: Floats
+    score: Float32s  # standardised, -inf where not visible
+    own: Float32s  # before neighbours lend their score; 0 where not visible
+    alone: Float32s  # of the text by itself, without pairs and neighbours; -inf where not visible
+    dense: Float32s  # cosine, NaN where there is no vector
+    lexical: Float32s
     position: NDArray[np.int32]  # of every row in its chat
     by_tokens: bool = False  # with late interaction
 
@@ -274,7 +273,7 @@ def build_context(
     )
 
 
-def start_cosines(mind: Mind, query: RecallQuery, vectors: Floats | None) -> Cosines:
+def start_cosines(mind: Mind, query: RecallQuery, vectors: Float32s | None) -> Cosines:
     """Compare the query with each text; many texts are compared on another processor from now on.
 
     `vectors` holds a unit row per part of the query, or is None.
@@ -444,7 +443,7 @@ def _current_mood(mind: Mind, request: RecallRequest) -> Mood:
     return chat_mood(feelings)
 
 
-def unit_query(parts: Sequence[queries.QueryPart], vectors: Floats) -> Floats:
+def unit_query(parts: Sequence[queries.QueryPart], vectors: Float32s) -> Float32s:
     """The unit vector of a query from those of its parts, by their shares."""
     shares = np.asarray([share for _, share in parts], np.float32)
     asked = shares @ vectors
@@ -452,8 +451,8 @@ def unit_query(parts: Sequence[queries.QueryPart], vectors: Floats) -> Floats:
 
 
 def _cosines(
-    mind: Mind, query: RecallQuery, vectors: Floats | None
-) -> tuple[Floats, Floats]:
+    mind: Mind, query: RecallQuery, vectors: Float32s | None
+) -> tuple[Float32s, Float32s]:
     """Cosines of the query with each row and with each pair; NaN where there is no vector."""
     own_table, pair_table = (
         mind.vector_queue.text_vectors,

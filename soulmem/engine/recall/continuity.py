@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallQuery
-from soulmem.engine.runtime.compute_only import compute_only
-
-Floats = NDArray[np.float32]
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.kernels.arrays import Float32s
 
 _COMPARED = 64  # memories that show what nearness is usual
 _FEW = 16  # vectors too few to tell
@@ -23,7 +21,7 @@ _ON_TOPIC = 3.0
 
 @compute_only
 def with_continuity(
-    mind: Mind, query: RecallQuery, vectors: Floats | None
+    mind: Mind, query: RecallQuery, vectors: Float32s | None
 ) -> RecallQuery:
     """The query with the shares of older messages lowered where the newest one is about something else.
 
@@ -45,7 +43,7 @@ def with_continuity(
     )
 
 
-def _continuity(mind: Mind, vectors: Floats) -> float:
+def _continuity(mind: Mind, vectors: Float32s) -> float:
     """0..1: how much nearer the newest message is to an older one than to what the soul remembers."""
     table = mind.vector_queue.text_vectors
     if table is None or table.dim != vectors.shape[1]:

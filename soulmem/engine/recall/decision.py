@@ -35,10 +35,11 @@ from soulmem.engine.recall.line_matches import (
     world_words,
 )
 from soulmem.engine.recall.query_embedding import EmbeddedQuery
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.vectors.world_background import Usual
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
+from soulmem.kernels.arrays import Float64s, Int64s
 from soulmem.kernels.max_similarity import WINDOW
 from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.language.name_tokens import fold
@@ -57,9 +58,6 @@ from soulmem.retrieval.decision import (
     probability,
 )
 from soulmem.retrieval.fusion import FusionParams, standardised
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 CANDIDATES = 32  # memories of a line that are judged, the best by their texts
 _YOUNGEST = 10  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
@@ -123,14 +121,14 @@ class JudgedLine:
     """
 
     line: Line
-    rows: Ints
-    features: Floats
+    rows: Int64s
+    features: Float64s
     known: float
     scale: Scale
-    memory: Floats
+    memory: Float64s
     calls: float
-    ease: Floats
-    value: Floats
+    ease: Float64s
+    value: Float64s
     absent: tuple[str, ...] = ()
     is_open: bool = False
 
@@ -145,7 +143,7 @@ class JudgedLine:
         return tuple(key for key in order if weights[key] > 0.0)
 
     @property
-    def called(self) -> Floats:
+    def called(self) -> Float64s:
         """float64[m], that the line calls for each memory, times the value."""
         return self.memory * self.calls * self.value
 
@@ -222,7 +220,7 @@ class Judged:
                 out.update(line.rows[self._likely(line) >= self.least].tolist())
         return out
 
-    def _likely(self, line: JudgedLine) -> Floats:
+    def _likely(self, line: JudgedLine) -> Float64s:
         """float64[m], that a line calls for each memory, times the value of telling it."""
         return line.memory * line.value if self.sure else line.called
 
@@ -265,7 +263,7 @@ def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
 
 @compute_only
 def judge_rows(
-    mind: Mind, context: RecallContext, line: Line, rows: Ints
+    mind: Mind, context: RecallContext, line: Line, rows: Int64s
 ) -> JudgedLine:
     """The line with these memories, compared by words; at least one."""
     matches = matches_by_words(mind, context.request.chat, line.text, rows)
@@ -307,7 +305,7 @@ def _judged(
         yield _judged_by(mind, context, line, primed, "meaning", unread, matches)
 
 
-def _in_other_language(mind: Mind, text: str, rows: Ints) -> NDArray[np.bool_]:
+def _in_other_language(mind: Mind, text: str, rows: Int64s) -> NDArray[np.bool_]:
     """Which memories words cannot match with the text, bool[rows]: those in another script or another language."""
     other = in_other_script(mind, mind.tokeniser.tokens(text))
     strange = np.zeros(rows.size, bool) if other is None else other[rows]
@@ -324,7 +322,7 @@ def _judged_by(
     line: Line,
     primed: Mapping[int, float],
     scale: Scale,
-    rows: Ints,
+    rows: Int64s,
     matches: LineMatches,
 ) -> JudgedLine:
     is_special = _is_special_word(mind, line, matches)
@@ -362,11 +360,11 @@ def _features(
     mind: Mind,
     context: RecallContext,
     line: Line,
-    rows: Ints,
+    rows: Int64s,
     matches: LineMatches,
     *,
     is_special: bool,
-) -> Floats:
+) -> Float64s:
     """float64[m, MEMORY_FEATURES]; the order of the columns is that of the names there."""
     scores, texts = line.scores, mind.texts_at(rows.tolist())
     fit = standardised(scores.score, context.visible, rows).astype(np.float64)
@@ -400,7 +398,7 @@ def _features(
     return np.stack(columns, axis=1).astype(np.float64)
 
 
-def _own_words(mind: Mind, rows: Ints) -> Floats:
+def _own_words(mind: Mind, rows: Int64s) -> Float64s:
     """1 for each of these memories that is the soul's own words, 0 for words of others, .5 for no message; less
     their mean, so that all are 0 where only one side has spoken.
     """
@@ -421,7 +419,7 @@ def _judged_length(text: str) -> float:
     return len(text) * min(1.0, WINDOW * PASSAGE / max(length_of(text), 1))
 
 
-def _named(mind: Mind, line: Line, texts: Sequence[str]) -> Floats:
+def _named(mind: Mind, line: Line, texts: Sequence[str]) -> Float64s:
     """1 for each text that says a whole name of what the line names, other than of those who talk."""
     others = (concept for concept in line.concepts if not speaks(mind, concept))
     names = chain.from_iterable(map(mind.names.names_of, others))

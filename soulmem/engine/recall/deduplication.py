@@ -7,29 +7,49 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from soulmem.assembly.tense import as_past
+from soulmem.assembly.compose import language_of
+from soulmem.assembly.dates import span_text
 from soulmem.consolidation.validity import FactClaim, FactValidity, is_same_fact
 from soulmem.domain.calendar import local
+from soulmem.domain.digests import first_instant_after
 from soulmem.domain.edges import Edge
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.api.results import RecalledMemory
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.provenance import source_places
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.retrieval.scoring import scaled
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
+_PAST_FORMS = {
+    "en": ("{} (no longer so)", "{} (until {}, no longer so)"),
+    "zh": ("{}（现已不再如此）", "{}（到{}为止，现已不再如此）"),
+}
+
+
+def as_past(text: str, until: datetime | None, story: str | None = None) -> str:
+    """The fact with a note that it has ended: at the time `story` names, else on the day of `until` (aware);
+    with neither, the note has no time.
+    """
+    language = language_of([text])
+    bare, dated = _PAST_FORMS[language]
+    if story is None and until is None:
+        return bare.format(text)
+    if story is None and until is not None:
+        story = span_text(until, first_instant_after(until), 0, language)
+    return dated.format(text, story)
+
+
 Duplicates = dict[int, list[int]]  # by the row that stays: the rows that say the same
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
@@ -53,7 +73,7 @@ class Deduplicated:
     duplicates   by row: the memories that say the same
     """
 
-    rows: Ints
+    rows: Int64s
     ended_facts: Mapping[int, FactValidity] = field(default_factory=dict)
     duplicates: Mapping[int, tuple[MemoryId, ...]] = field(default_factory=dict)
 
@@ -92,8 +112,8 @@ class Deduplicated:
 def deduplicate(
     mind: Mind,
     context: RecallContext,
-    rows: Ints,
-    score: Floats,
+    rows: Int64s,
+    score: Float32s,
 ) -> Deduplicated:
     """The candidates without those that others say as well; `score`, of every row, is lowered for ended facts."""
     candidates = _Candidates(mind, rows, score)
@@ -116,7 +136,7 @@ def deduplicate(
 class _Candidates:
     """Rows that may go into the answer, with their ids, and their words once these are asked for."""
 
-    def __init__(self, mind: Mind, rows: Ints, score: Floats) -> None:
+    def __init__(self, mind: Mind, rows: Int64s, score: Float32s) -> None:
         listed = rows.tolist()
         self.keys = dict(zip(listed, mind.ids_at(listed), strict=True))
         self.score = score
@@ -127,7 +147,7 @@ class _Candidates:
         """The ids at these rows."""
         return tuple(self.keys[row] for row in rows)
 
-    def identical_messages(self, rows: Ints) -> Duplicates:
+    def identical_messages(self, rows: Int64s) -> Duplicates:
         """Messages in the very same words: said twice, or recorded by two chats. The best stays."""
         columns = self._mind.columns
         is_message = (columns.kind[rows] == _EPISODE) & (columns.origin[rows] == _CHAT)
@@ -137,7 +157,7 @@ class _Candidates:
             same.setdefault(" ".join(text.split()).casefold(), []).append(row)
         return {group[0]: group[1:] for group in same.values() if len(group) > 1}
 
-    def similar_episodes(self, rows: Ints) -> Duplicates:
+    def similar_episodes(self, rows: Int64s) -> Duplicates:
         """Tellings of one scene in nearly the same words: a draft and the only message it is drawn from, or
         drafts of several model answers that read the same message. The best stays.
         """
@@ -162,7 +182,7 @@ class _Candidates:
         best_first = sorted(cited, key=lambda row: (-self.score[row], self.keys[row]))
         return _grouped(best_first, is_same)
 
-    def _cited_messages(self, rows: Ints) -> dict[int, frozenset[MemoryId]]:
+    def _cited_messages(self, rows: Int64s) -> dict[int, frozenset[MemoryId]]:
         """The messages that each drafted episode cites; of messages that are the only one of a draft, itself."""
         columns, derived = self._mind.columns, self._mind.derivations
         scenes = rows[columns.kind[rows] == _EPISODE]
@@ -177,7 +197,7 @@ class _Candidates:
                 cited[row] = frozenset((self.keys[row],))
         return cited
 
-    def redundant_episodes(self, rows: Ints, most: int) -> set[int]:
+    def redundant_episodes(self, rows: Int64s, most: int) -> set[int]:
         """Of drafts in nearly the words of their messages, and of messages among the best `most`, those whose
         content the other has as well: the worse of the two would only cost a place. A draft that fits the
         query better stands for its messages, but not for one alone of several.
@@ -230,7 +250,7 @@ class _Facts:
     """The facts among the candidates that another relation may end or duplicate."""
 
     def __init__(
-        self, mind: Mind, context: RecallContext, candidates: _Candidates, rows: Ints
+        self, mind: Mind, context: RecallContext, candidates: _Candidates, rows: Int64s
     ) -> None:
         self._standings = FactValidities(mind, context.accessible, context.request.chat)
         self.edges: dict[int, Edge] = {}
@@ -244,7 +264,7 @@ class _Facts:
             if not self._standings.has_no_related(key, edge):
                 self.edges[row] = edge
 
-    def judge(self, rows: Ints, score: Floats, past: float) -> Ints:
+    def judge(self, rows: Int64s, score: Float32s, past: float) -> Int64s:
         """The rows that stay; scores of ended facts are lowered, and facts in two wordings are made one."""
         claims: dict[int, FactClaim] = {}
         for row, edge in self.edges.items():
@@ -304,6 +324,6 @@ def _merged(first: Duplicates, second: Duplicates) -> Duplicates:
     return out
 
 
-def _without(rows: Ints, duplicates: Duplicates) -> Ints:
+def _without(rows: Int64s, duplicates: Duplicates) -> Int64s:
     dropped = list(chain.from_iterable(duplicates.values()))
     return rows[~np.isin(rows, dropped)] if dropped else rows

@@ -14,7 +14,6 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.assembly.why import NamedTime
 from soulmem.domain.digests import Period, digest_span, period_of
@@ -23,26 +22,70 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, TextScores
 from soulmem.engine.recall.decision import Judged
 from soulmem.engine.recall.time_question import TimeQuestion
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.columns import microseconds
+from soulmem.kernels.arrays import Bools, Float32s, Float64s, Int64s
 from soulmem.language.times.phrases import TimePhrase
 from soulmem.language.tokens import Tokeniser
-from soulmem.retrieval.digests import (
-    ALIKE,
-    LEAST,
-    MOST,
-    SCARCE,
-    WORD,
-    cue_strengths,
-    needed_cues,
-    time_fit,
-)
 from soulmem.retrieval.fusion import standardised
 from soulmem.retrieval.restraint import least_share, nearness
 
-Ints = NDArray[np.int64]
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+# How strong a cue brings a digest that nobody asks for by its time (design 8): see `cue_strengths`.
+LEAST = {
+    Period.HIGHLIGHT: 0.0,
+    Period.HOUR: 0.0,
+    Period.DAY: 0.0,
+    Period.WEEK: 0.5,
+    Period.MONTH: 1.0,
+    Period.CHAT: 1.0,
+    Period.YEAR: 1.5,
+}
+_DOUBLING = 0.25  # added for each doubling of its age beyond a month, at forgetting 1
+_MONTH = 30.0  # days
+WORD = 1.5  # strength of a rare word that a digest without messages shares with the cue
+SCARCE = 3.0  # added where it costs a large share of the token budget, at restraint 1
+MOST = 3.0  # standard deviations that one message counts at most
+FEW = 2.0  # messages that fit not at all, by which the mean of a digest with few is drawn to 0
+ALIKE = 0.5  # least share of its period in the time asked for, or of that in its period
+
+
+def cue_strengths(scores: Float32s, messages: Int64s) -> Float64s:
+    """How well a cue fits each of k digests as a whole, by the messages that it tells; float64[k].
+
+        sum(min(score, MOST)) / (messages + FEW)
+
+    scores    float32[m]  standard deviations that each message fits better than memories usually do: first
+                          those of the first digest, then those of the next
+    messages  int64[k]    how many each digest tells; they sum to m
+
+    A cue that fits one message alone, however well, means that message, and few messages say little of a day.
+    """
+    bounded = np.clip(scores, -MOST, MOST)
+    digest = np.repeat(np.arange(messages.size), messages)
+    total = np.bincount(digest, weights=bounded, minlength=messages.size)
+    return np.asarray(total / (messages + FEW), np.float64)
+
+
+def needed_cues(least: Float64s, age_days: Float64s, forgetting: float) -> Float64s:
+    """How strong a cue digests of these ages need, of periods that need at least so much; float64[k]."""
+    doublings = np.log2(np.maximum(age_days, 1.0) / _MONTH)
+    return least + _DOUBLING * forgetting * np.maximum(doublings, 0.0)
+
+
+def time_fit(
+    digest: tuple[datetime, datetime], asked: tuple[datetime, datetime]
+) -> tuple[float, float]:
+    """The share of a digest's period that lies in the time asked for, and the share of that time in its period.
+
+    Spans from (inclusive), to (exclusive).
+    """
+    start, end = max(digest[0], asked[0]), min(digest[1], asked[1])
+    shared = max(0.0, (end - start).total_seconds())
+    return (
+        shared / max((digest[1] - digest[0]).total_seconds(), 1.0),
+        shared / max((asked[1] - asked[0]).total_seconds(), 1.0),
+    )
+
 
 _OFTEN = 0.01  # share of the texts of the soul: a word in more of them says little
 _SECONDS = 86_400.0  # of a day
@@ -57,7 +100,7 @@ class _Entry(NamedTuple):
     row: int
     period: Period
     span: tuple[datetime, datetime]
-    told: Ints
+    told: Int64s
     words: frozenset[
         str
     ]  # of one that tells no messages: of a stream, or of the user's own wording
@@ -76,11 +119,11 @@ class _Known(NamedTuple):
 
     source: tuple[int, int, Tokeniser, bytes]
     entries: tuple[_Entry, ...]
-    rows: Ints
-    ends: Ints
-    least: Doubles
-    messages: Ints
-    told: Ints
+    rows: Int64s
+    ends: Int64s
+    least: Float64s
+    messages: Int64s
+    told: Int64s
     worded: tuple[int, ...]
 
 
@@ -156,7 +199,7 @@ class DigestRecall:
         scores: TextScores,
         known: _Known,
         is_shown: Bools,
-        needed: Doubles,
+        needed: Float64s,
     ) -> list[DigestCandidate]:
         """The digests whose cue is as strong as `needed`, of each, and as what they cost asks for."""
         out = list[DigestCandidate]()
@@ -178,7 +221,7 @@ class DigestRecall:
         context: RecallContext,
         known: _Known,
         is_shown: Bools,
-        needed: Doubles,
+        needed: Float64s,
     ) -> list[DigestCandidate]:
         """Digests of no messages, by the rare words that they share with the query; `needed` of each."""
         out = list[DigestCandidate]()
@@ -228,7 +271,7 @@ class DigestRecall:
         return known
 
 
-def _entries(mind: Mind, rows: Ints) -> Iterable[_Entry]:
+def _entries(mind: Mind, rows: Int64s) -> Iterable[_Entry]:
     for row in rows.tolist():
         memory = mind.memory_at(row)
         period = period_of(memory)

@@ -15,7 +15,7 @@ from soulmem.domain.memories import Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext, RecallQuery
 from soulmem.engine.recall.decision import speaks
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.fact_validity import FactValidities, joins_names
 from soulmem.language.name_tokens import fold
 

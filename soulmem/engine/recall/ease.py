@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.brought import lived_edges
 from soulmem.engine.recall.context import RecallContext
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 _FADES = 4.0  # exchanges after which a memory in mind makes others come 1 / e as easily
 _OVER = 12  # exchanges after which it makes none

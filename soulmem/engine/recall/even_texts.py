@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.recall.context import Floats, RecallContext, TextScores
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.recall.context import RecallContext, TextScores
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.kernels.arrays import Float32s
 from soulmem.retrieval.best import best_rows
 
 _COMPARED = 40  # rows, the best by their text
@@ -44,13 +45,13 @@ def with_even_texts(
     groups = alike(tokens, asked)
     if len(set(groups)) == len(groups):
         return scores
-    score: Floats = scores.score.copy()
+    score: Float32s = scores.score.copy()
     for row, group in zip(rows.tolist(), groups, strict=True):
         score[row] = np.float32(scores.score[rows[group]])
     return replace(scores, score=score)
 
 
-def may_be_alike(lexical: Floats, lengths: Sequence[int]) -> NDArray[np.bool_]:
+def may_be_alike(lexical: Float32s, lengths: Sequence[int]) -> NDArray[np.bool_]:
     """Which of the texts share words with the query, as much of it as another of nearly the same length."""
     sizes = np.asarray(lengths, np.float64)
     longer = np.maximum(sizes[:, None], sizes[None, :])
@@ -59,13 +60,13 @@ def may_be_alike(lexical: Floats, lengths: Sequence[int]) -> NDArray[np.bool_]:
     return np.asarray((pairs | pairs.T).any(axis=1))
 
 
-def _is_near_another(lexical: Floats) -> NDArray[np.bool_]:
+def _is_near_another(lexical: Float32s) -> NDArray[np.bool_]:
     """Which of these scores are near another one."""
     pairs = _near(lexical)
     return np.asarray((pairs | pairs.T).any(axis=1))
 
 
-def _near(lexical: Floats) -> NDArray[np.bool_]:
+def _near(lexical: Float32s) -> NDArray[np.bool_]:
     """Which scores above 0 another is near to, bool[m, m]."""
     pairs = np.abs(lexical[:, None] - lexical[None, :]) <= _NEAR * lexical[:, None]
     pairs &= lexical[:, None] > 0

@@ -16,7 +16,7 @@ from soulmem.engine.recall.line_matches import (
     passage_fit_by_tokens,
     passage_fit_by_words,
 )
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.language.clauses import Stretch
 from soulmem.language.passages import PASSAGE, length_of, passages
 

@@ -7,21 +7,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.memories import Origin
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.visibility import opens_exchange
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.kernels.arrays import Int64s
 from soulmem.retrieval.action_selection import (
     ActionSelectionParams,
     Tendency,
     TriggerPath,
 )
 
-Ints = NDArray[np.int64]
 Edge = tuple[int, int, float, float]  # source, target, strength, probability
 Triggers = Mapping[int, Sequence[tuple[int, float]]]  # by source: trigger and strength
 
@@ -47,9 +46,9 @@ class HabitEdges:
     paths: tuple[TriggerPath, ...]
     tendencies: dict[int, tuple[Tendency, ...]]
     habits: dict[int, tuple[tuple[int, float], ...]]
-    situations: Ints
+    situations: Int64s
     scenes: dict[int, tuple[int, ...]]
-    instances: Ints
+    instances: Int64s
 
 
 @compute_only

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.dialogue import Message
@@ -28,8 +28,9 @@ from soulmem.engine.recall.situation_fit import Readings, SituationFit, readings
 from soulmem.engine.vectors.encoder import EncodedTexts
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.language.inner_thoughts import inner_thought
+from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.language.segmentation import thoughts
+from soulmem.language.word_lists import alternatives, words
 from soulmem.retrieval.action_selection import (
     ActionSelectionParams,
     Tendency,
@@ -39,9 +40,41 @@ from soulmem.retrieval.action_selection import (
     situation_attention,
 )
 
-Floats = NDArray[np.float32]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+_LONGEST = 400  # characters; more is a story, not what somebody means to do
+_MARKS = " \t*_~`\"'“”「」()（）[]【】"
+
+
+@cache
+def _labelled() -> re.Pattern[str]:
+    """A line, or a bracket within one, that begins with a label: "*Thoughts: I will not tell.*" """
+    labels = [
+        *map(re.escape, words("en", "inner_thoughts", "labels")),
+        *map(re.escape, words("zh", "inner_thoughts", "labels")),
+    ]
+    label = alternatives(sorted(labels, key=len, reverse=True))
+    return re.compile(
+        rf"(?:^|[(（\[【])[ \t*_~`\"“「]*(?:{label})[ \t*_~`\"”」]*[:：][ \t]*([^\n)）\]】]+)",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+@cache
+def _tagged() -> re.Pattern[str]:
+    """A text between tags of thought."""
+    tag = alternatives(words("en", "inner_thoughts", "tags"))
+    return re.compile(rf"<({tag})>([^<>]+)</\1>", re.IGNORECASE)
+
+
+def inner_thought(text: str) -> str | None:
+    """The last inner thought of a reply, without its marks; None where it has none."""
+    thoughts = [(match.start(), match[1]) for match in _labelled().finditer(text)]
+    thoughts += [(match.start(), match[2]) for match in _tagged().finditer(text)]
+    for _, thought in sorted(thoughts, reverse=True):
+        bare = thought.strip().strip(_MARKS)
+        if bare and len(bare) <= _LONGEST:
+            return bare
+    return None
+
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 
@@ -91,8 +124,8 @@ class _Usable:
 
     paths: list[TriggerPath]
     tendencies: dict[int, tuple[Tendency, ...]]
-    situations: Ints
-    instances: Ints
+    situations: Int64s
+    instances: Int64s
     scenes: dict[int, list[int]]
 
 
@@ -124,7 +157,7 @@ class Habits:
         self._edges: WeakKeyDictionary[Mind, HabitEdges] = WeakKeyDictionary()
 
     def read(
-        self, mind: Mind, habit_input: HabitInput, query: Floats | None
+        self, mind: Mind, habit_input: HabitInput, query: Float32s | None
     ) -> tuple[HabitInput, list[str]]:
         """With the readings of what names the same people; and the texts whose vectors `of` needs.
 
@@ -220,8 +253,8 @@ class Habits:
         return present, triggered
 
     def _fits(
-        self, mind: Mind, habit_input: HabitInput, rows: Ints, usable: _Usable
-    ) -> Floats:
+        self, mind: Mind, habit_input: HabitInput, rows: Int64s, usable: _Usable
+    ) -> Float32s:
         """How well each sentence fits each situation, [sentences, rows]; NaN where it only talks of who is met.
 
         Where both name somebody, the mean over their readings.
@@ -245,7 +278,7 @@ class Habits:
         fits[about.only_talk(lines, situations)] = np.nan
         return fits
 
-    def _nearest(self, mind: Mind, query: Floats | None, rows: Ints) -> Ints:
+    def _nearest(self, mind: Mind, query: Float32s | None, rows: Int64s) -> Int64s:
         """The rows nearest to the query, all when they are few."""
         table, most = mind.vector_queue.text_vectors, self.params.instances
         if rows.size <= most:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from soulmem.domain.ids import ChatId
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.vectors.world_background import Usual
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.kernels.max_similarity import WINDOW, max_similarity
 from soulmem.language import base_forms, general_rarity
 from soulmem.language.passages import passages
@@ -23,9 +24,6 @@ from soulmem.language.tokens import Tokeniser
 from soulmem.language.world_lines import LANGUAGES, world_language, world_scenes
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.rarity import rarity
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 # Memories from which on a soul tells by itself which words are rare; with so many it counts half.
 _YOUNG = 100
@@ -49,16 +47,16 @@ class TokenMatches:
     length   int64[m]       tokens of each memory
     """
 
-    best: Floats
-    covered: Floats
-    idf: Floats
+    best: Float32s
+    covered: Float32s
+    idf: Float32s
     length: NDArray[np.int64]
 
 
 @compute_only
 def passage_matches(
     mind: Mind, chat: ChatId | None, states: TokenStates, row: int
-) -> tuple[Floats, Floats]:
+) -> tuple[Float32s, Float32s]:
     """The cosine of each token of a query with its best token of each passage of a memory, float32[q, passages],
     and the inverse document frequency of each token, float32[q]. No passages without token states.
     """
@@ -108,9 +106,9 @@ class LineMatches:
     count   units of the line, repeated ones included
     """
 
-    weight: Floats
-    own: Floats
-    wide: Floats
+    weight: Float32s
+    own: Float32s
+    wide: Float32s
     count: int
 
     @property
@@ -124,7 +122,7 @@ class LineMatches:
 
 @compute_only
 def matches_by_tokens(
-    mind: Mind, chat: ChatId | None, states: TokenStates, usual: Usual, rows: Ints
+    mind: Mind, chat: ChatId | None, states: TokenStates, usual: Usual, rows: Int64s
 ) -> LineMatches | None:
     """The matches of a line with the memories at these rows; None where one of the first five has no states."""
     before = mind.neighbours(chat).before[rows].astype(np.int64)
@@ -148,7 +146,7 @@ def matches_by_tokens(
 @compute_only
 def passage_fit_by_tokens(
     mind: Mind, chat: ChatId | None, states: TokenStates, usual: Usual, row: int
-) -> Floats | None:
+) -> Float32s | None:
     """How far each passage of a memory says what a line says, float32[passages], at least 0; None without
     token states.
     """
@@ -161,7 +159,7 @@ def passage_fit_by_tokens(
     return np.asarray(weights @ excess, np.float32)
 
 
-def _excess(match: Floats, usual: Usual) -> Floats:
+def _excess(match: Float32s, usual: Usual) -> Float32s:
     """How far matches of each token exceed what is usual, 0..1; 0 for NaN."""
     room = np.maximum(1.0 - usual.match, _LEAST_ROOM)[:, None]
     known = np.nan_to_num(match, nan=-1.0)
@@ -169,7 +167,7 @@ def _excess(match: Floats, usual: Usual) -> Floats:
     return np.asarray(np.clip(excess, 0.0, 1.0), np.float32)
 
 
-def _weights(mind: Mind, idf: Floats, usual: Usual) -> Floats:
+def _weights(mind: Mind, idf: Float32s, usual: Usual) -> Float32s:
     """The rarity of each token in the soul, and in plain lines."""
     trust = mind.size / (mind.size + _YOUNG)
     in_soul = trust * idf + (1.0 - trust) * _GENERAL * usual.rarity
@@ -178,7 +176,7 @@ def _weights(mind: Mind, idf: Floats, usual: Usual) -> Floats:
 
 @compute_only
 def matches_by_words(
-    mind: Mind, chat: ChatId | None, text: str, rows: Ints
+    mind: Mind, chat: ChatId | None, text: str, rows: Int64s
 ) -> LineMatches:
     """The matches of the words of a line with the memories at these rows."""
     said = mind.tokeniser.tokens(text)
@@ -202,7 +200,7 @@ def matches_by_words(
 
 
 @compute_only
-def passage_fit_by_words(mind: Mind, text: str, written: Sequence[str]) -> Floats:
+def passage_fit_by_words(mind: Mind, text: str, written: Sequence[str]) -> Float32s:
     """How far each passage has the words of a text, float32[passages], at least 0."""
     tokens = list(dict.fromkeys(mind.tokeniser.tokens(text)))
     world = world_words(world_language(text))
@@ -224,8 +222,8 @@ def _contain(
 def _narrow(
     mind: Mind,
     tokens: Sequence[str],
-    weights: Floats,
-    rows: Ints,
+    weights: Float32s,
+    rows: Int64s,
     found: NDArray[np.bool_],
 ) -> None:
     """Leave of the tokens that a long memory has those of its best passages in a row.
@@ -245,14 +243,14 @@ def _narrow(
         found[:, place] = windows[:, int(np.argmax(weights @ windows))]
 
 
-def no_matches(mind: Mind, text: str, rows: Ints) -> LineMatches:
+def no_matches(mind: Mind, text: str, rows: Int64s) -> LineMatches:
     """Those of a line with memories in another script, that no word of it can be in."""
     nothing = np.zeros((0, rows.size), np.float32)
     count = len(mind.tokeniser.tokens(text))
     return LineMatches(np.zeros(0, np.float32), nothing, nothing, count)
 
 
-def _highest(values: Floats, place: NDArray[np.intp], count: int) -> Floats:
+def _highest(values: Float32s, place: NDArray[np.intp], count: int) -> Float32s:
     """The highest value of each distinct unit; a unit that the line repeats counts once."""
     out = np.zeros((count, *values.shape[1:]), np.float32)
     np.maximum.at(out, place, values.astype(np.float32))
@@ -260,7 +258,7 @@ def _highest(values: Floats, place: NDArray[np.intp], count: int) -> Floats:
 
 
 @compute_only
-def rarity_in(mind: Mind, tokens: Sequence[str]) -> Floats:
+def rarity_in(mind: Mind, tokens: Sequence[str]) -> Float32s:
     """The rarity of each token in the soul's texts, float32[tokens].
 
     What no text has is as rare as what a single text has: else it would outweigh that in plain lines.
@@ -280,7 +278,7 @@ class WorldWords:
         """Whether any line holds the token."""
         return token in self.frequency
 
-    def weights(self, tokens: Sequence[str]) -> Floats:
+    def weights(self, tokens: Sequence[str]) -> Float32s:
         """The rarity of each token among the lines, float32[tokens]."""
         frequency = [self.frequency.get(token, 0) for token in tokens]
         return rarity(np.asarray(frequency, np.int64), self.lines)

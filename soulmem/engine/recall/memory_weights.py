@@ -8,30 +8,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.ids import ChatId
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.concept_activation import memory_strengths
 from soulmem.engine.views.tag_levels import tag_share
+from soulmem.kernels.arrays import Float32s, Float64s, Int64s
 from soulmem.retrieval.weights import MemoryFactors, WeightParams, memory_weight
-
-Doubles = NDArray[np.float64]
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 
 @compute_only
 def weights_of(
     mind: Mind,
-    rows: Ints,
+    rows: Int64s,
     params: WeightParams,
     *,
     extra_turns: int,
     chat: ChatId | None = None,
     tags: Sequence[str] = (),
-) -> Floats:
+) -> Float32s:
     """The weight of each of these memories, 0..1; see `retrieval.weights`.
 
     extra_turns  by which the soul's clock was moved
@@ -50,7 +46,7 @@ def weights_of(
     return memory_weight(factors, params.of_soul(mind.soul.settings.weights))
 
 
-def _shared_tags(mind: Mind, tags: Sequence[str], rows: Ints) -> Doubles:
+def _shared_tags(mind: Mind, tags: Sequence[str], rows: Int64s) -> Float64s:
     """How much of the requested tags each memory carries, 0..1."""
     wanted = {tag.casefold().strip(): None for tag in tags}
     wanted.pop("", None)

@@ -19,17 +19,16 @@ from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.decision import Judged, JudgedLine, judge_rows
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.known import Reading, main_listener, readings
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.kernels.arrays import Int64s
 from soulmem.language.keywords import terms
 from soulmem.language.kinds.known_lines import PROMISE, KnownLine
 from soulmem.language.kinds.line_kinds import KINDS
 from soulmem.language.name_tokens import fold
 from soulmem.retrieval.fusion import standardised
 from soulmem.retrieval.time_spans import spread_over_time
-
-Ints = NDArray[np.int64]
 
 # Score from which on a question asks for a sort, and from which on any other line does ("Tell me about us.")
 _LEAST, _LEAST_UNASKED = 0.6, 0.85
@@ -126,7 +125,7 @@ def sort_asked_for(kinds: NDArray[np.float32]) -> str | None:
     return sort if sort in _SORTS and scores[sort] >= least else None
 
 
-def _of_asker(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
+def _of_asker(mind: Mind, context: RecallContext, line: JudgedLine) -> Int64s:
     """Messages that tell something lasting of who asks."""
     rows = _known_rows(mind, context, lambda _: True)
     asker = _asker(mind, context, rows)
@@ -134,7 +133,7 @@ def _of_asker(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
     return _read(mind, line, rows, asker, lambda each: fold(each.thing.about) == wanted)
 
 
-def _promised(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
+def _promised(mind: Mind, context: RecallContext, line: JudgedLine) -> Int64s:
     """Messages with a promise of which nobody has said how it ended."""
     rows = _known_rows(mind, context, lambda known: known.told_as == PROMISE)
     asker = _asker(mind, context, rows)
@@ -145,7 +144,7 @@ def _promised(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
     return _read(mind, line, rows, asker, is_open)
 
 
-def _beginning(mind: Mind, context: RecallContext, _: JudgedLine) -> Ints:
+def _beginning(mind: Mind, context: RecallContext, _: JudgedLine) -> Int64s:
     """The first message, and what matters most of those behind it."""
     rows = _texts(mind, context)
     rows = rows[np.argsort(mind.columns.happened[rows], kind="stable")][:_BEGINNING]
@@ -155,7 +154,7 @@ def _beginning(mind: Mind, context: RecallContext, _: JudgedLine) -> Ints:
     return np.concatenate([rows[:1], best])
 
 
-def _lived(mind: Mind, context: RecallContext, _: JudgedLine) -> Ints:
+def _lived(mind: Mind, context: RecallContext, _: JudgedLine) -> Int64s:
     """What mattered most, from all of the time."""
     rows, columns = _texts(mind, context), mind.columns
     momentous = mind.line_kinds.of_kind("momentous", mind.size)[rows]
@@ -166,7 +165,7 @@ def _lived(mind: Mind, context: RecallContext, _: JudgedLine) -> Ints:
     return rows[sorted(places)]
 
 
-def _about(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
+def _about(mind: Mind, context: RecallContext, line: JudgedLine) -> Int64s:
     """What likeliest tells of what the line names, where nothing answers by itself.
 
     Of what is often talked of no memory stands out, so that none would come.
@@ -186,7 +185,7 @@ def _about(mind: Mind, context: RecallContext, line: JudgedLine) -> Ints:
     return rows[:_PLACES]
 
 
-_SORTS: dict[str, Callable[[Mind, RecallContext, JudgedLine], Ints]] = {
+_SORTS: dict[str, Callable[[Mind, RecallContext, JudgedLine], Int64s]] = {
     "asks_about": _about,
     "asks_me": _of_asker,
     "asks_promises": _promised,
@@ -195,14 +194,14 @@ _SORTS: dict[str, Callable[[Mind, RecallContext, JudgedLine], Ints]] = {
 }
 
 
-def _texts(mind: Mind, context: RecallContext) -> Ints:
+def _texts(mind: Mind, context: RecallContext) -> Int64s:
     kind = mind.columns.kind[: mind.size]
     return np.flatnonzero(context.visible & np.isin(kind, _TEXTS))
 
 
 def _known_rows(
     mind: Mind, context: RecallContext, is_meant: Callable[[KnownLine], bool]
-) -> Ints:
+) -> Int64s:
     """The rows of visible messages with such lines that tell something lasting."""
     known = mind.line_kinds.known()
     rows = (
@@ -213,7 +212,7 @@ def _known_rows(
     return np.asarray(sorted(rows), np.int64)
 
 
-def _asker(mind: Mind, context: RecallContext, rows: Ints) -> str:
+def _asker(mind: Mind, context: RecallContext, rows: Int64s) -> str:
     """Who asks: who said the last message, else to whom the soul mostly speaks."""
     if context.query.messages:
         return context.query.messages[-1].speaker
@@ -223,10 +222,10 @@ def _asker(mind: Mind, context: RecallContext, rows: Ints) -> str:
 def _read(
     mind: Mind,
     line: JudgedLine,
-    rows: Ints,
+    rows: Int64s,
     asker: str,
     is_meant: Callable[[Reading], bool],
-) -> Ints:
+) -> Int64s:
     """The rows of the messages with a line that is meant, the best first."""
     known = mind.line_kinds.known()
     said = map(known.__getitem__, rows.tolist())
@@ -246,7 +245,7 @@ def _read(
     return np.asarray([row for row, clear in some if clear >= least], np.int64)
 
 
-def _all_of(rows: Ints, size: int) -> NDArray[np.bool_]:
+def _all_of(rows: Int64s, size: int) -> NDArray[np.bool_]:
     out = np.zeros(size, np.bool_)
     out[rows] = True
     return out

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.dialogue import Role
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
@@ -20,18 +19,47 @@ from soulmem.engine.api.results import Recalled
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallContext
 from soulmem.engine.recall.memory_weights import weights_of
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import rows_in_doubt
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 from soulmem.retrieval.action_selection import draw_number
-from soulmem.retrieval.roulette import CALM, GAPS, PLAIN, drawn, first_moment
 from soulmem.retrieval.weights import WeightParams
 
-Ints = NDArray[np.int64]
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+# When a memory may come to mind by itself; design 9.
+# Exchanges from one to the next at least; 0 where none comes
+GAPS = {Push.OFF: 0, Push.RARE: 20, Push.OFTEN: 8}
+CALM = 0.6  # 0..1, from this intensity of a feeling on none comes
+# 0..1, importance of plain talk (design 2): what is not above it is not worth telling unasked.
+PLAIN = 0.2
+
+
+def drawn(weights: Float64s, numbers: Float64s) -> Int64s:
+    """For each number, 0..1 (1 excluded), the position that it draws: each by its share of the weights.
+
+    No weight may be below 0, and their sum must be above 0.
+    """
+    bounds = np.cumsum(weights)
+    positions = np.searchsorted(bounds, numbers * bounds[-1], side="right")
+    last = int(np.flatnonzero(weights)[-1])
+    return np.minimum(np.asarray(positions, np.int64), last)
+
+
+def first_moment(story: str, exchange: int, gap: int) -> int | None:
+    """The first exchange of the span around `exchange` at which a memory may come; None outside of a span.
+
+    Spans are a quarter of `gap` long and begin at random, by `story`, one and a half
+    times `gap` from one to the next on average: one in each keeps `gap` exchanges
+    between any two.
+    """
+    half = gap // 4
+    period = gap + 2 * half
+    number = exchange // period
+    first = number * period + int(draw_number(story, str(number), "push") * (half + 1))
+    return first if first <= exchange <= first + half else None
+
 
 # Kinds that can be told by themselves: what happened, and what was noted.
 _KINDS = [
@@ -144,7 +172,7 @@ class Pushes:
 
 
 @compute_only
-def pushable_rows(mind: Mind, visible: Bools) -> Ints:
+def pushable_rows(mind: Mind, visible: Bools) -> Int64s:
     """The rows of memories that may come by themselves, among those that are visible; permanent ones never."""
     n = mind.size
     columns = mind.columns

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from soulmem.engine.recall.context import Floats, RecallQuery
+from soulmem.engine.recall.context import RecallQuery
 from soulmem.engine.recall.line_matches import background_language
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.vectors.world_background import Usual
+from soulmem.kernels.arrays import Float32s
 from soulmem.ports.embedder import TokenStates
 
 _SHARE = 0.8  # of the time left, that is waited
@@ -29,13 +30,13 @@ class EmbeddedQuery:
     late          whether time ran out
     """
 
-    vectors: Floats | None = None
-    line_vectors: Floats | None = None
+    vectors: Float32s | None = None
+    line_vectors: Float32s | None = None
     tokens: tuple[TokenStates, ...] = ()
     line_tokens: tuple[TokenStates, ...] = ()
     usual: Usual | None = None
     line_usual: tuple[Usual | None, ...] = ()
-    kinds: Floats | None = None
+    kinds: Float32s | None = None
     late: bool = False
 
 

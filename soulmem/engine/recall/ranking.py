@@ -15,17 +15,15 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.activation import TermActivation, TermPath
 from soulmem.engine.recall.context import RecallContext, TextScores
 from soulmem.engine.recall.decision import Line
-from soulmem.engine.recall.deduplication import (
-    Deduplicated,
-    deduplicate,
-)
+from soulmem.engine.recall.deduplication import Deduplicated, deduplicate
 from soulmem.engine.recall.even_texts import with_even_texts
 from soulmem.engine.recall.expansion import Expansion, ExpansionParams
 from soulmem.engine.recall.memory_weights import weights_of
 from soulmem.engine.recall.time_question import lift, prefer_asked_time, time_slots
 from soulmem.engine.recall.walks import WalkResult
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.retrieval.association import associated_rows
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.fusion import standardised
@@ -49,10 +47,6 @@ from soulmem.retrieval.scoring import (
 )
 from soulmem.retrieval.time_spans import TimeSpanParams
 from soulmem.retrieval.weights import WeightParams
-
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # By code of the kind, bool[kinds].
 _IS_EPISODE, _IS_FACT = (
@@ -95,13 +89,13 @@ class Ranked:
     learned            by row that a learned association leads to: the index of its term in `Active.terms`
     """
 
-    rows: Ints
-    score: Floats
-    text: Floats
-    alone: Floats
-    dense: Floats
-    lexical: Floats
-    walk_share: Floats
+    rows: Int64s
+    score: Float32s
+    text: Float32s
+    alone: Float32s
+    dense: Float32s
+    lexical: Float32s
+    walk_share: Float32s
     association_slots: ReservedSlots
     kind_slots: tuple[int, ...]
     time_slots: tuple[int, ...]
@@ -187,7 +181,7 @@ def rank(
     )
 
 
-def vectors_at(mind: Mind, rows: Ints) -> Floats:
+def vectors_at(mind: Mind, rows: Int64s) -> Float32s:
     """The vectors of these memories, float32[rows, dim]; NaN where there is none."""
     table = mind.vector_queue.text_vectors
     if table is None:
@@ -197,7 +191,7 @@ def vectors_at(mind: Mind, rows: Ints) -> Floats:
 
 def _unweighted(
     context: RecallContext, scores: TextScores, expansion: Expansion, p: RankingParams
-) -> Floats:
+) -> Float32s:
     """Text and expansion of each row as one score, and what the time asked for adds."""
     weights = p.score
     if scores.by_tokens:
@@ -214,8 +208,8 @@ def _unweighted(
 
 
 def _weighted(
-    mind: Mind, context: RecallContext, unweighted: Floats, p: RankingParams
-) -> Floats:
+    mind: Mind, context: RecallContext, unweighted: Float32s, p: RankingParams
+) -> Float32s:
     """The score of the best rows by their weight, -inf for all others; float32[n]."""
     count = p.weighted_rows if context.query.embed_parts else 0
     rows = best_rows(unweighted, count)
@@ -229,7 +223,7 @@ def _weighted(
     return score
 
 
-def _confidence(mind: Mind, rows: Ints) -> Floats:
+def _confidence(mind: Mind, rows: Int64s) -> Float32s:
     """How far its lines carry each row that was drafted, 0..1; 1 for all others."""
     out = np.ones(rows.size, np.float32)
     drafted = mind.derivations.confidences()
@@ -241,7 +235,7 @@ def _confidence(mind: Mind, rows: Ints) -> Floats:
 
 
 def _kind_slots(
-    mind: Mind, context: RecallContext, rows: Ints, score: Floats, p: RankingParams
+    mind: Mind, context: RecallContext, rows: Int64s, score: Float32s, p: RankingParams
 ) -> tuple[int, ...]:
     """The best episodes and the best facts; none in the baseline."""
     if context.request.mode is RecallMode.BASELINE:
@@ -278,7 +272,7 @@ def _association_slots(
     mind: Mind,
     context: RecallContext,
     expansion: Expansion,
-    eligible: Floats,
+    eligible: Float32s,
     p: RankingParams,
 ) -> tuple[ReservedSlots, dict[int, int]]:
     """Rows that only association leads to; and by row of a learned one the index of its term."""
@@ -305,7 +299,7 @@ def _learned(
     mind: Mind,
     context: RecallContext,
     activation: TermActivation,
-    score: Floats,
+    score: Float32s,
     p: RankingParams,
 ) -> dict[int, int]:
     """Rows with a slot because a learned association leads to them, and the index of the term that does."""
@@ -335,7 +329,7 @@ def _learned(
     return {int(associated.rows[i]): int(associated.term_position[i]) for i in chosen}
 
 
-def _mood_fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
+def _mood_fit(mind: Mind, rows: Int64s, mood: Mood) -> Float32s | None:
     """How well the feelings of each of these memories fit the mood, 0..1; None without a mood."""
     if not mood:
         return None
@@ -347,8 +341,8 @@ def _mood_fit(mind: Mind, rows: Ints, mood: Mood) -> Floats | None:
 
 
 def _weights(
-    mind: Mind, context: RecallContext, rows: Ints, p: RankingParams
-) -> Floats:
+    mind: Mind, context: RecallContext, rows: Int64s, p: RankingParams
+) -> Float32s:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
     return weights_of(
         mind,

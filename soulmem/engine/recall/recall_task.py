@@ -6,9 +6,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.api.results import Grade
 from soulmem.engine.learning.vector_update import QueryVector, query_vector
@@ -26,8 +23,7 @@ from soulmem.engine.recall.pushes import PushMoment
 from soulmem.engine.recall.query_embedding import EmbeddedQuery
 from soulmem.engine.recall.vector_expansion import VectorMatch
 from soulmem.engine.world.world import World
-
-Floats = NDArray[np.float32]
+from soulmem.kernels.arrays import Float32s
 
 
 class TimeBudget:
@@ -61,7 +57,7 @@ class RecallTask:
     push: PushMoment | None = None
 
     @property
-    def vectors(self) -> Floats | None:
+    def vectors(self) -> Float32s | None:
         """A unit row per part of the query, or None."""
         return self.embedded.vectors
 

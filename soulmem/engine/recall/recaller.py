@@ -20,7 +20,6 @@ from soulmem.engine.recall.absence import with_absences
 from soulmem.engine.recall.assembly import assemble
 from soulmem.engine.recall.climb import Climb, baseline_grade, climb
 from soulmem.engine.recall.context import (
-    Floats,
     RecallParams,
     RecallQuery,
     build_context,
@@ -60,15 +59,15 @@ from soulmem.engine.recall.recall_task import (
     asked_vector,
 )
 from soulmem.engine.recall.situation_fit import with_talk
-from soulmem.engine.recall.trace_fields import guidance_fields, trace_fields
-from soulmem.engine.recall.traces import Traces
+from soulmem.engine.recall.traces import Traces, guidance_fields, trace_fields
 from soulmem.engine.recall.vector_expansion import match_vectors
 from soulmem.engine.recall.walks import WalkingParams, WalkRenewal, Walks
 from soulmem.engine.recall.working_trace import active_memories
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.vectors.embedder import EmbeddingService
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
+from soulmem.kernels.arrays import Float32s
 from soulmem.retrieval.action_selection import ActionSelectionParams
 
 CatchUp = Callable[[World, Mind, float], Awaitable[None]]
@@ -119,7 +118,7 @@ class Recaller:
         """How an answer came about. Raises NotFound."""
         return await self.traces.find(await self.services.world_of(owner), trace_id)
 
-    async def unit_query(self, trace: Trace) -> Floats | None:
+    async def unit_query(self, trace: Trace) -> Float32s | None:
         """The unit vector of what a recall asked; None without a model."""
         texts = [text for text, _ in trace.query]
         vectors = await self.embedding.embed_query(texts)

@@ -8,7 +8,6 @@ from itertools import compress
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.assembly.compose import (
     Budget,
@@ -49,8 +48,6 @@ from soulmem.language.scripts import is_unspaced
 from soulmem.retrieval.diversity import choose_diverse
 from soulmem.retrieval.repeats import ContextText, is_sentence, units_of
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float32]
 Chosen = tuple[Memory, PromptLine]
 Words = tuple[str, ...]
 _DAY = 86_400.0  # seconds

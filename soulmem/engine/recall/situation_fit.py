@@ -7,29 +7,82 @@ names somebody is read with stand-ins for the name, and counts as what most of i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import log1p
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.decision import speaks
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.vectors.encoder import EncodedTexts
+from soulmem.kernels.arrays import Bools, Float32s, Int64s
 from soulmem.language.kinds.kind_lines import stand_ins
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.world_lines import world_language
 from soulmem.retrieval.calibration import rarity, word_fit
-from soulmem.retrieval.signature import signature_fit
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+
+@dataclass(frozen=True, slots=True)
+class SignatureParams:
+    """When a word marks a situation, and what it adds on the scale of `Calibration.fit`."""
+
+    scenes: int = 2  # scenes of the situation that must contain the word
+    # 0..1, least weight, as a share of that of a word that occurs nowhere
+    rare: float = 0.5
+    # added for a line with all marking words; 1 to 2.5 give equal results
+    fit: float = 1.5
+
+
+def signature_fit(
+    lines: Sequence[Collection[str]],
+    scenes: Sequence[Sequence[Collection[str]]],
+    weight: Callable[[str], float],
+    texts: int,
+    params: SignatureParams | None = None,
+) -> Float32s:
+    """What marking words add to the fit of each line to each situation, float32[lines, situations], >= 0.
+
+    lines, scenes  the words of each line, and of each scene of each situation; a situation may have none
+    weight         of a word, as `rarity` gives it for a number of `texts`
+    """
+    p = params or SignatureParams()
+    out = np.zeros((len(lines), len(scenes)), np.float32)
+    least_weight = p.rare * log1p(texts)
+    for column, scene_words in enumerate(scenes):
+        marks = _marking_words(scene_words, weight, p.scenes, least_weight)
+        whole = sum(marks.values())
+        if not whole:
+            continue
+        for row, words in enumerate(lines):
+            shared = sum(marks[word] for word in marks if word in words)
+            out[row, column] = p.fit * shared / whole
+    return out
+
+
+def _marking_words(
+    scenes: Sequence[Collection[str]],
+    weight: Callable[[str], float],
+    least_scenes: int,
+    least_weight: float,
+) -> dict[str, float]:
+    """Weights of the rare words that at least `least_scenes` of the scenes contain."""
+    counts: Counter[str] = Counter()
+    for words in scenes:
+        counts.update(set(words))
+    marks: dict[str, float] = {}
+    for word, count in counts.items():
+        if count >= least_scenes and weight(word) >= least_weight:
+            marks[word] = weight(word)
+    return marks
+
+
 About = tuple[str, MemoryId]  # a text, and somebody whom it names
 
 # Which of these kinds each of some texts is most like; None where that fails
@@ -53,12 +106,12 @@ class SituationFit:
         self,
         mind: Mind,
         lines: Sequence[str],
-        rows: Ints,
+        rows: Int64s,
         situations: Sequence[str],
         *,
         encoded: EncodedTexts | None,
         scenes: Mapping[int, Sequence[int]],
-    ) -> Floats:
+    ) -> Float32s:
         """On the scale of `Calibration.fit`, shape (lines, rows). Words decide where there are no vectors.
 
         situations  what the rows say
@@ -86,7 +139,7 @@ class SituationFit:
 
     def _signature(
         self, mind: Mind, lines: Sequence[str], scene_texts: Sequence[Sequence[str]]
-    ) -> Floats:
+    ) -> Float32s:
         """The share of the words that a situation's scenes have in common which each line contains."""
         words_of = self._words.setdefault(mind, {})
         if len(words_of) > _REMEMBERED:

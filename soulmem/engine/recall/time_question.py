@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.assembly.why import NamedTime
 from soulmem.domain.calendar import shifted
@@ -16,10 +16,11 @@ from soulmem.domain.ids import ChatId
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import TimeRange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.kernels.arrays import Bools, Float32s, Float64s, Int64s
 from soulmem.language.times.phrases import FIRST, TimePhrase, time_phrases, without
-from soulmem.language.times.questions import asks, is_only_filler
+from soulmem.language.word_lists import alternatives, word_set, words
 from soulmem.retrieval.best import best_rows
 from soulmem.retrieval.time_spans import (
     TimeSpanParams,
@@ -28,10 +29,29 @@ from soulmem.retrieval.time_spans import (
     spread_over_time,
 )
 
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+_ASKS = re.compile(
+    rf"[?？吗]|{alternatives(words('zh', 'time_questions', 'asking'))}"
+    rf"|\b(?:{alternatives(words('en', 'time_questions', 'asking'))})\b",
+    re.IGNORECASE,
+)
+_FILLER = word_set("en", "time_questions", "filler")
+_UNSPACED_FILLER = re.compile(alternatives(words("zh", "time_questions", "filler")))
+_WORD = re.compile(r"[^\W_]+")
+
+
+def asks(line: str) -> bool:
+    """Whether the line asks something."""
+    return _ASKS.search(line) is not None
+
+
+def is_only_filler(rest: str, tokens: Callable[[str], Iterable[str]]) -> bool:
+    """Whether a question, without the words for its time, names nothing.
+
+    tokens  cuts a word into the tokens of a search
+    """
+    words_left = _WORD.findall(_UNSPACED_FILLER.sub(" ", rest))
+    return all(_FILLER.issuperset(tokens(word)) for word in words_left)
+
 
 _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _PAUSE = 6 * 3600.0  # seconds of silence after which a new conversation begins
@@ -51,12 +71,12 @@ class TimeQuestion:
     """
 
     phrases: tuple[TimePhrase, ...]
-    certainty: Floats
-    phrase_index: Ints
+    certainty: Float32s
+    phrase_index: Int64s
     is_question: bool
     only_time: bool
     current_time: datetime
-    happened: Doubles
+    happened: Float64s
 
     def time_of(self, row: int) -> NamedTime | None:
         """The time that a row is of, by the first meaning of the phrase that contains the row's moment."""
@@ -79,7 +99,7 @@ class _Conversation(NamedTuple):
 
     ended: float  # POSIX seconds
     chat: ChatId
-    rows: Ints
+    rows: Int64s
 
 
 @compute_only
@@ -167,8 +187,8 @@ def rows_in_range(mind: Mind, time_range: TimeRange) -> Bools:
 
 
 def prefer_asked_time(
-    score: Floats, asked: TimeQuestion | None, params: TimeSpanParams
-) -> Floats:
+    score: Float32s, asked: TimeQuestion | None, params: TimeSpanParams
+) -> Float32s:
     """The scores, float32[n], raised for memories of the time asked for."""
     if asked is None:
         return score
@@ -179,9 +199,9 @@ def prefer_asked_time(
 def time_slots(
     mind: Mind,
     asked: TimeQuestion | None,
-    score: Floats,
+    score: Float32s,
     places: int,
-    weigh: Callable[[Ints], Floats],
+    weigh: Callable[[Int64s], Float32s],
     params: TimeSpanParams,
 ) -> tuple[int, ...]:
     """Rows with a reserved slot because they are of the time asked for, at most `places`.
@@ -209,7 +229,7 @@ def time_slots(
     return tuple(int(row) for row in chosen)
 
 
-def lift(score: Floats, rows: Ints) -> None:
+def lift(score: Float32s, rows: Int64s) -> None:
     """Set the scores of these rows, the best first, above all others."""
     if not rows.size:
         return

@@ -13,7 +13,7 @@ from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.soul import SoulClock
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.graph.association import (
     WALKED,
@@ -24,6 +24,7 @@ from soulmem.graph.association import (
 )
 from soulmem.graph.change_log import EdgeChange
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays, pair_of
+from soulmem.kernels.arrays import Bools, Int64s
 from soulmem.kernels.csr import Csr, joined
 from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.tuning import Places, places_of
@@ -31,8 +32,6 @@ from soulmem.kernels.walk import Walker
 from soulmem.retrieval.edge_weights import EdgeWeightParams, edge_weights
 
 Rows = NDArray[np.uint32]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Numbers = NDArray[np.int32]
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
@@ -74,7 +73,7 @@ class WalkGraph:
 
     graph: PatchedGraph
     walker: Walker
-    fan: Ints
+    fan: Int64s
     slot: Numbers
     is_fact: Bools
     fact_index: Numbers
@@ -226,7 +225,7 @@ class _Renewal:
         """Whether all steps are done."""
         return self._graph is not None
 
-    def step(self, mind: Mind, fan: Ints, extra: int, late: float) -> None:
+    def step(self, mind: Mind, fan: Int64s, extra: int, late: float) -> None:
         """Make the arcs of the next rows; after the last ones join all."""
         if len(self._parts) == self._bounds.size - 1:
             self._graph = PatchedGraph(joined(self._parts))
@@ -259,7 +258,7 @@ class _Renewal:
 
 
 def _arcs_that_leave(
-    rows: Ints, fan: Ints, mind: Mind, extra: int, late: float, p: WalkGraphParams
+    rows: Int64s, fan: Int64s, mind: Mind, extra: int, late: float, p: WalkGraphParams
 ) -> Csr:
     """The arcs that leave these rows, which ascend."""
     edges = mind.edges.arrays(WALKED, rows)
@@ -331,7 +330,7 @@ def _patched(
 
 def _rows_of_facts(
     walk_graph: WalkGraph, mind: Mind, slots: Collection[int]
-) -> Ints | None:
+) -> Int64s | None:
     """The rows of the facts of the edges in these slots; None where one of these is no fact of the graph any more,
     or not yet.
     """
@@ -348,7 +347,7 @@ def _rows_of_facts(
 
 
 def _with_arcs_of(
-    walk_graph: WalkGraph, facts: Ints, numbers: Rows, places: Places
+    walk_graph: WalkGraph, facts: Int64s, numbers: Rows, places: Places
 ) -> tuple[Rows, Places]:
     """What `_marked` returns with the arcs of these facts, which may have been too weak to be in the graph."""
     slots, index = walk_graph.slot[facts], walk_graph.fact_index[facts]
@@ -358,7 +357,7 @@ def _with_arcs_of(
     return distinct, np.concatenate([places, of_facts])[first]
 
 
-def _marked(walk_graph: WalkGraph, rows: Ints) -> tuple[Rows, Places]:
+def _marked(walk_graph: WalkGraph, rows: Int64s) -> tuple[Rows, Places]:
     """The numbers of the arcs that leave these rows and are facts, ascending, and their `places`."""
     positions = walk_graph.graph.positions_of(rows[rows < walk_graph.graph.nodes])
     places = walk_graph.places[positions]
@@ -368,7 +367,7 @@ def _marked(walk_graph: WalkGraph, rows: Ints) -> tuple[Rows, Places]:
     return numbers[order], places[order]
 
 
-def _mark(walk_graph: WalkGraph, rows: Ints, numbers: Rows, places: Places) -> None:
+def _mark(walk_graph: WalkGraph, rows: Int64s, numbers: Rows, places: Places) -> None:
     """Write `places` of the arcs that leave these rows, of which those with these numbers are facts."""
     positions = walk_graph.graph.positions_of(rows)
     walk_graph.places[positions] = -1
@@ -379,7 +378,7 @@ def _mark(walk_graph: WalkGraph, rows: Ints, numbers: Rows, places: Places) -> N
         walk_graph.places[positions[is_fact]] = places[found[is_fact]]
 
 
-def _touched_rows(mind: Mind, changes: Sequence[EdgeChange], fan: Ints) -> Ints:
+def _touched_rows(mind: Mind, changes: Sequence[EdgeChange], fan: Int64s) -> Int64s:
     """The rows whose arcs these changes affect, ascending; counts in `fan` are brought up to date.
 
     A text that mentions one concept more or less weighs each of its mentions differently.
@@ -398,7 +397,7 @@ def _touched_rows(mind: Mind, changes: Sequence[EdgeChange], fan: Ints) -> Ints:
 
 
 def _with_facts(
-    mind: Mind, graph: PatchedGraph, walker: Walker, fan: Ints, slot: Numbers
+    mind: Mind, graph: PatchedGraph, walker: Walker, fan: Int64s, slot: Numbers
 ) -> WalkGraph:
     """The walk graph of these arcs; `slot` is completed."""
     facts, subjects, objects = mind.facts.row_arrays()
@@ -450,7 +449,7 @@ def _with_room(
     return np.concatenate([column, np.full(room - column.size, empty, column.dtype)])
 
 
-def _rows(rows: set[int]) -> Ints:
+def _rows(rows: set[int]) -> Int64s:
     return np.fromiter(sorted(rows), np.int64, len(rows))
 
 

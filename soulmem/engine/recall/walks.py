@@ -14,9 +14,10 @@ from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.memories import MemoryKind
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.walk_graph import WalkGraph, WalkGraphParams, WalkGraphs
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.services import Services
 from soulmem.graph.association import MEMORY_KINDS, arcs_along, arcs_back, slots_of
+from soulmem.kernels.arrays import Bools, Float32s, Float64s, Int64s
 from soulmem.kernels.explain import Chain, explain
 from soulmem.kernels.patched_graph import PatchedGraph
 from soulmem.kernels.steady import Steady, SteadyParams, steady
@@ -28,10 +29,6 @@ from soulmem.retrieval.edge_weights import class_factors, fact_factors, restart_
 from soulmem.retrieval.mood import Mood, irritation
 
 Rows = NDArray[np.uint32]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 
@@ -69,7 +66,9 @@ class Walks:
         self._graphs = WalkGraphs(self.params.graph)
         self._graph: WalkGraph | None = None
         # By the factor of each kind of memory: factors of arcs, and those where `next` is not followed.
-        self._factors: dict[tuple[tuple[str, float], ...], tuple[Floats, Floats]] = {}
+        self._factors: dict[
+            tuple[tuple[str, float], ...], tuple[Float32s, Float32s]
+        ] = {}
 
     @property
     def _mind(self) -> Mind:
@@ -90,17 +89,17 @@ class Walks:
         """
         return self._graphs.renew(mind, extra_turns)
 
-    def class_factors(self, kinds: Mapping[str, float]) -> Floats:
+    def class_factors(self, kinds: Mapping[str, float]) -> Float32s:
         """The factor of each class of arcs, float32[256], by the factors of kinds of memories."""
         return self._factors_of(kinds)[0]
 
     def walk(
         self,
         seeds: Rows,
-        share: Doubles,
+        share: Float64s,
         passable: Bools,
         mood: Mood,
-        cosine: Floats,
+        cosine: Float32s,
         kinds: Mapping[str, float] | None = None,
         edge_factors: Mapping[str, float] | None = None,
     ) -> WalkResult:
@@ -142,7 +141,7 @@ class Walks:
         )
 
     def steady(
-        self, seeds: Rows, share: Doubles, passable: Bools, params: SteadyParams
+        self, seeds: Rows, share: Float64s, passable: Bools, params: SteadyParams
     ) -> Steady:
         """The steady state over the graph of the last `refresh`, the strongest seed at 1."""
         assert self._graph is not None
@@ -153,7 +152,7 @@ class Walks:
         tuning = Tuning(kind_factor=self._factors_of({})[0], alive=passable)
         return steady(graph, stimulus.astype(np.float64), params, tuning)
 
-    def _factors_of(self, kinds: Mapping[str, float]) -> tuple[Floats, Floats]:
+    def _factors_of(self, kinds: Mapping[str, float]) -> tuple[Float32s, Float32s]:
         """Factors of arcs, and the same where `next` is not followed, by the factors of kinds of memories."""
         key = tuple(sorted(kinds.items()))
         if key not in self._factors:
@@ -252,16 +251,16 @@ class WalkResult:
     graph: WalkGraph
     walk: Walk
     seeds: Rows
-    seed_share: Doubles
+    seed_share: Float64s
     params: WalkParams
     tuning: Tuning
     walking: WalkingParams
-    association_factors: Floats
+    association_factors: Float32s
 
     def __post_init__(self) -> None:
-        self.share: Floats = np.zeros(self.mind.size, np.float32)
+        self.share: Float32s = np.zeros(self.mind.size, np.float32)
         self.share[self.walk.rows] = self.walk.score
-        self.started: Floats = np.zeros(self.mind.size, np.float32)
+        self.started: Float32s = np.zeros(self.mind.size, np.float32)
         self.started[self.seeds] = self.seed_share
         self._add_facts()
 
@@ -274,11 +273,11 @@ class WalkResult:
             self.graph.graph, self.seeds, self.share, reached, self.tuning.kind_factor
         )
 
-    def paths(self, rows: Ints) -> dict[int, WalkPath]:
+    def paths(self, rows: Int64s) -> dict[int, WalkPath]:
         """The strongest path to each of these rows that the walk reached from elsewhere."""
         return self._paths(rows, self.seeds, self.tuning)
 
-    def association_paths(self, rows: Ints) -> dict[int, WalkPath]:
+    def association_paths(self, rows: Int64s) -> dict[int, WalkPath]:
         """The same from the concepts that the query names, without `next` edges."""
         concept = self.mind.columns.kind[self.seeds] == _CONCEPT
         tuning = replace(self.tuning, kind_factor=self.association_factors)
@@ -294,7 +293,7 @@ class WalkResult:
         best = best[np.argsort(-total[best])][: 4 * self.walking.busiest]
         return {self.mind.edges.edge_at(int(i)).id: float(total[i]) for i in best}
 
-    def _paths(self, rows: Ints, seeds: Rows, tuning: Tuning) -> dict[int, WalkPath]:
+    def _paths(self, rows: Int64s, seeds: Rows, tuning: Tuning) -> dict[int, WalkPath]:
         reached = rows[(self.share[rows] > 0) & ~self.graph.is_fact[rows]]
         if not reached.size or not seeds.size:
             return {}
@@ -343,7 +342,7 @@ class WalkResult:
             self.share,
         )
 
-    def _flow(self, rows: Rows, score: Doubles) -> tuple[Ints, Doubles]:
+    def _flow(self, rows: Rows, score: Float64s) -> tuple[Int64s, Float64s]:
         """The arcs that leave these rows, as positions in the graph, and what passes over each."""
         graph = self.graph.graph
         count = (graph.ends[rows] - graph.starts[rows]).astype(np.int64)

@@ -20,16 +20,15 @@ from soulmem.domain.soul import Soul, SoulState
 from soulmem.engine.api.requests import SyncAnswer, SyncRequest
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.linker import Steps
-from soulmem.engine.propagation.reawakening import with_reawakened
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.propagation.linker import Steps, with_reawakened
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.sync.store_changes import (
     rewritten_messages,
     store_change,
     united_changes,
 )
-from soulmem.engine.views.topic_words import stale_topics
+from soulmem.engine.views.word_concepts import stale_topics
 from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import BY_USER
 from soulmem.engine.world.message_log import remembered_parts

@@ -24,28 +24,109 @@ from soulmem.engine.api.requests import (
     TimeRange,
 )
 from soulmem.engine.api.results import RecalledMemory
-from soulmem.engine.consolidation.digests import DigestWriter
+from soulmem.engine.digests.digest_writer import DigestWriter
 from soulmem.engine.editing.deletion_requests import DeletionRequests
 from soulmem.engine.editing.memory_editor import MemoryEditor
 from soulmem.engine.learning.ratings import Ratings
 from soulmem.engine.llm.calls import LlmTask
 from soulmem.engine.llm.usage import DIGEST
+from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.recaller import Recaller
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.tools import definitions as wanted
 from soulmem.engine.tools.assistant import Assistant
 from soulmem.engine.tools.definitions import Arguments, arguments_of
-from soulmem.engine.tools.tag_search import TagSearch, recalled_fields, with_tagged
+from soulmem.engine.views.doubted import is_in_doubt
+from soulmem.engine.views.provenance import source_places
+from soulmem.engine.views.tag_levels import (
+    NO_LEVEL,
+    level_of,
+    tag_level,
+    tags_of,
+)
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
 from soulmem.ports.store import Change
 
+Result = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TagSearch:
+    """What is asked for: tags (casefolded), the span of time, and how many memories at most."""
+
+    tags: tuple[str, ...]
+    span: TimeRange | None
+    limit: int
+
+
+@compute_only
+def with_tagged(
+    mind: Mind, recalled: Sequence[RecalledMemory], asked: TagSearch
+) -> list[Result]:
+    """The recalled memories and those that carry a tag, best level first, then in the order of the recall."""
+    # level, then recalled or not, then the rank of the recall or the newest first
+    ranked: list[tuple[int, int, float, Result]] = []
+    for rank, found in enumerate(recalled):
+        memory = mind.memories.get(found.id)  # None for a fact
+        levels = [level_of(mind, memory, tag) for tag in asked.tags] if memory else []
+        level = min(levels, default=NO_LEVEL)
+        ranked.append((level, 0, rank, recalled_fields(found)))
+    known = {found.id for found in recalled}
+    for memory in mind.memories.values():
+        level = min(tag_level(tags_of(memory), tag) for tag in asked.tags)
+        if level != NO_LEVEL and memory.id not in known and _fits(mind, memory, asked):
+            newest = -memory.happened.timestamp()
+            ranked.append((level, 1, newest, _tagged_fields(mind, memory)))
+    ranked.sort(key=lambda entry: entry[:3])
+    return [result for *_, result in ranked[: asked.limit]]
+
+
+def _fits(mind: Mind, memory: Memory, asked: TagSearch) -> bool:
+    """Whether a recall might bring the memory, and it lies in the span."""
+    if memory.state is not MemoryState.ACTIVE or is_in_doubt(mind, memory.id):
+        return False
+    start = asked.span.start if asked.span else None
+    end = asked.span.end if asked.span else None
+    is_after = start is None or memory.ended >= start
+    return is_after and (end is None or memory.happened < end)
+
+
+def _tagged_fields(mind: Mind, memory: Memory) -> Result:
+    return {
+        "id": memory.id,
+        "kind": memory.kind.value,
+        "text": memory.text,
+        "score": 0.0,
+        "permanent": memory.permanent,
+        "why": "it carries a tag that was asked for",
+        "sources": [
+            {"chat": place.chat, "slot": place.slot}
+            for place in source_places(mind, memory)
+        ],
+    }
+
+
+def recalled_fields(memory: RecalledMemory) -> Result:
+    """A recalled memory as the result of a tool."""
+    return {
+        "id": memory.id,
+        "kind": memory.kind,
+        "text": memory.text,
+        "score": memory.score,
+        "permanent": memory.permanent,
+        "why": memory.why,
+        "sources": [
+            {"chat": place.chat, "slot": place.slot} for place in memory.sources
+        ],
+    }
+
+
 _BUDGET = 1_000_000  # tokens: no limit, as a search is limited by its count
 _CORE = 0.9  # importance of permanent memories
 _CALLS = 4  # model calls within one tool call, for the latest digests; the caller waits
-
-Result = dict[str, Any]
 
 
 @dataclass(kw_only=True, eq=False)

@@ -3,37 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.base_activation import FORGOTTEN
-from soulmem.consolidation.promotion import ACTIVATIONS
-from soulmem.consolidation.pruning import (
-    PruneParams,
-    TextFactors,
-    lifetimes,
-    spaced_recalls,
-)
+from soulmem.consolidation.plasticity import ACTIVATIONS, FLOOR, PlasticityParams
 from soulmem.domain.edges import DECAYING, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind
+from soulmem.domain.usage import Usage
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.anchors import anchors_of
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.concept_activation import (
+    ages_of_last_telling,
     concept_activations,
     turns_since_recall,
 )
 from soulmem.engine.views.faded_edges import remaining_strengths
-from soulmem.engine.views.telling_ages import ages_of_last_telling
+from soulmem.engine.views.faded_texts import anchors_of
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 
-Bools = NDArray[np.bool_]
-Doubles = NDArray[np.float64]
-Ints = NDArray[np.int64]
+
+@dataclass(frozen=True, slots=True)
+class PruneParams:
+    """When a text is put into the bin by itself; design 6."""
+
+    unused: float = 500.0  # turns; no text goes sooner after its last recall
+    stability: float = 600.0  # turns; S0 of plain talk
+    plain: float = 0.1  # 0..1, importance of plain talk
+    floor: float = FLOOR  # 0..1, what is left of a text at its end
+    importance: float = 0.6  # 0..1; what matters as much as a promise never goes
+    spacing: float = PlasticityParams().spacing
+    spaced: float = PlasticityParams().spaced
+
+
+@dataclass(frozen=True, slots=True)
+class TextFactors:
+    """What the life of n texts depends on; every array has shape (n,)."""
+
+    importance: Float64s  # 0..1
+    tellings: Float64s  # >= 1, how often it was told
+    recalls: Float64s  # >= 0, spaced recalls
+
+
+def lifetimes(
+    texts: TextFactors, pace: float, params: PruneParams | None = None
+) -> Float64s:
+    """Turns without a recall after which each text is forgotten, float64[n].
+
+        unused >= S / pace * ln(1 / floor) * tellings,
+        S = stability * (importance / plain)^2 * spacing^recalls
+
+    Its length says nothing. `pace` is the soul's forgetting setting, 0 .. 2; at 0 nothing is ever forgotten.
+    """
+    p = params or PruneParams()
+    if pace <= 0.0:
+        return np.full(texts.importance.shape, np.inf)
+    weight = (texts.importance / p.plain) ** 2
+    stability = p.stability * weight * p.spacing**texts.recalls
+    told = np.maximum(texts.tellings, 1.0)
+    turns = stability * log(1.0 / p.floor) * told / pace
+    return np.asarray(np.maximum(turns, p.unused))
+
+
+def spaced_recalls(usage: Usage, params: PruneParams | None = None) -> int:
+    """How many recalls came at least `spaced` turns after the one that counted before."""
+    p = params or PruneParams()
+    count, last = 0, None
+    for turn in sorted(stamp.turn for stamp in (usage.first, *usage.stamps)):
+        if last is None or turn - last >= p.spaced:
+            count, last = count + 1, turn
+    return count
+
 
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 _DERIVED = [ORIGINS.index(origin) for origin in DERIVED]
@@ -83,7 +130,7 @@ def unlinked_concepts(mind: Mind, extra: int) -> list[MemoryId]:
 
 
 @compute_only
-def turns_unused(mind: Mind, rows: Ints, extra: int) -> Doubles:
+def turns_unused(mind: Mind, rows: Int64s, extra: int) -> Float64s:
     """Turns of the soul's clock since each of these memories happened, was read or last recalled; float64[rows].
 
     What an old chat tells is as young as its import.
@@ -112,7 +159,7 @@ def is_kept(mind: Mind, memory: Memory) -> bool:
 
 
 @compute_only
-def tellings(mind: Mind) -> Ints:
+def tellings(mind: Mind) -> Int64s:
     """How often each memory was told: itself, and those that it stands for; int64[rows]."""
     out = np.ones(mind.size, np.int64)
     for key in mind.tellings:
@@ -122,7 +169,7 @@ def tellings(mind: Mind) -> Ints:
     return out
 
 
-def _lifetimes(mind: Mind, rows: Ints) -> Doubles:
+def _lifetimes(mind: Mind, rows: Int64s) -> Float64s:
     recalls = np.zeros(rows.size)
     for place in np.flatnonzero(mind.recalls.uses(mind.size)[rows]).tolist():
         usage = mind.recalls.usage(mind.id_at(int(rows[place])))
@@ -151,7 +198,7 @@ def _without_links(mind: Mind, edges: EdgeArrays, extra: int) -> Bools:
     return np.asarray((had > 0) & (strong_links == 0))
 
 
-def _end_counts(rows: NDArray[np.uint32], n: int) -> Ints:
+def _end_counts(rows: NDArray[np.uint32], n: int) -> Int64s:
     return np.bincount(rows, minlength=n).astype(np.int64)
 
 

@@ -20,8 +20,8 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Steps
 from soulmem.engine.runtime.jobs import JobKind, JobRun
+from soulmem.engine.views.concept_activation import with_joined_tellings
 from soulmem.engine.views.provenance import concepts_named, rows_in_use
-from soulmem.engine.views.telling_ages import with_joined_tellings
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World

@@ -19,9 +19,9 @@ from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.vector_queue import PendingText
 from soulmem.engine.runtime.worker import Worker
 from soulmem.engine.vectors import model_notes
+from soulmem.engine.vectors.encoder import ModelSource as ModelSource
 from soulmem.engine.vectors.encoder import SituationEncoder
 from soulmem.engine.vectors.kind_keeper import KindKeeper
-from soulmem.engine.vectors.model_sources import ModelSource as ModelSource
 from soulmem.engine.vectors.passes import Passes
 from soulmem.engine.vectors.stored_vectors import (
     next_texts,

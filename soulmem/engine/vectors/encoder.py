@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,22 @@ from numpy.typing import NDArray
 
 from soulmem.domain.errors import SoulMemError
 from soulmem.engine.runtime.worker import Worker
-from soulmem.engine.vectors.model_sources import ModelSource
 from soulmem.ports.embedder import Embedder
 from soulmem.retrieval.calibration import TEXTS, Calibration
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """A model that can be loaded.
+
+    `load` blocks and raises SoulMemError. `is_local` says whether it needs no download,
+    without using the network.
+    """
+
+    name: str
+    is_local: Callable[[], bool]
+    load: Callable[[], Embedder]
+
 
 log = logging.getLogger(__name__)
 

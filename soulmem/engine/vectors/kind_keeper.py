@@ -10,15 +10,14 @@ from functools import cache
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.conversation.episodes import spoken
 from soulmem.domain.ids import MemoryId
 from soulmem.engine.mind.kind_table import Judged
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.vectors.stored_vectors import vector_key
+from soulmem.kernels.arrays import Float32s
 from soulmem.language.kinds import example_words
 from soulmem.language.kinds.known_lines import (
     WAY,
@@ -40,7 +39,6 @@ from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
 
-Floats = NDArray[np.float32]
 
 _READ = 64  # messages that are judged before new texts get their vectors
 _SHORT = 16  # likewise while queries come
@@ -70,7 +68,7 @@ class KindKeeper:
         self._fitting = Worker("soulmem-kinds")
         self._is_read = False  # the files of examples
         # Vectors of examples, by the name that they are stored under, until all are made
-        self._examples: dict[str, dict[str, Floats]] = {}
+        self._examples: dict[str, dict[str, Float32s]] = {}
 
     def stop(self) -> None:
         """Fit no more."""
@@ -82,7 +80,7 @@ class KindKeeper:
 
     async def of_lines(
         self, embedder: Embedder | None, texts: Sequence[str]
-    ) -> Floats | None:
+    ) -> Float32s | None:
         """Scores of these texts, float32[n, kinds]; None for no text. Raises EmbedderError.
 
         Words tell until the kinds of the model are fitted.
@@ -208,7 +206,7 @@ class KindKeeper:
         self._examples.clear()
         log.info("kinds of lines are fitted for %s", embedder.name)
 
-    async def _stored_examples(self, own: str, dim: int) -> dict[str, Floats]:
+    async def _stored_examples(self, own: str, dim: int) -> dict[str, Float32s]:
         lines = await self._fitting.run(_example_lines)
         stored = await self._store.vectors(own, list(lines))
         rows = {lines[k]: np.frombuffer(row, "<f4") for k, row in stored.items()}
@@ -237,7 +235,7 @@ def _scores_of(model: str) -> str:
 
 
 def _judge(
-    judge: LineKinds, vectors: Sequence[Floats], counts: Sequence[int]
+    judge: LineKinds, vectors: Sequence[Float32s], counts: Sequence[int]
 ) -> list[Judged]:
     rows = np.concatenate(vectors)
     scores, rows = judge.of_sentences(rows), judge.centred(rows)
@@ -260,11 +258,11 @@ def _unpacked(data: bytes, dim: int) -> Judged | None:
     return None if scores is None else Judged(scores, known)
 
 
-def _rows(known: dict[str, Floats], lines: Sequence[str]) -> Floats:
+def _rows(known: dict[str, Float32s], lines: Sequence[str]) -> Float32s:
     return np.stack([known[line] for line in lines])
 
 
-def _stored_rows(known: dict[str, Floats], lines: Sequence[str]) -> dict[str, bytes]:
+def _stored_rows(known: dict[str, Float32s], lines: Sequence[str]) -> dict[str, bytes]:
     return {vector_key(line): known[line].tobytes() for line in lines}
 
 

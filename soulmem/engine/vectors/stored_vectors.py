@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.vector_queue import PendingText, TextKey
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.vectors import VectorTable
 
 _FEW = 8  # new texts: not an import, so a query with them will soon come

@@ -13,8 +13,7 @@ from soulmem.domain.phrases import Wording
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.token_table import TokenTable
 from soulmem.engine.mind.vector_queue import PendingText
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.vectors.passes import Passes, Vector
 from soulmem.kernels.token_codes import Center, pack
 from soulmem.ports.embedder import Embedder, TokenStates

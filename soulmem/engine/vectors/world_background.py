@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.ids import Owner, SoulId
+from soulmem.kernels.arrays import Float32s
 from soulmem.kernels.token_codes import PackedStates, pack, unpacked
 from soulmem.language.world_lines import world_scenes
 from soulmem.ports.embedder import Embedder, TextInContext, TokenStates
@@ -20,7 +20,6 @@ from soulmem.retrieval.rarity import piece_rarity
 
 log = logging.getLogger(__name__)
 
-Floats = NDArray[np.float32]
 
 # Share of the lines that match a token of a query less well than what is usual: the few that say
 # the very same are left out. .98 to 1 judge alike.
@@ -36,8 +35,8 @@ class Usual:
     rarity  float32[q]  inverse document frequency of the token's piece among the lines, .3 to 9
     """
 
-    match: Floats
-    rarity: Floats
+    match: Float32s
+    rarity: Float32s
 
 
 class WorldBackground:

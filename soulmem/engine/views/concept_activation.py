@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.consolidation.base_activation import (
     MENTION_GAIN,
@@ -27,16 +26,57 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, Place
 from soulmem.domain.usage import Usage
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.provenance import source_places
-from soulmem.engine.views.telling_ages import ages_of_last_telling
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.mentions import LATEST
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 from soulmem.language.name_tokens import Tokens, fold
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
+
+@compute_only
+def ages_of_last_telling(
+    mind: Mind, chat: ChatId | None, extra: int, rows: Int64s
+) -> Int64s:
+    """As `Mind.exchange_ages`, for a memory that unites tellings the age of the last one that `chat` knows."""
+    ages = mind.exchange_ages(chat, extra, rows)
+    merged, centres = mind.tellings.row_pairs()
+    is_asked = np.zeros(mind.size, np.bool_)
+    is_asked[rows] = True
+    counted = mind.columns.live[merged] & is_asked[centres]
+    if not counted.any():
+        return ages
+    if chat is not None:
+        counted &= _known(mind, chat, merged)
+    merged, centres = merged[counted], centres[counted]
+    youngest = np.full(mind.size, np.iinfo(np.int64).max)
+    np.minimum.at(youngest, centres, mind.exchange_ages(chat, extra, merged))
+    return np.asarray(np.minimum(ages, youngest[rows]), np.int64)
+
+
+@compute_only
+def with_joined_tellings(mind: Mind, chat: ChatId | None, accessible: Bools) -> Bools:
+    """These rows and those of the tellings that they unite, as far as `chat` knows them: what was told again
+    was met again.
+    """
+    merged, centres = mind.tellings.row_pairs()
+    counted = mind.columns.live[merged] & accessible[centres]
+    if not counted.any():
+        return accessible
+    if chat is not None:
+        counted &= _known(mind, chat, merged)
+    out: Bools = accessible.copy()
+    out[merged[counted]] = True
+    return out
+
+
+def _known(mind: Mind, chat: ChatId, rows: Int64s) -> Bools:
+    """Which of these episodes the chat holds, or only chats of other families do."""
+    inside = mind.chat_rows(chat)
+    family = mind.columns.family
+    is_apart = family[rows] != (family[inside[0]] if inside.size else -2)
+    return np.asarray(np.isin(rows, inside) | is_apart)
+
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
 STABILITY = 600.0  # turns; S0 of a memory, design 6
@@ -72,10 +112,10 @@ def concept_activations(
 @compute_only
 def raised_by_activation(
     mind: Mind,
-    rows: Ints,
-    strengths: Floats,
+    rows: Int64s,
+    strengths: Float64s,
     extra: int,
-) -> Floats:
+) -> Float64s:
     """The strengths of these rows, 0..1, with those of concepts raised to their activation.
 
     Every mention counts with the same salience, since looking at the texts would take too long.
@@ -96,13 +136,13 @@ def raised_by_activation(
     current_turn = mind.time.current_turn(extra)
     pace = mind.soul.settings.forgetting
     active = base_activations(concept, turns, gain, current_turn, pace)
-    out: Floats = strengths.copy()
+    out: Float64s = strengths.copy()
     raised = concepts[: active.size]
     out[raised] = np.maximum(out[raised], active)
     return out
 
 
-def _recalls_by_place(mind: Mind, rows: Ints) -> tuple[Ints, Floats]:
+def _recalls_by_place(mind: Mind, rows: Int64s) -> tuple[Int64s, Float64s]:
     """For each stored recall of these rows: the row's place among them, and the clock's reading then."""
     usages: list[tuple[MemoryId, Usage]] = []
     places: dict[MemoryId, int] = {}
@@ -119,8 +159,8 @@ def _recalls_by_place(mind: Mind, rows: Ints) -> tuple[Ints, Floats]:
 
 @compute_only
 def memory_strengths(
-    mind: Mind, rows: Ints, extra: int, chat: ChatId | None = None
-) -> Floats:
+    mind: Mind, rows: Int64s, extra: int, chat: ChatId | None = None
+) -> Float64s:
     """Strength of each of these memories after forgetting, 0..1; of concepts at least their activation."""
     exchanges = ages_of_last_telling(mind, chat, extra, rows)
     age = mind.time.row_ages(rows, exchanges, extra)
@@ -131,11 +171,11 @@ def memory_strengths(
 @compute_only
 def term_activations(
     mind: Mind,
-    terms: Ints,
+    terms: Int64s,
     met: Bools,
     chat: ChatId | None,
     extra: int,
-) -> Floats:
+) -> Float64s:
     """How active terms are by themselves, float64, 0..1: by the texts with them, and the recalls of these.
 
     terms  int64[k], distinct

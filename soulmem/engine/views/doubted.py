@@ -15,7 +15,7 @@ from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.domain.opinions import NEUTRAL, Opinion
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.association import MEMORY_KINDS
 
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)

@@ -32,7 +32,7 @@ from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.domain.soul import Scope
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.concept_descriptions import concept_id
 from soulmem.language.relations import Relation, relation_of
 

@@ -11,16 +11,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.consolidation.plasticity import FLOOR
 from soulmem.domain.edges import DECAYING, Edge
 from soulmem.domain.memories import Memory, Origin
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.edge_arrays import EDGE_KINDS, EdgeArrays
-
-Floats = NDArray[np.float64]
+from soulmem.kernels.arrays import Float64s
 
 _FADES = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 
@@ -28,7 +26,7 @@ _FADES = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 @compute_only
 def remaining_strengths(
     mind: Mind, edges: EdgeArrays, extra: int, before: float = 0.0
-) -> Floats:
+) -> Float64s:
     """Strength of each edge after decay, 0..1, `before` turns ago; 0 of a faded one.
 
     `extra` turns of a moved clock are added.

@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
 from soulmem.assembly.mask_times import AnchorTimes, TextTimes, UnitTimes
 from soulmem.assembly.masks import Thresholds
+from soulmem.conversation.episodes import spoken
+from soulmem.conversation.micro_units import unit_spans
+from soulmem.domain.edges import EdgeKind
 from soulmem.domain.fading import FadingRecord
-from soulmem.domain.ids import MemoryId
-from soulmem.domain.memories import Memory, MemoryState
+from soulmem.domain.ids import MemoryId, derived_id
+from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
 from soulmem.domain.micro_units import (
     Anchor,
     AnchorKind,
@@ -28,12 +32,89 @@ from soulmem.domain.micro_units import (
 from soulmem.domain.retention import elapsed_until, retained
 from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.computed_units import computed_spans
-from soulmem.engine.views.drafted_anchors import drafted_anchors
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.known import BROKEN, KEPT
 from soulmem.engine.views.text_ages import TextAge, text_ages
 from soulmem.language.kinds.known_lines import PROMISE
+from soulmem.language.name_tokens import fold
+
+
+def drafted_episode_id(derivation: str, number: int) -> MemoryId:
+    """The memory id of the `number`-th episode of a derivation."""
+    return MemoryId(derived_id("d", derivation, "episode", str(number)))
+
+
+def drafted_anchors(mind: Mind, memory: Memory) -> tuple[str, ...]:
+    """The anchors of the memory's drafts that still occur in its text, each once."""
+    out: dict[str, None] = {}
+    for derivation in mind.derivations.of(memory.id):
+        for number, draft in enumerate(derivation.drafts.episodes):
+            if not draft.anchors:
+                continue
+            if drafted_episode_id(derivation.id, number) == memory.id:
+                words = (word for word in draft.anchors if word in memory.text)
+                out.update(dict.fromkeys(words))
+    return tuple(out)
+
+
+def anchors_of(mind: Mind, memory: Memory) -> tuple[str, ...]:
+    """The words of the memory that are anchored, by hand or by its drafts, each once."""
+    record = record_of(mind, memory)
+    if record is not None and record.own_anchors:
+        return tuple(dict.fromkeys(anchor.text for anchor in record.anchors))
+    return drafted_anchors(mind, memory)
+
+
+_EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
+_REMEMBERED = 2048  # texts, some 4 MB; the same ones are told again and again
+
+
+@compute_only
+def computed_spans(mind: Mind, memory: Memory) -> tuple[UnitSpan, ...]:
+    """The units of the memory's own text; none of what was written by hand or is no episode."""
+    if memory.kind not in _EPISODES or memory.origin not in DERIVED:
+        return ()
+    label = len(memory.text) - len(spoken(memory))
+    place = memory.situation.location
+    names = tuple(_names(mind, memory).items())
+    return _spans(memory.text, names, place, label, memory.names)
+
+
+@lru_cache(_REMEMBERED)
+def _spans(
+    text: str,
+    names: tuple[tuple[str, str | None], ...],
+    place: str | None,
+    label: int,
+    new_names: tuple[str, ...],
+) -> tuple[UnitSpan, ...]:
+    return unit_spans(text, dict(names), place, label, new_names)
+
+
+def _names(mind: Mind, memory: Memory) -> dict[str, str | None]:
+    """The known names in the text, each with the description of its concept, "" of one without; None of those
+    that are not forgotten: the soul's own, and of those that talk with it, whatever they are called.
+    """
+    is_speaker = mind.name_counts.is_speaker
+    names: dict[str, str | None] = {}
+    for description, alike in _concepts(mind, memory):
+        is_own = mind.soul.name in alike or any(is_speaker(fold(n)) for n in alike)
+        inside = (name for name in alike if name in memory.text)
+        names.update(dict.fromkeys(inside, None if is_own else description))
+    for name in memory.names:
+        if name not in names and is_speaker(fold(name)):
+            names[name] = None
+    return names
+
+
+def _concepts(mind: Mind, memory: Memory) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The description and the names of each concept that the text mentions."""
+    for key in mind.edges.targets(memory.id, EdgeKind.MENTIONS):
+        concept = mind.names.concept(key) or mind.memories.get(key)
+        detail = concept.concept if concept is not None else None
+        description = (detail.description if detail is not None else None) or ""
+        yield description, mind.names.names_of(key)
+
 
 IMPORTANT = 0.6  # details of such a memory stay (design 6)
 

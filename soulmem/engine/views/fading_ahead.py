@@ -9,18 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edges import TEXTS
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory
 from soulmem.domain.micro_units import UNIT_STABILITY
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.read_texts import ReadText, read_of, read_texts
 from soulmem.graph.association import MEMORY_KINDS
-
-Doubles = NDArray[np.float64]
 
 # Memories whose parts are looked at, at most: of more those that lose most by age and feeling alone. Cutting
 # so many texts takes a third of a second once.

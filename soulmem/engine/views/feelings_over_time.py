@@ -16,7 +16,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.situation import Emotion
 from soulmem.engine.api.requests import MemoryFilter, Part
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.listed_rows import listed_rows
 from soulmem.language.feelings import pleasantness
 

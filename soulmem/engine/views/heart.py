@@ -11,25 +11,22 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.assembly.masks import Thresholds
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory
 from soulmem.engine.api.results import Person
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import is_in_doubt, is_waiting
-from soulmem.engine.views.gapped_texts import label_length
 from soulmem.engine.views.people import episodes_by_concept
-from soulmem.engine.views.read_texts import ReadText, read_texts
+from soulmem.engine.views.read_texts import ReadText, label_length, read_texts
 from soulmem.engine.views.spots import Spot
 from soulmem.graph.layout import MIDDLE, RINGS, Point, ring_layout
+from soulmem.kernels.arrays import Int64s
 from soulmem.language.name_tokens import fold
 from soulmem.language.passages import length_of, passages
 from soulmem.language.segmentation import pieces, without_marks
-
-Ints = NDArray[np.int64]
 
 _LINES = 40
 # Memories of each line that are read: those that matter most, and the last.
@@ -119,7 +116,7 @@ def spot_bonds(
     return out
 
 
-def _met(mind: Mind, names: Sequence[frozenset[MemoryId]]) -> list[Ints]:
+def _met(mind: Mind, names: Sequence[frozenset[MemoryId]]) -> list[Int64s]:
     """The rows of the episodes that the soul may use with each of those who go by these concepts."""
     episodes = episodes_by_concept(mind, sorted(frozenset().union(*names)))
     accessible = mind.accessible_rows(None, None, lambda _, __: False)
@@ -174,7 +171,7 @@ def _bond(
     mind: Mind,
     ends: Sequence[MemoryId],
     names: Sequence[frozenset[MemoryId]],
-    rows: Ints,
+    rows: Int64s,
 ) -> Bond:
     columns = mind.columns
     rows = rows[np.argsort(-columns.ended[rows], kind="stable")]

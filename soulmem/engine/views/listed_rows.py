@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.calendar import at_seconds, from_local, local
 from soulmem.domain.digests import Period, period_end, period_start
@@ -17,18 +16,17 @@ from soulmem.domain.memories import BINNED, MemoryKind, MemoryState
 from soulmem.domain.micro_units import UNIT_STABILITY
 from soulmem.engine.api.requests import ListOrder, MemoryFilter, Part
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.views.concept_activation import memory_strengths
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.engine.views.concept_activation import (
+    ages_of_last_telling,
+    memory_strengths,
+)
+from soulmem.engine.views.concept_descriptions import repeated_concepts
 from soulmem.engine.views.doubted import waiting
 from soulmem.engine.views.fact_validity import FactValidities
-from soulmem.engine.views.repeated_concepts import repeated_concepts
-from soulmem.engine.views.telling_ages import ages_of_last_telling
 from soulmem.engine.views.text_ages import text_strengths
 from soulmem.graph.association import MEMORY_KINDS
-
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from soulmem.kernels.arrays import Bools, Float64s, Int64s
 
 _TEXTS = [
     MEMORY_KINDS.index(kind)
@@ -120,7 +118,7 @@ def part_rows(mind: Mind, part: Part) -> Bools:
 
 
 @compute_only
-def ordered_rows(mind: Mind, shown: Bools, order: ListOrder, extra: int) -> Ints:
+def ordered_rows(mind: Mind, shown: Bools, order: ListOrder, extra: int) -> Int64s:
     """The rows that are shown, in order; those that are equal by the latest first."""
     rows = np.flatnonzero(shown)
     newest = -mind.columns.happened[rows]
@@ -154,7 +152,7 @@ def listed_density(
     return Density(at_seconds(first), at_seconds(last), tuple(counts.tolist()), periods)
 
 
-def _shares(times: Floats, period: Period) -> Iterator[Share]:
+def _shares(times: Float64s, period: Period) -> Iterator[Share]:
     """The periods of this computer's calendar that hold any of the ascending times."""
     place = 0
     while place < times.size:
@@ -167,19 +165,19 @@ def _shares(times: Floats, period: Period) -> Iterator[Share]:
         place = after
 
 
-def _only(n: int, rows: Ints) -> Bools:
+def _only(n: int, rows: Int64s) -> Bools:
     out = np.zeros(n, np.bool_)
     out[rows[rows < n]] = True
     return out
 
 
-def _rows_of_chat(mind: Mind, chat: ChatId) -> Ints:
+def _rows_of_chat(mind: Mind, chat: ChatId) -> Int64s:
     """The rows of what the chat tells and of what was made from it."""
     made = _rows_of(mind, map(MemoryId, mind.derivations.products(chat)))
     return np.concatenate([mind.chat_rows(chat), made])
 
 
-def _rows_about(mind: Mind, concept: MemoryId) -> Ints:
+def _rows_about(mind: Mind, concept: MemoryId) -> Int64s:
     """The rows of a concept, its other names, what mentions them, and episodes of kinds that do."""
     rows = alias_rows(mind, concept)
     mentions = mind.edges.arrays([EdgeKind.MENTIONS], rows)
@@ -190,7 +188,7 @@ def _rows_about(mind: Mind, concept: MemoryId) -> Ints:
 
 
 @compute_only
-def alias_rows(mind: Mind, concept: MemoryId) -> Ints:
+def alias_rows(mind: Mind, concept: MemoryId) -> Int64s:
     """The rows of a concept and of the concepts that stand for its other names."""
     accessible = mind.accessible_rows(None, None, lambda _, __: False)
     return _rows_of(
@@ -198,12 +196,12 @@ def alias_rows(mind: Mind, concept: MemoryId) -> Ints:
     )
 
 
-def _rows_of(mind: Mind, keys: Iterable[MemoryId]) -> Ints:
+def _rows_of(mind: Mind, keys: Iterable[MemoryId]) -> Int64s:
     rows = (mind.row(key) for key in keys)
     return np.asarray([row for row in rows if row is not None], np.int64)
 
 
-def _values(mind: Mind, rows: Ints, order: ListOrder, extra: int) -> Floats:
+def _values(mind: Mind, rows: Int64s, order: ListOrder, extra: int) -> Float64s:
     """What the rows are ordered by, the highest first."""
     if order is ListOrder.IMPORTANCE:
         return mind.columns.importance[rows].astype(np.float64)
@@ -212,7 +210,7 @@ def _values(mind: Mind, rows: Ints, order: ListOrder, extra: int) -> Floats:
     return _strengths(mind, rows, extra)
 
 
-def _strengths(mind: Mind, rows: Ints, extra: int) -> Floats:
+def _strengths(mind: Mind, rows: Int64s, extra: int) -> Float64s:
     """As `text_strengths`, over arrays; but for spaced tellings, and for recalls beyond the latest 1,000."""
     columns, settings = mind.columns, mind.soul.settings
     exchanges = ages_of_last_telling(mind, None, extra, rows)

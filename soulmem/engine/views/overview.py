@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.situation import Emotion
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.association import MEMORY_KINDS
 
 _EPISODES = [

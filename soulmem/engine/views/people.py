@@ -12,7 +12,6 @@ from datetime import datetime
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.calendar import at_seconds
 from soulmem.domain.edges import EdgeKind
@@ -21,16 +20,15 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.situation import ConceptType, Emotion, ParticipantKind
 from soulmem.engine.api.results import Person
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.fact_validity import FactValidities
 from soulmem.engine.views.faded_edges import remaining_strengths
 from soulmem.engine.views.feelings_over_time import felt_most
 from soulmem.graph.association import MEMORY_KINDS
+from soulmem.kernels.arrays import Int64s
 from soulmem.language.name_tokens import fold
 from soulmem.language.places import after_place_words
 from soulmem.language.relations import relation_of
-
-Ints = NDArray[np.int64]
 
 _CONCEPT, _EPISODE, _ABSTRACT = map(
     MEMORY_KINDS.index,
@@ -75,7 +73,7 @@ class KnownVerdicts:
         self.rewordings = rewordings
         self._of: dict[tuple[str, ...], bool] = {}
 
-    def takes_part(self, mind: Mind, names: Sequence[str], rows: Ints) -> bool:
+    def takes_part(self, mind: Mind, names: Sequence[str], rows: Int64s) -> bool:
         """As `_takes_part`, found out once."""
         key = (*names, "", *mind.ids_at(rows.tolist()))
         if key not in self._of:
@@ -164,7 +162,7 @@ def _flat(groups: Iterable[tuple[MemoryId, ...]]) -> Iterator[MemoryId]:
         yield from group
 
 
-def _mentions(mind: Mind, rows: Ints) -> Ints:
+def _mentions(mind: Mind, rows: Int64s) -> Int64s:
     """How many memories name each of these concepts, as far as their links are loaded."""
     targets = mind.edges.arrays([EdgeKind.MENTIONS]).target
     return np.bincount(targets, minlength=mind.size)[rows]
@@ -178,7 +176,7 @@ def _is_entity(memory: Memory) -> bool:
 def _person(
     mind: Mind,
     concepts: Sequence[MemoryId],
-    rows: Ints,
+    rows: Int64s,
     extra: int,
     known: KnownVerdicts,
 ) -> Person | None:
@@ -212,7 +210,7 @@ def _flat_names(memories: Iterable[Memory]) -> Iterator[str]:
         yield from memory.concept.aliases if memory.concept else ()
 
 
-def _takes_part(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
+def _takes_part(mind: Mind, names: Sequence[str], rows: Int64s) -> bool:
     """Whether texts tell more often of somebody of that name than of a place or an object."""
     folded = set(map(fold, names))
     people = things = 0
@@ -227,7 +225,7 @@ def _takes_part(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
     return people > things and not _names_a_place(mind, names, rows)
 
 
-def _names_a_place(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
+def _names_a_place(mind: Mind, names: Sequence[str], rows: Int64s) -> bool:
     """Whether the name mostly stands where a place or a thing does: in, at, to or from it, behind an article."""
     texts = [mind.text_of(mind.id_at(row)) for row in rows.tolist()]
     total = places = 0
@@ -237,7 +235,7 @@ def _names_a_place(mind: Mind, names: Sequence[str], rows: Ints) -> bool:
     return total >= _SEVERAL and 2 * places > total
 
 
-def _facts(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> Ints:
+def _facts(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> Int64s:
     """The slots of the person's relations that have not faded, in the order of a list of facts by strength.
 
     Other names are no facts.
@@ -251,12 +249,12 @@ def _facts(mind: Mind, concepts: Sequence[MemoryId], extra: int) -> Ints:
     return np.asarray(edges.slot[told][order])
 
 
-def _rows_of(mind: Mind, concepts: Iterable[MemoryId]) -> Ints:
+def _rows_of(mind: Mind, concepts: Iterable[MemoryId]) -> Int64s:
     rows = (mind.row(concept) for concept in concepts)
     return np.unique(np.asarray([r for r in rows if r is not None], np.int64))
 
 
-def _feeling(mind: Mind, latest: Ints) -> Emotion | None:
+def _feeling(mind: Mind, latest: Int64s) -> Emotion | None:
     """What the soul felt most in the latest episodes with the person in which it felt anything."""
     felt = latest[mind.columns.feeling[latest] > 0][:_LATEST]
     return felt_most(mind.memory_at(row) for row in felt.tolist())
@@ -269,7 +267,7 @@ def _time(mind: Mind, row: int) -> datetime:
 @compute_only
 def episodes_by_concept(
     mind: Mind, concepts: Sequence[MemoryId]
-) -> dict[MemoryId, Ints]:
+) -> dict[MemoryId, Int64s]:
     """The rows of the episodes in use that mention each concept, also those whose abstract episode does."""
     known = [c for c in concepts if mind.row(c) is not None]
     rows = np.asarray([mind.row(c) for c in known], np.int64)
@@ -280,7 +278,7 @@ def episodes_by_concept(
     source, target = edges.source.astype(np.int64), edges.target.astype(np.int64)
     kept = usable[source]
     source, target = source[kept], target[kept]
-    out: dict[MemoryId, Ints] = {c: np.zeros(0, np.int64) for c in concepts}
+    out: dict[MemoryId, Int64s] = {c: np.zeros(0, np.int64) for c in concepts}
     instances = _instances(mind, np.unique(source[kind[source] == _ABSTRACT]))
     named: dict[int, frozenset[MemoryId]] = {}
     order = np.argsort(target, kind="stable")
@@ -299,7 +297,7 @@ def episodes_by_concept(
     return out
 
 
-def _instances(mind: Mind, abstract: Ints) -> dict[int, list[int]]:
+def _instances(mind: Mind, abstract: Int64s) -> dict[int, list[int]]:
     """The rows of the episodes of each of these abstract episodes."""
     out: defaultdict[int, list[int]] = defaultdict(list)
     if abstract.size:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Place
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.doubted import is_in_doubt
 from soulmem.language.name_tokens import fold
 

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
+from soulmem.kernels.arrays import Bools
 from soulmem.language.keywords import STRONG
-
-Bools = NDArray[np.bool_]
 
 TAG_EXACT, TAG_PARTIAL, TEXT_EXACT, TEXT_PARTIAL = range(4)  # design 9
 NO_LEVEL = 5

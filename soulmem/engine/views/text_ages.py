@@ -13,7 +13,7 @@ from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.micro_units import UNIT_STABILITY
 from soulmem.domain.retention import retained
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.concept_activation import memory_strengths
 
 

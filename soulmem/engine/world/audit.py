@@ -19,9 +19,8 @@ from soulmem.domain.opinions import Opinion
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Linker, Steps
-from soulmem.engine.runtime.compute_only import compute_only
 from soulmem.engine.runtime.events import Events
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.runtime.write_lock import WriteToken
 from soulmem.engine.views.doubted import opinion_of
 from soulmem.engine.world.world import World

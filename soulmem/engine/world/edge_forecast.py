@@ -9,26 +9,23 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.graph.association import WALKED, arcs
 from soulmem.graph.edge_arrays import EdgeArrays
+from soulmem.kernels.arrays import Float64s, Int64s
 from soulmem.kernels.walk import Tuning, Walk, Walker, WalkParams
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class EdgeForecast:
     """Walk mass that waits at boundary nodes: rows int64[b], mass float64[b]."""
 
-    rows: Ints
-    mass: Floats
+    rows: Int64s
+    mass: Float64s
 
-    def most(self, l1: float) -> Ints:
+    def most(self, l1: float) -> Int64s:
         """The rows with the largest mass, so many that at most `l1` / 4 remains at the others."""
         order = np.argsort(-self.mass)
         remaining = self.mass.sum() - np.cumsum(self.mass[order])
@@ -44,7 +41,7 @@ def forecast_of(walk: Walk, l1: float) -> EdgeForecast | None:
 
 @compute_only
 def forecast_after(
-    mind: Mind, before: EdgeForecast, read: Ints, params: WalkParams
+    mind: Mind, before: EdgeForecast, read: Int64s, params: WalkParams
 ) -> EdgeForecast | None:
     """The forecast after the rows `read` have passed their mass on; None when little is left."""
     n = mind.size
@@ -71,5 +68,5 @@ def forecast_after(
     return EdgeForecast(rows, mass[rows]) if mass[rows].sum() > params.l1 / 2 else None
 
 
-def _pick(edges: EdgeArrays, which: Ints) -> EdgeArrays:
+def _pick(edges: EdgeArrays, which: Int64s) -> EdgeArrays:
     return EdgeArrays(*(getattr(edges, field.name)[which] for field in fields(edges)))

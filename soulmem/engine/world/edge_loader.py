@@ -22,25 +22,22 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
 from soulmem.domain.edges import EdgeKind, EdgePage
 from soulmem.domain.ids import MemoryId, Owner, SoulId
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.world.edge_forecast import EdgeForecast, forecast_after, forecast_of
 from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.residency import LINKS
+from soulmem.kernels.arrays import Int64s
 from soulmem.kernels.walk_result import Walk, WalkParams
 from soulmem.ports.clock import Clock
 from soulmem.ports.store import Store
 
 log = logging.getLogger(__name__)
 
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Attempt = Callable[
     [], Walk | None
 ]  # runs one walk with `Residency.boundary` in its tuning; None: no seeds
@@ -405,7 +402,7 @@ def _memories_to_load(
     )
 
 
-def _needed_rows(walk: Walk, params: WalkParams) -> Ints:
+def _needed_rows(walk: Walk, params: WalkParams) -> Int64s:
     """The rows that the walk depends on: all others together passed on at most `l1` / 4."""
     order = np.argsort(walk.score)
     sent = np.cumsum(walk.score[order]) * (1 - params.restart) / params.restart

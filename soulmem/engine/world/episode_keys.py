@@ -9,7 +9,7 @@ from soulmem.domain.dialogue import Chat, Message
 from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.sequences import Grown, common_ends
 from soulmem.domain.soul import Soul
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.message_log import ChatLog, remembered_parts
 
 

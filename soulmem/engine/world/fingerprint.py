@@ -24,7 +24,7 @@ from soulmem.engine.mind.name_counts import NameCounts
 from soulmem.engine.propagation.learned_names import learned_name_changes
 from soulmem.engine.propagation.renaming import all_folded_names
 from soulmem.engine.propagation.sequence import joins_forgotten
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.world.world import World
 
 _FIXED_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)

@@ -14,9 +14,8 @@ import numpy as np
 
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.ids import MemoryId, Owner, SoulId
-from soulmem.domain.memories import MemoryKind, Origin
+from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.mind.changes import MindChange
-from soulmem.engine.mind.loading import load_memories
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.garbage import no_full_collections, spare_the_collector
 from soulmem.engine.runtime.worker import Worker
@@ -27,9 +26,41 @@ from soulmem.engine.world.message_log import ChatLog
 from soulmem.engine.world.snapshots import SnapshotKeeper
 from soulmem.engine.world.world import World
 from soulmem.graph.association import MEMORY_KINDS
-from soulmem.graph.columns import ORIGINS
+from soulmem.graph.columns import ORIGINS, UNKNOWN
 from soulmem.kernels.memory_release import release_free_memory
+from soulmem.language.scripts import is_unspaced
 from soulmem.ports.store import Mark, Store
+
+
+def load_memories(mind: Mind, memories: Sequence[Memory], *, packed: bool) -> None:
+    """Add memories that the mind has not, after the branches of its chats and before all edges.
+
+    `Mind.apply` does the same, with a look at what was there before.
+
+    packed  they are kept as bytes, as is due in a large soul
+    """
+    frame = mind.frame()
+    rows = [frame.rows.add(memory.id) for memory in memories]
+    mind.memories.load(rows, memories, packed=packed)
+    mind.columns.put_all(rows, memories)
+    searched = [memory.is_searched for memory in memories]
+    mind.columns.searched[rows] = searched
+    mind.columns.tokens[rows] = UNKNOWN
+    mind.columns.unspaced[rows] = [is_unspaced(memory.text) for memory in memories]
+    tokens, words = mind.tokeniser.tokens, mind.words
+    for row, memory, is_searched in zip(rows, memories, searched, strict=True):
+        if memory.kind is MemoryKind.CONCEPT:
+            mind.names.put(memory)
+            mind.drafted.put(memory)
+        if memory.state is MemoryState.MERGED:
+            mind.tellings.put(memory)
+        mind.name_counts.swap(None, memory)
+        mind.terms.load(row, memory)
+        frame.visibility.load_flags(row, memory)
+        if is_searched:
+            words.put(row, tokens(memory.text))
+            mind.vector_queue.load(memory.id, frame.pairs.ending_at(row))
+
 
 _MANY = 10_000  # memories; a larger soul keeps them packed, and only used ones as objects of 1 kB
 _PACKED = 2000  # memories packed at once: about 10 ms

@@ -28,8 +28,7 @@ from soulmem.domain.ids import ChatId, Owner, SoulId
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.mind.packing import Pieces, packed_parts, restore_steps
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.world.world import World
 from soulmem.ports.snapshot_store import Snapshot, SnapshotStore, SnapshotWriter
 from soulmem.ports.store import Mark, Store

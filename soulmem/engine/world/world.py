@@ -22,8 +22,7 @@ from soulmem.domain.soul import Soul, SoulSettings, SoulState
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.propagation.linker import Linker, Steps
-from soulmem.engine.runtime.compute_only import compute_only
-from soulmem.engine.runtime.worker import Worker
+from soulmem.engine.runtime.worker import Worker, compute_only
 from soulmem.engine.runtime.write_lock import WriteLock, WriteToken
 from soulmem.engine.world.chat_delta import compare, missing_parts
 from soulmem.engine.world.edge_loader import EdgeLoader

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.language.kinds.kind_lines import KIND_FOLDER, kinds
 from soulmem.language.kinds.line_kinds import (
     LineKinds,
@@ -24,8 +25,6 @@ from soulmem.language.kinds.line_kinds import (
 )
 from soulmem.language.scripts import UNSPACED, is_unspaced
 
-Floats = NDArray[np.float32]
-
 MODEL = "words of examples"
 # What was fitted: `python -m tests.bench.kinds --write` makes it anew
 FITTED = KIND_FOLDER / "words.npz"
@@ -35,7 +34,7 @@ _STEM = 4  # signs of a word that its forms have in common
 _LONGEST = 2000  # signs that are read
 
 
-def embed(texts: Sequence[str]) -> Floats:
+def embed(texts: Sequence[str]) -> Float32s:
     """Unit vectors, float32[n, 4096]: words and their beginnings, weighed by their rarity in the examples."""
     counts = _counts(texts) * _rarity()
     length = np.linalg.norm(counts, axis=1, keepdims=True)
@@ -49,7 +48,7 @@ def word_kinds() -> LineKinds:
     return fit() if kept is None else unpacked(kept)
 
 
-def scores_of(texts: Sequence[str]) -> Floats:
+def scores_of(texts: Sequence[str]) -> Float32s:
     """Scores of texts by their words, float32[n, kinds]; see `LineKinds.of_texts`. Takes 0.2 ms a line."""
     lines = [lines_of(text) for text in texts]
     vectors = embed(list(chain.from_iterable(lines)))
@@ -90,18 +89,18 @@ def _identity() -> str:
 
 
 @cache
-def _rarity() -> Floats:
+def _rarity() -> Float32s:
     kept = _kept()
     return _rarity_of_examples() if kept is None else kept["rarity"]
 
 
-def _rarity_of_examples() -> Floats:
+def _rarity_of_examples() -> Float32s:
     lines = [line for kind in kinds() for line in kind.lines]
     held = np.count_nonzero(_counts(lines), axis=0)
     return np.asarray(np.log((1 + len(lines)) / (1 + held)), np.float32)
 
 
-def _counts(texts: Sequence[str]) -> Floats:
+def _counts(texts: Sequence[str]) -> Float32s:
     out = np.zeros((len(texts), _DIM), np.float32)
     for row, text in zip(out, texts, strict=True):
         for part in set(_parts(text[:_LONGEST].lower())):

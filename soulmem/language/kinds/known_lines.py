@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s
 from soulmem.language.kinds.line_kinds import KINDS
-
-Floats = NDArray[np.float32]
 
 # Evidence from which on a line is kept: by sentence vectors four of five are right, by words half of them
 SURE, SURE_BY_WORDS = 1.3, 1.8
@@ -67,7 +66,7 @@ class KnownLine:
 
 
 def known_lines(
-    vectors: Floats, scores: Floats, *, by_words: bool
+    vectors: Float32s, scores: Float32s, *, by_words: bool
 ) -> tuple[KnownLine, ...]:
     """Those lines of a text that tell something lasting, by vectors [lines, dim] and scores [lines, kinds].
 
@@ -94,7 +93,7 @@ def known_lines(
     return tuple(out)
 
 
-def _around(evidence: Floats) -> Floats:
+def _around(evidence: Float32s) -> Float32s:
     """What the other lines of a text add to the evidence of each, float32[lines]; a single line adds to itself."""
     if len(evidence) == 1:
         return _NEAR * evidence
@@ -137,7 +136,7 @@ def _lines(data: bytes, dim: int) -> Iterator[KnownLine]:
         )
 
 
-def likeness(vectors: Sequence[NDArray[np.int8]]) -> Floats:
+def likeness(vectors: Sequence[NDArray[np.int8]]) -> Float32s:
     """Cosines of each with each, float32[n, n]."""
     rows = np.stack(vectors).astype(np.float32)
     rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
@@ -149,7 +148,7 @@ def _kept(dim: int) -> int:
     return _DIM if dim > _DIM and dim % _DIM == 0 else dim
 
 
-def _short(vector: Floats) -> NDArray[np.int8]:
+def _short(vector: Float32s) -> NDArray[np.int8]:
     folded = vector.reshape(-1, _kept(vector.size)).sum(axis=0)
     most = max(float(np.abs(folded).max()), 1e-9)
     return np.asarray(np.round(folded / most * _MOST), np.int8)

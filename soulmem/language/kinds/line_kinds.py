@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from soulmem.kernels.arrays import Float32s, Float64s
 from soulmem.language.kinds.kind_lines import Kind, kinds
 from soulmem.language.segmentation import sentences
 from soulmem.language.world_lines import world_scenes
 
-Floats = NDArray[np.float32]
-Doubles = NDArray[np.float64]
-Encode = Callable[[Sequence[str]], Floats]  # texts to unit vectors, float32[n, dim]
+Encode = Callable[[Sequence[str]], Float32s]  # texts to unit vectors, float32[n, dim]
 
 _MOST_LINES = 256  # of one text that are judged
 # Of the kernel, how much more the nearest examples count: of kinds that are told from all others, and of those
@@ -52,12 +51,12 @@ class _Group:
     """Kinds that are told from each other: columns of scores, vectors of their examples, weights."""
 
     columns: NDArray[np.int64]  # of the kinds that are judged
-    mean: Doubles  # [dim]
-    own: Floats | None  # [examples, dim], centred unit rows; None for a plain ridge
-    weights: Doubles  # [examples, kinds], or [dim, kinds]
-    base: Doubles  # [kinds]
+    mean: Float64s  # [dim]
+    own: Float32s | None  # [examples, dim], centred unit rows; None for a plain ridge
+    weights: Float64s  # [examples, kinds], or [dim, kinds]
+    base: Float64s  # [kinds]
 
-    def raw(self, vectors: Floats) -> Doubles:
+    def raw(self, vectors: Float32s) -> Float64s:
         """About 1 for a line of the kind, -1 for one of another; [n, kinds]."""
         likeness = _centred(vectors, self.mean)
         if self.own is not None:
@@ -71,7 +70,11 @@ class LineKinds:
     """The kinds of lines as one encoder tells them apart; safe in any thread."""
 
     def __init__(
-        self, groups: Sequence[_Group], bars: Doubles, middles: Doubles, right: Doubles
+        self,
+        groups: Sequence[_Group],
+        bars: Float64s,
+        middles: Float64s,
+        right: Float64s,
     ) -> None:
         """`bars` have the score .5, `middles` .9; `right` 0..1, how far examples are told apart; all [kinds]."""
         self._groups = groups
@@ -102,23 +105,23 @@ class LineKinds:
                     out[f"{name}_{place}"] = value.astype(np.float32) if wide else value
         return out
 
-    def of_sentences(self, vectors: Floats) -> Floats:
+    def of_sentences(self, vectors: Float32s) -> Float32s:
         """Calibrated scores of lines, float32[n, kinds] in the order of `KINDS`: .5 and more is one of them."""
         beyond = self._steepness * (self._raw(vectors) - self._bars)
         scores = np.minimum(1.0 / (1.0 + np.exp(-beyond)), self._most)
         return np.asarray(scores, np.float32)
 
-    def centred(self, vectors: Floats) -> Floats:
+    def centred(self, vectors: Float32s) -> Float32s:
         """Unit vectors of what tells lines from the middle of all examples, by which lines are compared."""
         return _centred(vectors, self._groups[0].mean).astype(np.float32)
 
-    def likeliest(self, vectors: Floats, among: Sequence[str]) -> list[str]:
+    def likeliest(self, vectors: Float32s, among: Sequence[str]) -> list[str]:
         """Which of these kinds, of one group, each line is most like, however little."""
         columns = [KINDS.index(name) for name in among]
         best = self._raw(vectors)[:, columns].argmax(axis=1)
         return [among[place] for place in best.tolist()]
 
-    def of_texts(self, vectors: Floats, counts: Sequence[int]) -> Floats:
+    def of_texts(self, vectors: Float32s, counts: Sequence[int]) -> Float32s:
         """Scores of texts by the vectors of their sentences: `counts[i]` rows for text i, which has at least one.
 
         The best sentence counts; for kinds that are of a whole text the worst. One that says even less does not
@@ -126,7 +129,7 @@ class LineKinds:
         """
         return self.gathered(self.of_sentences(vectors), counts)
 
-    def gathered(self, scores: Floats, counts: Sequence[int]) -> Floats:
+    def gathered(self, scores: Float32s, counts: Sequence[int]) -> Float32s:
         """Scores of texts by those of their sentences, as `of_texts`."""
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
         best = np.maximum.reduceat(scores, starts, axis=0)
@@ -136,7 +139,7 @@ class LineKinds:
         worst = np.minimum(np.minimum.reduceat(at_most, starts, axis=0), best)
         return np.where(self._whole, worst, best).astype(np.float32)
 
-    def _raw(self, vectors: Floats) -> Doubles:
+    def _raw(self, vectors: Float32s) -> Float64s:
         raw = np.zeros((len(vectors), len(KINDS)))
         for group in self._groups:
             raw[:, group.columns] = group.raw(vectors)
@@ -247,7 +250,7 @@ def _with_others(kind: Kind, by_name: dict[str, Kind]) -> Kind:
 
 def _fit(
     members: Sequence[Kind], encode: Encode, plain: bool
-) -> tuple[_Group, list[Doubles], list[Doubles]]:
+) -> tuple[_Group, list[Float64s], list[Float64s]]:
     """The ridge of a group, and what it says of the examples that it was not fitted on: of own, of other kinds."""
     # In the first group nobody says what he is told from, and all are judged
     judged = [kind for kind in members if kind.against] or members
@@ -286,7 +289,7 @@ def _kernel(cosines: NDArray[Any], columns: NDArray[np.int64]) -> NDArray[Any]:
     return np.asarray(np.exp(sharpness * (cosines - 1.0)))
 
 
-def _centred(vectors: Floats, mean: Doubles) -> Doubles:
+def _centred(vectors: Float32s, mean: Float64s) -> Float64s:
     moved = vectors - mean
     length = np.linalg.norm(moved, axis=1, keepdims=True)
     return np.asarray(moved / np.where(length > 0, length, 1.0))

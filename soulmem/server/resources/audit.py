@@ -28,7 +28,7 @@ from soulmem.server.common_types import (
     Time,
     phrase_response,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 

@@ -34,7 +34,7 @@ from soulmem.server.common_types import (
     Words,
     without_repeats,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 

@@ -9,7 +9,7 @@ from msgspec import Meta
 from soulmem.domain.ids import SoulId
 from soulmem.engine.recall.pushes import Draws
 from soulmem.server.common_types import Body, Done, Id, NoBody, NoQuery, ResponseBody
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 

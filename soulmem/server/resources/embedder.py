@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from soulmem.ports.model_fetching import ModelOrigin, Way
 from soulmem.server.common_types import Body, NoBody, NoQuery, ResponseBody, Words
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.resources.jobs import StartedResponse
 from soulmem.server.routes import Call, route
 

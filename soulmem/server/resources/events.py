@@ -13,8 +13,8 @@ from soulmem.domain.ids import Owner
 from soulmem.engine.engine import Engine
 from soulmem.engine.runtime.events import Event
 from soulmem.server.common_types import NoBody, NoQuery, ResponseBody
+from soulmem.server.replies import LOOK, Stream
 from soulmem.server.routes import Call, route
-from soulmem.server.streams import LOOK, Stream
 
 EVENTS = "text/event-stream"
 

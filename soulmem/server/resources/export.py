@@ -6,8 +6,8 @@ from datetime import datetime
 
 from soulmem.domain.ids import SoulId
 from soulmem.server.common_types import Id, NoBody, Query, ResponseBody
+from soulmem.server.replies import Stream
 from soulmem.server.routes import Call, route
-from soulmem.server.streams import Stream
 
 
 class ExportQuery(Query, frozen=True):

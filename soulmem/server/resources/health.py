@@ -13,7 +13,7 @@ from soulmem.server.common_types import (
     ResponseBody,
     phrase_response,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 API_MAJOR, API_MINOR = 1, 5

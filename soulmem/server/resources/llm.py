@@ -9,7 +9,7 @@ from msgspec import Meta
 from soulmem.domain.errors import Unprocessable
 from soulmem.ports.llm import LlmRequest
 from soulmem.server.common_types import Body, Done, NoBody, NoQuery, ResponseBody, Words
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 

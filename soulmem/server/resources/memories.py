@@ -43,13 +43,13 @@ from soulmem.server.common_types import (
     Time,
     Words,
 )
-from soulmem.server.json_response import Reply
 from soulmem.server.memory_fields import (
     FieldsBody,
     concept_of,
     refuse_foreign_fields,
     situation_of,
 )
+from soulmem.server.replies import Reply
 from soulmem.server.resources.memory_answers import (
     MemoriesResponse,
     MemoryResponse,

@@ -26,7 +26,7 @@ from soulmem.server.common_types import (
     Query,
     ResponseBody,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 Name = Annotated[str, Meta(min_length=1, max_length=2_000)]

@@ -39,7 +39,7 @@ from soulmem.server.common_types import (
     phrase_response,
     sources_response,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.resources.chats import (
     SyncBody,
     SyncResponse,

@@ -37,7 +37,7 @@ from soulmem.server.common_types import (
     ResponseBody,
     Words,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]

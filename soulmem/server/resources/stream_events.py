@@ -11,7 +11,7 @@ from soulmem.domain.calendar import bounded, within_calendar
 from soulmem.domain.errors import span_backwards
 from soulmem.domain.ids import SoulId, StreamId
 from soulmem.domain.streams import StreamEvent
-from soulmem.engine.consolidation.streams import Added, EventPage
+from soulmem.engine.digests.streams import Added, EventPage
 from soulmem.server.common_types import (
     Body,
     Cursor,
@@ -23,7 +23,7 @@ from soulmem.server.common_types import (
     ResponseBody,
     Time,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 

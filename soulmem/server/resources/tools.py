@@ -12,7 +12,7 @@ from soulmem.domain.deletions import Deletion
 from soulmem.domain.ids import SoulId
 from soulmem.engine.tools.definitions import TOOLS
 from soulmem.server.common_types import Body, Id, NoBody, NoQuery, Query, ResponseBody
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.routes import Call, route
 
 ToolActor = Literal["lead", "archivist"]

@@ -26,7 +26,7 @@ from soulmem.server.common_types import (
     Time,
     Words,
 )
-from soulmem.server.json_response import Reply
+from soulmem.server.replies import Reply
 from soulmem.server.resources.memories import DensityQuery, density_filter
 from soulmem.server.resources.memory_answers import (
     GraphResponse,

@@ -16,13 +16,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.habits import HabitParams, count_scenes
 from soulmem.domain.derivations import Work
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import ChatId, MemoryId, SlotId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import MemoryKind, Origin
-from soulmem.engine.consolidation.draft_habits import habit_change
+from soulmem.engine.consolidation.draft_habits import (
+    HabitParams,
+    count_scenes,
+    habit_change,
+)
 from soulmem.engine.mind.changes import MindChange
 from tests.engine.model_stage import ModelStage, obliging, read_of
 from tests.engine.stage import Stage, line

@@ -10,7 +10,7 @@ from soulmem.domain.drafts import DraftFact, Drafts
 from soulmem.domain.ids import SoulId
 from soulmem.domain.llm import Prompt
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState
-from soulmem.engine.consolidation.draft_check import with_answers
+from soulmem.engine.consolidation.draft_reader import with_answers
 from soulmem.prompts.model_questions import QUESTIONS
 from tests.engine.model_stage import ModelStage, read_of, talk
 from tests.engine.stage import ME, ended

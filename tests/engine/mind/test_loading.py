@@ -13,8 +13,8 @@ from soulmem.domain.ids import ChatId, MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
-from soulmem.engine.mind.loading import load_memories
 from soulmem.engine.mind.mind import Mind
+from soulmem.engine.world.opening import load_memories
 from soulmem.graph.branches import Branch
 from soulmem.language.keywords import terms
 

@@ -12,7 +12,7 @@ from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.soul import Soul
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.name_texts import candidate_texts
+from soulmem.engine.propagation.linker import candidate_texts
 from soulmem.graph.names import NameIndex
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)

@@ -12,7 +12,7 @@ from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, MemoryState, Origin
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.propagation.reawakening import with_reawakened
+from soulmem.engine.propagation.linker import with_reawakened
 from tests.engine.stage import Stage
 
 SOUL = SoulId("s1")

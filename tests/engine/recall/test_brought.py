@@ -12,7 +12,8 @@ from soulmem.domain.memories import MemoryKind
 from soulmem.engine.api.requests import NewEdge
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.brought import lived_edges
-from soulmem.graph.edge_arrays import EdgeArrays, Floats
+from soulmem.graph.edge_arrays import EdgeArrays
+from soulmem.kernels.arrays import Float64s
 from tests.engine.stage import Stage
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -130,7 +131,7 @@ async def test_edges_that_cannot_bring_anything_are_not_read(
 
     def strengths_counted(
         asked: Mind, edges: EdgeArrays, extra: int, before: float = 0.0
-    ) -> Floats:
+    ) -> Float64s:
         counted.append(edges.slot.size)
         return strengths(asked, edges, extra, before)
 

@@ -15,7 +15,7 @@ from soulmem.engine.api.requests import RecallMode
 from soulmem.engine.api.results import Recalled, Trace
 from soulmem.engine.recall import climb
 from soulmem.engine.recall.expansion import VectorExpansion
-from soulmem.retrieval.vector_expansion import Opened
+from soulmem.engine.recall.vector_expansion import Opened
 from tests.engine.stage import ME, Stage, line
 
 pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
@@ -102,10 +102,7 @@ async def test_both_answers_of_a_two_part_question_come(stage: Stage) -> None:
 async def test_the_first_place_is_for_the_part_that_is_answered_best(
     stage: Stage,
 ) -> None:
-    query = (
-        "Which old song did they sing at the harbour?"
-        " Who quietly hid the ledger under the stove?"
-    )
+    query = "Which old song did they sing at the harbour? Who quietly hid the ledger under the stove?"
     answer = await stage.recall(query, max_items=1)
     assert [FACTS[0] in memory.text for memory in answer.memories] == [True]
 
@@ -181,10 +178,7 @@ async def test_what_proves_too_long_leaves_its_room_to_others(stage: Stage) -> N
     lines = [line(f"n{i}", text) for i, text in enumerate(texts)]
     await stage.sync("c2", lines, souls=("s2",))
     await stage.close("c2")
-    query = (
-        "Where is the key? What does the parrot eat? Who caught a fever, and what"
-        " cured it?"
-    )
+    query = "Where is the key? What does the parrot eat? Who caught a fever, and what cured it?"
     free = []
     for budget in range(40, 100, 4):
         answer = await stage.recall(query, soul="s2", max_items=8, budget_tokens=budget)

@@ -7,7 +7,7 @@ from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.habit_edges import HabitEdges, collect_habit_edges
 from soulmem.engine.recall.habits import Habits
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 from tests.engine.reflexes import opened, reflex
 from tests.engine.stage import lines
 

@@ -24,10 +24,9 @@ from soulmem.engine.recall.context import (
     score_texts,
     start_cosines,
 )
-from soulmem.engine.recall.late_interaction import QueryTokens, interact
+from soulmem.engine.recall.late_interaction import QueryTokens, interact, standardise
 from soulmem.engine.recall.line_matches import TokenMatches, token_matches
 from soulmem.retrieval.fusion import FusionParams, standardised
-from soulmem.retrieval.late_interaction import standardise
 from tests.engine.stage import Stage, line
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.token_store import FakeTokenStore

@@ -11,7 +11,7 @@ from soulmem.domain.ids import ChatId, SoulId
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.recall.context import RecallParams, build_context, build_query
-from soulmem.engine.recall.word_bridges import word_bridges
+from soulmem.engine.recall.expansion import word_bridges
 from tests.engine.stage import Stage, line
 
 BEST = "The lantern hangs in the granary."

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from soulmem.engine.runtime.compute_only import compute_only
+from soulmem.engine.runtime.worker import compute_only
 
 
 @compute_only

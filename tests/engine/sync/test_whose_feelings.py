@@ -80,7 +80,10 @@ async def test_what_is_said_of_somebody_by_name_is_theirs(stage: Stage) -> None:
     )
     assert await emotions_in(
         stage, "Mira: Old Anton was here, and Anton laughed with joy."
-    ) == (["joy"], {})
+    ) == (
+        ["joy"],
+        {},
+    )
 
 
 async def test_it_lasts(stage: Stage) -> None:

@@ -22,7 +22,7 @@ from soulmem.domain.errors import (
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import MemoryKind, MemoryState
 from soulmem.engine.api.requests import MemoryPatch
-from soulmem.engine.consolidation.on_request import PERIODS
+from soulmem.engine.digests.on_request import PERIODS
 from soulmem.engine.runtime.jobs import JobState
 from soulmem.engine.tools.definitions import TOOLS
 from tests.engine.stage import ME, Stage, ended, line, lines

@@ -11,7 +11,7 @@ from soulmem.conversation.micro_units import unit_spans
 from soulmem.domain.dialogue import Role
 from soulmem.domain.memories import MemoryKind
 from soulmem.domain.situation import ConceptDetail
-from soulmem.engine.views.computed_units import computed_spans
+from soulmem.engine.views.faded_texts import computed_spans
 from tests.engine.stage import Stage, line
 
 TEXT = "I met Odalys and Al at the gate, and Mira laughed."

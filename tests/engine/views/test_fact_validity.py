@@ -124,7 +124,10 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
     for edges in (shown, around):
         assert [
             e.valid_to is UNSET for e in sorted(edges, key=lambda e: str(e.valid_from))
-        ] == [False, True]
+        ] == [
+            False,
+            True,
+        ]
 
 
 @pytest.mark.parametrize("removal", ["deleted", "edited", "branch"])

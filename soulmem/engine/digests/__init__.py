@@ -1,0 +1,1 @@
+"""Digests of days, weeks, months, years and chats, and highlights of streams."""
