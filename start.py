@@ -37,10 +37,7 @@ start.py 旁边缺少 {}。请获取整个文件夹（见 README.md），再运�
         )
 
 # Modules of other projects must not stand in the place of those of the standard library.
-foreign = [
-    os.path.abspath(entry)
-    for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)
-]
+foreign = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep)]
 sys.path[1:] = [entry for entry in sys.path[1:] if entry not in foreign]
 sys.path.insert(0, os.path.join(HERE, ".ci"))
 

@@ -79,9 +79,7 @@ def nearest_tests(importers: Importers, changed: Sequence[str]) -> NearestTests:
     tests = sorted(filter(is_test, steps), key=nearness)
     python = [name for name in tests if name.endswith(".py")]
     scripts = [name for name in tests if name.endswith(".mjs")]
-    return NearestTests(
-        tuple(python[:MOST_PYTHON]), tuple(scripts[:MOST_SCRIPTS]), len(tests)
-    )
+    return NearestTests(tuple(python[:MOST_PYTHON]), tuple(scripts[:MOST_SCRIPTS]), len(tests))
 
 
 def is_test(name: str) -> bool:
@@ -89,9 +87,7 @@ def is_test(name: str) -> bool:
     if not name.startswith("tests/") or name.startswith("tests/e2e/"):
         return False
     own = PurePosixPath(name).name
-    return own.endswith(".test.mjs") or (
-        own.startswith("test_") and own.endswith(".py")
-    )
+    return own.endswith(".test.mjs") or (own.startswith("test_") and own.endswith(".py"))
 
 
 def distances(importers: Importers, changed: Iterable[str]) -> dict[str, int]:
@@ -145,9 +141,7 @@ def code_files(repository: Path) -> dict[str, str]:
 
 def python_imports(files: Collection[str]) -> Iterator[tuple[str, str]]:
     """Pairs of files of Python code: the first imports the second. A test has the fixtures of its folders."""
-    graph = grimp.build_graph(
-        "soulmem", "tests", include_external_packages=True, cache_dir=None
-    )
+    graph = grimp.build_graph("soulmem", "tests", include_external_packages=True, cache_dir=None)
     names = {module_of(name): name for name in files if name.endswith(".py")}
     for module in names.keys() & graph.modules:
         for importer in graph.find_modules_that_directly_import(module):
@@ -204,9 +198,7 @@ class TimeLimit:
         self._begun.add(item.path)
         return None
 
-    def pytest_terminal_summary(
-        self, terminalreporter: pytest.TerminalReporter
-    ) -> None:
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """One line on what was left."""
         if self._left:
             terminalreporter.write_line(

@@ -70,9 +70,7 @@ def module(name: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", name, *arguments)
 
 
-def pytest_check(
-    name: str, whole: bool, marks: str, *arguments: str, **env: str
-) -> Check:
+def pytest_check(name: str, whole: bool, marks: str, *arguments: str, **env: str) -> Check:
     """A run of pytest that names its slowest tests.
 
     `marks` says which tests; unless the run is `whole`, those that only the long run has are left out.
@@ -89,9 +87,7 @@ def static_checks() -> Iterator[Check]:
     yield layers()
     yield types()
     yield script_types()
-    yield script_tests(
-        str(path.relative_to(HERE)) for path in HERE.glob("tests/js/**/*.test.mjs")
-    )
+    yield script_tests(str(path.relative_to(HERE)) for path in HERE.glob("tests/js/**/*.test.mjs"))
 
 
 def layers() -> Check:
@@ -171,9 +167,7 @@ def library_tests(whole: bool) -> list[Check]:
 def library_files() -> dict[str, list[str]]:
     """By library, the test files that name its adapter; a file that names both is with torch."""
     torch = files_that_name("sentence_transformer")
-    litellm = [
-        name for name in files_that_name("litellm_endpoint") if name not in torch
-    ]
+    litellm = [name for name in files_that_name("litellm_endpoint") if name not in torch]
     return {"torch": torch, "litellm": litellm}
 
 
@@ -254,9 +248,7 @@ def lone_tests(whole: bool) -> Check:
 
     Only files that name the mark are collected: all of them would take a good part of a minute.
     """
-    return pytest_check(
-        "pytest alone", whole, "alone and not llm", *files_that_name("mark.alone")
-    )
+    return pytest_check("pytest alone", whole, "alone and not llm", *files_that_name("mark.alone"))
 
 
 def slow_tests() -> Check:
@@ -275,9 +267,7 @@ def nearest_checks() -> list[list[Check]]:
     scripts = [name for name in files if name.endswith((".js", ".mjs"))]
     quick: list[Check] = []
     if python:
-        quick.append(
-            Check("ruff format", (module("ruff", "format", "--check", *python),))
-        )
+        quick.append(Check("ruff format", (module("ruff", "format", "--check", *python),)))
         quick.append(Check("ruff check", (module("ruff", "check", *python),)))
         quick.append(types())
     if any(name.startswith("soulmem/") for name in python):
@@ -317,7 +307,9 @@ def perform(check: Check, capture: bool) -> Outcome:
                 check=False,
             )
         except FileNotFoundError:
-            output += f"{command[0]} is not installed (node and npm come with Node.js 20 or newer)\n"
+            output += (
+                f"{command[0]} is not installed (node and npm come with Node.js 20 or newer)\n"
+            )
             code = 127
             break
         output += done.stdout or ""

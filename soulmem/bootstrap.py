@@ -62,9 +62,7 @@ STORE_FOLDER = "store"  # inside the data folder
 JOBS_FOLDER = "jobs"  # data of unfinished jobs
 TRACES_FOLDER = "traces"  # traces of the latest recalls
 IMAGES_FOLDER = "images"  # snapshots of large souls; may be deleted at any time
-TOKENS_FOLDER = (
-    "tokens"  # token states of texts; may be deleted while SoulMem is stopped
-)
+TOKENS_FOLDER = "tokens"  # token states of texts; may be deleted while SoulMem is stopped
 BACKUPS_FOLDER = "backups"  # copies of the store
 MODELS_FOLDER = "models"  # embedding models that were unpacked from packages
 HUB_FILE = "hub"  # the user's address of the model hub
@@ -72,9 +70,7 @@ MODEL_FILE = "model.json"  # the user's choice of the model for memory work
 # Compiled kernels, if the installation has none; may be deleted at any time.
 KERNELS_FOLDER = "kernels"
 
-_OWN = frozenset(
-    (STORE_FOLDER, JOBS_FOLDER, TRACES_FOLDER, IMAGES_FOLDER, TOKENS_FOLDER)
-) | {
+_OWN = frozenset((STORE_FOLDER, JOBS_FOLDER, TRACES_FOLDER, IMAGES_FOLDER, TOKENS_FOLDER)) | {
     *(BACKUPS_FOLDER, KERNELS_FOLDER, MODELS_FOLDER, HUB_FILE),
     *("model", "token", "damaged"),
 }
@@ -82,9 +78,7 @@ _OWN = frozenset(
 _FALLBACK = ModelSource(packaged_encoder.PACKAGE, lambda: True, packaged_encoder.load)
 
 
-def build(
-    settings: Settings, *, test_mode: bool = False
-) -> tuple[Engine, web.Application]:
+def build(settings: Settings, *, test_mode: bool = False) -> tuple[Engine, web.Application]:
     """A wired engine and the application that serves, starts and stops it.
 
     What older versions left readable for other accounts is made private first.
@@ -130,9 +124,7 @@ def build_engine(settings: Settings, *, test_mode: bool = False) -> Engine:
         ),
     )
     kept = (
-        None
-        if settings.store.url
-        else KeptStore(settings.data, STORE_FOLDER, backups_of(settings))
+        None if settings.store.url else KeptStore(settings.data, STORE_FOLDER, backups_of(settings))
     )
     store = kept or _served_store(settings.store)
     clock = MovableClock() if test_mode else SystemClock()
@@ -196,18 +188,14 @@ def _kernel_cache(data: Path) -> Path:
     return installed if installed.is_dir() else data / KERNELS_FOLDER
 
 
-def _consolidation(
-    every: Settings, archivist: LlmEndpoint | None
-) -> ConsolidationParams:
+def _consolidation(every: Settings, archivist: LlmEndpoint | None) -> ConsolidationParams:
     settings = every.consolidation
     marks = MarkParams(turns=settings.window_turns, least=settings.messages)
     limits = _limits(settings, archivist)
     return ConsolidationParams(marks, limits, RetryParams(more=settings.messages))
 
 
-def _limits(
-    settings: ConsolidationSettings, archivist: LlmEndpoint | None
-) -> UsageLimits:
+def _limits(settings: ConsolidationSettings, archivist: LlmEndpoint | None) -> UsageLimits:
     """How much of this model idle work may use in an hour."""
     is_client = archivist is not None and archivist.model == CLIENT
     return UsageLimits(
@@ -221,9 +209,7 @@ def _limits(
 def backups_of(settings: Settings) -> BackupFolder:
     """The folder of the store's backups, and how many are kept."""
     folder = (
-        Path(settings.backup.folder)
-        if settings.backup.folder
-        else settings.data / BACKUPS_FOLDER
+        Path(settings.backup.folder) if settings.backup.folder else settings.data / BACKUPS_FOLDER
     )
     return BackupFolder(
         folder.expanduser(), Rotation(settings.backup.daily, settings.backup.weekly)
@@ -238,21 +224,15 @@ def _chosen(settings: LlmSettings, choice: ModelChoice) -> LlmEndpoint | None:
         return None
     if choice.use is ModelUse.CLIENT:
         return LlmEndpoint("", CLIENT, "")
-    return LlmEndpoint(
-        choice.base_url.rstrip("/"), choice.model.strip(), choice.api_key
-    )
+    return LlmEndpoint(choice.base_url.rstrip("/"), choice.model.strip(), choice.api_key)
 
 
-def _llms(
-    settings: LlmSettings, desk: ClientDesk, wanted: LlmEndpoint | None
-) -> LlmSources:
+def _llms(settings: LlmSettings, desk: ClientDesk, wanted: LlmEndpoint | None) -> LlmSources:
     """The archivist's language model: an endpoint, or the client's connection."""
     timeout = settings.timeout_seconds
     if wanted is None or wanted.model == CLIENT:
         archivist = None if wanted is None else desk.llm
-        return LlmSources(
-            archivist=archivist, desk=desk, context_tokens=settings.context_tokens
-        )
+        return LlmSources(archivist=archivist, desk=desk, context_tokens=settings.context_tokens)
     endpoint = LitellmEndpoint(wanted.base_url, wanted.model, wanted.api_key, timeout)
     return LlmSources(
         archivist=lambda _owner: endpoint,
@@ -311,9 +291,7 @@ def _models(
     ), _FALLBACK
 
 
-def _local(
-    name: str, at_hand: Callable[[], bool], load: Callable[[], Embedder]
-) -> Embedder:
+def _local(name: str, at_hand: Callable[[], bool], load: Callable[[], Embedder]) -> Embedder:
     """The model if it is on disk. Raises ModelUnavailable."""
     if not at_hand():
         raise forbidden(name)

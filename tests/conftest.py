@@ -76,9 +76,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     outcome = yield
     used = time.process_time() - began
     if used > _LONG and item.get_closest_marker("slow") is None:
-        _took_long.append(
-            f"{used:.1f} s of processor time, not marked as slow: {item.nodeid}"
-        )
+        _took_long.append(f"{used:.1f} s of processor time, not marked as slow: {item.nodeid}")
     return outcome
 
 
@@ -160,14 +158,10 @@ class LoopWatch:
 
     def __init__(self) -> None:
         self.blocked: list[str] = []
-        self._step: tuple[int, float] | None = (
-            None  # running step: its thread, its start
-        )
+        self._step: tuple[int, float] | None = None  # running step: its thread, its start
         self._stack: list[traceback.FrameSummary] = []  # innermost last
         self._stop = threading.Event()
-        self._sampler = threading.Thread(
-            target=self._sample, name="loop-watch", daemon=True
-        )
+        self._sampler = threading.Thread(target=self._sample, name="loop-watch", daemon=True)
 
     def start(self) -> None:
         """Begin to look at running steps; needed only for the stack in the report."""
@@ -193,18 +187,12 @@ class LoopWatch:
                     "".join(traceback.format_list(self._stack))
                     or "(no stack: the step ended between two looks)\n"
                 )
-                self.blocked.append(
-                    f"{used * 1000:.0f} ms of CPU in {what()}, seen at\n{where}"
-                )
+                self.blocked.append(f"{used * 1000:.0f} ms of CPU in {what()}, seen at\n{where}")
 
     def _sample(self) -> None:
         while not self._stop.wait(_SAMPLE_EVERY):
             step = self._step
-            if (
-                step is None
-                or self._stack
-                or time.monotonic() - step[1] < LOOP_BUDGET / 2
-            ):
+            if step is None or self._stack or time.monotonic() - step[1] < LOOP_BUDGET / 2:
                 continue
             frame = sys._current_frames().get(step[0])
             # On a busy machine a step may not have begun, though its time runs.
@@ -215,9 +203,7 @@ class LoopWatch:
 
 def _innermost(frame: FrameType, count: int = 6) -> list[traceback.FrameSummary]:
     """The last calls of a stack, without their source: reading files takes longer than a busy step lasts."""
-    calls = [
-        call for _, call in zip(range(count), traceback.walk_stack(frame), strict=False)
-    ]
+    calls = [call for _, call in zip(range(count), traceback.walk_stack(frame), strict=False)]
     return [
         traceback.FrameSummary(
             call.f_code.co_filename, line, call.f_code.co_name, lookup_line=False

@@ -59,14 +59,10 @@ def model_folder() -> Path:
         )
         return Path(named)
     cache = (
-        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        / "soulmem-tests"
-        / "llm"
+        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "soulmem-tests" / "llm"
     )
     if not (cache / small_model.MODEL).is_file() and not os.environ.get("CI"):
-        pytest.skip(
-            "SOULMEM_TEST_LLM does not name a folder filled by .ci/small_model.py"
-        )
+        pytest.skip("SOULMEM_TEST_LLM does not name a folder filled by .ci/small_model.py")
     return small_model.bring(cache)
 
 
@@ -136,9 +132,7 @@ def _wait(url: str, child: subprocess.Popen[bytes]) -> None:
     while time.monotonic() < end:
         assert child.poll() is None, f"the server ended with {child.returncode}"
         try:
-            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(
-                url, timeout=5
-            ):
+            with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(url, timeout=5):
                 return
         except (OSError, urllib.error.URLError):
             time.sleep(0.5)

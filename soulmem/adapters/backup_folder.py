@@ -61,9 +61,7 @@ class BackupFolder:
                 match = _NAME.match(path.name)
                 if match and (made := _moment(match[1])) is not None:
                     backups.append(Backup(path, made, bool(match[2])))
-        return sorted(
-            backups, key=lambda backup: (backup.made, backup.upgrade), reverse=True
-        )
+        return sorted(backups, key=lambda backup: (backup.made, backup.upgrade), reverse=True)
 
     def tidy(self) -> None:
         """Remove unfinished files. Only call this while nothing else writes here."""
@@ -109,9 +107,7 @@ class BackupFolder:
         unfinished = path.with_name(path.name + _UNFINISHED)
         try:
             with unfinished.open("wb") as file:
-                with tarfile.open(
-                    fileobj=file, mode="w:gz", compresslevel=_GZIP_LEVEL
-                ) as tar:
+                with tarfile.open(fileobj=file, mode="w:gz", compresslevel=_GZIP_LEVEL) as tar:
                     tar.add(place, arcname="store")
                 file.flush()
                 os.fsync(file.fileno())
@@ -158,9 +154,7 @@ class BackupFolder:
                 )
             ) from error
         except OSError as error:
-            raise self._refused(
-                error, f"the backup {backup} could not be unpacked"
-            ) from error
+            raise self._refused(error, f"the backup {backup} could not be unpacked") from error
 
     def _refused(
         self, error: OSError | shutil.Error, what: str = "no backup was made"
@@ -199,11 +193,7 @@ def _kept(newest_first: Sequence[Backup], rotation: Rotation) -> set[Backup]:
         by_day.setdefault(backup.made.date(), backup)
         by_week.setdefault((year, week), backup)
     upgrades = [backup for backup in newest_first if backup.upgrade]
-    today = [
-        backup
-        for backup in newest_first
-        if backup.made.date() == newest_first[0].made.date()
-    ]
+    today = [backup for backup in newest_first if backup.made.date() == newest_first[0].made.date()]
     return {
         *today[: min(2, 2 * rotation.daily)],
         *list(by_day.values())[: rotation.daily],

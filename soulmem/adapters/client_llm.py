@@ -25,9 +25,7 @@ _STEP = 1.0  # seconds between checks whether prompts are paused
 class ClientParams:
     """How long to wait for a client, in seconds. The time starts again when a client returns the call."""
 
-    answer: float = (
-        180.0  # from the call to the answer; the setting llm.timeout_seconds
-    )
+    answer: float = 180.0  # from the call to the answer; the setting llm.timeout_seconds
     fetch: float = 30.0  # until a client must have taken it, else no client is open
     lease: float = 90.0  # no other client gets it; limited, as a client may be closed
 
@@ -148,9 +146,7 @@ class ClientDesk:
                 Failure.UNREACHABLE,
                 phrase("no_client", "no client with its own connection is open"),
             )
-        await asyncio.wait(
-            [answered], timeout=max(0.0, self._params.answer - self._params.fetch)
-        )
+        await asyncio.wait([answered], timeout=max(0.0, self._params.answer - self._params.fetch))
         if not answered.done():
             raise LlmFailed(
                 Failure.TIMEOUT,

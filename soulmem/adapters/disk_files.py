@@ -81,9 +81,7 @@ def folder_error(folder: object, error: OSError) -> StoreError:
 
 def snapshot_error(error: OSError) -> StoreError:
     """For a snapshot that is not written: StoreFull when the disk is full."""
-    no_room = phrase(
-        "snapshot_no_room", "the disk has no room for a snapshot of the soul's memory"
-    )
+    no_room = phrase("snapshot_no_room", "the disk has no room for a snapshot of the soul's memory")
     other = phrase(
         "snapshot_unwritten",
         "a snapshot of the soul's memory could not be written: {error}",
@@ -94,9 +92,7 @@ def snapshot_error(error: OSError) -> StoreError:
 
 def token_file_error(error: OSError) -> StoreError:
     """For token states that are not written: StoreFull when the disk is full."""
-    no_room = phrase(
-        "tokens_no_room", "the disk has no room for the token states of a soul"
-    )
+    no_room = phrase("tokens_no_room", "the disk has no room for the token states of a soul")
     other = phrase(
         "tokens_unwritten",
         "the token states of a soul cannot be written: {error}",

@@ -147,9 +147,7 @@ def _unpacked(blocks: NDArray[Any]) -> NDArray[np.float32]:
     """The values of packed blocks: the low halves of their bytes, then the high ones, less 8, times the scale."""
     nibbles = blocks["nibbles"]
     whole = np.concatenate((nibbles & 15, nibbles >> 4), axis=1).astype(np.float32) - 8
-    return np.asarray(
-        whole * blocks["scale"].astype(np.float32)[:, None], np.float32
-    ).reshape(-1)
+    return np.asarray(whole * blocks["scale"].astype(np.float32)[:, None], np.float32).reshape(-1)
 
 
 def write_folder(data: memoryview, folder: Path, report: Report) -> None:

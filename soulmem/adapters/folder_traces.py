@@ -61,9 +61,7 @@ class FolderTraces:
     def _file(self, owner: Owner, soul: SoulId) -> Path:
         return self._folder / f"{_name(owner)}-{_name(soul)}.traces"
 
-    def _with_store_errors(
-        self, action: Callable[..., None], *arguments: object
-    ) -> None:
+    def _with_store_errors(self, action: Callable[..., None], *arguments: object) -> None:
         """Call `action`; raises StoreFull or StoreError instead of OSError."""
         try:
             action(*arguments)

@@ -116,9 +116,7 @@ class LitellmEndpoint:
         if thread is not None:
             await asyncio.to_thread(thread.stop)
 
-    async def _ask(
-        self, litellm: ModuleType, prompt: Prompt, with_schema: bool
-    ) -> Completion:
+    async def _ask(self, litellm: ModuleType, prompt: Prompt, with_schema: bool) -> Completion:
         began = time.monotonic()
         async with self._starting:
             if self._thread is None:
@@ -134,9 +132,7 @@ class LitellmEndpoint:
             raise self._failure(litellm, error, prompt) from None
         return self._completion(answer, prompt, time.monotonic() - began)
 
-    def _request(
-        self, litellm: ModuleType, prompt: Prompt, with_schema: bool
-    ) -> dict[str, Any]:
+    def _request(self, litellm: ModuleType, prompt: Prompt, with_schema: bool) -> dict[str, Any]:
         request: dict[str, Any] = {
             "model": _full_name(litellm, self._model, self._base_url),
             "messages": _messages(prompt),
@@ -196,9 +192,7 @@ class LitellmEndpoint:
         tokens = getattr(usage, "completion_tokens", 0) or estimate_tokens(written)
         return Completion(text, int(prompt_tokens), int(tokens), seconds, requests)
 
-    def _failure(
-        self, litellm: ModuleType, error: Exception, prompt: Prompt
-    ) -> LlmFailed:
+    def _failure(self, litellm: ModuleType, error: Exception, prompt: Prompt) -> LlmFailed:
         kinds = [type(each).__name__ for each in _chain(error)]
         status = getattr(error, "status_code", None)
         if isinstance(error, litellm.exceptions.Timeout) or "APITimeoutError" in kinds:
@@ -291,9 +285,7 @@ class _LoopThread:
 
     def submit(self, request: dict[str, Any]) -> Future[Any]:
         """Start the call. Cancelling the returned future cancels it."""
-        return asyncio.run_coroutine_threadsafe(
-            self._library.acompletion(**request), self._loop
-        )
+        return asyncio.run_coroutine_threadsafe(self._library.acompletion(**request), self._loop)
 
     def stop(self) -> None:
         """End the loop: cancel running calls, close connections."""
@@ -303,9 +295,7 @@ class _LoopThread:
         self._loop.close()
 
     async def _wind_up(self) -> None:
-        tasks = [
-            task for task in asyncio.all_tasks() if task is not asyncio.current_task()
-        ]
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -349,9 +339,7 @@ _IMPORTING = threading.Lock()
 def _full_name(litellm: ModuleType, model: str, base_url: str) -> str:
     """The name as litellm expects it, with a provider. The user's own server counts as OpenAI."""
     head, slash, _ = model.partition("/")
-    providers = {
-        str(getattr(provider, "value", provider)) for provider in litellm.provider_list
-    }
+    providers = {str(getattr(provider, "value", provider)) for provider in litellm.provider_list}
     return model if not base_url or (slash and head in providers) else f"openai/{model}"
 
 
@@ -417,7 +405,6 @@ def _safe_detail(message: str, prompt: Prompt, key: str) -> str:
     words = re.sub(r"\b(sk|key|Bearer)[-_ ][\w*.-]{6,}", r"\1-***", words)[:300]
     chat = " ".join(prompt.user.split())
     quoted = any(
-        words[start : start + 24] in chat
-        for start in range(0, max(1, len(words) - 24), 8)
+        words[start : start + 24] in chat for start in range(0, max(1, len(words) - 24), 8)
     )
     return "" if quoted else f": {words}"

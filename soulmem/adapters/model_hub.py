@@ -57,11 +57,7 @@ def cache_of(cache_folder: str | None) -> Path:
         value = os.environ.get(variable)
         if value:
             return Path(value).expanduser() / below
-    return (
-        Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-        / "huggingface"
-        / "hub"
-    )
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "huggingface" / "hub"
 
 
 def is_complete(folder: Path) -> bool:
@@ -69,9 +65,7 @@ def is_complete(folder: Path) -> bool:
     if not folder.is_dir():
         return False
     places = [folder, *(place for place in folder.iterdir() if place.is_dir())]
-    return any(
-        _has_file(place, _WEIGHTS) and _has_file(place, _TOKENIZERS) for place in places
-    )
+    return any(_has_file(place, _WEIGHTS) and _has_file(place, _TOKENIZERS) for place in places)
 
 
 def _has_file(folder: Path, names: Sequence[str]) -> bool:
@@ -133,9 +127,7 @@ def _ask(url: str) -> int | None:
 
     def ask() -> None:
         try:
-            with urlopen(
-                Request(url, method="HEAD"), timeout=_REACH_SECONDS
-            ) as response:
+            with urlopen(Request(url, method="HEAD"), timeout=_REACH_SECONDS) as response:
                 answers.append(response.status)
         except HTTPError as error:
             answers.append(error.code)

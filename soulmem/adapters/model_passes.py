@@ -14,9 +14,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _FREE = 0.8  # share of its time that a thread must compute, for another one to be worth a try
-_LONGEST_PAUSE = (
-    64  # calls after which a thread is tried again, however often it found no core
-)
+_LONGEST_PAUSE = 64  # calls after which a thread is tried again, however often it found no core
 
 
 class FreeCores:
@@ -97,9 +95,7 @@ Row = Mapping[str, Any]  # what a pass gives of one text: tensors by name
 class ModelPasses:
     """Reads texts with one model and prompt; for one caller at a time."""
 
-    def __init__(
-        self, model: Any, prompt: str, *, batch: int, threads: int | None
-    ) -> None:
+    def __init__(self, model: Any, prompt: str, *, batch: int, threads: int | None) -> None:
         """At most `batch` texts in one pass, and `threads` passes at a time; None: as many as cores are free."""
         self._torch = import_module("torch")
         # A pass computes on one core: threads of one pass wait for each other at every step, which on two
@@ -118,15 +114,11 @@ class ModelPasses:
         pieces = [order[start : start + size] for start in range(0, len(order), size)]
         # The tokenizer is not made for several threads, and takes a small part of the time.
         read = [
-            self._model.preprocess(
-                [texts[place] for place in piece], prompt=self._prompt
-            )
+            self._model.preprocess([texts[place] for place in piece], prompt=self._prompt)
             for piece in pieces
         ]
         rows: list[Row] = [{}] * len(texts)
-        for piece, passed in zip(
-            pieces, self._cores.map(self._pass, read), strict=True
-        ):
+        for piece, passed in zip(pieces, self._cores.map(self._pass, read), strict=True):
             for index, place in enumerate(piece):
                 rows[place] = {name: value[index] for name, value in passed.items()}
         return rows

@@ -19,9 +19,7 @@ from soulmem.ports.embedder import TextInContext, TokenStates
 T = TypeVar("T")
 
 _LEAST = 2  # tokens that are kept of a text, however short
-_TRIES = (
-    4  # cuts of a context before it is left out: cut text may split into more tokens
-)
+_TRIES = 4  # cuts of a context before it is left out: cut text may split into more tokens
 _BEFORE = 4  # a window has one part in so many for what stands before it
 _MOST_WINDOWS = 64  # of a text: some 12,000 tokens, beyond which none are read
 # Classes of Unicode of which no state is kept: punctuation, space, control. On four role-play chats that loses
@@ -144,9 +142,7 @@ class TokenReader:
     ) -> NDArray[np.int64]:
         """Places of the text's own tokens among those of the pass, without punctuation."""
         own: NDArray[np.int64]
-        plain: NDArray[np.int64] = np.flatnonzero(
-            ~np.isin(pieces, self._tokenizer.all_special_ids)
-        )
+        plain: NDArray[np.int64] = np.flatnonzero(~np.isin(pieces, self._tokenizer.all_special_ids))
         if spans is not None:
             read = self._prompt + text.whole
             own = plain[spans[plain, 1] > self._start(text)]
@@ -169,9 +165,7 @@ class TokenReader:
         """Number of characters before the text in what the model reads."""
         return len(self._prompt) + len(text.whole) - len(text.text)
 
-    def _spans(
-        self, text: TextInContext, pieces: NDArray[np.int32]
-    ) -> NDArray[np.int64] | None:
+    def _spans(self, text: TextInContext, pieces: NDArray[np.int32]) -> NDArray[np.int64] | None:
         """Where each token begins and ends in what the model reads, in characters: int64[k, 2].
 
         None where the tokenizer does not say it of these tokens.

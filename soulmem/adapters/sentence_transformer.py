@@ -52,9 +52,7 @@ class ModelPrompt:
     family: str | None = None
 
 
-def prompt_for(
-    name: str, folder: Path | None, prompts: Mapping[str, str] | None
-) -> ModelPrompt:
+def prompt_for(name: str, folder: Path | None, prompts: Mapping[str, str] | None) -> ModelPrompt:
     """The prompt of a model by its own files, its model card, or its name at the hub.
 
     name     name in the settings: a hub name or a folder
@@ -87,9 +85,7 @@ def _names_in(folder: Path) -> list[str]:
     """The model's names in its configuration and its card."""
     names = []
     with suppress(OSError, ValueError, AttributeError):
-        config: dict[str, Any] = json.loads(
-            (folder / "config.json").read_text(encoding="utf-8")
-        )
+        config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         names.append(str(config.get("_name_or_path") or ""))
     with suppress(OSError, ValueError):
         card = (folder / "README.md").read_text(encoding="utf-8")[:_CARD_CHARACTERS]
@@ -176,9 +172,7 @@ class SentenceTransformerEmbedder:
         return np.asarray(vectors / length, np.float32)
 
 
-def is_on_disk(
-    name: str, *, cache_folder: str | None = None, unpacked: Path | None = None
-) -> bool:
+def is_on_disk(name: str, *, cache_folder: str | None = None, unpacked: Path | None = None) -> bool:
     """Whether `name` can be loaded without the network. Fast: no network, no large imports.
 
     `unpacked` is the folder of the same model from a package, if it was fetched.
@@ -328,9 +322,7 @@ def _open(torch: Any, library: Any, folder: Path) -> Any:
             str(folder),
             device="cpu",
             local_files_only=True,
-            model_kwargs={
-                "dtype": torch.float32
-            },  # half precision is slower on most CPUs
+            model_kwargs={"dtype": torch.float32},  # half precision is slower on most CPUs
         )
     except (
         OSError,
@@ -352,10 +344,7 @@ def _open(torch: Any, library: Any, folder: Path) -> Any:
 
 
 def _dimension(model: Any) -> int:
-    ask = (
-        getattr(model, "get_embedding_dimension", None)
-        or model.get_sentence_embedding_dimension
-    )
+    ask = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     return int(ask())
 
 

@@ -153,9 +153,7 @@ def _read_index(file: BinaryIO, size: int) -> bytes:
     return data
 
 
-def _read_arrays(
-    file: BinaryIO, described: list[Any], size: int
-) -> dict[str, NDArray[Any]]:
+def _read_arrays(file: BinaryIO, described: list[Any], size: int) -> dict[str, NDArray[Any]]:
     """The arrays by name; `size` is their number of bytes together. Raises ValueError."""
     arrays = {}
     remaining = size

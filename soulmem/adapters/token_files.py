@@ -41,20 +41,14 @@ log = logging.getLogger(__name__)
 
 _MAGIC = b"SoulMem tokens 3"
 _HEADER = struct.Struct("<16s32sII")  # magic, hash of the model, width, generation
-_ENTRY = struct.Struct(
-    f"<{KEY_BYTES}sQII"
-)  # key, offset, tokens, checksum of the states
-_CHECK = struct.Struct(
-    "<I"
-)  # checksum, after an entry and its pieces and after the center
+_ENTRY = struct.Struct(f"<{KEY_BYTES}sQII")  # key, offset, tokens, checksum of the states
+_CHECK = struct.Struct("<I")  # checksum, after an entry and its pieces and after the center
 _ERASED = bytes(KEY_BYTES)
 _SCALE = np.dtype("<f2")
 _PIECE = np.dtype("<i4")
 _MOST_TOKENS = 1 << 16  # of a record: a greater number is damage
 _RESERVED = 256 << 20  # bytes of the disk that are left free for the store
-_WASTED = (
-    1 << 20
-)  # erased bytes from which compaction is worth it, if they are a quarter
+_WASTED = 1 << 20  # erased bytes from which compaction is worth it, if they are a quarter
 _COPIED = 100  # records copied in one step of compaction: about 1 MB
 
 
@@ -131,9 +125,7 @@ class SoulTokens:
             scale = states.scale[tokens].astype(_SCALE)
             blob = states.codes[tokens].tobytes() + scale.tobytes()
             offset, check = self._end + len(blobs), zlib.crc32(blob)
-            fresh.append(
-                (key, offset, scale.size, check, self._index_end + len(entries))
-            )
+            fresh.append((key, offset, scale.size, check, self._index_end + len(entries)))
             pieces = _marked(states.pieces[tokens], states.begins[tokens])
             entries += _entry(key, offset, check, pieces)
             blobs += blob
@@ -298,8 +290,7 @@ class SoulTokens:
             if (
                 count > _MOST_TOKENS
                 or stop + _CHECK.size > len(content)
-                or _CHECK.unpack_from(content, stop)[0]
-                != zlib.crc32(content[place:stop])
+                or _CHECK.unpack_from(content, stop)[0] != zlib.crc32(content[place:stop])
                 or offset + length > most
             ):
                 break
@@ -402,9 +393,7 @@ class SoulTokens:
         each = np.split(_marked(lists.pieces, lists.begins), lists.starts[1:-1])
         return [
             _entry(places.key(number), offset, places.check[number], pieces)
-            for number, offset, pieces in zip(
-                records.tolist(), offsets, each, strict=True
-            )
+            for number, offset, pieces in zip(records.tolist(), offsets, each, strict=True)
         ]
 
 

@@ -109,9 +109,7 @@ class PromptLine:
     text: str
     tokens: int
     is_masked: bool = False  # parts of it are blurred
-    scene: str = (
-        ""  # when it happened, as it stands above it: "46 days ago:"; empty: today
-    )
+    scene: str = ""  # when it happened, as it stands above it: "46 days ago:"; empty: today
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +173,7 @@ def section_of(memory: Memory, *, is_impulse: bool = False) -> Section:
     if memory.permanent:
         return Section.PERMANENT
     if memory.kind is MemoryKind.ACTION:
-        return (
-            Section.SELF
-        )  # not selected for this moment: self-knowledge, not an impulse
+        return Section.SELF  # not selected for this moment: self-knowledge, not an impulse
     if memory.kind is MemoryKind.SUMMARY:
         return Section.SUMMARY
     if memory.kind in _PAST:
@@ -227,8 +223,7 @@ class Budget:
         self._knows = without_macros(behind.format(name=soul_name))
         self._paid: dict[bool, str] = {}  # legends, by whether they explain masks
         self._headers = {
-            s: without_macros(h.format(name=soul_name))
-            for s, h in _HEADERS[language].items()
+            s: without_macros(h.format(name=soul_name)) for s, h in _HEADERS[language].items()
         }
         # The user's words are text: nothing in them is filled in.
         for name, text in (headers or {}).items():

@@ -59,17 +59,11 @@ def period_text(start: datetime, end: datetime, period: Period, language: str) -
     is_chinese = language == "zh"
     if period is Period.MONTH:
         name = MONTHS[start.month - 1]
-        return (
-            f"{start.year}年{start.month}月" if is_chinese else f"{name} {start.year}"
-        )
+        return f"{start.year}年{start.month}月" if is_chinese else f"{name} {start.year}"
     if period is Period.YEAR:
         return f"{start.year}年" if is_chinese else str(start.year)
     days = span_text(start, end, 0, language)
     if period in (Period.HOUR, Period.HIGHLIGHT):
         clock = f"{start:%H:%M}", f"{end:%H:%M}"
-        return (
-            f"{days}{'至'.join(clock)}"
-            if is_chinese
-            else f"{days}, {' to '.join(clock)}"
-        )
+        return f"{days}{'至'.join(clock)}" if is_chinese else f"{days}, {' to '.join(clock)}"
     return days

@@ -37,9 +37,7 @@ class TextTimes:
     anchors: Sequence[AnchorTimes] = ()
 
 
-def readable_until(
-    times: TextTimes, kept: Iterable[Stretch] = (), label: int = 0
-) -> float:
+def readable_until(times: TextTimes, kept: Iterable[Stretch] = (), label: int = 0) -> float:
     """Turns from now, >= 0, from which on the text reads as empty (`masks.read_out`); inf where it never does.
 
     kept   stretches that stay in any case

@@ -163,9 +163,7 @@ class _Wording:
         return _REPEATED.sub(r"\g<mask>", text)
 
 
-def _anchored(
-    text: str, anchors: Iterable[Anchor], limits: Thresholds
-) -> Iterator[Stretch]:
+def _anchored(text: str, anchors: Iterable[Anchor], limits: Thresholds) -> Iterator[Stretch]:
     """Where the words of clear anchors stand, each time."""
     for anchor in anchors:
         if anchor.retention.visibility >= limits.clear:

@@ -8,9 +8,7 @@ from functools import lru_cache
 
 # Measured with cl100k, Llama and Qwen vocabularies and rounded up, as the budget must not be exceeded.
 # A single space costs nothing: it belongs to the word behind it.
-_PIECE = re.compile(
-    r"[A-Za-z]+|[0-9]+|\s\s+|[^\S \t\r\f\v\x1c-\x1f]|[^\W\d_A-Za-z]+|\S"
-)
+_PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\s\s+|[^\S \t\r\f\v\x1c-\x1f]|[^\W\d_A-Za-z]+|\S")
 _WIDE_FROM = 0x2E80  # CJK, kana, Hangul, emoji
 _WIDE_TOKENS = 1.35  # per character
 _OTHER_TOKENS = 0.85  # per letter of another alphabet

@@ -57,9 +57,7 @@ class NamedTime:
         if self.start is None or self.end is None:
             return self.words
         days = span_text(self.start, self.end, self.year, language)
-        return (
-            f"{self.words}（{days}）" if language == "zh" else f"{self.words} ({days})"
-        )
+        return f"{self.words}（{days}）" if language == "zh" else f"{self.words} ({days})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +182,7 @@ _NEED_PATH = frozenset(
 )
 
 
-def reason_sentence(
-    reason: Reason, name: str, language: str, *, is_blurred: bool = False
-) -> str:
+def reason_sentence(reason: Reason, name: str, language: str, *, is_blurred: bool = False) -> str:
     """The reason in words, "en" or "zh"; `name` is the character's."""
     wording = _CHINESE if language == "zh" else _ENGLISH
     cause = _stated_cause(reason)

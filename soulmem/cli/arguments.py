@@ -71,54 +71,38 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
 
     _add_place(made["serve"], words)
     made["serve"].add_argument("--host", metavar="H", help=words("help_host"))
-    made["serve"].add_argument(
-        "--test-mode", action="store_true", help=words("help_test_mode")
-    )
+    made["serve"].add_argument("--test-mode", action="store_true", help=words("help_test_mode"))
 
     _add_place(made["import"], words)
     made["import"].add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help=words("help_files")
     )
-    made["import"].add_argument(
-        "--soul", action="append", metavar="NAME", help=words("help_souls")
-    )
-    made["import"].add_argument(
-        "--dry-run", action="store_true", help=words("help_dry_run")
-    )
+    made["import"].add_argument("--soul", action="append", metavar="NAME", help=words("help_souls"))
+    made["import"].add_argument("--dry-run", action="store_true", help=words("help_dry_run"))
     made["import"].add_argument(
         "--confirm-removal", action="store_true", help=words("help_confirm_removal")
     )
 
     _add_place(made["recall"], words)
     made["recall"].add_argument("text", help=words("help_text"))
-    made["recall"].add_argument(
-        "--soul", required=True, metavar="NAME", help=words("help_soul")
-    )
+    made["recall"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
     made["recall"].add_argument("--chat", metavar="ID", help=words("help_chat"))
 
     _add_place(made["export"], words)
-    made["export"].add_argument(
-        "--soul", required=True, metavar="NAME", help=words("help_soul")
-    )
-    made["export"].add_argument(
-        "--out", type=Path, metavar="FILE", help=words("help_out")
-    )
+    made["export"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
+    made["export"].add_argument("--out", type=Path, metavar="FILE", help=words("help_out"))
 
     _add_place(made["restore"], words)
     made["restore"].add_argument(
         "file", nargs="?", type=Path, metavar="FILE", help=words("help_restored")
     )
-    made["restore"].add_argument(
-        "--newest", action="store_true", help=words("help_newest")
-    )
+    made["restore"].add_argument("--newest", action="store_true", help=words("help_newest"))
 
     _add_bin(made["bin"], words)
     _add_permanent(made["permanent"], words)
 
     _add_place(made["undo"], words)
-    made["undo"].add_argument(
-        "--soul", required=True, metavar="NAME", help=words("help_soul")
-    )
+    made["undo"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
     what = made["undo"].add_mutually_exclusive_group()
     what.add_argument("--since", metavar="TIME", help=words("help_since"))
     what.add_argument("--change", metavar="ID", help=words("help_change"))
@@ -128,14 +112,10 @@ def build_parser(words: Words) -> argparse.ArgumentParser:
 
     _add_place(made["ask"], words)
     made["ask"].add_argument("instruction", help=words("help_instruction"))
-    made["ask"].add_argument(
-        "--soul", required=True, metavar="NAME", help=words("help_soul")
-    )
+    made["ask"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
 
     _add_place(made["mcp"], words)
-    made["mcp"].add_argument(
-        "--soul", required=True, metavar="NAME", help=words("help_soul")
-    )
+    made["mcp"].add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
     made["mcp"].add_argument(
         "--actor",
         choices=("lead", "archivist", "both"),
@@ -156,9 +136,7 @@ def _add_command(
     name: str,
     words: Words,
 ) -> argparse.ArgumentParser:
-    return commands.add_parser(
-        name, help=words(f"help_{name}"), description=words(f"about_{name}")
-    )
+    return commands.add_parser(name, help=words(f"help_{name}"), description=words(f"about_{name}"))
 
 
 def _add_bin(parser: argparse.ArgumentParser, words: Words) -> None:
@@ -184,18 +162,10 @@ def _add_permanent(parser: argparse.ArgumentParser, words: Words) -> None:
 def _add_digest(parser: argparse.ArgumentParser, words: Words) -> None:
     _add_place(parser, words)
     periods = ("hour", "day", "week", "month", "year", "chat")
-    parser.add_argument(
-        "--soul", required=True, metavar="NAME", help=words("help_soul")
-    )
-    parser.add_argument(
-        "--period", choices=periods, default="day", help=words("help_period")
-    )
-    parser.add_argument(
-        "--from", dest="start", metavar="TIME", help=words("help_digest_from")
-    )
-    parser.add_argument(
-        "--to", dest="end", metavar="TIME", help=words("help_digest_to")
-    )
+    parser.add_argument("--soul", required=True, metavar="NAME", help=words("help_soul"))
+    parser.add_argument("--period", choices=periods, default="day", help=words("help_period"))
+    parser.add_argument("--from", dest="start", metavar="TIME", help=words("help_digest_from"))
+    parser.add_argument("--to", dest="end", metavar="TIME", help=words("help_digest_to"))
 
 
 def _add_model(parser: argparse.ArgumentParser, words: Words) -> None:
@@ -215,6 +185,4 @@ def _add_place(parser: argparse.ArgumentParser, words: Words) -> None:
     """Add the options that choose the sidecar or the data folder."""
     parser.add_argument("--data", metavar="DIR", help=words("help_data"))
     parser.add_argument("--port", type=int, metavar="N", help=words("help_port"))
-    parser.add_argument(
-        "--config", type=Path, metavar="FILE", help=words("help_config")
-    )
+    parser.add_argument("--config", type=Path, metavar="FILE", help=words("help_config"))

@@ -29,15 +29,11 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 
 
 def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int:
-    deleted_souls = (
-        client.ask("GET", "/souls?state=bin")["souls"] if name is None else []
-    )
+    deleted_souls = client.ask("GET", "/souls?state=bin")["souls"] if name is None else []
     listed_souls = []
     for soul in selected_souls(client, name):
         memories = list(listed(client, soul["id"], state="bin"))
-        listed_souls.append(
-            {"soul": soul["id"], "name": soul["name"], "memories": memories}
-        )
+        listed_souls.append({"soul": soul["id"], "name": soul["name"], "memories": memories})
         if memories:
             screen.rule(soul["name"])
             for memory in memories:
@@ -52,21 +48,15 @@ def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int
 
 def _act(client: Client, args: argparse.Namespace, words: Words, screen: Screen) -> int:
     """Restore or purge each memory; a failure does not stop the others."""
-    deleted = {
-        soul["id"]: soul for soul in client.ask("GET", "/souls?state=bin")["souls"]
-    }
+    deleted = {soul["id"]: soul for soul in client.ask("GET", "/souls?state=bin")["souls"]}
     done: list[str] = []
     failed: list[dict[str, str]] = []
     for key in args.ids or _all(client, args.soul):
         try:
             _act_on(client, args.action, key, deleted)
         except Refused as refusal:
-            failed.append(
-                {"id": key, "error": refusal.code, "message": refusal.message}
-            )
-            screen.line(
-                words("bin_not_done", id=key, message=refusal.message), "yellow"
-            )
+            failed.append({"id": key, "error": refusal.code, "message": refusal.message})
+            screen.line(words("bin_not_done", id=key, message=refusal.message), "yellow")
         else:
             done.append(key)
     text_key = "bin_restored" if args.action == "restore" else "bin_purged"
@@ -83,9 +73,7 @@ def _all(client: Client, name: str | None) -> list[str]:
     return ids
 
 
-def _act_on(
-    client: Client, action: str, key: str, deleted: dict[str, dict[str, Any]]
-) -> None:
+def _act_on(client: Client, action: str, key: str, deleted: dict[str, dict[str, Any]]) -> None:
     if action == "purge":
         client.ask("DELETE", f"/memories/{key}?confirm=purge")
     elif key in deleted:

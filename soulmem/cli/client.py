@@ -55,17 +55,13 @@ class Client:
         host = _ANY_ADDRESS.get(self.host, self.host)
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/v1"
 
-    def ask(
-        self, method: str, path: str, body: Any = None, *, seconds: float = 60.0
-    ) -> Any:
+    def ask(self, method: str, path: str, body: Any = None, *, seconds: float = 60.0) -> Any:
         """The JSON response to `method /v1{path}`. Raises Unreachable or Refused."""
         status, answer = self._exchange(method, path, body, {}, seconds)[:2]
         if status >= 400:
             error = answer if isinstance(answer, dict) else {}
             message = str(error.get("message") or f"{self.url}{path} answered {status}")
-            raise Refused(
-                status, str(error.get("error") or "error"), message, error.get("field")
-            )
+            raise Refused(status, str(error.get("error") or "error"), message, error.get("field"))
         return answer
 
     def save(self, path: str, file: BinaryIO, *, seconds: float) -> int:
@@ -105,16 +101,12 @@ class Client:
     ) -> tuple[dict[str, Any], str | None]:
         """The sidecar's health report, and the Origin that it allows. Raises Unreachable or Refused."""
         headers = {} if origin is None else {"Origin": origin}
-        status, answer, allowed = self._exchange(
-            "GET", "/health", None, headers, seconds
-        )
+        status, answer, allowed = self._exchange("GET", "/health", None, headers, seconds)
         fields = answer if isinstance(answer, dict) else {}
         if status == 403 and fields.get("error") == "forbidden":
             raise Refused(status, "forbidden", str(fields.get("message")), None)
         if status != 200 or "api" not in fields:
-            raise Unreachable(
-                f"the program at {self.url} is not SoulMem (status {status})"
-            )
+            raise Unreachable(f"the program at {self.url} is not SoulMem (status {status})")
         if fields["api"]["major"] != API_MAJOR:
             message = f"SoulMem {fields['version']} at {self.url} has another version: restart it"
             raise Refused(status, "conflict", message, None)

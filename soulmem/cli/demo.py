@@ -54,9 +54,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     moments = sum(len(chat.moments) for chat in chats)
     screen.line(words("demo_start", window=WINDOW, items=ITEMS, moments=moments))
     shown = []
-    with tempfile.TemporaryDirectory(
-        prefix="soulmem-demo-", ignore_cleanup_errors=True
-    ) as folder:
+    with tempfile.TemporaryDirectory(prefix="soulmem-demo-", ignore_cleanup_errors=True) as folder:
         # The packaged small model: it is always available, and the demo looks the same on every machine.
         overrides = {
             "store.data": folder,
@@ -65,9 +63,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         }
         with Momentary(load(env={}, overrides=overrides)) as client:
             await_store(client)
-            embedder = wait_until(
-                client, lambda health: health["status"] != "starting"
-            )["embedder"]
+            embedder = wait_until(client, lambda health: health["status"] != "starting")["embedder"]
             screen.line(words("demo_model", model=embedder["model"]), "dim")
             for chat in chats:
                 for moment, answer in play(client, chat, words, screen):
@@ -97,9 +93,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 def load_chat(name: str) -> Chat:
     """A bundled chat by the name of its file."""
     raw = json.loads(
-        resources.files(__package__)
-        .joinpath(f"demo_chats/{name}.json")
-        .read_text("utf-8")
+        resources.files(__package__).joinpath(f"demo_chats/{name}.json").read_text("utf-8")
     )
     return Chat(
         id=raw["id"],
@@ -108,8 +102,7 @@ def load_chat(name: str) -> Chat:
         persona=raw["persona"],
         messages=raw["messages"],
         moments=[
-            Moment(moment["shows"], moment["at"], moment.get("fork"))
-            for moment in raw["moments"]
+            Moment(moment["shows"], moment["at"], moment.get("fork")) for moment in raw["moments"]
         ],
     )
 

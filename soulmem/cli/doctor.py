@@ -53,11 +53,7 @@ def look_at(
             words("llm_silent", model=wanted.model, url=wanted.base_url),
             words("llm_remedy"),
         )
-    if (
-        names
-        and wanted.model not in names
-        and wanted.model.partition("/")[2] not in names
-    ):
+    if names and wanted.model not in names and wanted.model.partition("/")[2] not in names:
         shown = ", ".join(sorted(names)[:5])
         return (
             "warn",
@@ -75,9 +71,7 @@ def _models(wanted: LlmEndpoint) -> set[str] | None:
     # A local server is not behind the proxy.
     handlers = [urllib.request.ProxyHandler({})] if is_local else []
     try:
-        with urllib.request.build_opener(*handlers).open(
-            request, timeout=_TIMEOUT
-        ) as answer:
+        with urllib.request.build_opener(*handlers).open(request, timeout=_TIMEOUT) as answer:
             listed = read_json(answer.read(1 << 20))
         return {str(model["id"]) for model in listed["data"]}
     except urllib.error.HTTPError as error:
@@ -189,11 +183,7 @@ def _python(words: Words) -> Finding:
 
 
 def _packages(words: Words) -> Finding:
-    missing = [
-        name
-        for name, module in MODULES.items()
-        if importlib.util.find_spec(module) is None
-    ]
+    missing = [name for name, module in MODULES.items() if importlib.util.find_spec(module) is None]
     if missing:
         names = words("packages_missing", names=", ".join(missing))
         return Finding("packages", "fail", names, words("packages_remedy"))
@@ -209,9 +199,7 @@ def _folder(data: Path, words: Words) -> Finding:
         reason = error.strerror or error
         detail = words("data_unwritable", path=existing, reason=reason)
         return Finding("data", "fail", detail, words("data_remedy"))
-    return Finding(
-        "data", "ok", words("data_ok" if existing == data else "data_new", path=data)
-    )
+    return Finding("data", "ok", words("data_ok" if existing == data else "data_new", path=data))
 
 
 def _disk(data: Path, words: Words) -> Finding:
@@ -259,9 +247,7 @@ def _running_store(health: dict[str, Any], words: Words) -> Finding:
 
 
 def _broken_store(health: dict[str, Any], words: Words) -> Finding:
-    return Finding(
-        "store", "fail", str(health["store"]["detail"]), words("store_remedy")
-    )
+    return Finding("store", "fail", str(health["store"]["detail"]), words("store_remedy"))
 
 
 def _store(settings: Settings, words: Words) -> Finding:
@@ -272,9 +258,7 @@ def _store(settings: Settings, words: Words) -> Finding:
     with Momentary(bare) as client:
         health = wait_until(
             client,
-            lambda report: (
-                report["status"] != "starting" or report["store"]["state"] == "error"
-            ),
+            lambda report: report["status"] != "starting" or report["store"]["state"] == "error",
         )
         if health["store"]["state"] == "error":
             return _broken_store(health, words)
@@ -326,9 +310,7 @@ def _running_model(model: str, health: dict[str, Any], words: Words) -> Finding:
     """The model that the running sidecar uses, with its prompt."""
     prompt = health["embedder"].get("prompt") or "-"
     running = (
-        words("model_running", model=model)
-        + " "
-        + words("model_prompt", prompt=prompt.strip())
+        words("model_running", model=model) + " " + words("model_prompt", prompt=prompt.strip())
     )
     lacking = [note for note in health["notes"] if "embedder.query_prompt" in note]
     return Finding("model", "warn" if lacking else "ok", running, *lacking)
@@ -336,8 +318,7 @@ def _running_model(model: str, health: dict[str, Any], words: Words) -> Finding:
 
 def _has_model_library() -> bool:
     return all(
-        importlib.util.find_spec(name) is not None
-        for name in ("sentence_transformers", "torch")
+        importlib.util.find_spec(name) is not None for name in ("sentence_transformers", "torch")
     )
 
 
@@ -348,9 +329,7 @@ def _mcp(words: Words) -> Finding:
     return Finding("mcp", "ok", words("mcp_installed"))
 
 
-def _sillytavern(
-    settings: Settings, health: dict[str, Any] | None, words: Words
-) -> Finding:
+def _sillytavern(settings: Settings, health: dict[str, Any] | None, words: Words) -> Finding:
     """Check whether a page of SillyTavern may call the sidecar, with the header that a browser sends."""
     if health is None:
         return Finding("sillytavern", "warn", words("st_off"))
@@ -388,9 +367,7 @@ def _listens(host: str, port: int) -> bool:
 def _answers(url: str) -> bool:
     """Whether anything accepts a connection at `url`."""
     place = urlsplit(url)
-    connection = http.client.HTTPConnection(
-        place.hostname or "", place.port or 80, timeout=2.0
-    )
+    connection = http.client.HTTPConnection(place.hostname or "", place.port or 80, timeout=2.0)
     try:
         connection.connect()
     except OSError:

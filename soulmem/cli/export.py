@@ -25,16 +25,12 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
         aside = path.with_name(path.name + ".part")
         try:
             with aside.open("xb") as file:
-                lines = client.save(
-                    f"/export?soul={soul['id']}", file, seconds=_SECONDS
-                )
+                lines = client.save(f"/export?soul={soul['id']}", file, seconds=_SECONDS)
                 file.flush()
                 os.fsync(file.fileno())
             aside.rename(path)
         except FileExistsError as error:
-            raise Unprocessable(
-                words("file_is_there", file=aside), field="--out"
-            ) from error
+            raise Unprocessable(words("file_is_there", file=aside), field="--out") from error
         except OSError as error:
             aside.unlink(missing_ok=True)
             raise Unprocessable(

@@ -51,15 +51,11 @@ def find_sources(paths: Iterable[Path]) -> tuple[list[Source], list[tuple[Path, 
             continue
         twin = _twin(source, sources)
         if twin is not None:  # importing both would undo one of them
-            unread.append(
-                (path, f"same chat as {twin}: import one of them, or rename the file")
-            )
+            unread.append((path, f"same chat as {twin}: import one of them, or rename the file"))
         else:
             sources.append(source)
     order = [CARD, WORLD_INFO]
-    lore = sorted(
-        (s for s in sources if s.log is None), key=lambda s: order.index(s.format)
-    )
+    lore = sorted((s for s in sources if s.log is None), key=lambda s: order.index(s.format))
     return [*lore, *_parents_first([s for s in sources if s.log is not None])], unread
 
 
@@ -103,11 +99,7 @@ def _source(path: Path) -> Source:
 def _twin(source: Source, sources: Sequence[Source]) -> Path | None:
     if source.log is None:
         return None
-    same = (
-        other.path
-        for other in sources
-        if other.log and other.log.chat == source.log.chat
-    )
+    same = (other.path for other in sources if other.log and other.log.chat == source.log.chat)
     return next(same, None)
 
 

@@ -62,9 +62,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     return 1 if _any_failed(reports) or _any_waits(reports) else 0
 
 
-def _unread_report(
-    path: Path, reason: str, words: Words, screen: Screen
-) -> dict[str, Any]:
+def _unread_report(path: Path, reason: str, words: Words, screen: Screen) -> dict[str, Any]:
     """Print that a file cannot be read. Returns its report."""
     screen.line(words("file_unread", file=path.name, reason=reason), "red")
     return {"file": str(path), "error": reason}
@@ -135,9 +133,7 @@ def _opened(args: argparse.Namespace, names: Sequence[str]) -> Iterator[Client]:
     """The sidecar to work with. A dry run for unknown names uses a temporary one on an empty folder."""
     settings = load_settings(args)
     with sidecar(args, settings) as client:
-        if not args.dry_run or all(
-            find_soul(client, name) is not None for name in names
-        ):
+        if not args.dry_run or all(find_soul(client, name) is not None for name in names):
             yield client
             return
     # The store may still have open files when the folder is removed.
@@ -157,9 +153,7 @@ def _recipients(source: Source, souls: list[dict[str, Any]]) -> list[dict[str, A
     if source.format == ST_CHAT:
         return souls[:1]
     if source.format == CARD:
-        same = [
-            s for s in souls if s["name"].strip().casefold() == source.title.casefold()
-        ]
+        same = [s for s in souls if s["name"].strip().casefold() == source.title.casefold()]
         return (same or souls)[:1]
     return souls
 
@@ -229,9 +223,7 @@ class _Import:
             if progress["total"]:
                 key = f"importing_{progress['unit']}"
                 self._screen.progress(
-                    self._words(
-                        key, title=title, done=progress["done"], total=progress["total"]
-                    )
+                    self._words(key, title=title, done=progress["done"], total=progress["total"])
                 )
             time.sleep(_POLL)
 
@@ -249,9 +241,7 @@ class _Import:
                 "yellow",
             )
         else:
-            screen.line(
-                say(f"result_{kind}{'_dry' if report['dry_run'] else ''}", **report)
-            )
+            screen.line(say(f"result_{kind}{'_dry' if report['dry_run'] else ''}", **report))
         if report.get("branch_of"):
             title = (source.log and source.log.main_chat) or report["branch_of"]
             screen.line(say("file_branch", title=title), "dim", indent="  ")

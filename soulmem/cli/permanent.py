@@ -35,9 +35,7 @@ def _list(client: Client, name: str | None, words: Words, screen: Screen) -> int
     listed_souls = []
     for soul in selected_souls(client, name):
         memories = list(listed(client, soul["id"], permanent="true"))
-        listed_souls.append(
-            {"soul": soul["id"], "name": soul["name"], "memories": memories}
-        )
+        listed_souls.append({"soul": soul["id"], "name": soul["name"], "memories": memories})
         if memories:
             screen.rule(soul["name"])
             for memory in memories:
@@ -62,8 +60,4 @@ def _act(client: Client, args: argparse.Namespace) -> dict[str, Any]:
     if args.action == "delete":
         client.ask("DELETE", f"/memories/{args.what}?confirm=permanent")
         return {"id": args.what, "state": "bin"}
-    return dict(
-        client.ask(
-            "PATCH", f"/memories/{args.what}", {"permanent": args.action == "keep"}
-        )
-    )
+    return dict(client.ask("PATCH", f"/memories/{args.what}", {"permanent": args.action == "keep"}))

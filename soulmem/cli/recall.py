@@ -29,9 +29,7 @@ def run(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     return 0
 
 
-def show_recall(
-    answer: dict[str, Any], words: Words, screen: Screen, indent: str = ""
-) -> None:
+def show_recall(answer: dict[str, Any], words: Words, screen: Screen, indent: str = "") -> None:
     """Print the blocks as they would be in the prompt, the reason for each memory, and how many were withheld."""
     withheld = answer.get("withheld", 0)  # an older sidecar withholds nothing
     if not answer["memories"]:
@@ -44,9 +42,7 @@ def show_recall(
             if block["depth"] is not None
             else words("where_high")
         )
-        screen.line(
-            words("injected", where=where, tokens=block["tokens"]), "dim", indent=indent
-        )
+        screen.line(words("injected", where=where, tokens=block["tokens"]), "dim", indent=indent)
         header, *rest = block["text"].split("\n")
         bar = indent + screen.style("│ ", "cyan")
         screen.line(header, "cyan", indent=bar)

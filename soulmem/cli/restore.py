@@ -43,12 +43,8 @@ def _store(args: argparse.Namespace, words: Words, screen: Screen) -> int:
 
     settings = load_settings(args)
     if settings.store.url:
-        raise Unprocessable(
-            words("restore_server", url=settings.store.url), field="store.url"
-        )
-    done = asyncio.run(
-        restore_store(settings.data, STORE_FOLDER, backups_of(settings), args.file)
-    )
+        raise Unprocessable(words("restore_server", url=settings.store.url), field="store.url")
+    done = asyncio.run(restore_store(settings.data, STORE_FOLDER, backups_of(settings), args.file))
     for path, reason in done.passed_over:
         screen.line(words("backup_passed_over", file=path, reason=reason), "yellow")
     screen.result(
@@ -57,8 +53,7 @@ def _store(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             "souls": done.souls,
             "aside": str(done.aside) if done.aside else None,
             "passed_over": [
-                {"file": str(path), "reason": reason}
-                for path, reason in done.passed_over
+                {"file": str(path), "reason": reason} for path, reason in done.passed_over
             ],
         }
     )
@@ -93,9 +88,7 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
             )
         )
     result = ended_job["result"]
-    screen.result(
-        {"soul": head, "name": soul["name"], "file": str(args.file), **result}
-    )
+    screen.result({"soul": head, "name": soul["name"], "file": str(args.file), **result})
     screen.line(words("soul_restored", name=soul["name"], **_counts(result)), "green")
     if not result["whole"]:
         screen.line(words("bundle_not_whole", broken=len(result["broken"])), "yellow")
@@ -104,9 +97,7 @@ def _soul(args: argparse.Namespace, words: Words, screen: Screen) -> int:
     return 0 if result["whole"] else 1
 
 
-def _watch(
-    client: Client, job: str, name: str, words: Words, screen: Screen
-) -> dict[str, Any]:
+def _watch(client: Client, job: str, name: str, words: Words, screen: Screen) -> dict[str, Any]:
     """Wait until the job has ended; returns its final state."""
     while True:
         job_view: dict[str, Any] = client.ask("GET", f"/jobs/{job}")

@@ -35,9 +35,7 @@ class Screen:
     def __init__(self, out: TextIO, err: TextIO, *, as_json: bool = False) -> None:
         self._out, self._err, self._as_json = out, err, as_json
         self._colour = (
-            out.isatty()
-            and "NO_COLOR" not in os.environ
-            and os.environ.get("TERM") != "dumb"
+            out.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         )
         self._live = err.isatty() and not as_json
         self.width = min(shutil.get_terminal_size((88, 24)).columns, 100)
@@ -57,9 +55,7 @@ class Screen:
         if self._as_json:
             return
         head = indent if first is None else first
-        for row in wrap(
-            plain(text), max(20, self.width - max(cells(indent), cells(head)))
-        ):
+        for row in wrap(plain(text), max(20, self.width - max(cells(indent), cells(head)))):
             print(head + self.style(row, *styles), file=self._out)
             head = indent
         self._out.flush()
@@ -125,11 +121,7 @@ def wrap(text: str, width: int) -> list[str]:
     for paragraph in text.split("\n"):
         line = ""
         for piece in _PIECE.findall(paragraph):
-            if (
-                line
-                and cells(line) + cells(piece.rstrip()) > width
-                and piece not in _NOT_FIRST
-            ):
+            if line and cells(line) + cells(piece.rstrip()) > width and piece not in _NOT_FIRST:
                 lines.append(line.rstrip())
                 line = "" if piece.isspace() else piece
             else:

@@ -49,9 +49,7 @@ def client_for(settings: Settings) -> Client:
     """A client for the sidecar that these settings would start."""
     token = settings.server.token
     try:
-        token = (
-            token or (settings.data / TOKEN_FILE).read_text(encoding="utf-8").strip()
-        )
+        token = token or (settings.data / TOKEN_FILE).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         token = ""  # not needed on loopback
     return Client(settings.server.host, settings.server.port, token)
@@ -98,9 +96,7 @@ def await_store(client: Client) -> dict[str, Any]:
     """Health once the sidecar has started. Raises StoreUnusable."""
     health = wait_until(
         client,
-        lambda report: (
-            report["status"] != "starting" or report["store"]["state"] == "error"
-        ),
+        lambda report: report["status"] != "starting" or report["store"]["state"] == "error",
     )
     if health["store"]["state"] == "error":
         raise StoreUnusable(str(health["store"]["detail"]))
@@ -158,11 +154,7 @@ class Momentary:
         return Client("127.0.0.1", self._port, self._settings.server.token)
 
     def __exit__(self, *_: object) -> None:
-        if (
-            self._loop is not None
-            and self._stop is not None
-            and not self._loop.is_closed()
-        ):
+        if self._loop is not None and self._stop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
@@ -174,11 +166,7 @@ class Momentary:
             from soulmem.bootstrap import build
 
             _, app = build(self._settings)
-            asyncio.run(
-                self._serve(
-                    web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE)
-                )
-            )
+            asyncio.run(self._serve(web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE)))
         except BaseException as error:
             self._failure = error
         finally:

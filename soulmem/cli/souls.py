@@ -45,9 +45,7 @@ def find_or_make_soul(client: Client, name: str) -> tuple[dict[str, Any], bool]:
     soul = find_soul(client, name)
     if soul is not None:
         return soul, False
-    return dict(
-        client.ask("PUT", f"/souls/{new_id('s')}", {"name": name.strip()})
-    ), True
+    return dict(client.ask("PUT", f"/souls/{new_id('s')}", {"name": name.strip()})), True
 
 
 def drop_if_empty(client: Client, soul: dict[str, Any]) -> bool:

@@ -31,9 +31,7 @@ def data_folder(
         return Path.home() / "Library" / "Application Support" / "soulmem"
     share = env.get("XDG_DATA_HOME", "")
     # The XDG standard ignores a relative path.
-    return (
-        Path(share) if share.startswith("/") else Path.home() / ".local" / "share"
-    ) / "soulmem"
+    return (Path(share) if share.startswith("/") else Path.home() / ".local" / "share") / "soulmem"
 
 
 _WORDS = {
@@ -54,11 +52,7 @@ def from_toml(value: Any, kind: str, key: str, where: str) -> Any:
         and all(isinstance(v, str) for v in value)
     ):
         return tuple(value)
-    if (
-        kind == "float"
-        and isinstance(value, int | float)
-        and not isinstance(value, bool)
-    ):
+    if kind == "float" and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     if type(value).__name__ == kind:
         return value
@@ -86,9 +80,7 @@ def from_text(text: str, kind: str, key: str, where: str) -> Any:
         if plain.lower() in _TRUE + _FALSE:
             return plain.lower() in _TRUE
     remedy = "a list with commas" if kind.startswith("tuple") else _WORDS[kind]
-    raise ConfigError(
-        f"{where}: {key} = {text!r} is of the wrong type: write {remedy}", field=key
-    )
+    raise ConfigError(f"{where}: {key} = {text!r} is of the wrong type: write {remedy}", field=key)
 
 
 if sys.version_info >= (3, 11):
@@ -125,14 +117,10 @@ def load(
             )
     environment = _from_environment(env)
     without_file = {**environment, **command_line}
-    folder = data_folder(
-        str(without_file.get("store.data", _Sourced("", "")).value), env
-    )
+    folder = data_folder(str(without_file.get("store.data", _Sourced("", "")).value), env)
     written = _from_file(config, folder)
     merged = {**written, **environment, **command_line}
-    data = data_folder(
-        str(merged["store.data"].value) if "store.data" in merged else "", env
-    )
+    data = data_folder(str(merged["store.data"].value) if "store.data" in merged else "", env)
     return Settings(data=data, **{name: _section(name, merged) for name in SECTIONS})
 
 
@@ -167,9 +155,7 @@ def _from_environment(env: Mapping[str, str]) -> dict[str, _Sourced]:
             values[key] = _Sourced(
                 from_text(text, keys[key].type, key, f"the environment ({name})"), name
             )
-        elif name.split("_")[:2] in [
-            ["SOULMEM", section.upper()] for section in SECTIONS
-        ]:
+        elif name.split("_")[:2] in [["SOULMEM", section.upper()] for section in SECTIONS]:
             raise ConfigError(
                 f"the environment variable {name} is not a setting: see config.example.toml",
                 field=name,
@@ -211,20 +197,14 @@ def _tables(path: Path, *, may_be_missing: bool) -> dict[str, Any]:
             f"there is no settings file {path}: check the path after --config"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"the settings file {path} cannot be read: {error}"
-        ) from error
+        raise ConfigError(f"the settings file {path} cannot be read: {error}") from error
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(
-            f"the settings file {path} is not valid TOML: {error}"
-        ) from error
+        raise ConfigError(f"the settings file {path} is not valid TOML: {error}") from error
 
 
 def _section(name: str, merged: Mapping[str, _Sourced]) -> Any:
     mine = {
-        key.split(".")[1]: source
-        for key, source in merged.items()
-        if key.split(".")[0] == name
+        key.split(".")[1]: source for key, source in merged.items() if key.split(".")[0] == name
     }
     try:
         return SECTIONS[name](**{key: source.value for key, source in mine.items()})

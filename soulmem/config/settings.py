@@ -48,9 +48,7 @@ class Section:
             key, value = f"{self.name}.{each.name}", getattr(self, each.name)
             low, high = each.metadata.get("low"), each.metadata.get("high")
             if low is not None and not low <= value <= high:
-                raise ConfigError(
-                    f"{key} = {value!r} is outside {low}..{high}", field=key
-                )
+                raise ConfigError(f"{key} = {value!r} is outside {low}..{high}", field=key)
             choices = each.metadata.get("choices")
             if choices and value not in choices:
                 raise ConfigError(
@@ -88,10 +86,7 @@ class ServerSettings(Section):
                 )
         token = self.token
         if token and (
-            len(token) < 16
-            or not token.isascii()
-            or not token.isprintable()
-            or " " in token
+            len(token) < 16 or not token.isascii() or not token.isprintable() or " " in token
         ):
             raise ConfigError(
                 "server.token is not a valid token: use 16 or more ASCII characters without spaces",
@@ -188,17 +183,13 @@ class LlmSettings(Section):
     @property
     def archivist(self) -> LlmEndpoint | None:
         """The archivist's model, if there is one."""
-        return self._of(
-            self.archivist_base_url, self.archivist_model, self.archivist_api_key
-        )
+        return self._of(self.archivist_base_url, self.archivist_model, self.archivist_api_key)
 
     def _of(self, base_url: str, model: str, api_key: str) -> LlmEndpoint | None:
         if not (model or self.model):
             return None
         # A key is only sent to the server that it belongs to.
-        key = api_key or (
-            "" if base_url and base_url != self.base_url else self.api_key
-        )
+        key = api_key or ("" if base_url and base_url != self.base_url else self.api_key)
         return LlmEndpoint(
             (base_url or self.base_url).rstrip("/"), (model or self.model).strip(), key
         )

@@ -69,13 +69,9 @@ def base_activations(
     )
     ends = np.zeros(int(concept[-1]) + 1 if concept.size else 0)
     ends[concept[last]] = upto[last]
-    remaining_share = np.exp(
-        ends[concept] - upto - pace * (current_turn - turns) / STABILITY
-    )
+    remaining_share = np.exp(ends[concept] - upto - pace * (current_turn - turns) / STABILITY)
     return np.asarray(
-        np.bincount(
-            concept, weights=gain[order] * remaining_share, minlength=ends.size
-        ),
+        np.bincount(concept, weights=gain[order] * remaining_share, minlength=ends.size),
         np.float64,
     )
 

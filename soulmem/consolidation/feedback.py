@@ -30,14 +30,8 @@ def opinion_after(
         score = opinion.score + _STEP * (1.0 - opinion.score)
         return replace(opinion, score=min(1.0, score), doubted=None)
     if verdict is Verdict.WRONG:
-        return replace(
-            opinion, score=opinion.score * (1.0 - _STEP), doubted=text_hash(text)
-        )
-    if (
-        verdict is Verdict.NEVER_HERE
-        and chat is not None
-        and chat not in opinion.not_in
-    ):
+        return replace(opinion, score=opinion.score * (1.0 - _STEP), doubted=text_hash(text))
+    if verdict is Verdict.NEVER_HERE and chat is not None and chat not in opinion.not_in:
         return replace(opinion, not_in=(*opinion.not_in, chat))
     return opinion
 

@@ -35,9 +35,7 @@ class MarkedMessage:
     changes_topic: bool = False  # its exchange begins another topic
 
 
-def count_slid_out(
-    messages: Sequence[MarkedMessage], *, ended: bool, params: MarkParams
-) -> int:
+def count_slid_out(messages: Sequence[MarkedMessage], *, ended: bool, params: MarkParams) -> int:
     """Number of messages, from the first on, that have left the FIFO; all of a chat that has `ended`."""
     if ended:
         return len(messages)
@@ -75,9 +73,7 @@ def stretches(start: int, stop: int, least: int) -> list[tuple[int, int]]:
     return list(zip([start, *ends[:-1]], ends, strict=True)) if ends else []
 
 
-def _is_after_pause(
-    before: MarkedMessage, message: MarkedMessage, pause: timedelta
-) -> bool:
+def _is_after_pause(before: MarkedMessage, message: MarkedMessage, pause: timedelta) -> bool:
     pairs = ((before.sent_at, message.sent_at), (before.story_at, message.story_at))
     return any(
         earlier is not None and later is not None and later - earlier >= pause
@@ -86,6 +82,4 @@ def _is_after_pause(
 
 
 def _is_other_place(place: str | None, message: MarkedMessage) -> bool:
-    return (
-        place is not None and message.location is not None and message.location != place
-    )
+    return place is not None and message.location is not None and message.location != place

@@ -17,9 +17,7 @@ _IMPORTANCE = 0.6  # 0..1
 IMPORTED = 20  # messages; a sync that adds more at once imports an old chat
 
 
-def is_promoted(
-    memory: Memory, usage: Usage | None, siblings: int, activations: int = 0
-) -> bool:
+def is_promoted(memory: Memory, usage: Usage | None, siblings: int, activations: int = 0) -> bool:
     """Whether the memory belongs to long-term memory.
 
     siblings     memories written together with it, itself among them
@@ -119,9 +117,7 @@ def plasticity_update(
         used[edge] = max(used.get(edge, 0.0), params.together)
     least = params.strong * (peak if peak > 0.0 else max(walked.values(), default=0.0))
     idle = frozenset(
-        edge
-        for edge, flow in walked.items()
-        if flow >= least > 0.0 and edge not in used
+        edge for edge, flow in walked.items() if flow >= least > 0.0 and edge not in used
     )
     return PlasticityUpdate(used, idle)
 
@@ -143,14 +139,10 @@ def depressed(strength: float, *, keep: bool, params: PlasticityParams) -> float
 def strength_before(strength: float, uses: float, params: PlasticityParams) -> float:
     """The strength, 0..1, before so many uses of full share: the inverse of `potentiated`."""
     remaining_gap = (1.0 - params.eta) ** uses
-    return (
-        max(0.0, 1.0 - (1.0 - strength) / remaining_gap) if remaining_gap > 0.0 else 0.0
-    )
+    return max(0.0, 1.0 - (1.0 - strength) / remaining_gap) if remaining_gap > 0.0 else 0.0
 
 
-def stability_after(
-    stability: float, elapsed: float, params: PlasticityParams
-) -> float:
+def stability_after(stability: float, elapsed: float, params: PlasticityParams) -> float:
     """S, in turns, after a use `elapsed` turns after the last one: it grows at spaced uses."""
     if elapsed < params.spaced:
         return stability

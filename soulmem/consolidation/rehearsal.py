@@ -53,9 +53,7 @@ def rehearsal_worth(
     """
     recalled = np.minimum(1.0, np.log1p(recalls) / np.log1p(params.often))
     recent = np.exp(-np.maximum(0.0, age) / params.stability)
-    return np.asarray(
-        importance * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * recent), np.float64
-    )
+    return np.asarray(importance * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * recent), np.float64)
 
 
 def pairs_to_link(

@@ -161,9 +161,7 @@ def tells_the_same(first: Telling, other: Telling, fit: Fit) -> bool:
         return False
     if _is_one_scene(first, other):
         return True
-    fuller, lesser = (
-        (first, other) if len(first.topics) >= len(other.topics) else (other, first)
-    )
+    fuller, lesser = (first, other) if len(first.topics) >= len(other.topics) else (other, first)
     if not lesser.topics.keys() <= fuller.topics.keys():
         return False
     missing = fuller.topics.keys() - lesser.topics.keys()
@@ -201,9 +199,7 @@ class Event:
     others: tuple[MemoryId, ...]
 
 
-def events_of(
-    tellings: Iterable[Telling], centres: Iterable[MemoryId], fit: Fit
-) -> list[Event]:
+def events_of(tellings: Iterable[Telling], centres: Iterable[MemoryId], fit: Fit) -> list[Event]:
     """Unite these texts; those that tell what no other tells are left out.
 
     centres  texts that stood for others before; one stays while it is central enough
@@ -216,11 +212,7 @@ def events_of(
             continue  # however many they are, no two tell an event
         while len(remaining) > 1:
             centre = _most_central(remaining, steady)
-            near = [
-                t
-                for t in remaining
-                if t is not centre and tells_the_same(centre, t, fit)
-            ]
+            near = [t for t in remaining if t is not centre and tells_the_same(centre, t, fit)]
             if near:
                 events.append(Event(centre.key, tuple(sorted(t.key for t in near))))
             placed = {centre.key, *(t.key for t in near)}

@@ -60,9 +60,7 @@ def fact_end(claim: FactClaim, others: Sequence[FactClaim]) -> FactEnd | None:
             continue
         # Of two statements of one moment, that it is over counts as the later one.
         is_later = other.times[-1] > last or (
-            other.times[-1] == last
-            and other.relation.is_over
-            and not claim.relation.is_over
+            other.times[-1] == last and other.relation.is_over and not claim.relation.is_over
         )
         if is_later:
             contradictions.append(
@@ -99,9 +97,7 @@ def is_same_relation(relation: Relation, other: Relation) -> bool:
 
 def is_same_fact(claim: FactClaim, other: FactClaim) -> bool:
     """Whether the two are the same fact in two wordings."""
-    if claim.relation.is_over is not other.relation.is_over or not _is_same_pair(
-        claim, other
-    ):
+    if claim.relation.is_over is not other.relation.is_over or not _is_same_pair(claim, other):
         return False
     return is_same_relation(claim.relation, other.relation)
 

@@ -46,11 +46,7 @@ def settled_count(chat: Chat, messages: Sequence[Message]) -> int:
     """
     if not messages:
         return 0
-    return (
-        len(messages)
-        if chat.settled_tail == messages[-1].version
-        else len(messages) - 1
-    )
+    return len(messages) if chat.settled_tail == messages[-1].version else len(messages) - 1
 
 
 def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
@@ -64,9 +60,7 @@ def episode_id(soul: SoulId, family: ChatId, message: Message) -> MemoryId:
     if story != message.hash:
         further.append(story)
     return MemoryId(
-        derived_id(
-            "e", soul, family, message.slot, message.hash, message.speaker, *further
-        )
+        derived_id("e", soul, family, message.slot, message.hash, message.speaker, *further)
     )
 
 
@@ -110,11 +104,7 @@ def episode_of(
 
 def narrative(message: Message) -> str:
     """A message as its memory tells it: who said what."""
-    return (
-        f"{message.speaker}: {message.text}"
-        if message.speaker.strip()
-        else message.text
-    )
+    return f"{message.speaker}: {message.text}" if message.speaker.strip() else message.text
 
 
 def spoken(memory: Memory) -> str:
@@ -141,11 +131,7 @@ def _participants(
     others = tuple(Participant(name, ParticipantKind.UNKNOWN) for name in named)
     if not message.speaker.strip() or message.role is Role.NARRATOR:
         return others
-    kind = (
-        ParticipantKind.SELF
-        if _speaks_itself(message, soul_name)
-        else ParticipantKind.OTHER
-    )
+    kind = ParticipantKind.SELF if _speaks_itself(message, soul_name) else ParticipantKind.OTHER
     return (Participant(message.speaker, kind), *others)
 
 
@@ -162,16 +148,8 @@ def own_feelings(
     """The soul's own feelings of what a text tells: what it says that is of nobody else, and what is said of
     it by name.
     """
-    others = [
-        participant.name
-        for participant in participants
-        if participant.name != soul_name
-    ]
-    return (
-        analysis.felt_by_speaker(others)
-        if speaks_itself
-        else analysis.felt_by(soul_name)
-    )
+    others = [participant.name for participant in participants if participant.name != soul_name]
+    return analysis.felt_by_speaker(others) if speaks_itself else analysis.felt_by(soul_name)
 
 
 def with_feelings(

@@ -87,9 +87,7 @@ def details(
             taken.append(detail)
     own = {name for name, kind in names.items() if kind is None}
     shown = [detail for detail in taken if detail.name not in own]
-    inside = [
-        Detail(begin, end, DetailKind.QUOTE) for begin, end in quotes(text, start)
-    ]
+    inside = [Detail(begin, end, DetailKind.QUOTE) for begin, end in quotes(text, start)]
     return sorted([*shown, *inside], key=lambda detail: (detail.start, -detail.end))
 
 

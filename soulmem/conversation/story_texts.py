@@ -43,11 +43,7 @@ class StoryTexts:
         """
         listed = messages if isinstance(messages, Grown) else Grown(messages)
         with self._lock:
-            old = (
-                self._read_chat
-                if self._read_chat.persona == persona
-                else _ReadChat(persona)
-            )
+            old = self._read_chat if self._read_chat.persona == persona else _ReadChat(persona)
             if old.messages is not listed:
                 old = _ReadChat(persona, listed, _continued(old, listed, persona))
                 self._read_chat = old
@@ -59,9 +55,7 @@ def as_story(message: Message) -> Message:
     return _with_story(message, _read(message, None, frozenset()))
 
 
-def _continued(
-    old: _ReadChat, messages: Grown[Message], persona: str
-) -> Grown[Message]:
+def _continued(old: _ReadChat, messages: Grown[Message], persona: str) -> Grown[Message]:
     """The stories of `messages`: those of `old` as far as nothing near them changed."""
     prefix, suffix = common_ends(old.messages, messages)
     if prefix == len(old.messages) == len(messages):
@@ -93,9 +87,7 @@ class _Neighbours:
         message = self._messages[index]
         if message.role is Role.SYSTEM:
             return message
-        return _with_story(
-            message, _read(message, self._macro_names(index), self._repeated(index))
-        )
+        return _with_story(message, _read(message, self._macro_names(index), self._repeated(index)))
 
     def _repeated(self, index: int) -> frozenset[str]:
         """What of the message's lines of data stands in messages around it, too."""
@@ -140,9 +132,7 @@ def _shown(message: Message) -> str:
     return message.text if message.story is None else message.story
 
 
-def _read(
-    message: Message, names: MacroNames | None, repeated: frozenset[str]
-) -> StoryText:
+def _read(message: Message, names: MacroNames | None, repeated: frozenset[str]) -> StoryText:
     return story_text(_shown(message), names, repeated)
 
 

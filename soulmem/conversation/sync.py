@@ -34,9 +34,7 @@ class Reconciled:
     needs_text: tuple[SlotId, ...] = ()
     hold: Quarantine | None = None
     added: frozenset[SlotId] = frozenset()
-    changed: frozenset[SlotId] = (
-        frozenset()
-    )  # in text or in anything else a message says
+    changed: frozenset[SlotId] = frozenset()  # in text or in anything else a message says
     removed: frozenset[SlotId] = frozenset()
 
 
@@ -57,9 +55,7 @@ def reconcile(
     stored messages, Unprocessable for a repeated slot or a text that does not fit its hash.
     """
     kept = _base_of(stored, base, digest_of)
-    before = {
-        m.slot: m for m in stored[len(kept) :]
-    }  # what the base does not settle already
+    before = {m.slot: m for m in stored[len(kept) :]}  # what the base does not settle already
     _check_slots(kept, sent, index)
     for number, message in enumerate(sent):
         if message.text is not None and text_hash(message.text) != message.hash:
@@ -75,11 +71,7 @@ def reconcile(
                 field=f"messages[{number}].hash",
             )
     vanished = before.keys() - {m.slot for m in sent}
-    if (
-        not confirmed
-        and len(stored) >= GUARDED_FROM
-        and 2 * len(vanished) > len(stored)
-    ):
+    if not confirmed and len(stored) >= GUARDED_FROM and 2 * len(vanished) > len(stored):
         return Reconciled(hold=Quarantine(frozenset(vanished)))
 
     merged: list[Message] = []  # behind those of the base
@@ -116,9 +108,7 @@ def reconcile(
     )
 
 
-def _continued(
-    stored: Sequence[Message], count: int, merged: Sequence[Message]
-) -> Grown[Message]:
+def _continued(stored: Sequence[Message], count: int, merged: Sequence[Message]) -> Grown[Message]:
     """The first `count` stored messages and the merged ones; as far as these are stored they are shared."""
     same, _ = common_ends(stored[count : count + len(merged)], merged)
     kept = stored[: count + same]
@@ -143,9 +133,7 @@ def settled_tail(
     last = current_listing[-1].version
     position = index.get(last.slot)
     followed = (
-        position is not None
-        and position < len(stored) - 1
-        and stored[position].hash == last.hash
+        position is not None and position < len(stored) - 1 and stored[position].hash == last.hash
     )
     return last if followed or tail == last else None
 
@@ -170,17 +158,12 @@ def ranks_for(
     prefix += same
     head, tail = ranks[:prefix], ranks[len(ranks) - suffix :]
     old = (
-        {m.slot: r for m, r in zip(stored, ranks, strict=True)}
-        if shorter > prefix + suffix
-        else {}
+        {m.slot: r for m, r in zip(stored, ranks, strict=True)} if shorter > prefix + suffix else {}
     )
     low = head[-1] if head else 0
     high = tail[0] if tail else None
     middle = _middle_ranks(
-        [
-            old.get(m.slot)
-            for m in current_listing[prefix : len(current_listing) - suffix]
-        ],
+        [old.get(m.slot) for m in current_listing[prefix : len(current_listing) - suffix]],
         low,
         high,
         gap,
@@ -284,19 +267,13 @@ def _message(sent: SentMessage, text: str) -> Message:
     )
 
 
-def without_held(
-    messages: Sequence[Message], hold: Quarantine | None, most: int
-) -> list[Message]:
+def without_held(messages: Sequence[Message], hold: Quarantine | None, most: int) -> list[Message]:
     """The last messages that a recall may see, at most so many."""
-    seen = (
-        m for m in reversed(messages) if hold is None or m.slot not in hold.vanished
-    )
+    seen = (m for m in reversed(messages) if hold is None or m.slot not in hold.vanished)
     return list(islice(seen, most))[::-1]
 
 
-def _ascending(
-    ranks: Sequence[int | None], low: int, high: int | None
-) -> list[int | None]:
+def _ascending(ranks: Sequence[int | None], low: int, high: int | None) -> list[int | None]:
     """The ranks that lie between the bounds and above all kept before them; None for the others."""
     kept: list[int | None] = []
     last = low

@@ -61,12 +61,7 @@ def _is_about(sentence: str, name: str) -> bool:
     begins = sentence.lstrip(_OPENING)
     behind = begins[len(name) :]
     whole = is_unspaced(name[-1:]) or not behind[:1].isalnum()
-    return (
-        bool(name)
-        and begins.startswith(name)
-        and whole
-        and not behind.startswith(_ADDRESSED)
-    )
+    return bool(name) and begins.startswith(name) and whole and not behind.startswith(_ADDRESSED)
 
 
 class TextAnalyses:

@@ -51,9 +51,7 @@ class AuditEntry:
     actor: Actor
     action: Action
     target: str  # id of a memory, of an edge, or of what else was changed
-    before: FieldValues | None = (
-        None  # None: there was nothing, or its words are purged
-    )
+    before: FieldValues | None = None  # None: there was nothing, or its words are purged
     after: FieldValues | None = None
     source: str = ""  # the job, the request, the trace or the change it follows from
     reason: str = ""

@@ -113,9 +113,7 @@ class Chat:
     settled_tail: Version | None = (
         None  # the last message, when it counts as settled though nothing follows it
     )
-    tail_since: datetime | None = (
-        None  # aware; when the last message took its present text
-    )
+    tail_since: datetime | None = None  # aware; when the last message took its present text
     quarantine: Quarantine | None = None
     state: ChatState = ChatState.ACTIVE
     created: datetime | None = None  # aware

@@ -23,7 +23,9 @@ class PassageLine:
 class Passage:
     """A stretch of one chat, for one character."""
 
-    language: str  # "zh" or "en": in which the model is addressed; the answer keeps to the lines' own
+    language: (
+        str  # "zh" or "en": in which the model is addressed; the answer keeps to the lines' own
+    )
     soul: str  # the character's name
     users: tuple[str, ...]  # names of the user's personas
     lines: tuple[PassageLine, ...]
@@ -36,9 +38,7 @@ class Passage:
     def text(self) -> str:
         """Everything a draft may use: lines with speakers, summary and names."""
         spoken_lines = (f"{line.speaker}\n{line.text}" for line in self.lines)
-        return "\n".join(
-            (self.soul, *self.users, *self.known_names, self.summary, *spoken_lines)
-        )
+        return "\n".join((self.soul, *self.users, *self.known_names, self.summary, *spoken_lines))
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,9 @@ def check_join(
     """Raises Unprocessable, naming `field`, unless `kind` may run from `source` to `target`."""
     sources, targets = _JOINS[kind]
     if source not in sources or target not in targets:
-        legal = f"{' or '.join(s.value for s in sources)} -> {' or '.join(t.value for t in targets)}"
+        legal = (
+            f"{' or '.join(s.value for s in sources)} -> {' or '.join(t.value for t in targets)}"
+        )
         raise Unprocessable(
             phrase(
                 "edge_kinds",
@@ -194,8 +196,6 @@ def _at(microseconds: int | None) -> datetime | None:
     return None if microseconds is None else EPOCH + microseconds * MICROSECOND
 
 
-def edge_id(
-    kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None
-) -> str:
+def edge_id(kind: EdgeKind, source: MemoryId, target: MemoryId, verb: str | None = None) -> str:
     """Id of the edge of that kind and verb between two memories."""
     return derived_id("l", kind.value, source, target, verb or "")

@@ -189,9 +189,7 @@ def no_soul(soul: str, field: str) -> NotFound:
 
 def no_chat(chat: str, field: str) -> NotFound:
     """The error for a chat that its owner does not have."""
-    words = phrase(
-        "no_chat", "no chat '{chat}': send it with PUT /v1/chats/{chat}", chat=chat
-    )
+    words = phrase("no_chat", "no chat '{chat}': send it with PUT /v1/chats/{chat}", chat=chat)
     return NotFound(words, field=field)
 
 

@@ -31,9 +31,7 @@ class FadingRecord:
     wording: str  # `text_hash` of the text that the units are parts of
     units: tuple[MicroUnit, ...] = ()
     anchors: tuple[Anchor, ...] = ()
-    own_units: bool = (
-        False  # by hand: there are no others; else states of computed ones
-    )
+    own_units: bool = False  # by hand: there are no others; else states of computed ones
     own_anchors: bool = False  # the same of anchors
     reworded: str | None = None  # the text that is told instead of the memory's own
     reply: MemoryId | None = None  # the episode of the reply that the rewording is by
@@ -41,9 +39,7 @@ class FadingRecord:
 
     def fits(self, text: str) -> bool:
         """Whether it was made for that text of the memory, or for the rewording it has itself."""
-        return self.wording == text_hash(
-            text if self.reworded is None else self.reworded
-        )
+        return self.wording == text_hash(text if self.reworded is None else self.reworded)
 
     @property
     def is_empty(self) -> bool:

@@ -19,9 +19,7 @@ _ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
     r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\."
 )
-_WIDEST = (
-    1 << 63
-)  # integers are kept as such up to here: the store and other programs take no more
+_WIDEST = 1 << 63  # integers are kept as such up to here: the store and other programs take no more
 
 
 class NestsTooDeep(ValueError):

@@ -59,9 +59,7 @@ class ModelChoice:
 
     def __repr__(self) -> str:
         key = "***" if self.api_key else ""
-        return (
-            f"ModelChoice({self.use.value}, {self.base_url!r}, {self.model!r}, {key!r})"
-        )
+        return f"ModelChoice({self.use.value}, {self.base_url!r}, {self.model!r}, {key!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +132,7 @@ class Completion:
     prompt_tokens: int
     answer_tokens: int
     seconds: float  # from the call to the answer
-    requests: tuple[
-        ToolRequest, ...
-    ] = ()  # tools that it calls; then `text` may be empty
+    requests: tuple[ToolRequest, ...] = ()  # tools that it calls; then `text` may be empty
 
 
 class Failure(str, Enum):

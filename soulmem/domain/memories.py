@@ -56,9 +56,7 @@ class MemoryState(str, Enum):
     BIN = "bin"
     RETRACTED = "retracted"  # comes back by itself when its messages do; listed as bin
     STALE = "stale"
-    FORGOTTEN = (
-        "forgotten"  # comes back by itself when a text names it anew; listed as bin
-    )
+    FORGOTTEN = "forgotten"  # comes back by itself when a text names it anew; listed as bin
     # `merged_into` stands for it; comes back by itself when that memory goes
     MERGED = "merged"
     # A draft that its lines hardly carry, until the user or another draft confirms it: in lists, never stored
@@ -118,9 +116,7 @@ class Memory:
 
     def __post_init__(self) -> None:
         if not self.text.strip():
-            raise Unprocessable(
-                phrase("memory_no_text", "a memory needs a text"), field="text"
-            )
+            raise Unprocessable(phrase("memory_no_text", "a memory needs a text"), field="text")
         if not 0.0 <= self.importance <= 1.0:
             raise Unprocessable(
                 phrase(
@@ -165,18 +161,12 @@ class Memory:
     @property
     def is_learned_name(self) -> bool:
         """True for a name learned from messages."""
-        return (
-            self.kind is MemoryKind.CONCEPT
-            and self.origin is Origin.CHAT
-            and not self.is_topic
-        )
+        return self.kind is MemoryKind.CONCEPT and self.origin is Origin.CHAT and not self.is_topic
 
     @property
     def is_topic(self) -> bool:
         """True for a concept of type topic."""
-        return (
-            self.concept is not None and self.concept.concept_type is ConceptType.TOPIC
-        )
+        return self.concept is not None and self.concept.concept_type is ConceptType.TOPIC
 
     @property
     def is_found_topic(self) -> bool:

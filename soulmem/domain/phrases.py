@@ -18,9 +18,7 @@ class Phrase:
 
     code: str
     template: str
-    values: Mapping[str, str | int | float | Phrase] = field(
-        default_factory=dict, hash=False
-    )
+    values: Mapping[str, str | int | float | Phrase] = field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         """The English text."""

@@ -127,9 +127,7 @@ def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]
     shorter = min(len(old), len(new))
     prefix = old.shared_with(new) if isinstance(old, Grown) else 0
     step = shorter - prefix
-    while (
-        step
-    ):  # halving steps: slices compare far faster than a loop over single elements
+    while step:  # halving steps: slices compare far faster than a loop over single elements
         if old[prefix : prefix + step] == new[prefix : prefix + step]:
             prefix += step
             step = min(step, shorter - prefix)
@@ -137,9 +135,7 @@ def common_ends(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]
             step //= 2
     suffix = 0
     limit = shorter - prefix
-    while suffix < limit and _same(
-        old[len(old) - 1 - suffix], new[len(new) - 1 - suffix]
-    ):
+    while suffix < limit and _same(old[len(old) - 1 - suffix], new[len(new) - 1 - suffix]):
         suffix += 1
     return prefix, suffix
 

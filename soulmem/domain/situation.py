@@ -100,9 +100,7 @@ def story_time(situation: Situation) -> float:
         when = datetime.fromisoformat(story_date)
     except ValueError:  # words of the user's own
         return 0.0
-    return (
-        when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)
-    ).timestamp()
+    return (when if when.tzinfo is not None else when.replace(tzinfo=timezone.utc)).timestamp()
 
 
 @dataclass(frozen=True, slots=True)

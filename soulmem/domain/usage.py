@@ -36,9 +36,7 @@ class Usage:
 
     def again(self, stamp: Stamp) -> Usage:
         """The statistics after one more recall, the latest."""
-        return replace(
-            self, count=self.count + 1, stamps=(*self.stamps, stamp)[-STAMPS:]
-        )
+        return replace(self, count=self.count + 1, stamps=(*self.stamps, stamp)[-STAMPS:])
 
     def exchanges(self) -> int:
         """Number of different exchanges with a recall, as far as the stamps reach back."""

@@ -120,9 +120,7 @@ class Engine:
         for world in self.worlds.all():
             async with world.writing:
                 pass  # a write under way ends first
-        await self.services.attempts.with_minds(
-            "snapshot", self.worlds.all(), self._save_snapshot
-        )
+        await self.services.attempts.with_minds("snapshot", self.worlds.all(), self._save_snapshot)
         await self.services.store.close()
         self.services.compute.stop()
 
@@ -173,8 +171,6 @@ class Engine:
         """Move the clock. Raises Unprocessable for a clock that cannot be moved."""
         if self.advance is None:
             raise Unprocessable(
-                phrase(
-                    "clock_fixed", "this clock cannot be moved: start with --test-mode"
-                )
+                phrase("clock_fixed", "this clock cannot be moved: start with --test-mode")
             )
         self.advance(seconds, turns)

@@ -21,9 +21,7 @@ class EngineParams:
     """When the engine becomes Idle, and the parameters of its services."""
 
     idle_after: float = 60.0  # seconds without a request; design 5
-    settle_after: float = (
-        600.0  # seconds until an unchanged last message is settled; design 2
-    )
+    settle_after: float = 600.0  # seconds until an unchanged last message is settled; design 2
     rest_by_itself: bool = True  # False in test mode: Idle work runs on request alone
     daily_backups: bool = True
     soul: SoulSettings = field(

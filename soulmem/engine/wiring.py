@@ -94,9 +94,7 @@ class Ports:
     fetcher: ModelFetcher | None = None  # brings the wanted model when the user asks
     params: EngineParams | None = None
     advance: Callable[[float, int], None] | None = None
-    warm: Callable[[], object] | None = (
-        None  # compiles the kernels, reads what recalls use
-    )
+    warm: Callable[[], object] | None = None  # compiles the kernels, reads what recalls use
     traces: TraceLog | None = None
     images: SnapshotStore | None = None
     tokens: TokenStore | None = None
@@ -113,12 +111,8 @@ def wire_engine(ports: Ports) -> Engine:
     compute = Worker("soulmem-compute")
     events = Events()
     traces = Traces(kept=ports.traces, compute=compute)
-    auditor = Auditor(
-        store=store, compute=compute, clock=clock, events=events, traces=traces
-    )
-    loader = EdgeLoader(
-        store=store, compute=compute, clock=clock, params=params.loading
-    )
+    auditor = Auditor(store=store, compute=compute, clock=clock, events=events, traces=traces)
+    loader = EdgeLoader(store=store, compute=compute, clock=clock, params=params.loading)
     embedding = EmbeddingService(
         store=store,
         compute=compute,
@@ -161,9 +155,7 @@ def wire_engine(ports: Ports) -> Engine:
         attempts=Attempts(clock),
         world_of=worlds.of,
     )
-    lifecycle = Lifecycle(
-        params.idle_after, lambda: idle.run(), lambda: idle.go_on(), events
-    )
+    lifecycle = Lifecycle(params.idle_after, lambda: idle.run(), lambda: idle.go_on(), events)
     writer = ChatWriter(services)
     souls = SoulService(
         services=services,
@@ -250,9 +242,7 @@ def wire_engine(ports: Ports) -> Engine:
     topics = Topics(services=services)
     forgetting = ForgettingWork(services=services)
     purge = BinPurge(services, on_purged=embedding.tokens.tidy, params=params.bin)
-    backups = BackupSchedule(
-        services=services, backups=ports.backups, daily=params.daily_backups
-    )
+    backups = BackupSchedule(services=services, backups=ports.backups, daily=params.daily_backups)
     work_on_request = ConsolidationJobs(
         services=services,
         learner=learner,
@@ -268,9 +258,7 @@ def wire_engine(ports: Ports) -> Engine:
             joiner=joiner,
             stated_names=stated_names,
         ).job_kinds(),
-        ModelTest(
-            llm_calls=consolidator.llm_calls, trust=consolidator.trust
-        ).job_kinds(),
+        ModelTest(llm_calls=consolidator.llm_calls, trust=consolidator.trust).job_kinds(),
         DeepRecall(
             services=services,
             recaller=recaller,

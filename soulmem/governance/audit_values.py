@@ -40,16 +40,12 @@ STATES = "states"  # in place of a whole fading record
 _EDGE_FIELDS = tuple(f.name for f in fields(Edge) if f.name != "soul")
 
 
-def memory_values(
-    memory: Memory, names: Iterable[str] = MEMORY_FIELDS
-) -> dict[str, Any]:
+def memory_values(memory: Memory, names: Iterable[str] = MEMORY_FIELDS) -> dict[str, Any]:
     """These fields of a memory as JSON values."""
     return {name: _plain(getattr(memory, name)) for name in names}
 
 
-def memory_difference(
-    old: Memory, new: Memory
-) -> tuple[dict[str, Any], dict[str, Any]]:
+def memory_difference(old: Memory, new: Memory) -> tuple[dict[str, Any], dict[str, Any]]:
     """The fields in which two states of a memory differ: old values, new values."""
     names = [name for name in MEMORY_FIELDS if getattr(old, name) != getattr(new, name)]
     return memory_values(old, names), memory_values(new, names)
@@ -82,9 +78,7 @@ def edge_difference(old: Edge, new: Edge) -> tuple[dict[str, Any], dict[str, Any
 def edge_with_values(edge: Edge, values: Mapping[str, Any]) -> Edge:
     """The edge with these field values; unknown keys are ignored."""
     made = {
-        name: msgspec.convert(values[name], _EDGE[name])
-        for name in _EDGE_FIELDS
-        if name in values
+        name: msgspec.convert(values[name], _EDGE[name]) for name in _EDGE_FIELDS if name in values
     }
     return replace(edge, **made) if made else edge
 

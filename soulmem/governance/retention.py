@@ -16,17 +16,15 @@ class BinParams:
 
     days: float = 7.0  # design 8
     warn_days: float = 1.0  # the user is warned this long before
-    review: bool = False  # memories that a model marks as permanent wait there for the user; design 8
+    review: bool = (
+        False  # memories that a model marks as permanent wait there for the user; design 8
+    )
 
 
-def expired(
-    binned: Mapping[K, datetime], current_time: datetime, params: BinParams
-) -> list[K]:
+def expired(binned: Mapping[K, datetime], current_time: datetime, params: BinParams) -> list[K]:
     """Keys of the items whose time in the bin is over."""
     keep = timedelta(days=params.days)
-    return [
-        key for key, binned_at in binned.items() if current_time - binned_at >= keep
-    ]
+    return [key for key, binned_at in binned.items() if current_time - binned_at >= keep]
 
 
 def count_expiring_soon(

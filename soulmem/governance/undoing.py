@@ -58,14 +58,10 @@ def is_undoable(entry: AuditEntry, *, by_name: bool = False) -> bool:
     stored_values = entry.after if entry.action is Action.CREATE else entry.before
     if entry.action not in _CHANGES or stored_values is None:
         return False
-    return entry.actor is not Actor.USER or (
-        by_name and entry.action is Action.FEEDBACK
-    )
+    return entry.actor is not Actor.USER or (by_name and entry.action is Action.FEEDBACK)
 
 
-def undone_by(
-    undos: Iterable[AuditEntry], entries: Iterable[AuditEntry]
-) -> frozenset[str]:
+def undone_by(undos: Iterable[AuditEntry], entries: Iterable[AuditEntry]) -> frozenset[str]:
     """Ids of the entries that one of these undo entries took back: the change or the job that it names, or all
     from an entry on.
     """
@@ -127,14 +123,10 @@ def reversal(entries: Iterable[AuditEntry], chosen: Collection[str]) -> Reversal
     return out
 
 
-def _vector_lessons(
-    entries: Sequence[AuditEntry], chosen: Collection[str]
-) -> list[AuditEntry]:
+def _vector_lessons(entries: Sequence[AuditEntry], chosen: Collection[str]) -> list[AuditEntry]:
     """The chosen entries that taught memory vectors and were not undone before."""
     lessons = [
-        entry
-        for entry in entries
-        if entry.id in chosen and (entry.after or {}).get(VECTORS)
+        entry for entry in entries if entry.id in chosen and (entry.after or {}).get(VECTORS)
     ]
     earlier = undone_by(entries, lessons) if lessons else frozenset()
     return [entry for entry in lessons if entry.id not in earlier]
@@ -223,6 +215,4 @@ def _edges(
         (before or {}).get(EDGES) or {},
         (after or {}).get(EDGES) or {},
     )
-    return [
-        (key, before_edges.get(key)) for key in sorted({*before_edges, *after_edges})
-    ]
+    return [(key, before_edges.get(key)) for key in sorted({*before_edges, *after_edges})]

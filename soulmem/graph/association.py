@@ -20,9 +20,7 @@ CLASSES = 2 * len(EDGE_KINDS) * len(MEMORY_KINDS)  # fewer than a byte can tell 
 
 # Which kinds a walk follows; all but one of them from their end back to their start as well (design 2). What
 # sets actions off is a push of its own, so `triggers` and `fires` are left out.
-WALKED = tuple(
-    kind for kind in EDGE_KINDS if kind not in (EdgeKind.TRIGGERS, EdgeKind.FIRES)
-)
+WALKED = tuple(kind for kind in EDGE_KINDS if kind not in (EdgeKind.TRIGGERS, EdgeKind.FIRES))
 _ONE_WAY = EDGE_KINDS.index(EdgeKind.KNOWS_HABIT)
 _BACK = CLASSES // 2  # what the class of an arc against its edge has on top
 
@@ -93,9 +91,7 @@ def arcs(
     if rows is not None:
         source, count = np.searchsorted(rows, source).astype(np.uint32), rows.size
     target = np.concatenate([edges.target[along], edges.source[returns]])
-    number = np.concatenate(
-        [arcs_along(edges.slot[along]), arcs_back(edges.slot[returns])]
-    )
+    number = np.concatenate([arcs_along(edges.slot[along]), arcs_back(edges.slot[returns])])
     kind = np.concatenate([edges.kind[along], edges.kind[returns]])
     code = kind * np.uint8(len(MEMORY_KINDS)) + kinds[target]
     code[edges.slot[along].size :] += np.uint8(_BACK)
@@ -104,6 +100,4 @@ def arcs(
     bounded = np.empty(source.size)
     compiled.bound_classes(source, code, weights_of_arcs, p.class_mass, count, bounded)
     order = compiled.order_edges
-    return build_csr(
-        count, source, target, bounded, code, order, number, targets=kinds.size
-    )
+    return build_csr(count, source, target, bounded, code, order, number, targets=kinds.size)

@@ -86,14 +86,10 @@ class Branches:
         ended = _without(old_pairs, current_pairs)
         return BranchChange(
             branch=new,
-            came=tuple(
-                m for m in current if m not in before and not self._holders.get(m)
-            ),
+            came=tuple(m for m in current if m not in before and not self._holders.get(m)),
             went=tuple(m for m in old if m not in after and self._only_in(m, new.chat)),
             paired=tuple(
-                pair
-                for pair in _without(current_pairs, old_pairs)
-                if not self.has_pair(pair)
+                pair for pair in _without(current_pairs, old_pairs) if not self.has_pair(pair)
             ),
             parted=tuple(pair for pair in ended if self._pairs.chats(pair) == 1),
         )
@@ -118,9 +114,7 @@ class Branches:
     def _only_in(self, memory: MemoryId, chat: ChatId) -> bool:
         return self._holders.get(memory) == (chat,)
 
-    def _keep(
-        self, new: Branch, old: Sequence[MemoryId], current: Sequence[MemoryId]
-    ) -> None:
+    def _keep(self, new: Branch, old: Sequence[MemoryId], current: Sequence[MemoryId]) -> None:
         before, after = set(old), set(current)
         alone = (new.chat,)  # one for all that no other chat holds
         for key in before - after:
@@ -144,15 +138,12 @@ class Branches:
         prefix, suffix = common_ends(old, new.order)
         start = max(0, prefix - 1)
         suffix = max(0, suffix - 1)
-        return old[start : len(old) - suffix], new.order[
-            start : len(new.order) - suffix
-        ]
+        return old[start : len(old) - suffix], new.order[start : len(new.order) - suffix]
 
     def is_live(self, memory: MemoryId) -> bool:
         """True if some chat holds the episode and has not quarantined it."""
         return any(
-            memory not in self._branches[chat].quarantined
-            for chat in self._holders.get(memory, ())
+            memory not in self._branches[chat].quarantined for chat in self._holders.get(memory, ())
         )
 
 

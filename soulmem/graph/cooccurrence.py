@@ -49,9 +49,7 @@ def npmi(pair: Int64s, first: Int64s, second: Int64s, total: int) -> Float64s:
     second  int64[k]  windows that hold the second term
     total   number of windows
     """
-    f, a, b = (
-        np.maximum(count, 1).astype(np.float64) for count in (pair, first, second)
-    )
+    f, a, b = (np.maximum(count, 1).astype(np.float64) for count in (pair, first, second))
     rare = -np.log(f / max(total, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
         norm = np.where(rare > 0, np.log(f * total / (a * b)) / rare, 0.0)
@@ -107,9 +105,7 @@ def all_associates(
     out = []
     for met in np.split(np.arange(other.size), np.cumsum(many)[:-1]):
         there = met[strength[met] > 0]
-        out.append(
-            Associates(other[there], strength[there], pair[there], met_in[there])
-        )
+        out.append(Associates(other[there], strength[there], pair[there], met_in[there]))
     return out
 
 
@@ -119,6 +115,4 @@ def _most(often: Int64s, most: int) -> Int64s | slice:
         return slice(None)
     floor = np.partition(often, -most)[-most]
     at_least: Bools = often >= floor
-    return np.flatnonzero(
-        at_least if np.count_nonzero(at_least) == most else often > floor
-    )
+    return np.flatnonzero(at_least if np.count_nonzero(at_least) == most else often > floor)

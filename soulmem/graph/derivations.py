@@ -188,9 +188,7 @@ class Derivations:
 
     def without(self, product: str, fallen: Collection[str]) -> list[Derivation]:
         """Derivations of the product except those with an id in `fallen`."""
-        return [
-            derivation for derivation in self.of(product) if derivation.id not in fallen
-        ]
+        return [derivation for derivation in self.of(product) if derivation.id not in fallen]
 
     def _doubt(self, product: str) -> float:
         """The doubt that the tellings of a product leave, 0..1; of those that share messages the best counts."""
@@ -242,9 +240,7 @@ class Derivations:
         )
         if derivation.after is not None:
             chats &= self._holders[derivation.after]
-        return frozenset(
-            chat for chat in chats if self._branches.shows(chat, derivation.read)
-        )
+        return frozenset(chat for chat in chats if self._branches.shows(chat, derivation.read))
 
     def digest_holders(self, read: Iterable[MemoryId]) -> frozenset[ChatId]:
         """Chats that hold all episodes of their own family among these; none unless each family has one."""

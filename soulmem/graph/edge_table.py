@@ -72,9 +72,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Copies of all columns and indexes for a snapshot; rows are those of `Rows`."""
-        columns = {
-            name[1:]: getattr(self, name)[: self._size].copy() for name in _COLUMNS
-        }
+        columns = {name[1:]: getattr(self, name)[: self._size].copy() for name in _COLUMNS}
         return {
             **columns,
             "verbs": packed_texts(self._verbs),
@@ -132,8 +130,7 @@ class EdgeTable(Mapping[str, Edge]):
     def every(self) -> Iterator[Edge]:
         """All edges, without building their ids."""
         return (
-            self.edge_at(int(slot))
-            for slot in np.flatnonzero(self._kind[: self._size] != _FREE)
+            self.edge_at(int(slot)) for slot in np.flatnonzero(self._kind[: self._size] != _FREE)
         )
 
     def edge_at(self, slot: int) -> Edge:
@@ -241,9 +238,7 @@ class EdgeTable(Mapping[str, Edge]):
         made = None if edge.made is None else (edge.made - EPOCH) // MICROSECOND
         self._made.put(slot, made)
         if edge.kind is EdgeKind.MENTIONS:
-            self._mentions.put(
-                int(self._target[slot]), slot, self._touched, self._at_turn
-            )
+            self._mentions.put(int(self._target[slot]), slot, self._touched, self._at_turn)
         self._note(slot)
 
     def load(self, page: EdgePage) -> None:
@@ -275,9 +270,7 @@ class EdgeTable(Mapping[str, Edge]):
         numbers = np.arange(first, first + which.size, dtype=np.int32)
         self._leaving.add_all(source[which], numbers)
         self._arriving.add_all(target[which], numbers)
-        self._ids.put_all(
-            np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers
-        )
+        self._ids.put_all(np.asarray([_number(key) for key in page.id], np.uint32)[which], numbers)
         self._mentions.forget()
         self._changes.reset()
 
@@ -324,21 +317,15 @@ class EdgeTable(Mapping[str, Edge]):
     def mention_slots(self, rows: Int64s) -> Int64s:
         """The slots of those mentions, ascending."""
         columns = self._kind[: self._size], self._target[: self._size]
-        return self._mentions.of(
-            rows, self._arriving, *columns, self._touched, self._at_turn
-        )
+        return self._mentions.of(rows, self._arriving, *columns, self._touched, self._at_turn)
 
-    def worth_of_mentions(
-        self, rows: Int64s, worth: NDArray[np.uint8], most: int
-    ) -> Int64s:
+    def worth_of_mentions(self, rows: Int64s, worth: NDArray[np.uint8], most: int) -> Int64s:
         """Worth of the texts that mention each of these rows; counted until it is `most`, -1 without a mention.
 
         worth  uint8[n] by row of a text
         """
         out = np.empty(rows.size, np.int64)
-        self._arriving.add_worth(
-            rows, self._kind, _MENTIONS, self._source, worth, most, out
-        )
+        self._arriving.add_worth(rows, self._kind, _MENTIONS, self._source, worth, most, out)
         return out
 
     def changed(self, since: int) -> list[EdgeChange] | None:
@@ -413,9 +400,7 @@ class EdgeTable(Mapping[str, Edge]):
         ends = self._source.item(slot), self._target.item(slot)
         self._changes.add(EdgeChange(slot, *ends, EDGE_KINDS[self._kind.item(slot)]))
 
-    def _touching(
-        self, memory: MemoryId, kind: EdgeKind | None = None
-    ) -> Iterator[int]:
+    def _touching(self, memory: MemoryId, kind: EdgeKind | None = None) -> Iterator[int]:
         row = self._rows.row(memory)
         if row is not None and kind is not None:
             code = EDGE_KINDS.index(kind)
@@ -424,9 +409,7 @@ class EdgeTable(Mapping[str, Edge]):
             yield from (slot for slot in arriving if self._source[slot] != row)
         elif row is not None:
             yield from self._leaving.of(row)
-            yield from (
-                slot for slot in self._arriving.of(row) if self._source[slot] != row
-            )
+            yield from (slot for slot in self._arriving.of(row) if self._source[slot] != row)
 
     def _drop(self, slot: int, key: str) -> None:
         self._ids.drop(_number(key), slot)
@@ -464,9 +447,7 @@ class EdgeTable(Mapping[str, Edge]):
 
     def _rows_of(self, memories: Sequence[MemoryId]) -> Int64s:
         rows = (self._rows.row(memory) for memory in memories)
-        return np.fromiter(
-            (-1 if row is None else row for row in rows), np.int64, len(memories)
-        )
+        return np.fromiter((-1 if row is None else row for row in rows), np.int64, len(memories))
 
     def _code_of_verb(self, verb: str | None) -> int:
         code = self._verb_code.get(verb)
@@ -483,9 +464,7 @@ class EdgeTable(Mapping[str, Edge]):
             more = max(self._size, size + size // 4) - size
             for name in _COLUMNS:
                 old, empty = getattr(self, name), _FREE if name == "_kind" else 0
-                setattr(
-                    self, name, np.concatenate([old, np.full(more, empty, old.dtype)])
-                )
+                setattr(self, name, np.concatenate([old, np.full(more, empty, old.dtype)]))
         return first
 
 

@@ -39,12 +39,8 @@ class _Head(msgspec.Struct, array_like=True):
 
 _encoder = msgspec.msgpack.Encoder()
 _rest_type: Any = tuple[_TYPES]  # type: ignore[valid-type]
-_rest_decoder: msgspec.msgpack.Decoder[tuple[Any, ...]] = msgspec.msgpack.Decoder(
-    _rest_type
-)
-_whole: msgspec.msgpack.Decoder[tuple[str, bytes]] = msgspec.msgpack.Decoder(
-    tuple[str, bytes]
-)
+_rest_decoder: msgspec.msgpack.Decoder[tuple[Any, ...]] = msgspec.msgpack.Decoder(_rest_type)
+_whole: msgspec.msgpack.Decoder[tuple[str, bytes]] = msgspec.msgpack.Decoder(tuple[str, bytes])
 _head: msgspec.msgpack.Decoder[_Head] = msgspec.msgpack.Decoder(_Head)
 
 
@@ -62,9 +58,7 @@ def encoded(memory: Memory) -> bytes:
         zlib.Z_FIXED,
         _known(memory.text),
     )
-    return _encoder.encode(
-        (memory.text, deflate.compress(_rest(memory)) + deflate.flush())
-    )
+    return _encoder.encode((memory.text, deflate.compress(_rest(memory)) + deflate.flush()))
 
 
 def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
@@ -77,9 +71,7 @@ def decoded(record: bytes | memoryview, key: MemoryId) -> Memory:
         values[_SITUATION] = _NOTHING
     if values[_CONCEPT] == _PLAIN:
         values[_CONCEPT] = _PLAIN
-    numbers = [
-        number / _STEPS if type(number) is int else number for number in saliences
-    ]
+    numbers = [number / _STEPS if type(number) is int else number for number in saliences]
     values_by_column = (key, text, tuple(map(Term, words, numbers)), *values)
     return Memory(*[values_by_column[place] for place in _ORDER])
 

@@ -96,9 +96,7 @@ class HashIndex:
 
     def keep(self, entries: NDArray[np.int64]) -> None:
         """Keep only these distinct entries, renumbered by their position in `entries`."""
-        place = np.full(
-            max(int(self._cells.max()), int(entries.max(initial=-1))) + 1, -1, np.int32
-        )
+        place = np.full(max(int(self._cells.max()), int(entries.max(initial=-1))) + 1, -1, np.int32)
         place[entries] = np.arange(entries.size, dtype=np.int32)
         used = self._cells >= 0
         keys, places = self._keys[used], place[self._cells[used]]

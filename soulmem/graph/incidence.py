@@ -188,9 +188,7 @@ class Incidence:
             position = np.searchsorted(run.terms, terms)
             hit = np.flatnonzero(position < run.terms.size)
             hit = hit[run.terms[position[hit]] == terms[hit]]
-            start, stop = (
-                run.starts[position[hit] + end].astype(np.int64) for end in (0, 1)
-            )
+            start, stop = (run.starts[position[hit] + end].astype(np.int64) for end in (0, 1))
             count = stop - start
             skip = np.repeat(start - (np.cumsum(count) - count), count)
             candidates = run.rows[skip + np.arange(skip.size)]
@@ -239,9 +237,7 @@ class Incidence:
         self._tally[seen] = 0
         return seen.astype(np.int64), counts, total
 
-    def window_counts(
-        self, visible: Bools, windows: Windows | None = None
-    ) -> tuple[Numbers, int]:
+    def window_counts(self, visible: Bools, windows: Windows | None = None) -> tuple[Numbers, int]:
         """How many windows of visible rows hold each term, by number, read only and valid until the next call;
         and how many hold any. Without windows each row is one.
         """
@@ -259,8 +255,7 @@ class Incidence:
             return self._counts
         n = max(visible.size, self._counted.size)
         before, after = (
-            np.concatenate([m, np.zeros(n - m.size, np.bool_)])
-            for m in (self._counted, visible)
+            np.concatenate([m, np.zeros(n - m.size, np.bool_)]) for m in (self._counted, visible)
         )
         self._count(np.flatnonzero(before & ~after), -1)
         self._counted = after
@@ -325,12 +320,8 @@ class Incidence:
         size = len(self._cells)
         if n > size:
             more = max(n, size + size // 2) - size
-            self._cells = np.concatenate(
-                [self._cells, np.full((more, WIDTH), _NONE, np.int32)]
-            )
-            self._salience = np.concatenate(
-                [self._salience, np.zeros((more, WIDTH), np.uint8)]
-            )
+            self._cells = np.concatenate([self._cells, np.full((more, WIDTH), _NONE, np.int32)])
+            self._salience = np.concatenate([self._salience, np.zeros((more, WIDTH), np.uint8)])
             self._home = np.concatenate([self._home, np.full(more, _NOWHERE, np.int32)])
 
     def _take(self, key: str) -> int:
@@ -351,10 +342,7 @@ class Incidence:
         )
         self._fresh_terms, self._fresh_rows = array("i"), array("i")
         self._runs.append(self._run(*fresh))
-        while (
-            len(self._runs) > 1
-            and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size
-        ):
+        while len(self._runs) > 1 and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size:
             if self._runs[-2].rows.size > _LARGE_RUN:
                 break
             last, before_last = self._runs.pop(), self._runs.pop()
@@ -373,11 +361,7 @@ class Incidence:
         """A run of these occurrences; it becomes the home of their rows."""
         order = np.argsort(terms, kind="stable")
         terms, rows = terms[order], rows[order]
-        first = (
-            np.flatnonzero(np.append(True, terms[1:] != terms[:-1]))
-            if terms.size
-            else terms
-        )
+        first = np.flatnonzero(np.append(True, terms[1:] != terms[:-1])) if terms.size else terms
         self._next += 1
         self._home[rows] = self._next
         return _Run(

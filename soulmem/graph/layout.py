@@ -65,9 +65,7 @@ def layout_of(
     return {ids[node]: point for node, point in points.items()}
 
 
-def ring_layout(
-    nodes: Sequence[str], links: Iterable[tuple[str, str]]
-) -> dict[str, Point]:
+def ring_layout(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> dict[str, Point]:
     """A place for each of at most `RINGS` nodes on rings round `MIDDLE`; the first ones stand nearer.
 
     Each takes the free place that is nearest to where its name and those linked to it pull it, so a node at the
@@ -116,11 +114,7 @@ def _graph(ids: Sequence[str], links: Iterable[tuple[str, str]]) -> networkx.Gra
     graph: networkx.Graph[int] = networkx.Graph()
     graph.add_nodes_from(range(len(ids)))
     ends = ((number.get(first), number.get(second)) for first, second in links)
-    pairs = {
-        (min(a, b), max(a, b))
-        for a, b in ends
-        if a is not None and b is not None and a != b
-    }
+    pairs = {(min(a, b), max(a, b)) for a, b in ends if a is not None and b is not None and a != b}
     graph.add_edges_from(sorted(pairs))
     return graph
 

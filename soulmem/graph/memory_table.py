@@ -17,7 +17,9 @@ from soulmem.graph.encoded import decoded, encoded, text_of
 from soulmem.graph.packing import Arrays
 from soulmem.graph.rows import Rows
 
-_REMEMBERED = 2048  # memories read of late, some 5 MB: those of one list, and what comes to mind each turn
+_REMEMBERED = (
+    2048  # memories read of late, some 5 MB: those of one list, and what comes to mind each turn
+)
 _NO_MEMORY = b""
 
 
@@ -41,11 +43,7 @@ class _Settled:
     def at(self, row: int) -> memoryview:
         """Record of a row, empty where there is no memory."""
         starts = self.starts
-        return (
-            self.records[starts[row] : starts[row + 1]]
-            if row + 1 < len(starts)
-            else _EMPTY
-        )
+        return self.records[starts[row] : starts[row + 1]] if row + 1 < len(starts) else _EMPTY
 
 
 _EMPTY = memoryview(_NO_MEMORY)
@@ -117,9 +115,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
         if memory.is_binned and self._rows.row(key) is not None:
             self._pack(key, memory)
 
-    def load(
-        self, rows: Sequence[int], memories: Sequence[Memory], *, packed: bool
-    ) -> None:
+    def load(self, rows: Sequence[int], memories: Sequence[Memory], *, packed: bool) -> None:
         """Add memories that are not in the table, whose rows these are, as bytes if `packed`."""
         for row, memory in zip(rows, memories, strict=True):
             if packed or memory.is_binned:

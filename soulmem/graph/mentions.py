@@ -53,9 +53,7 @@ class Mentions:
             ::-1
         ].tolist():  # the last first: places stay
             mine = slice(int(begins[index]), int(ends[index]))
-            slot_lists.append(
-                self._find(int(rest[index]), slots[mine], touched, at_turn)
-            )
+            slot_lists.append(self._find(int(rest[index]), slots[mine], touched, at_turn))
             slots = np.delete(slots, mine)
         return np.sort(np.concatenate([slots, *slot_lists]))
 
@@ -67,10 +65,7 @@ class Mentions:
         if slot in latest:  # its touch may now be earlier
             del self._latest[row]
             return
-        moments = [
-            (touched.item(other), _number(at_turn.item(other)))
-            for other in latest.tolist()
-        ]
+        moments = [(touched.item(other), _number(at_turn.item(other))) for other in latest.tolist()]
         earliest = min(moments)
         if (touched.item(slot), _number(at_turn.item(slot))) > earliest:
             latest = latest.copy()
@@ -84,9 +79,7 @@ class Mentions:
         else:
             self._latest.pop(row, None)
 
-    def _find(
-        self, row: int, slots: Int64s, touched: Int64s, at_turn: Float64s
-    ) -> Int64s:
+    def _find(self, row: int, slots: Int64s, touched: Int64s, at_turn: Float64s) -> Int64s:
         if len(self._latest) >= _ROWS:
             self._latest.clear()
         moments = touched[slots]

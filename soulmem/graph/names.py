@@ -54,9 +54,7 @@ class NameIndex(Generic[Key]):
         all_names = tuple(names)
         self.put_cut(key, all_names, map(cut, all_names))
 
-    def put_cut(
-        self, key: Key, all_names: tuple[str, ...], cuts: Iterable[CutName | None]
-    ) -> None:
+    def put_cut(self, key: Key, all_names: tuple[str, ...], cuts: Iterable[CutName | None]) -> None:
         """The same with what `cut` gives for each name."""
         self.drop(key)
         indexed = list[str]()
@@ -102,9 +100,7 @@ class NameIndex(Generic[Key]):
             for count in sorted(lengths) if lengths is not None else ():
                 stop = start + count
                 name = "".join(folded[start:stop])
-                for surface in (
-                    self._surfaces.get(name, ()) if stop <= len(folded) else ()
-                ):
+                for surface in self._surfaces.get(name, ()) if stop <= len(folded) else ():
                     if _fits(text, start, stop, surface):
                         yield Spot(len(name), start, stop, surface.key)
 
@@ -173,9 +169,7 @@ class Glance:
         if len(self._longest) <= _FEW:
             folded = plain.casefold()
             return any(token in folded for token in self._longest)
-        return not self._longest.isdisjoint(
-            token.casefold() for token in raw_tokens(plain)
-        )
+        return not self._longest.isdisjoint(token.casefold() for token in raw_tokens(plain))
 
 
 def _surface(key: Hashable, name: CutName) -> _Surface:
@@ -226,8 +220,4 @@ def _is_letter(token: str) -> bool:
 
 def _is_mark(token: str) -> bool:
     """A sign that belongs to the letter before it, as vowels do in Hindi."""
-    return (
-        len(token) == 1
-        and not token.isascii()
-        and unicodedata.category(token).startswith("M")
-    )
+    return len(token) == 1 and not token.isascii() and unicodedata.category(token).startswith("M")

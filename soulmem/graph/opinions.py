@@ -30,11 +30,7 @@ class Opinions:
 
     def doubted(self) -> list[MemoryId]:
         """Memories of which some wording was called wrong, perhaps an earlier one."""
-        return [
-            opinion.memory
-            for opinion in self._said.values()
-            if opinion.doubted is not None
-        ]
+        return [opinion.memory for opinion in self._said.values() if opinion.doubted is not None]
 
     def scores(self, rows: Int64s) -> NDArray[np.float64]:
         """Feedback of each of these rows, 0..1, float64[rows]; NEUTRAL for rows without an opinion."""

@@ -39,9 +39,7 @@ def unpacked_fading(values: list[Any], memory: MemoryId, soul: SoulId) -> Fading
         soul=soul,
         wording=wording,
         units=tuple([MicroUnit(UnitSpan(*u[:5]), _retention(u[5:])) for u in units]),
-        anchors=tuple(
-            [Anchor(a, AnchorKind(k), _retention(s)) for a, k, *s in anchors]
-        ),
+        anchors=tuple([Anchor(a, AnchorKind(k), _retention(s)) for a, k, *s in anchors]),
         own_units=own_units,
         own_anchors=own_anchors,
         reworded=reworded,

@@ -34,11 +34,7 @@ def packed_runs(runs: Sequence[NDArray[np.int64]]) -> dict[str, NDArray[Any]]:
 def unpacked_runs(arrays: Arrays) -> list[NDArray[np.int64]]:
     """Inverse of `packed_runs`."""
     ends = np.cumsum(arrays["lengths"])[:-1]
-    return (
-        np.split(arrays["values"].astype(np.int64), ends)
-        if arrays["lengths"].size
-        else []
-    )
+    return np.split(arrays["values"].astype(np.int64), ends) if arrays["lengths"].size else []
 
 
 def named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
@@ -49,8 +45,4 @@ def named(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
 def part(prefix: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
     """Inverse of `named`: the arrays of that prefix, without it."""
     start = len(prefix) + 1
-    return {
-        name[start:]: array
-        for name, array in arrays.items()
-        if name.startswith(f"{prefix}.")
-    }
+    return {name[start:]: array for name, array in arrays.items() if name.startswith(f"{prefix}.")}

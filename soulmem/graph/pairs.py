@@ -38,11 +38,7 @@ class Pairs:
 
     def __iter__(self) -> Iterator[tuple[Pair, int]]:
         """Pairs with their rows, in order of rows."""
-        return (
-            (pair, row)
-            for row in range(self.capacity)
-            if (pair := self.id(row)) is not None
-        )
+        return ((pair, row) for row in range(self.capacity) if (pair := self.id(row)) is not None)
 
     @property
     def capacity(self) -> int:
@@ -105,9 +101,7 @@ class Pairs:
 
     def ends(self) -> NDArray[np.int32]:
         """Rows of both episodes of each pair, -1 for free rows: int32[capacity, 2]."""
-        return np.column_stack(
-            [np.array(self._first, np.int32), np.array(self._second, np.int32)]
-        )
+        return np.column_stack([np.array(self._first, np.int32), np.array(self._second, np.int32)])
 
     def restore(self, ends: NDArray[Any], pair_rows: NDArray[Any]) -> None:
         """Replace the content by a snapshot.
@@ -155,9 +149,7 @@ class _Chains:
         used = np.flatnonzero(episodes != _NONE)
         order = used[np.argsort(episodes[used], kind="stable")]
         sorted_episodes = episodes[order]
-        opens = np.append(True, sorted_episodes[1:] != sorted_episodes[:-1])[
-            : order.size
-        ]
+        opens = np.append(True, sorted_episodes[1:] != sorted_episodes[:-1])[: order.size]
         start = np.full(int(sorted_episodes.max(initial=-1)) + 1, _NONE, np.int32)
         start[sorted_episodes[opens]] = order[opens]
         after = np.full(episodes.size, _NONE, np.int32)

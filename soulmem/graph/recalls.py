@@ -24,9 +24,7 @@ class Recalls:
     """Recall records of one soul; every recalled memory must have a row."""
 
     def __init__(self, rows: Rows[MemoryId]) -> None:
-        self.working: WorkingMemory | None = (
-            None  # None until the graph library is loaded
-        )
+        self.working: WorkingMemory | None = None  # None until the graph library is loaded
         self._rows = rows
         self._usage: dict[MemoryId, Usage] = {}
         self._uses: Numbers = np.zeros(64, np.int32)
@@ -61,9 +59,7 @@ class Recalls:
         If the clock was set back, the result is 0.
         """
         last = self.last_turn(int(rows.max(initial=-1)) + 1)[rows].astype(np.int64)
-        return np.where(
-            last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf
-        )
+        return np.where(last >= 0, np.maximum(turn - last, 0).astype(np.float64), np.inf)
 
     def records(self) -> list[RecallRecord]:
         """The latest recalls whose reply was kept, oldest first."""
@@ -88,9 +84,7 @@ class Recalls:
             least = np.partition(self._uses[rows], -count)[-count]
             rows = rows[self._uses[rows] >= least]
         best = rows[np.lexsort((rows, -self._turn[rows], -self._uses[rows]))][:count]
-        return [
-            memory for row in best if (memory := self._rows.id(int(row))) is not None
-        ]
+        return [memory for row in best if (memory := self._rows.id(int(row))) is not None]
 
     def put(
         self,

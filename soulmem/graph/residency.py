@@ -70,9 +70,7 @@ class Residency:
         mentions = edges.arrays([EdgeKind.MENTIONS])
         self._grow(int(mentions.source.max(initial=0)) + 1)
         source = mentions.source[np.isin(mentions.target, rows)]
-        return np.unique(
-            source[self._missing[source] & (self._names[source] < 0)]
-        ).astype(np.int64)
+        return np.unique(source[self._missing[source] & (self._names[source] < 0)]).astype(np.int64)
 
     def set_mention_counts(self, texts: Rows, names: Rows) -> None:
         """Set the number of mentions that start at each of these texts."""
@@ -177,10 +175,6 @@ class Residency:
         if n > size:
             more = max(n, size + size // 2) - size
             self._missing = np.concatenate([self._missing, np.zeros(more, np.bool_)])
-            self._unweighed = np.concatenate(
-                [self._unweighed, np.zeros(more, np.bool_)]
-            )
-            self._names = np.concatenate(
-                [self._names, np.full(more, _UNKNOWN, np.int32)]
-            )
+            self._unweighed = np.concatenate([self._unweighed, np.zeros(more, np.bool_)])
+            self._names = np.concatenate([self._names, np.full(more, _UNKNOWN, np.int32)])
             self._used = np.concatenate([self._used, np.full(more, _NEW, np.int64)])

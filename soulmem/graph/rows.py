@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 _END = b"\xff"  # after each id; no UTF-8 has it
-_FREE = b"\xfe\xff"  # instead of the id of a free row; stands where the buffer begins, for all of them
+_FREE = (
+    b"\xfe\xff"  # instead of the id of a free row; stands where the buffer begins, for all of them
+)
 _NEVER, _GONE = -1, -2  # cells that never held a row, and that hold none any more
 _LEAST_WASTE = 1 << 12  # bytes: less is not worth a new buffer
 
@@ -44,11 +46,7 @@ class Rows(Generic[Key]):
 
     def __iter__(self) -> Iterator[tuple[Key, int]]:
         """Ids with their rows, in order of rows; nothing may change during iteration."""
-        return (
-            (key, row)
-            for row in range(self.capacity)
-            if (key := self.id(row)) is not None
-        )
+        return ((key, row) for row in range(self.capacity) if (key := self.id(row)) is not None)
 
     @property
     def capacity(self) -> int:

@@ -24,22 +24,16 @@ class Sparse(dict[int, float]):
 
     def put_all(self, first: int, values: Iterable[float | None]) -> None:
         """Set numbers of consecutive slots from `first` that have none yet."""
-        self.update(
-            (first + i, value) for i, value in enumerate(values) if value is not None
-        )
+        self.update((first + i, value) for i, value in enumerate(values) if value is not None)
 
     def of(self, slots: Int64s) -> Float64s:
         """Numbers of these slots, NaN where there is none."""
-        return np.asarray(
-            [self.get(slot, np.nan) for slot in slots.tolist()], np.float64
-        )
+        return np.asarray([self.get(slot, np.nan) for slot in slots.tolist()], np.float64)
 
     def kept(self, slots: Int64s) -> Sparse:
         """Numbers of these distinct slots, renumbered by position."""
         places = np.flatnonzero(np.isin(slots, list(self)))
-        return Sparse(
-            zip(places.tolist(), self.of(slots[places]).tolist(), strict=True)
-        )
+        return Sparse(zip(places.tolist(), self.of(slots[places]).tolist(), strict=True))
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Slots and values as arrays for a snapshot."""
@@ -51,6 +45,4 @@ class Sparse(dict[int, float]):
     @classmethod
     def unpacked(cls, arrays: Arrays) -> Sparse:
         """Inverse of `packed`."""
-        return cls(
-            zip(arrays["slots"].tolist(), arrays["values"].tolist(), strict=True)
-        )
+        return cls(zip(arrays["slots"].tolist(), arrays["values"].tolist(), strict=True))

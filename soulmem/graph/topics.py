@@ -53,33 +53,21 @@ def topics_of(
             graph.add_edge(
                 first,
                 second,
-                weight=weight
-                + graph.get_edge_data(first, second, {"weight": 0.0})["weight"],
+                weight=weight + graph.get_edge_data(first, second, {"weight": 0.0})["weight"],
             )
     communities = networkx.community.louvain_communities(
         graph, resolution=p.resolution, seed=p.seed
     )
-    groups = [
-        _strongest_first(graph, group)
-        for group in communities
-        if len(group) >= p.smallest
-    ]
+    groups = [_strongest_first(graph, group) for group in communities if len(group) >= p.smallest]
     groups.sort(key=lambda members: (-len(members), members))
     former = _former(groups, before, p.same)
     taken = {topic.key for topic in former.values()}
-    return [
-        _topic(members, former.get(index), taken, p)
-        for index, members in enumerate(groups)
-    ]
+    return [_topic(members, former.get(index), taken, p) for index, members in enumerate(groups)]
 
 
-def _strongest_first(
-    graph: networkx.Graph[str], group: Collection[str]
-) -> tuple[str, ...]:
+def _strongest_first(graph: networkx.Graph[str], group: Collection[str]) -> tuple[str, ...]:
     strength = dict(graph.subgraph(group).degree(weight="weight"))
-    return tuple(
-        sorted(group, key=lambda concept: (-round(strength[concept], 9), concept))
-    )
+    return tuple(sorted(group, key=lambda concept: (-round(strength[concept], 9), concept)))
 
 
 def _former(
@@ -108,13 +96,9 @@ def _topic(
 ) -> Topic:
     if former is not None:
         fits = set(members[: 2 * p.named_by]).issuperset(former.name)
-        return Topic(
-            former.key, former.name if fits else members[: p.named_by], members
-        )
+        return Topic(former.key, former.name if fits else members[: p.named_by], members)
     key = next(
-        concept
-        for concept in (*members, f"{members[0]} ({len(taken)})")
-        if concept not in taken
+        concept for concept in (*members, f"{members[0]} ({len(taken)})") if concept not in taken
     )
     taken.add(key)
     return Topic(key, members[: p.named_by], members)

@@ -91,11 +91,7 @@ class VectorTable:
         Raises ValueError where shapes or types do not fit.
         """
         codes, scale = arrays["codes"], arrays["scale"]
-        if (
-            codes.dtype != np.int8
-            or scale.dtype != np.float32
-            or codes.shape[:-1] != scale.shape
-        ):
+        if codes.dtype != np.int8 or scale.dtype != np.float32 or codes.shape[:-1] != scale.shape:
             raise ValueError(
                 f"no table of vectors: {codes.dtype}{codes.shape}, {scale.dtype}{scale.shape}"
             )
@@ -117,9 +113,7 @@ class VectorTable:
             codes = np.zeros((wanted, self.dim), np.int8)
             codes[:size] = self._codes
             self._codes = codes
-            self._scale = np.concatenate(
-                [self._scale, np.full(wanted - size, np.nan, np.float32)]
-            )
+            self._scale = np.concatenate([self._scale, np.full(wanted - size, np.nan, np.float32)])
 
 
 def cosines_with(
@@ -134,8 +128,6 @@ def cosines_with(
     query = np.ascontiguousarray(query, np.float32)
     parts = []
     for table, count in ((first, n), (second, m)):
-        parts.append(
-            (table._codes[:count], table._scale[:count], np.empty(count, np.float32))
-        )
+        parts.append((table._codes[:count], table._scale[:count], np.empty(count, np.float32)))
     kernels().dots_of_two(*parts[0], *parts[1], query)
     return parts[0][2], parts[1][2]

@@ -114,8 +114,7 @@ class WorkingMemory:
     def active(self, limit: int | None = None) -> list[Active]:
         """Active memories, latest first, at most `limit`."""
         order = (
-            (-node["turn"], -node["count"], memory)
-            for memory, node in self.graph.nodes(data=True)
+            (-node["turn"], -node["count"], memory) for memory, node in self.graph.nodes(data=True)
         )
         first = sorted(order) if limit is None else nsmallest(limit, order)
         return [

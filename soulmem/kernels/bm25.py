@@ -68,9 +68,7 @@ def link_rows(before: RowNumbers, heads: RowNumbers, siblings: RowNumbers) -> No
             heads[first] = np.int32(row)
 
 
-def open_pairs(
-    lengths: Float32s, before: RowNumbers, out: Float32s
-) -> tuple[int, float]:
+def open_pairs(lengths: Float32s, before: RowNumbers, out: Float32s) -> tuple[int, float]:
     """Rows with a row before them, both of them texts with tokens; returns their number and all their tokens.
 
     lengths  float32[..]  tokens of each row; 0 beyond

@@ -94,9 +94,7 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
         for edge in range(first, past):
             product = 0.0
             if alive.size == 0 or alive[indices[edge]]:
-                product = edge_weight(
-                    edge, weight, kind, kind_factor, own_of, own_factor
-                )
+                product = edge_weight(edge, weight, kind, kind_factor, own_of, own_factor)
             products[edge - first] = product
             total += product
         for edge in range(first, past):

@@ -82,10 +82,7 @@ def compile_kernels(cache: bool) -> Kernels:
         numba.types.Array(getattr(numba, t), 1, "C")
         for t in ("uint32", "float32", "float64", "boolean")
     )
-    u1, i4, i8 = (
-        numba.types.Array(getattr(numba, t), 1, "C")
-        for t in ("uint8", "int32", "int64")
-    )
+    u1, i4, i8 = (numba.types.Array(getattr(numba, t), 1, "C") for t in ("uint8", "int32", "int64"))
     s1 = numba.types.Array(numba.int8, 1, "C")
     real, whole, flag = numba.float64, numba.int64, numba.boolean
 
@@ -101,12 +98,8 @@ def compile_kernels(cache: bool) -> Kernels:
     nibbles = numba.types.Array(numba.uint8, 2, "C")
     states = numba.types.Array(numba.float32, 2, "C")
 
-    def jit(
-        function: Callable[..., Any], *signatures: tuple[Any, ...], **options: Any
-    ) -> Any:
-        return numba.njit(list(signatures), nogil=True, cache=cache, **options)(
-            function
-        )
+    def jit(function: Callable[..., Any], *signatures: tuple[Any, ...], **options: Any) -> Any:
+        return numba.njit(list(signatures), nogil=True, cache=cache, **options)(function)
 
     graph = (u4, u4, f8, f4, u4, u4)
     query = (u4, f8, real, real, real)
@@ -164,20 +157,14 @@ def compile_kernels(cache: bool) -> Kernels:
         add_worth=jit(lookups.add_worth, (i4, i4, i8, u1, whole, u4, u1, whole, i8)),
         find_tokens=jit(lookups.find_tokens, (kept_8, kept_4, i8, i8, i8)),
         count_home=jit(lookups.count_home, (kept_4, i8, i8, i4, whole, i8)),
-        take_home=jit(
-            lookups.take_home, (kept_4, kept_1, i8, i8, i4, whole, flag, i8, i4, u1)
-        ),
-        count_windows=jit(
-            lookups.count_windows, (cells, i8, i4, i4, b1, b1, cells, i4)
-        ),
+        take_home=jit(lookups.take_home, (kept_4, kept_1, i8, i8, i4, whole, flag, i8, i4, u1)),
+        count_windows=jit(lookups.count_windows, (cells, i8, i4, i4, b1, b1, cells, i4)),
         mark_rows=jit(lookups.mark_rows, (i8, i8, i4, i8, marks)),
         mark_accessible_facts=jit(lookups.mark_accessible_facts, (cells, b1)),
         unpack_states=jit(token_codes.unpack, (nibbles, f4, states), **_WIDE),
         best_matches=jit(token_codes.best_matches, (states, i8, states, f4), **_WIDE),
         take_pairs=jit(texts.take_pairs, (f4, i4, i4, f4, f4)),
-        fuse_texts=jit(
-            texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)
-        ),
+        fuse_texts=jit(texts.fuse_texts, (*(f4,) * 5, i4, i4, u1, whole, real, real, f4, f4, f4)),
     )
 
 
@@ -190,19 +177,11 @@ def _teach_prefetch() -> None:
     @intrinsic
     def ask(_: Any, array: Any, index: Any) -> Any:
         def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            data = context.make_array(signature.args[0])(
-                context, builder, arguments[0]
-            ).data
-            address = builder.bitcast(
-                builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer()
-            )
+            data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+            address = builder.bitcast(builder.gep(data, [arguments[1]]), ir.IntType(8).as_pointer())
             number = ir.IntType(32)
-            kind = ir.FunctionType(
-                ir.VoidType(), [address.type, number, number, number]
-            )
-            function = builder.module.declare_intrinsic(
-                "llvm.prefetch", [address.type], kind
-            )
+            kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+            function = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
             # To read, keep, data
             builder.call(function, [address, number(0), number(3), number(1)])
             return context.get_dummy_value()

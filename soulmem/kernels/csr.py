@@ -92,9 +92,7 @@ def build_csr(
     if max(n, beyond) > MOST_NODES:
         raise ValueError(f"{max(n, beyond)} nodes are more than {MOST_NODES}")
     if source.size and (
-        min(source.min(), target.min()) < 0
-        or source.max() >= n
-        or target.max() >= beyond
+        min(source.min(), target.min()) < 0 or source.max() >= n or target.max() >= beyond
     ):
         raise ValueError(f"an edge names a node outside 0..{beyond - 1}")
     if not ((heavy >= 0) & (heavy <= LARGEST)).all():
@@ -106,9 +104,7 @@ def build_csr(
     (order_edges or order_by_argsort)(
         np.require(source, np.uint32, ["C", "W"]), bits, indptr, order
     )
-    kinds = (
-        np.zeros(source.size, np.uint8) if kind is None else np.asarray(kind, np.uint8)
-    )
+    kinds = np.zeros(source.size, np.uint8) if kind is None else np.asarray(kind, np.uint8)
     return Csr(
         indptr=indptr,
         indices=target.astype(np.uint32)[order],

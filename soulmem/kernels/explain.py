@@ -88,9 +88,7 @@ def explain(
     distinct = np.unique(seeds).astype(np.uint32)
     hops[walk.rows] = UNSEEN
     hops[distinct] = UNSEEN
-    nodes, before, position, flow, arrived = find_kernels(
-        graph.indices.size
-    ).best_chains(
+    nodes, before, position, flow, arrived = find_kernels(graph.indices.size).best_chains(
         graph.starts,
         graph.ends,
         graph.indices,
@@ -126,9 +124,7 @@ def explain(
     return [chains[int(target)] for target in targets if int(target) in chains]
 
 
-def _factors(
-    graph: Csr | PatchedGraph, tuning: Tuning
-) -> tuple[Weights, Places, Weights]:
+def _factors(graph: Csr | PatchedGraph, tuning: Tuning) -> tuple[Weights, Places, Weights]:
     """Multipliers as `best_chains` takes them: by kind, place of each edge's own, own."""
     kind_factor = NO_KINDS
     if tuning.kind_factor is not None:

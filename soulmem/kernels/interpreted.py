@@ -34,9 +34,7 @@ from soulmem.kernels.token_codes import Bytes, States
 _BLOCK = 4096  # rows made float32 at once: 6 MB of 384 dimensions, which fit the cache
 
 
-def _open_pairs(
-    lengths: Float32s, before: bm25.RowNumbers, out: Float32s
-) -> tuple[int, float]:
+def _open_pairs(lengths: Float32s, before: bm25.RowNumbers, out: Float32s) -> tuple[int, float]:
     size = max(lengths.size, before.size)
     tokens = np.zeros(size + 1, np.float32)  # the last is of no row
     tokens[: lengths.size] = lengths
@@ -67,9 +65,7 @@ def _dots_of_two(
     _dots(more_codes, more_scale, query, more_out)
 
 
-def _mark_accessible_facts(
-    table: npt.NDArray[np.int32], accessible: npt.NDArray[np.bool_]
-) -> None:
+def _mark_accessible_facts(table: npt.NDArray[np.int32], accessible: npt.NDArray[np.bool_]) -> None:
     """See `lookups.mark_accessible_facts`."""
     accessible[table[:, 0]] = accessible[table[:, 1]] & accessible[table[:, 2]]
 

@@ -24,7 +24,9 @@ from soulmem.kernels.tuning import (
 )
 from soulmem.kernels.walk_result import Walk, WalkParams, to_walk
 
-SWEEP_COST = 0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
+SWEEP_COST = (
+    0.03  # of an edge in a sweep, as a part of what visiting one by pushing costs; measured
+)
 COARSE = 3e-5  # error down to which sweeps compute in float32
 # Twice that of one operation: more than a product, its sum and conversions err
 FLOAT32_ROUNDING = 2.0**-23
@@ -94,9 +96,7 @@ class LaidOutGraph:
             self.kernels.mark_own(rows, graph.starts, graph.ends, places, self._word)
         self._in_edges = self._plain = None
 
-    def walk(
-        self, seeds: Ids, share: Float64s, params: WalkParams, tuning: Tuning | None
-    ) -> Walk:
+    def walk(self, seeds: Ids, share: Float64s, params: WalkParams, tuning: Tuning | None) -> Walk:
         """See `Walker.walk`, which has checked the arguments."""
         tuning = tuning or Tuning()
         boundary = (
@@ -104,11 +104,7 @@ class LaidOutGraph:
             if tuning.boundary is None
             else np.require(tuning.boundary, np.bool_, ["C", "W"])
         )
-        alive = (
-            NO_FLAGS
-            if tuning.alive is None
-            else np.require(tuning.alive, np.bool_, ["C", "W"])
-        )
+        alive = NO_FLAGS if tuning.alive is None else np.require(tuning.alive, np.bool_, ["C", "W"])
         kinds = (
             NO_KINDS
             if tuning.kind_factor is None
@@ -199,9 +195,7 @@ class LaidOutGraph:
             reached,
             MOST_SWEEPS,
         )
-        if not _is_enough(
-            reached, params, *ends
-        ):  # float32 is too coarse for so many in-edges
+        if not _is_enough(reached, params, *ends):  # float32 is too coarse for so many in-edges
             precise = (
                 *common,
                 params.l1,
@@ -253,9 +247,7 @@ class LaidOutGraph:
             rank[order] = np.arange(n, dtype=np.uint32)
             into = np.zeros(n + 1, np.uint32)
             sources, position = np.empty(m, np.uint32), np.empty(m, np.uint32)
-            self.kernels.transpose(
-                graph.indptr, graph.indices, rank, into, sources, position
-            )
+            self.kernels.transpose(graph.indptr, graph.indices, rank, into, sources, position)
             self._in_edges = InEdges(order, into, sources, position)
         return self._in_edges
 
@@ -293,9 +285,7 @@ def _is_enough(income: Float64s, params: WalkParams, sinks: Ids, boundary: Ids) 
         go_on * float(income[boundary].sum()),
     )
     limit = params.l1 * (1 - back)
-    return 1 - back - stuck - params.restart * float(income.sum()) <= max(
-        limit - stuck, limit / 2
-    )
+    return 1 - back - stuck - params.restart * float(income.sum()) <= max(limit - stuck, limit / 2)
 
 
 def _cells(count: int) -> Float64s:

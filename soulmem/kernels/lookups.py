@@ -80,9 +80,7 @@ def add_worth(
         out[index] = total
 
 
-def find_tokens(
-    tokens: Int64s, starts: Slots, wanted: Int64s, begin: Int64s, end: Int64s
-) -> None:
+def find_tokens(tokens: Int64s, starts: Slots, wanted: Int64s, begin: Int64s, end: Int64s) -> None:
     """Begin and end of the entries of each wanted token; both 0 for a missing token.
 
     Interpolation search: as tokens are hashes, two or three reads each. One loop, as each

@@ -11,9 +11,7 @@ from soulmem.kernels.arrays import Float32s
 from soulmem.kernels.token_codes import PackedStates
 from soulmem.kernels.warm import kernels
 
-_BLOCK = (
-    256  # tokens unpacked at once: 400 kB of 384 dimensions, which stay in the cache
-)
+_BLOCK = 256  # tokens unpacked at once: 400 kB of 384 dimensions, which stay in the cache
 
 
 # Passages in a row that make a score together: some 240 tokens. A cue speaks of several things that a message
@@ -67,9 +65,7 @@ def max_similarity(query: Float32s, texts: PackedStates, weights: Float32s) -> M
     width = 2 * texts.codes.shape[1]
     rows = np.zeros((width, count), np.float32)
     rows[: query.shape[1]] = query.T
-    shared = (
-        texts.center.astype(np.float32) @ query.T
-    )  # in each product of a query token
+    shared = texts.center.astype(np.float32) @ query.T  # in each product of a query token
     scale = texts.scale.astype(np.float32)
     products = np.empty((total, count), np.float32)
     states = np.empty((min(_BLOCK, total), width), np.float32)
@@ -91,9 +87,7 @@ def max_similarity(query: Float32s, texts: PackedStates, weights: Float32s) -> M
     )
 
 
-def _means(
-    values: Float32s, weights: Float32s, starts: npt.NDArray[np.int64]
-) -> Float32s:
+def _means(values: Float32s, weights: Float32s, starts: npt.NDArray[np.int64]) -> Float32s:
     """The weighted mean of each text's values, float32[m]; NaN for a text without any."""
     out = np.full(starts.size - 1, np.nan, np.float32)
     has = np.flatnonzero(np.diff(starts))

@@ -23,9 +23,7 @@ def order_edges(source: Ids, bits: Ids, indptr: Ids, order: Ids) -> None:
     for half in range(2):
         counts = np.zeros(int(LOW) + 2, np.int64)
         for e in range(bits.size):
-            counts[
-                LOW - (bits[e] >> (HALF * np.uint32(half)) & LOW) + np.uint32(1)
-            ] += 1
+            counts[LOW - (bits[e] >> (HALF * np.uint32(half)) & LOW) + np.uint32(1)] += 1
         for value in range(counts.size - 1):
             counts[value + 1] += counts[value]
         for i in range(bits.size):

@@ -46,15 +46,11 @@ def add_passed(
         total = 0.0
         for position in range(np.int64(starts[u]), np.int64(ends[u])):
             if alive[indices[position]]:
-                total += np.float64(weight[position]) * np.float64(
-                    kind_factor[kind[position]]
-                )
+                total += np.float64(weight[position]) * np.float64(kind_factor[kind[position]])
         if total <= 0.0:
             continue
         passing = (1.0 - restart) * score[i] / total
         for position in range(np.int64(starts[u]), np.int64(ends[u])):
             if mark[position] >= 0 and alive[indices[position]]:
-                product = np.float64(weight[position]) * np.float64(
-                    kind_factor[kind[position]]
-                )
+                product = np.float64(weight[position]) * np.float64(kind_factor[kind[position]])
                 out[to[mark[position]]] += np.float32(passing * product)

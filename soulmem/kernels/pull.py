@@ -27,9 +27,7 @@ ONE = np.uint64(1)
 SHORT = np.uint64(32)
 
 
-def transpose(
-    indptr: Ids, indices: Ids, rank: Ids, into: Ids, sources: Ids, position: Ids
-) -> None:
+def transpose(indptr: Ids, indices: Ids, rank: Ids, into: Ids, sources: Ids, position: Ids) -> None:
     """In-edges of nodes in a new order.
 
     rank      uint32[n]      new number of each node

@@ -196,10 +196,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
         slot_heavy[EIGHT * slot + DUE] = due
         theta = min(theta, max(np.float32(0.9) * due, faint))
 
-    while (
-        moving > max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back))
-        and theta > 1e-36
-    ):
+    while moving > max(l1 * (1.0 - back) - stuck, 0.5 * l1 * (1.0 - back)) and theta > 1e-36:
         head, tail = NONE, NONE
         for slot in range(ONE, slots + ONE):
             if slot_heavy[EIGHT * slot + DUE] > theta:
@@ -307,9 +304,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                             slot_whole[EIGHT * slot + FIRST] = np.uint32(bucket)
                         else:
                             bucket_whole[EIGHT * before + B_NEXT] = np.uint32(bucket)
-                urgent = np.float32(
-                    (y - last) * mass / np.float64(np.int64(stop - begin))
-                )
+                urgent = np.float32((y - last) * mass / np.float64(np.int64(stop - begin)))
                 if urgent > theta:
                     sent = go_on * (y - last)
                     moving -= restart * sent * mass
@@ -338,14 +333,10 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                         word[v] = seen | np.uint32(to)
                         slot_whole[EIGHT * to + ROW] = v
                         slot_real[FOUR * to + INCOME] += arrives
-                        urgency = (
-                            slot_heavy[EIGHT * to + DUE] + np.float32(arrives) * per
-                        )
+                        urgency = slot_heavy[EIGHT * to + DUE] + np.float32(arrives) * per
                         queue[tail & ring] = np.uint32(to)
                         tail += np.uint64(urgency > theta)
-                        slot_heavy[EIGHT * to + DUE] = (
-                            BUSY if urgency > theta else urgency
-                        )
+                        slot_heavy[EIGHT * to + DUE] = BUSY if urgency > theta else urgency
                 else:
                     due = max(due, urgent)
                 if small:
@@ -353,10 +344,7 @@ def push(  # noqa: C901 - one loop over state in registers: a call in it costs a
                 before = bucket
                 bucket = np.uint64(bucket_whole[EIGHT * bucket + B_NEXT])
             if slot_real[FOUR * slot + INCOME] > y:  # a loop
-                due += (
-                    np.float32(slot_real[FOUR * slot + INCOME] - y)
-                    * gain[word[u] >> CODE_BITS]
-                )
+                due += np.float32(slot_real[FOUR * slot + INCOME] - y) * gain[word[u] >> CODE_BITS]
             if due > theta:
                 queue[tail & ring] = np.uint32(slot)
                 tail += ONE

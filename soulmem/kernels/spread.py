@@ -26,9 +26,7 @@ class SpreadParams:
 
     start: float = 1.0  # 0..1, > 0: energy of a seed
     threshold: float = 0.05  # F, 0..1: higher, and fewer nodes fire
-    transmission: float = (
-        0.5  # D, 0..1: share that is passed on; higher, and energy comes further
-    )
+    transmission: float = 0.5  # D, 0..1: share that is passed on; higher, and energy comes further
     rounds: int = 10  # 3..10
     delta: float = 1e-3  # 0..1, > 0: a round that moves less energy is the last
 
@@ -108,9 +106,7 @@ def spread(
     p = params or SpreadParams()
     n = links.indptr.size - 1
     shares = np.ones(seeds.size) if share is None else share
-    energy: Float64s = np.bincount(seeds, weights=p.start * shares, minlength=n).astype(
-        np.float64
-    )
+    energy: Float64s = np.bincount(seeds, weights=p.start * shares, minlength=n).astype(np.float64)
     unsent = energy.copy()
     parent = np.full(n, -1, np.int64)
     fired = np.zeros(n, np.bool_)
@@ -130,9 +126,7 @@ def spread(
     return Activation(energy, parent, fired, p.rounds, StopReason.ROUNDS)
 
 
-def _passed(
-    links: Links, firing: Int64s, amount: Float64s
-) -> tuple[Int64s, Int64s, Float64s]:
+def _passed(links: Links, firing: Int64s, amount: Float64s) -> tuple[Int64s, Int64s, Float64s]:
     """Source, target and energy of every link that leaves a firing node with its amount."""
     count = np.diff(links.indptr)[firing]
     of = np.repeat(np.arange(firing.size), count)

@@ -28,9 +28,7 @@ class SteadyParams:
 
     def __post_init__(self) -> None:
         if not 0 <= self.gain < 1:
-            raise ValueError(
-                f"gain {self.gain} is outside 0..1: with 1 or more it need not settle"
-            )
+            raise ValueError(f"gain {self.gain} is outside 0..1: with 1 or more it need not settle")
         if not self.error > 0:
             raise ValueError(f"error {self.error} is not above 0")
 
@@ -104,7 +102,5 @@ def _passing(graph: Csr, weight: Float64s) -> tuple[Any, Float64s]:
     fan = np.sqrt(gives[source] * takes[target])
     share = np.divide(weight, fan, out=np.zeros_like(weight), where=fan > 0)
     shape = (graph.nodes, graph.nodes)
-    matrix = csr_array(
-        (share, target.astype(np.int64), graph.indptr.astype(np.int64)), shape=shape
-    )
+    matrix = csr_array((share, target.astype(np.int64), graph.indptr.astype(np.int64)), shape=shape)
     return matrix.T.tocsr(), takes

@@ -38,9 +38,7 @@ def measure(values: Float32s, group: Groups, which: int) -> tuple[float, float]:
     ) else 0.0
 
 
-def add_walk(
-    text: Float32s, walked: Float32s, group: Groups, share: float, out: Float32s
-) -> None:
+def add_walk(text: Float32s, walked: Float32s, group: Groups, share: float, out: Float32s) -> None:
     """out = z(text) + share * z(sqrt(walked)) over group 1; -inf elsewhere.
 
     walked  float32[n], >= 0, mostly 0
@@ -58,9 +56,7 @@ def add_walk(
         usual = total / count
         deviation = math.sqrt(max(squares / count - usual * usual, 0.0))
         per = (
-            share / deviation
-            if deviation >= NOISE * max(1.0, math.sqrt(squares / count))
-            else 0.0
+            share / deviation if deviation >= NOISE * max(1.0, math.sqrt(squares / count)) else 0.0
         )
     zero, lowest = np.float32(0), np.float32(-np.inf)
     mean, scaled = np.float32(middle), np.float32(scale)
@@ -158,9 +154,7 @@ def fuse_texts(
     lexical_out = np.empty(lexical_in.size, np.float32)
     words = np.zeros(lexical_in.size, np.float32)
     for row in range(group.size):
-        lexical_out[row] = (
-            lexical_in[after[row]] if after[row] >= 0 else np.float32(np.nan)
-        )
+        lexical_out[row] = lexical_in[after[row]] if after[row] >= 0 else np.float32(np.nan)
     mean, per = join(turn, pair_in, pair_out, group, 1, own)
     mean_other, per_other = 0.0, 0.0
     if groups > 1:
@@ -180,9 +174,7 @@ def fuse_texts(
         value, reads, is_other = turn[row], group[row] == 1, group[row] == 2
         meant = (value - middle) * per_one if reads else (value - middle_two) * per_two
         has = value - value == zero
-        paired = (pair_in[row] - pair_in[row] == zero) | (
-            pair_out[row] - pair_out[row] == zero
-        )
+        paired = (pair_in[row] - pair_in[row] == zero) | (pair_out[row] - pair_out[row] == zero)
         words_score = (lexical[row] - middle_words) * per_word
         meant = meant if has else (words_score if reads else zero)
         row_score = meant + share * words_score if reads else full_weight * meant
@@ -199,6 +191,4 @@ def fuse_texts(
         if next_ >= 0:
             near += own[next_]
             second += own[after[next_]] if after[next_] >= 0 else zero
-        score[row] = (
-            own[row] + beside * near + far_share * second if group[row] > 0 else lowest
-        )
+        score[row] = own[row] + beside * near + far_share * second if group[row] > 0 else lowest

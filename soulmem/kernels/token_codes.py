@@ -148,9 +148,7 @@ def unpack(codes: Bytes, scale: States, out: States) -> None:
             out[token, half + column] = (np.float32(code >> 4) - np.float32(8)) * factor
 
 
-def best_matches(
-    products: States, starts: Starts, best: States, highest: States
-) -> None:
+def best_matches(products: States, starts: Starts, best: States, highest: States) -> None:
     """Write the best of each passage's tokens for each query token, and the best the other way round.
 
     products  float32[t, q]  cosines of tokens of texts with tokens of the query

@@ -50,11 +50,7 @@ class Tuning:
     @property
     def reweights(self) -> bool:
         """True if any weight may change."""
-        return (
-            self.kind_factor is not None
-            or self.edges is not None
-            or self.alive is not None
-        )
+        return self.kind_factor is not None or self.edges is not None or self.alive is not None
 
 
 def check_tuning(graph: Csr | PatchedGraph, tuning: Tuning) -> None:
@@ -109,9 +105,7 @@ def places_of(graph: Csr | PatchedGraph, edges: Ids) -> Places:
 def own_places(graph: Csr | PatchedGraph, tuning: Tuning) -> Places:
     """`places_of` the edges with an own multiplier; `tuning.edges` must be set."""
     assert tuning.edges is not None
-    return (
-        tuning.places if tuning.places is not None else places_of(graph, tuning.edges)
-    )
+    return tuning.places if tuning.places is not None else places_of(graph, tuning.edges)
 
 
 def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
@@ -120,9 +114,7 @@ def tuned_weight(graph: Csr, tuning: Tuning | None) -> Weights:
         return graph.weight
     weight: Weights = graph.weight.copy()
     if tuning.kind_factor is not None:
-        np.multiply(
-            weight, tuning.kind_factor.astype(np.float32)[graph.kind], out=weight
-        )
+        np.multiply(weight, tuning.kind_factor.astype(np.float32)[graph.kind], out=weight)
     if tuning.edges is not None and tuning.factor is not None:
         by_edge = np.ones(graph.numbers, np.float32)
         by_edge[tuning.edges] = tuning.factor

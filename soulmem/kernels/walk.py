@@ -80,9 +80,5 @@ def check_seeds(
         raise ValueError(f"there is no node {int(seeds.max())}")
     if not (share > 0).all() or abs(float(share.sum()) - 1) > 1e-9:
         raise ValueError("shares must be positive and sum to 1")
-    if (
-        tuning is not None
-        and tuning.alive is not None
-        and not tuning.alive[seeds].all()
-    ):
+    if tuning is not None and tuning.alive is not None and not tuning.alive[seeds].all():
         raise ValueError("a seed is not alive")

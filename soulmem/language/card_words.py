@@ -12,9 +12,7 @@ _HABITS = re.compile(
     rf"|.{{0,4}}(?:{alternatives(words('zh', 'cards', 'habit_headings'))})",
     re.IGNORECASE,
 )
-_OWN_NAME_KEYS = word_set("en", "cards", "own_name_keys") | word_set(
-    "zh", "cards", "own_name_keys"
-)
+_OWN_NAME_KEYS = word_set("en", "cards", "own_name_keys") | word_set("zh", "cards", "own_name_keys")
 
 
 def _starts(key: str) -> re.Pattern[str]:

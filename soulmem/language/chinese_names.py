@@ -15,12 +15,8 @@ from soulmem.language.function_words import (
 from soulmem.language.scripts import HAN
 from soulmem.language.word_lists import signs, words
 
-_MARKED = re.compile(
-    r"《([^《》\n]{1,20})》|『([^『』\n]{1,12})』|「([^「」\n]{1,6})」"
-)
-_CALLED = re.compile(
-    rf"([{HAN}]{{1,4}}|[\u30a1-\u30fa\u30fc]{{2,10}})(?:さん|くん|ちゃん|さま|殿)"
-)
+_MARKED = re.compile(r"《([^《》\n]{1,20})》|『([^『』\n]{1,12})』|「([^「」\n]{1,6})」")
+_CALLED = re.compile(rf"([{HAN}]{{1,4}}|[\u30a1-\u30fa\u30fc]{{2,10}})(?:さん|くん|ちゃん|さま|殿)")
 _SENTENCE_SIGNS = re.compile("[。，！？、；：…,.!?:;~～]")
 _SENTENCE = re.compile(r"[^\n。！？!?…]+")
 _NAMED_SO = re.compile(rf"(?:叫[做作]?|[这那]位)([{HAN}]{{2,4}})\Z")

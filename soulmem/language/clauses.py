@@ -37,9 +37,7 @@ _MARK = re.compile(
 )
 _COMMAS = frozenset(",，、")
 _KANA = re.compile("[\u3041-\u30ff]")
-_WORD = re.compile(
-    rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+(?:['\u2019](?:(?![{UNSPACED}_])\w)+)*"
-)
+_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+(?:['\u2019](?:(?![{UNSPACED}_])\w)+)*")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _OPENING = re.compile(
     rf"(?<=\S) (?=(?:{alternatives(words('en', 'clauses', 'openings'))})\s)",
@@ -84,9 +82,7 @@ def quotations(text: str, start: int = 0) -> Iterator[Stretch]:
         yield match.span(match.lastgroup or 0)
 
 
-def _stretches(
-    text: str, start: int, stop: int, quoted: Sequence[Stretch]
-) -> Iterator[Stretch]:
+def _stretches(text: str, start: int, stop: int, quoted: Sequence[Stretch]) -> Iterator[Stretch]:
     """What stands between two marks, from its first word to its last."""
     has_kana = _KANA.search(text, start, stop) is not None
     inside = iter([*quoted, (stop, stop)])
@@ -120,9 +116,7 @@ def _parts(text: str, mark: re.Match[str], has_kana: bool) -> bool:
     return not head or head[-1].lower() not in _ABBREVIATIONS
 
 
-def _trimmed(
-    text: str, begin: int, end: int, quoted: Sequence[Stretch]
-) -> Iterator[Stretch]:
+def _trimmed(text: str, begin: int, end: int, quoted: Sequence[Stretch]) -> Iterator[Stretch]:
     """The stretch from its first word to its last, quotations whole; nothing where it has no word."""
     first = _WORD.search(text, begin, end)
     if first is None:

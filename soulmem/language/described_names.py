@@ -20,13 +20,9 @@ _MOST_WORDS = 4
 _LONGEST_UNSPACED = 12  # signs
 _IS_UNSPACED = re.compile(f"[{UNSPACED}]")
 _WORD = rf"[{CAPITALS}][^\W\d_]*(?:['’-][^\W\d_]+)*"
-_NAME = (
-    rf"(?<![\w'’-]){_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WORD}){{0,3}}"
-)
+_NAME = rf"(?<![\w'’-]){_WORD}(?: (?:of |the |de |von |van |la |le |du )?{_WORD}){{0,3}}"
 _IN_SENTENCE = re.compile(rf"(?<=[^\W_{CAPITALS}] )({_NAME})|(?<=[,)] )({_NAME})")
-_BRACKETED = re.compile(
-    rf"({_NAME}|[{UNSPACED}·]{{2,8}})\s*[(（]([^()（）\n]{{1,48}})[)）]"
-)
+_BRACKETED = re.compile(rf"({_NAME}|[{UNSPACED}·]{{2,8}})\s*[(（]([^()（）\n]{{1,48}})[)）]")
 _ALSO = re.compile(
     rf"({_NAME})[^\S\n]{{0,2}},?[^\S\n]{{0,2}}\(?\b"
     rf"(?:{alternatives(words('en', 'descriptions', 'also_called'))})\s+"

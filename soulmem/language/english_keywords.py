@@ -74,9 +74,7 @@ def _run_end(
     return stop
 
 
-def _of_name(
-    name: Sequence[Word], stops: Collection[str]
-) -> Iterator[tuple[str, float]]:
+def _of_name(name: Sequence[Word], stops: Collection[str]) -> Iterator[tuple[str, float]]:
     yield " ".join(w.raw for w in name).lower(), NAME
     if len(name) > 1:
         for word in name:
@@ -87,18 +85,14 @@ def _of_name(
 def _neighbours(words: Sequence[Word], start: int, stop: int) -> tuple[str, str]:
     """The words before and after a run, lower case, empty where none is joined; adjectives do not count."""
     first = start
-    while (
-        first > 0 and words[first].joined and words[first - 1].low in PLAIN_ADJECTIVES
-    ):
+    while first > 0 and words[first].joined and words[first - 1].low in PLAIN_ADJECTIVES:
         first -= 1
     before = words[first - 1].low if first > 0 and words[first].joined else ""
     after = words[stop].low if stop < len(words) and words[stop].joined else ""
     return before, after
 
 
-def _of_run(
-    run: Sequence[Word], before: str, after: str
-) -> Iterator[tuple[str, float]]:
+def _of_run(run: Sequence[Word], before: str, after: str) -> Iterator[tuple[str, float]]:
     """Words without a stop word between them: after an opener a noun phrase until a verb shows."""
     forms = [base_form(w.low) for w in run]
     kinds = _kinds(run, forms, before, after)
@@ -114,9 +108,7 @@ def _of_run(
         yield " ".join([*(w.low for w in run[:head]), forms[head]]), PHRASE
 
 
-def _kinds(
-    run: Sequence[Word], forms: Sequence[str], before: str, after: str
-) -> list[float]:
+def _kinds(run: Sequence[Word], forms: Sequence[str], before: str, after: str) -> list[float]:
     """What kind of word each is, by its ending and the words beside the run."""
     kinds = [_kind(w.low, form) for w, form in zip(run, forms, strict=True)]
     last = len(run) - 1

@@ -191,11 +191,7 @@ class _Nouns:
 
     def _is_name(self, index: int, is_addressed: bool) -> bool:
         word = self._words[index]
-        if (
-            not word.capital
-            or word.is_loud
-            or self._languages.is_function_word(word.low)
-        ):
+        if not word.capital or word.is_loud or self._languages.is_function_word(word.low):
             return False
         if is_addressed or _is_no_word(word.raw, self._languages):
             return True
@@ -240,9 +236,7 @@ def _is_no_word(raw: str, languages: _Languages) -> bool:
     if len(raw) < _SHORTEST or raw.isupper() or languages.is_ordinary(raw.lower()):
         return False
     head, hyphen, _ = raw.partition("-")
-    if hyphen and (
-        languages.is_ordinary(head.lower()) or languages.is_function_word(head.lower())
-    ):
+    if hyphen and (languages.is_ordinary(head.lower()) or languages.is_function_word(head.lower())):
         return False
     if any(grammar.nouns_have_capitals for grammar in languages.grammars):
         return not languages.has(raw) and not _is_compound(raw, languages)

@@ -12,9 +12,7 @@ ENGLISH = ENGLISH_GRAMMAR | ENGLISH_WEAK | word_set("en", "function_words", "eve
 CHINESE = word_set("zh", "function_words", "words")
 CHINESE_GRAMMAR_SIGNS = frozenset(signs("zh", "function_words", "grammar_signs"))
 # Signs that stand alone as words: a run of unknown signs ends at them.
-CHINESE_SIGNS = CHINESE_GRAMMAR_SIGNS | frozenset(
-    signs("zh", "function_words", "signs")
-)
+CHINESE_SIGNS = CHINESE_GRAMMAR_SIGNS | frozenset(signs("zh", "function_words", "signs"))
 
 JAPANESE = word_set("ja", "function_words", "words")
 

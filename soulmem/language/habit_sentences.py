@@ -79,14 +79,10 @@ def _english_begin() -> re.Pattern[str]:
 @cache
 def _english_inner() -> re.Pattern[str]:
     any_time, some_time = _phrases("en", "each_time"), _phrases("en", "when")
-    return re.compile(
-        rf",?\s(?:(?P<each>{any_time})|(?:{some_time}))\s+", re.IGNORECASE
-    )
+    return re.compile(rf",?\s(?:(?P<each>{any_time})|(?:{some_time}))\s+", re.IGNORECASE)
 
 
-def _english(
-    text: str, names: tuple[str, ...], *, is_listed: bool
-) -> StatedHabit | None:
+def _english(text: str, names: tuple[str, ...], *, is_listed: bool) -> StatedHabit | None:
     subjects = (*words("en", "habits", "subjects"), *names)
     if is_listed:
         subjects = (*words("en", "habits", "subjects_in_lists"), *subjects)
@@ -100,9 +96,7 @@ def _english(
         return None
     for inner in _english_inner().finditer(text):
         is_each = bool(inner["each"])
-        main = _english_main(
-            text[: inner.start()], subjects, is_listed=is_listed, is_each=is_each
-        )
+        main = _english_main(text[: inner.start()], subjects, is_listed=is_listed, is_each=is_each)
         if main is not None and (is_each or not _asks(main.does)):
             return _habit(text[inner.end() :], main, is_each=is_each)
     return None
@@ -117,8 +111,7 @@ def _english_parts(text: str, subjects: tuple[str, ...]) -> Iterator[tuple[str, 
         yield text[: comma.start()], text[comma.end() :]
     who = _longest_first(subjects)
     starts = [
-        match.start()
-        for match in re.finditer(rf"(?<=\s)(?:{who})(?=\s)", text, re.IGNORECASE)
+        match.start() for match in re.finditer(rf"(?<=\s)(?:{who})(?=\s)", text, re.IGNORECASE)
     ]
     if not commas and len(starts) == 1:
         yield text[: starts[0]], text[starts[0] :]
@@ -177,9 +170,7 @@ def _is_present(verb: str, subject: str) -> bool:
 
 def _may_be_verb(word: str) -> bool:
     """Whether the word behind a subject may be a verb in any tense: no name, and no word of grammar but `was`."""
-    return word.islower() and (
-        word in word_set("en", "habits", "past") or not is_stop(word)
-    )
+    return word.islower() and (word in word_set("en", "habits", "past") or not is_stop(word))
 
 
 def _is_past(when: str) -> bool:
@@ -210,14 +201,10 @@ def _chinese_once(subjects: Iterable[str]) -> re.Pattern[str]:
 @cache
 def _chinese_time() -> re.Pattern[str]:
     ends = _phrases("zh", "when_ends")
-    return re.compile(
-        rf"(?P<who>)(?P<when>[^，,。]{{2,40}}?)(?:{ends})[，,](?P<main>.+)"
-    )
+    return re.compile(rf"(?P<who>)(?P<when>[^，,。]{{2,40}}?)(?:{ends})[，,](?P<main>.+)")
 
 
-def _chinese(
-    text: str, names: tuple[str, ...], *, is_listed: bool
-) -> StatedHabit | None:
+def _chinese(text: str, names: tuple[str, ...], *, is_listed: bool) -> StatedHabit | None:
     subjects = (*words("zh", "habits", "subjects"), *names)
     once = _chinese_once(subjects)
     for pattern in (_chinese_begin(), once, _chinese_time()):

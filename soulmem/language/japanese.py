@@ -36,8 +36,7 @@ class _Sudachi:
         with self._lock:
             morphemes = self._tokenizer.tokenize(sentence)
             return [
-                (m.surface(), m.dictionary_form(), tuple(m.part_of_speech()))
-                for m in morphemes
+                (m.surface(), m.dictionary_form(), tuple(m.part_of_speech())) for m in morphemes
             ]
 
 
@@ -54,9 +53,7 @@ def _sudachi() -> _Sudachi | None:
 def ranked(sentence: str) -> Iterator[tuple[str, float]]:
     """Keys with what they are worth, in order of appearance; a repeated key comes again."""
     sudachi = _sudachi()
-    for key, worth in (
-        _by_script(sentence) if sudachi is None else _by_sudachi(sudachi, sentence)
-    ):
+    for key, worth in _by_script(sentence) if sudachi is None else _by_sudachi(sudachi, sentence):
         if len(key) > 1 and key not in JAPANESE:
             yield key, worth
 

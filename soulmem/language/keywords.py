@@ -45,10 +45,7 @@ def _terms(words: PlainText) -> tuple[Term, ...]:
         if len(key) <= _LONGEST_KEY:
             worth[key] = max(worth.get(key, 0.0), value)
             seen[key] = seen.get(key, 0) + 1
-    keys = [
-        (key, min(1.0, value + _AGAIN * min(seen[key] - 1, 3)))
-        for key, value in worth.items()
-    ]
+    keys = [(key, min(1.0, value + _AGAIN * min(seen[key] - 1, 3))) for key, value in worth.items()]
     keys.sort(key=_strongest_first)  # stable: of equals the first in the text
     return tuple(Term(key, round(value, 3)) for key, value in keys[:MOST])
 

@@ -11,9 +11,7 @@ from soulmem.language.story.reading import story_text
 LONGEST = 20_000
 
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)[^\s<>)\]）】」』。，]+", re.IGNORECASE)
-_EMPHASIS = re.compile(
-    r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|[*~]{1,3}|\|\|"
-)
+_EMPHASIS = re.compile(r"(?<!\w)[*_~]{1,3}(?=\S)|(?<=\S)[*_~]{1,3}(?!\w)|[*~]{1,3}|\|\|")
 _LINE_MARK = re.compile(r"(?m)^[ \t]*(?:#{1,6}|>+|[-+•]|\d{1,2}[.)])[ \t]+")
 _BREAK = " \n"  # what separates what stood in different marks: the end of a sentence
 

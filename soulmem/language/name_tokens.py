@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 from soulmem.language.scripts import UNSPACED
 
-_FREE_LETTERS = 5  # a single word of so many letters is hardly another word by chance, whatever its case
+_FREE_LETTERS = (
+    5  # a single word of so many letters is hardly another word by chance, whatever its case
+)
 
 # A word, a sign of a script without spaces, or any other sign.
 _TOKEN = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+|.", re.DOTALL)
@@ -20,7 +22,9 @@ _SIGNS = (
     | dict.fromkeys("\u30fb\u2022\u2027", "\u00b7")
 )
 _ALIKE = re.compile(f"[{''.join(_SIGNS)}]")
-_REMEMBERED = 1024  # names whose cut is kept: one is folded and put in several places, one after the other
+_REMEMBERED = (
+    1024  # names whose cut is kept: one is folded and put in several places, one after the other
+)
 
 
 class CutName(NamedTuple):
@@ -70,8 +74,7 @@ def cut(name: str) -> CutName | None:
     any_case = (
         len(words) > 1
         or sum(map(str.isalpha, plain)) >= _FREE_LETTERS
-        or plain
-        == plain.lower()  # a plain word; at the start of a sentence it has a capital
+        or plain == plain.lower()  # a plain word; at the start of a sentence it has a capital
     )
     folded = tuple(token.casefold() for token in tokens)
     return CutName(tuple(tokens), folded, "".join(folded), any_case)

@@ -27,9 +27,7 @@ _HEADLINE = 6  # words, of which most have capitals: a title marks no names by t
 _MOST_CAPITALS = 0.7
 _FEW = 8  # words; fewer without a word of grammar are read as English
 
-_QUOTED = re.compile(
-    rf"(?<=[\w,] )[\"\u201c]([{CAPITALS}][\w'\u2019 -]{{1,40}})[\"\u201d]"
-)
+_QUOTED = re.compile(rf"(?<=[\w,] )[\"\u201c]([{CAPITALS}][\w'\u2019 -]{{1,40}})[\"\u201d]")
 
 _FILE = "introductions"
 _QUOTE = "[“”‘’「『」』]?"  # works have them where words have spaces
@@ -41,9 +39,7 @@ _BEFORE = re.compile(
     rf"(?<![\w'’])(?:(?:{_SPACED})|(?:{_ROLES}),)\s+\Z|(?:{_UNSPACED}){_QUOTE}\Z",
     re.IGNORECASE,
 )
-_BEHIND = re.compile(
-    rf"{_QUOTE}(?:{alternatives(listed(_FILE, 'behind', 'unspaced'))})"
-)
+_BEHIND = re.compile(rf"{_QUOTE}(?:{alternatives(listed(_FILE, 'behind', 'unspaced'))})")
 _TITLE = re.compile(rf"(?:{_TITLES})\s+(?!of\b|the\b)(?=\S)", re.IGNORECASE)
 _WITHIN = re.compile(
     rf"{_TITLE.pattern}|(?:{alternatives(listed(_FILE, 'within', 'unspaced'))})\Z",
@@ -118,8 +114,7 @@ def _introduces(text: str, name: str) -> bool:
     if _WITHIN.match(name):
         return True
     return any(
-        _BEFORE.search(text[max(at - _FAR, 0) : at])
-        or _BEHIND.match(text, at + len(name))
+        _BEFORE.search(text[max(at - _FAR, 0) : at]) or _BEHIND.match(text, at + len(name))
         for at in islice(_places(text, name), _PLACES)
     )
 

@@ -11,8 +11,7 @@ from soulmem.language.chinese_names import is_double, is_person_like
 _TABLE = Path(__file__).parent / "data" / "pinyin.txt"
 # Readings that names have, where another is the commonest.
 _IN_NAMES = dict(
-    pair.split(":")
-    for pair in ["长:chang", "乐:le", "行:xing", "重:chong", "朝:zhao", "都:du"]
+    pair.split(":") for pair in ["长:chang", "乐:le", "行:xing", "重:chong", "朝:zhao", "都:du"]
 )
 _AS_FAMILY = dict(
     pair.split(":")

@@ -16,9 +16,7 @@ from soulmem.language.word_lists import alternatives, words
 
 _ENGLISH_OR_NONE: tuple[tuple[str, ...], ...] = ((ENGLISH_CODE,), ())
 _INTO = frozenset(("in", "into", "inside", "within", "across", "through", "throughout"))
-_TO = frozenset(
-    ("at", "to", "from", "near", "outside", "around", "towards", "toward", "of")
-)
+_TO = frozenset(("at", "to", "from", "near", "outside", "around", "towards", "toward", "of"))
 _ARTICLES = frozenset(("the", "a", "an"))
 _BEFORE_PLACES = _INTO | _TO - {"of"}
 _ENDINGS = alternatives(sorted(words("zh", "places", "kinds"), key=len, reverse=True))

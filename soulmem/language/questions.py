@@ -84,18 +84,10 @@ _CHINESE_IDLE = re.compile(
     )
 )
 _CHINESE_SIGN = re.compile(f"[{HAN}]|[^\\W\\d_]+")
-_OF_FACTS = re.compile(
-    rf"\b(?:{_english('of_facts')})\b|{_chinese('of_facts')}", re.IGNORECASE
-)
-_OF_EVENTS = re.compile(
-    rf"\b(?:{_english('of_events')})\b|{_chinese('of_events')}", re.IGNORECASE
-)
-_OF_CAUSES = re.compile(
-    rf"\b(?:{_english('of_causes')})\b|{_chinese('of_causes')}", re.IGNORECASE
-)
-_RAISING = re.compile(
-    rf"\b(?:{_english('raising')})\b|{_chinese('raising')}", re.IGNORECASE
-)
+_OF_FACTS = re.compile(rf"\b(?:{_english('of_facts')})\b|{_chinese('of_facts')}", re.IGNORECASE)
+_OF_EVENTS = re.compile(rf"\b(?:{_english('of_events')})\b|{_chinese('of_events')}", re.IGNORECASE)
+_OF_CAUSES = re.compile(rf"\b(?:{_english('of_causes')})\b|{_chinese('of_causes')}", re.IGNORECASE)
+_RAISING = re.compile(rf"\b(?:{_english('raising')})\b|{_chinese('raising')}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +111,7 @@ class _Rules:
 def is_question(text: str) -> bool:
     """Whether any sentence of the text asks something; what is told between asterisks asks nothing."""
     rules = _rules_of(text)
-    return any(
-        is_said and rules.asks(sentence) for sentence, is_said in _sentences(text)
-    )
+    return any(is_said and rules.asks(sentence) for sentence, is_said in _sentences(text))
 
 
 def asks_for_fact(question: str) -> bool:

@@ -20,6 +20,4 @@ _SPACED_WORD = re.compile(rf"(?:(?![{UNSPACED}\d_])\w)+")
 
 def is_unspaced(text: str) -> bool:
     """Whether the text is mostly in such scripts: a sign counts as much as a word of another script."""
-    return not text.isascii() and len(_SIGN.findall(text)) > len(
-        _SPACED_WORD.findall(text)
-    )
+    return not text.isascii() and len(_SIGN.findall(text)) > len(_SPACED_WORD.findall(text))

@@ -41,9 +41,7 @@ class Word:
     def behind(self, length: int) -> Word:
         """The word without its first characters."""
         raw, place = self.raw[length:], self.place + length
-        return replace(
-            self, raw=raw, place=place, low=raw.lower(), capital=raw[0].isupper()
-        )
+        return replace(self, raw=raw, place=place, low=raw.lower(), capital=raw[0].isupper())
 
 
 def words(text: str) -> list[Word]:

@@ -77,9 +77,7 @@ class Speech:
 
     def tells_of_another(self, text: str) -> bool:
         """Whether a pronoun of the third person, he or her, stands before any word for speaker or listener."""
-        return self._place(text, self.third) < self._place(
-            text, (*self.first, *self.second)
-        )
+        return self._place(text, self.third) < self._place(text, (*self.first, *self.second))
 
     def denied(self, text: str) -> frozenset[str]:
         """The words, or pairs of signs, close behind a denial in its clause, lower case."""

@@ -89,9 +89,7 @@ class Tokeniser:
             run = match.group()
             if match.group(1):
                 kept_pieces = set(_characters(run))
-                pieces = [
-                    run[i : i + 2] for i in range(len(run) - 1)
-                ] or _ONE_HAN.findall(run)
+                pieces = [run[i : i + 2] for i in range(len(run) - 1)] or _ONE_HAN.findall(run)
                 out += [(piece,) for piece in pieces if piece in kept_pieces]
             elif words := {
                 *self._word(run),
@@ -181,10 +179,7 @@ def _characters(run: str) -> Iterator[str]:
     if len(run) == 1 and not _ONE_HAN.match(run):
         yield run
     for i in range(len(run) - 1):
-        if (
-            run[i] not in CHINESE_GRAMMAR_SIGNS
-            or run[i + 1] not in CHINESE_GRAMMAR_SIGNS
-        ):
+        if run[i] not in CHINESE_GRAMMAR_SIGNS or run[i + 1] not in CHINESE_GRAMMAR_SIGNS:
             yield run[i : i + 2]
     for i in range(len(run) - 2):
         if CHINESE_GRAMMAR_SIGNS.isdisjoint(run[i : i + 3]):

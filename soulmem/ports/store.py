@@ -221,9 +221,7 @@ class Store(Protocol):
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
         """The memories of a soul without its edges, in no particular order, bin included."""
 
-    def memory_pages(
-        self, owner: Owner, soul: SoulId
-    ) -> AsyncIterator[Sequence[Memory]]:
+    def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
         """`memories` page by page: between pages others may use the store but not write to this soul."""
 
     async def some_memories(
@@ -231,14 +229,10 @@ class Store(Protocol):
     ) -> list[Memory]:
         """Those of these memories that are stored for the soul, in no particular order."""
 
-    async def some_edges(
-        self, owner: Owner, soul: SoulId, edges: Sequence[str]
-    ) -> EdgePage:
+    async def some_edges(self, owner: Owner, soul: SoulId, edges: Sequence[str]) -> EdgePage:
         """Those of these edges that are stored for the soul, in no particular order."""
 
-    async def shelve(
-        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
-    ) -> None:
+    async def shelve(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> None:
         """Keep those of these memories that have no edges in less room. They are read as before.
 
         One that is put, dropped or gets an edge leaves it. Nobody else may write to the soul meanwhile.
@@ -301,14 +295,10 @@ class Store(Protocol):
     async def put_llm_usage(self, owner: Owner, books: SoulLlmUsage) -> None:
         """Replace a soul's usage and deferred work; an empty value is deleted."""
 
-    async def put_events(
-        self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]
-    ) -> None:
+    async def put_events(self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]) -> None:
         """Store new events of streams durably, all or none."""
 
-    async def event_keys(
-        self, owner: Owner, soul: SoulId
-    ) -> list[tuple[StreamId, datetime, str]]:
+    async def event_keys(self, owner: Owner, soul: SoulId) -> list[tuple[StreamId, datetime, str]]:
         """Stream, time and id of every event of a soul, by stream and time."""
 
     async def events(

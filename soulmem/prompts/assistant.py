@@ -75,9 +75,7 @@ def render(
     if is_last:
         parts.append(_LAST[language])
     system = _SYSTEM[language]
-    if (
-        native
-    ):  # a server that ignores tools gets an answer in the other form all the same
+    if native:  # a server that ignores tools gets an answer in the other form all the same
         system += "\n" + _WITHOUT_TOOLS[language] + _FORM[language]
     return Prompt(
         NAME,
@@ -109,9 +107,7 @@ def read_turn(text: str) -> ToolRequest | str:
         return body
     name = next((answer[key] for key in _TOOL_KEYS if answer.get(key)), None)
     if isinstance(name, str):
-        arguments: Any = next(
-            (answer[key] for key in _ARGUMENT_KEYS if key in answer), {}
-        )
+        arguments: Any = next((answer[key] for key in _ARGUMENT_KEYS if key in answer), {})
         return ToolRequest("", name.strip(), json.dumps(arguments, ensure_ascii=False))
     words = answer.get(_SAID)
     return words.strip() if isinstance(words, str) and words.strip() else body
@@ -143,9 +139,7 @@ def _tool_lines(tools: Sequence[ToolSpec]) -> str:
         properties = tool.parameters.get("properties", {})
         shown = json.dumps(properties, ensure_ascii=False, separators=(",", ":"))
         needed = ", ".join(tool.parameters.get("required", ()))
-        lines.append(
-            "- " + tool.name + ": " + tool.description + " Arguments: " + shown
-        )
+        lines.append("- " + tool.name + ": " + tool.description + " Arguments: " + shown)
         lines.append("  Needed: " + needed)
     return "\n".join(("<tools>", *lines, "</tools>"))
 

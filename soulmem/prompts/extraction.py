@@ -47,9 +47,7 @@ _FACTS = {"en": " Facts of <names>, too.", "zh": "也写 <names> 的 facts。"}
 _LISTS = ("episodes", "facts", "concepts", "habits", "kinds")
 
 
-def _object(
-    properties: Mapping[str, object], required: Iterable[str]
-) -> Mapping[str, object]:
+def _object(properties: Mapping[str, object], required: Iterable[str]) -> Mapping[str, object]:
     return {
         "type": "object",
         "properties": dict(properties),

@@ -25,7 +25,9 @@ NAME, VERSION = "kinds", 3
 LEAST = 3  # least scenes of a kind; design 5
 _LONGEST = 120  # characters of a kind; a longer one is a story
 _MAX_TOKENS = 300
-_QUOTED = 0.5  # least share of a quotation's words in its scene, as small models change what they quote
+_QUOTED = (
+    0.5  # least share of a quotation's words in its scene, as small models change what they quote
+)
 _IMPORTANCE = 0.5
 _SYSTEM = {
     "en": (
@@ -96,17 +98,13 @@ def parse(text: str, passage: Passage) -> Drafts:
     grounds = Grounds(passage)
     if grounds.is_foreign(kind):
         raise Unreadable(
-            phrase(
-                "prose_foreign", "a {key} in another script than the chat's", key="kind"
-            )
+            phrase("prose_foreign", "a {key} in another script than the chat's", key="kind")
         )
     if _is_of_the_form(kind, passage.language):
         return _dropped("words of the form")
     names = _names_in(kind, passage)
     shown = [
-        n
-        for n in _quoted_scenes(scenes or [], passage)
-        if _has_names(n, kind, names, passage)
+        n for n in _quoted_scenes(scenes or [], passage) if _has_names(n, kind, names, passage)
     ]
     if len(shown) < LEAST:
         return _dropped("a kind that fewer than three scenes show")
@@ -121,11 +119,7 @@ def _quoted_scenes(scenes: list[Mapping[str, Any]], passage: Passage) -> list[in
     for scene in scenes:
         words = fields.text(scene.get("words"), 400)
         for number in fields.numbers(scene.get("line"))[:1]:
-            if (
-                words is not None
-                and number in texts
-                and _is_quoted(words, texts[number])
-            ):
+            if words is not None and number in texts and _is_quoted(words, texts[number]):
                 out.add(number)
     return sorted(out)
 
@@ -146,15 +140,11 @@ def _names_in(kind: str, passage: Passage) -> set[str]:
         *passage.known_names,
         *(line.speaker for line in passage.lines),
     } - there
-    grounds = Grounds(
-        replace(passage, soul=kind, users=(), lines=(), known_names=(), summary="")
-    )
+    grounds = Grounds(replace(passage, soul=kind, users=(), lines=(), known_names=(), summary=""))
     return {name for name in other_names if grounds.holds(name)}
 
 
-def _has_names(
-    number: int, kind: str, names: Collection[str], passage: Passage
-) -> bool:
+def _has_names(number: int, kind: str, names: Collection[str], passage: Passage) -> bool:
     """Whether the scene contains all names of the kind, known ones and words that look like names."""
     scene = tuple(line for line in passage.lines if line.number == number)
     grounds = Grounds(replace(passage, lines=scene, known_names=(), summary=""))

@@ -21,12 +21,9 @@ class Question(NamedTuple):
     line: int
 
 
-def _passage(
-    language: str, soul: str, user: str, lines: Sequence[tuple[str, str]]
-) -> Passage:
+def _passage(language: str, soul: str, user: str, lines: Sequence[tuple[str, str]]) -> Passage:
     numbered = (
-        PassageLine(number, speaker, text)
-        for number, (speaker, text) in enumerate(lines, 1)
+        PassageLine(number, speaker, text) for number, (speaker, text) in enumerate(lines, 1)
     )
     return Passage(language, soul, (user,), tuple(numbered))
 

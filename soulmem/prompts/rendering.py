@@ -68,9 +68,7 @@ def tagged(tag: str, text: str) -> str:
 
 def numbered(tag: str, texts: Iterable[str]) -> str:
     """Texts of users between tags, each on a line with its number, from 1."""
-    lines = (
-        f"[{number}] " + _on_one_line(text) for number, text in enumerate(texts, 1)
-    )
+    lines = (f"[{number}] " + _on_one_line(text) for number, text in enumerate(texts, 1))
     return "\n".join((f"<{tag}>", *lines, f"</{tag}>"))
 
 

@@ -92,20 +92,14 @@ def parse(text: str, gapped: Gapped) -> Filled:
     """
     memory = fields.text(read_object(text, ("memory",))["memory"], _LONGEST)
     if not memory or MASK in memory:
-        raise Unreadable(
-            phrase("rewording_gaps", "a memory that still has gaps, or none")
-        )
+        raise Unreadable(phrase("rewording_gaps", "a memory that still has gaps, or none"))
     fillings = _fillings(memory, gapped.told_text)
     if fillings is None:
         raise Unreadable(
-            phrase(
-                "rewording_others", "a memory with other words changed than its gaps"
-            )
+            phrase("rewording_others", "a memory with other words changed than its gaps")
         )
     if max(map(len, fillings), default=0) > _GAP:
-        raise Unreadable(
-            phrase("rewording_long", "a gap filled with far more than a gap holds")
-        )
+        raise Unreadable(phrase("rewording_long", "a gap filled with far more than a gap holds"))
     return Filled(memory, fillings)
 
 

@@ -36,21 +36,15 @@ def prose_of(text: str, key: str, passage: Passage, longest: int) -> str:
     grounds = Grounds(passage)
     if grounds.is_foreign(prose):
         raise Unreadable(
-            phrase(
-                "prose_foreign", "a {key} in another script than the chat's", key=key
-            )
+            phrase("prose_foreign", "a {key} in another script than the chat's", key=key)
         )
     kept = grounds.honest(prose)
     if not kept:
-        raise Unreadable(
-            phrase("prose_unsaid", "a {key} of what the chat does not say", key=key)
-        )
+        raise Unreadable(phrase("prose_unsaid", "a {key} of what the chat does not say", key=key))
     return kept
 
 
-def grounded_summary(
-    text: str, passage: Passage, *, is_strict: bool = False
-) -> DraftSummary:
+def grounded_summary(text: str, passage: Passage, *, is_strict: bool = False) -> DraftSummary:
     """The summary with its confidence, the mean over its sentences.
 
     A strict reading asks how much of them is copied from a line and the next, or from the summary before.

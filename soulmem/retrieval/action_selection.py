@@ -30,7 +30,9 @@ class ActionSelectionParams:
     threshold: float = 0.2
     sharpness: float = 2.0  # logits per deviation of fit; 1.5 to 3 give equal results
     present: float = 3.9  # fit at which a lone situation gets half of the attention
-    taught_margin: float = 1.5  # extra fit for situations learned from scenes: a mean vector is near to all
+    taught_margin: float = (
+        1.5  # extra fit for situations learned from scenes: a mean vector is near to all
+    )
     # situations; above this each must fit better, to keep false alarms constant
     crowd: int = 20
     # 0..1, what a kind of situation passes on to one of its instances
@@ -120,17 +122,11 @@ def select_actions(
         mass = max(scene_mass, intent_mass)
         if not choice or mass <= 0.0:
             continue
-        action = draw_action(
-            [(t.action, t.probability) for t in choice], draws[trigger]
-        )
+        action = draw_action([(t.action, t.probability) for t in choice], draws[trigger])
         if action is None:
             continue
         shares[action] = shares.get(action, 0.0) + mass
-        best = (
-            max(sources, key=lambda pair: pair[0])[1]
-            if scene_mass >= intent_mass
-            else None
-        )
+        best = max(sources, key=lambda pair: pair[0])[1] if scene_mass >= intent_mass else None
         if mass > causes.get(action, (0.0, 0, None))[0]:
             causes[action] = mass, trigger, best
     fired = [
@@ -167,9 +163,7 @@ def draw_action(actions: Sequence[tuple[int, float]], number: float) -> int | No
         reached += probability / whole
         if number < reached:
             return action
-    return next(
-        action for action, probability in reversed(actions) if probability > 0.0
-    )
+    return next(action for action, probability in reversed(actions) if probability > 0.0)
 
 
 def draw_number(*names: str) -> float:

@@ -133,17 +133,13 @@ def spread_energy(
     place[seeds] = np.arange(seeds.size)
     terms, met = seeds, dict[int, Associates]()
     while True:
-        active = spread(
-            _links(terms.size, place, met), np.arange(seeds.size), p.spread, share
-        )
+        active = spread(_links(terms.size, place, met), np.arange(seeds.size), p.spread, share)
         fresh = [
             term
             for term in np.flatnonzero(active.energy > p.spread.threshold).tolist()
             if term not in met
         ]
-        fresh.sort(
-            key=lambda term: (-active.energy[term], sources.key(int(terms[term])))
-        )
+        fresh.sort(key=lambda term: (-active.energy[term], sources.key(int(terms[term]))))
         fresh = fresh[: max(0, p.most_sources - len(met))]
         if not fresh:
             first_group = term_groups.first
@@ -273,9 +269,7 @@ def associated_rows(
 def row_energy(active: ActiveTerms, incidence: Incidence, visible: Bools) -> Float64s:
     """Activation of each row: the sum of the pulls of its terms, float64[n], >= 0."""
     term, rows = incidence.rows_of(active.terms, visible)
-    return np.bincount(rows, weights=active.pull[term], minlength=visible.size).astype(
-        np.float64
-    )
+    return np.bincount(rows, weights=active.pull[term], minlength=visible.size).astype(np.float64)
 
 
 def _links(count: int, place: Int64s, met: Mapping[int, Associates]) -> Links:
@@ -284,9 +278,7 @@ def _links(count: int, place: Int64s, met: Mapping[int, Associates]) -> Links:
         *(np.full(associates.terms.size, term) for term, associates in met.items()),
     ]
     target = [_NONE, *(place[associates.terms] for associates in met.values())]
-    weight = np.concatenate(
-        [np.zeros(0), *(associates.strength for associates in met.values())]
-    )
+    weight = np.concatenate([np.zeros(0), *(associates.strength for associates in met.values())])
     return Links.of(count, np.concatenate(source), np.concatenate(target), weight)
 
 

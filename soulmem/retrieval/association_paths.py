@@ -37,7 +37,9 @@ class AssociationPaths:
 
     # int8[n], arcs from a seed; 0 for a seed, -1 where no path leads
     hops: NDArray[np.int8]
-    directness: Float32s  # float32[n], 0..1: least share that a node of the best path passes on along it
+    directness: (
+        Float32s  # float32[n], 0..1: least share that a node of the best path passes on along it
+    )
     flow: Float32s  # float32[n], >= 0: share of the walk at the seeds that arrives over shortest paths
     reached: Int64s  # int64[k], the rows that a path leads to, without the seeds
 
@@ -86,6 +88,4 @@ def association_paths(
         directness,
         flow,
     )
-    return AssociationPaths(
-        hops, directness, flow, reached[first.size : count].astype(np.int64)
-    )
+    return AssociationPaths(hops, directness, flow, reached[first.size : count].astype(np.int64))

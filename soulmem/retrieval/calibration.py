@@ -50,10 +50,7 @@ class Calibration:
             start = stop
             situations.append(situation_vectors.mean(axis=0))
             lines.append(line_vectors.mean(axis=0))
-            cosines = (
-                _unit(line_vectors - lines[-1])
-                @ _unit(situation_vectors - situations[-1]).T
-            )
+            cosines = _unit(line_vectors - lines[-1]) @ _unit(situation_vectors - situations[-1]).T
             deviation.append(max(float(cosines.std()), 1e-6))
         return Calibration(
             np.asarray(situations, np.float32),
@@ -105,9 +102,7 @@ class Calibration:
         """
         language = _nearest(situations, self.situations)
         about = _unit(situations - self.situations[language])
-        return np.asarray(
-            about / np.sqrt(self.deviation[language])[:, None], np.float32
-        )
+        return np.asarray(about / np.sqrt(self.deviation[language])[:, None], np.float32)
 
 
 # Shared words on the scale of `Calibration.fit`, used where there are no vectors.

@@ -14,9 +14,7 @@ class Examples:
 
 
 def _examples(situations: str, lines: str) -> Examples:
-    return Examples(
-        tuple(situations.strip().splitlines()), tuple(lines.strip().splitlines())
-    )
+    return Examples(tuple(situations.strip().splitlines()), tuple(lines.strip().splitlines()))
 
 
 # Everyday life, each about another topic, so that their mean represents the language and not a topic.

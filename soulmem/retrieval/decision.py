@@ -153,9 +153,7 @@ def line_features(memory: Float64s, log_odds: Float64s, known: float) -> Float64
     return np.asarray([values.get(name, of_line.get(name)) for name in LINE_FEATURES])
 
 
-def least_probability(
-    restraint: float, decision: Decision, generosity: float = 1.0
-) -> float:
+def least_probability(restraint: float, decision: Decision, generosity: float = 1.0) -> float:
     """P from which on a memory is told: 0 at restraint 0, and ten times as much at 2 as at 1.
 
     restraint   0 .. 2, or more in irritation

@@ -41,9 +41,7 @@ def choose_diverse(
     if not available.any():
         return []
     low, high = float(scores[available].min()), float(scores[available].max())
-    relevance = np.where(
-        available, (scores - low) / (high - low) if high > low else 1.0, 0.0
-    )
+    relevance = np.where(available, (scores - low) / (high - low) if high > low else 1.0, 0.0)
     alike = RelativeSimilarity(vectors)
     repeats = np.zeros(scores.size, np.float32)
     chosen: list[int] = []
@@ -80,9 +78,7 @@ def _first_that_fits(
     return waiting[-1] if waiting else None
 
 
-def _leaves_no_room(
-    tokens_of: Callable[[int], int], slot: int, best: int, room: int
-) -> bool:
+def _leaves_no_room(tokens_of: Callable[[int], int], slot: int, best: int, room: int) -> bool:
     """Whether the best fits by itself, and not beside the one in a slot."""
     if slot == best or tokens_of(best) > room:
         return False

@@ -95,9 +95,7 @@ def relation_factor(says: RelationClass, *, asks_why: bool) -> float:
     return factor if is_asked else factor * _NOT_ASKED
 
 
-def restart_in(
-    restart: float, irritation: float, params: EdgeWeightParams | None = None
-) -> float:
+def restart_in(restart: float, irritation: float, params: EdgeWeightParams | None = None) -> float:
     """The restart probability in a mood: full irritation (1) removes the share `irritation` of the steps.
 
     A factor common to all edges would have no effect, as a node's edges share what it passes on.

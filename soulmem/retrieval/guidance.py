@@ -44,9 +44,7 @@ class Guidance:
 
     parts: tuple[str, ...] = ()
     careful: bool = False
-    kinds: Mapping[str, float] = field(
-        default_factory=lambda: {EPISODE: 1.0, FACT: 1.0}
-    )
+    kinds: Mapping[str, float] = field(default_factory=lambda: {EPISODE: 1.0, FACT: 1.0})
     irritation: float = 0.0
     causes: bool = False
 
@@ -67,9 +65,7 @@ def parts_of(text: str, params: GuidanceParams | None = None) -> tuple[str, ...]
     return (*parts[: p.most_parts - 1], " ".join(parts[p.most_parts - 1 :]))
 
 
-def guidance_of(
-    parts: Sequence[str], mood: Mood, params: GuidanceParams | None = None
-) -> Guidance:
+def guidance_of(parts: Sequence[str], mood: Mood, params: GuidanceParams | None = None) -> Guidance:
     """The guidance of a query with these parts (of `parts_of`) in that mood."""
     p = params or GuidanceParams()
     careful = any(map(is_question, parts))
@@ -86,9 +82,7 @@ def guidance_of(
     )
 
 
-def places(
-    max_items: int, irritation: float, params: GuidanceParams | None = None
-) -> int:
+def places(max_items: int, irritation: float, params: GuidanceParams | None = None) -> int:
     """How many memories an answer may have in that irritation, 1..max_items."""
     p = params or GuidanceParams()
     return max(1, ceil(max_items * (1.0 - p.irritation * irritation)))

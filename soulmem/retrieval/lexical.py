@@ -13,9 +13,7 @@ from soulmem.kernels.arrays import Float32s, Int64s
 from soulmem.kernels.warm import kernels
 from soulmem.retrieval.postings import Counts, Occurrences, Postings, RowNumbers
 
-_FEW_CHANGED = (
-    256  # rows that follow others than before, up to which each is looked at by itself
-)
+_FEW_CHANGED = 256  # rows that follow others than before, up to which each is looked at by itself
 
 
 # BM25 constants, k1 as in Lucene; b from .3 to .5 and sharpness from .5 to 1 score alike.
@@ -121,9 +119,7 @@ class LexicalIndex:
         occurrences = self._postings.of(tokens)
         return occurrences.starts[:-1].copy(), occurrences.starts[1:], occurrences
 
-    def scores(
-        self, tokens: Mapping[str, float] | Sequence[str], n_rows: int
-    ) -> Float32s:
+    def scores(self, tokens: Mapping[str, float] | Sequence[str], n_rows: int) -> Float32s:
         """BM25 of every row below `n_rows`, >= 0, shape (n_rows,); 0 where nothing matches or is stored.
 
         A mapping gives each token a weight; in a sequence a token weighs as often as it occurs.
@@ -191,18 +187,12 @@ class LexicalIndex:
         """Occurrences of the tokens; cached until other tokens are requested or a row changes."""
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         asked = self._query
-        if (
-            asked is None
-            or asked.revision != self._revision
-            or asked.tokens != tuple(weights)
-        ):
-            asked = _TokenQuery(
-                self._revision, tuple(weights), self._postings.of(tuple(weights))
-            )
+        if asked is None or asked.revision != self._revision or asked.tokens != tuple(weights):
+            asked = _TokenQuery(self._revision, tuple(weights), self._postings.of(tuple(weights)))
             self._query = asked
-        asked.weight = np.fromiter(
-            weights.values(), np.float32, len(weights)
-        ) * self._sharpened(asked.occurrences)
+        asked.weight = np.fromiter(weights.values(), np.float32, len(weights)) * self._sharpened(
+            asked.occurrences
+        )
         return asked
 
     def _sharpened(self, occurrences: Occurrences) -> Float32s:
@@ -220,9 +210,7 @@ class LexicalIndex:
 class _TokenQuery:
     """The tokens of a query, their weights and occurrences."""
 
-    def __init__(
-        self, revision: int, tokens: tuple[str, ...], occurrences: Occurrences
-    ) -> None:
+    def __init__(self, revision: int, tokens: tuple[str, ...], occurrences: Occurrences) -> None:
         self.revision = revision
         self.tokens = tokens
         self.occurrences = occurrences

@@ -27,9 +27,7 @@ def stated_mood(label: str, intensity: float) -> Mood:
     return {feeling_of(label): min(max(intensity, 0.0), 1.0)}
 
 
-def chat_mood(
-    messages: Sequence[Iterable[Feeling]], params: MoodParams | None = None
-) -> Mood:
+def chat_mood(messages: Sequence[Iterable[Feeling]], params: MoodParams | None = None) -> Mood:
     """The mood of the last messages, oldest first: by feeling the mean intensity, weighted by recency.
 
     A message without feelings counts as intensity 0. Empty without messages.
@@ -41,11 +39,7 @@ def chat_mood(
     for share, feelings in zip(weights, last, strict=True):
         for feeling, intensity in _strongest(feelings).items():
             total[feeling] += share * intensity
-    return {
-        feeling: amount / sum(weights)
-        for feeling, amount in total.items()
-        if amount > 0
-    }
+    return {feeling: amount / sum(weights) for feeling, amount in total.items() if amount > 0}
 
 
 def strongest(mood: Mood) -> str | None:

@@ -146,10 +146,7 @@ class Postings:
         parts = []
         hashes = np.iinfo(np.int64)
         bounds = np.linspace(hashes.min, hashes.max, _SLICES + 1)[1:-1].astype(np.int64)
-        cuts = [
-            [0, *np.searchsorted(run.tokens, bounds).tolist(), run.tokens.size]
-            for run in runs
-        ]
+        cuts = [[0, *np.searchsorted(run.tokens, bounds).tolist(), run.tokens.size] for run in runs]
         for step in range(_SLICES):
             pieces = [
                 self._at_home(run, cut[step], cut[step + 1])
@@ -169,10 +166,7 @@ class Postings:
         """
         self._settle()
         runs = self._runs or [self._run(*(np.zeros(0, np.int64),) * 3)]
-        shape = [
-            [r.number, r.tokens.size, r.rows.size, self._left.get(r.number, 0)]
-            for r in runs
-        ]
+        shape = [[r.number, r.tokens.size, r.rows.size, self._left.get(r.number, 0)] for r in runs]
         columns = {}
         for name in ("tokens", "starts", "rows", "counts"):
             parts = [getattr(run, name) for run in runs]
@@ -188,9 +182,7 @@ class Postings:
         home = arrays["home"]
         out._home = home if home.flags.writeable else home.copy()
         token = posting = 0
-        for i, (number, tokens, postings, departed) in enumerate(
-            arrays["runs"].tolist()
-        ):
+        for i, (number, tokens, postings, departed) in enumerate(arrays["runs"].tolist()):
             run = _Run(
                 number,
                 arrays["tokens"][token : token + tokens],
@@ -215,16 +207,11 @@ class Postings:
         tokens, rows = tokens[order], rows[order]
         opens = np.append(True, (tokens[1:] != tokens[:-1]) | (rows[1:] != rows[:-1]))
         first = np.flatnonzero(opens)
-        counts = np.minimum(np.diff(np.append(first, tokens.size)), _MOST).astype(
-            np.uint8
-        )
+        counts = np.minimum(np.diff(np.append(first, tokens.size)), _MOST).astype(np.uint8)
         self._runs.append(self._run(tokens[first], rows[first], counts))
         self._home[np.unique(rows)] = self._runs[-1].number
         self._fresh_tokens, self._fresh_rows = array("q"), array("i")
-        while (
-            len(self._runs) > 1
-            and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size
-        ):
+        while len(self._runs) > 1 and 2 * self._runs[-1].rows.size > self._runs[-2].rows.size:
             if self._runs[-2].rows.size > _LARGE_RUN:
                 break
             later, earlier = self._runs.pop(), self._runs.pop()
@@ -239,9 +226,7 @@ class Postings:
 
     def _joined(self, runs: Sequence[_Run], parts: Sequence[_Columns]) -> _Run:
         """One run of these postings, which replaces `runs`."""
-        tokens, rows, counts = (
-            np.concatenate(column) for column in zip(*parts, strict=True)
-        )
+        tokens, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
         merged = self._run(tokens, rows, counts)
         self._home[rows] = merged.number
         for run in runs:
@@ -252,20 +237,14 @@ class Postings:
         """The valid postings of the run for tokens `first`..`last`."""
         starts = run.starts[first : None if last is None else last + 1]
         tokens = np.repeat(run.tokens[first:last], np.diff(starts))
-        rows, counts = (
-            column[starts[0] : starts[-1]] for column in (run.rows, run.counts)
-        )
+        rows, counts = (column[starts[0] : starts[-1]] for column in (run.rows, run.counts))
         there = self._home[rows] == run.number
         return tokens[there], rows[there], counts[there]
 
-    def _run(
-        self, tokens: Hashes, rows: NDArray[np.integer], counts: NDArray[np.integer]
-    ) -> _Run:
+    def _run(self, tokens: Hashes, rows: NDArray[np.integer], counts: NDArray[np.integer]) -> _Run:
         """A run of these postings, which are in ascending order of tokens."""
         first = (
-            np.flatnonzero(np.append(True, tokens[1:] != tokens[:-1]))
-            if tokens.size
-            else tokens
+            np.flatnonzero(np.append(True, tokens[1:] != tokens[:-1])) if tokens.size else tokens
         )
         starts = np.append(first, tokens.size).astype(np.int32)
         self._next += 1
@@ -280,9 +259,7 @@ class Postings:
 
 def _in_order(parts: Sequence[_Columns]) -> _Columns:
     """These postings in ascending order of tokens."""
-    tokens, rows, counts = (
-        np.concatenate(column) for column in zip(*parts, strict=True)
-    )
+    tokens, rows, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(tokens, kind="stable")
     return tokens[order], rows[order], counts[order]
 

@@ -16,9 +16,7 @@ def rarity(frequency: NDArray[np.integer], texts: int) -> Float32s:
     return np.clip(idf, _LEAST, _MOST).astype(np.float32)
 
 
-def piece_rarity(
-    counts: NDArray[np.integer], pieces: NDArray[np.int32], texts: int
-) -> Float32s:
+def piece_rarity(counts: NDArray[np.integer], pieces: NDArray[np.int32], texts: int) -> Float32s:
     """The rarity of each piece; `counts` has by piece how many texts have it, and may end before the last."""
     frequency = np.zeros(pieces.size, np.int64)
     inside = pieces < counts.size

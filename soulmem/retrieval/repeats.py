@@ -20,7 +20,9 @@ _UNIT = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}_])\w)+")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")  # inside a word: "don't" is one
 _CHARACTER = re.compile(f"[{UNSPACED}]")
 _INSIDE = re.compile(r"(?<=[\w,;] )\w+")  # a word inside a sentence
-_MARKS = '"\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f'  # of quotations: \u300ctitle\u300d, "name"
+_MARKS = (
+    '"\u201c\u201d\u300a\u300b\u300c\u300d\u300e\u300f'  # of quotations: \u300ctitle\u300d, "name"
+)
 _QUOTED = re.compile(f"[{_MARKS}]([^{_MARKS}\n]{{1,24}})[{_MARKS}]")
 _LABEL = re.compile(r"[^:\uff1a\n]{1,60}[:\uff1a]\s*")  # "Alice: ..", "Varn: .."
 # Least words or characters of a sentence that is compared: shorter ones ("Good night.") recur by chance, and
@@ -33,7 +35,9 @@ _WORD_WEIGHT = _MOST_DIFFERENCE
 _TEXT_SEPARATOR = " | "  # between two texts; no unit equals it
 # positions of half a sentence that are compared; more frequent ones are phrases
 _MOST_POSITIONS = 50
-_LONGEST_CACHED = 8_000  # longest text in characters whose units are cached: the context changes little
+_LONGEST_CACHED = (
+    8_000  # longest text in characters whose units are cached: the context changes little
+)
 
 
 def is_sentence(units: Sequence[str]) -> bool:
@@ -44,9 +48,7 @@ def is_sentence(units: Sequence[str]) -> bool:
 
 def units_of(text: str) -> list[str]:
     """The words of the text, and the single characters of scripts without spaces."""
-    return _UNIT.findall(
-        _APOSTROPHE.sub("", unicodedata.normalize("NFKC", text).casefold())
-    )
+    return _UNIT.findall(_APOSTROPHE.sub("", unicodedata.normalize("NFKC", text).casefold()))
 
 
 class ContextText:
@@ -86,9 +88,7 @@ class ContextText:
             sentence_units = units_of(sentence)
             if not (
                 is_sentence(sentence_units)
-                and (
-                    self._has(sentence_units) or self._nearly_has(sentence_units, names)
-                )
+                and (self._has(sentence_units) or self._nearly_has(sentence_units, names))
             ):
                 kept.append(sentence)
         rest = "".join(kept)
@@ -107,9 +107,7 @@ class ContextText:
         head, tail = list(units[:half]), list(units[-half:])
         size = len(" ".join(units)) + 2 * _MOST_DIFFERENCE + max(map(len, units)) + 1
         for _, end in islice(self._places(head), _MOST_POSITIONS):
-            if _matches_nearly(
-                units, names, head + self._text[end : end + size].split()
-            ):
+            if _matches_nearly(units, names, head + self._text[end : end + size].split()):
                 return True
         backwards = list(reversed(units))
         for begin, _ in islice(self._places(tail), _MOST_POSITIONS):
@@ -127,22 +125,16 @@ class ContextText:
             begin = self._text.find(wanted, begin + 1)
 
 
-def _matches_nearly(
-    units: Sequence[str], names: Set[str], there: Sequence[str]
-) -> bool:
+def _matches_nearly(units: Sequence[str], names: Set[str], there: Sequence[str]) -> bool:
     """Whether `there` begins with the units up to one word that is changed, missing or added."""
     pairs = zip(units, there, strict=False)
-    same = next(
-        (i for i, (a, b) in enumerate(pairs) if a != b), min(len(units), len(there))
-    )
+    same = next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(units), len(there)))
     for mine in range(_MOST_DIFFERENCE + 1):
         if any(unit in names or unit.isdecimal() for unit in units[same : same + mine]):
             return False
         behind = units[same + mine :]
         for theirs in range(_MOST_DIFFERENCE + 1):
-            gap = max(
-                _weight(units[same : same + mine]), _weight(there[same : same + theirs])
-            )
+            gap = max(_weight(units[same : same + mine]), _weight(there[same : same + theirs]))
             if gap <= _MOST_DIFFERENCE and list(
                 there[same + theirs : same + theirs + len(behind)]
             ) == list(behind):

@@ -85,9 +85,7 @@ def association_slots(
     eligible = eligible[np.lexsort((eligible, -paths.flow[eligible]))]
     front: list[int] = []
     if named.min() > p.common:
-        front = [
-            int(row) for row in eligible[paths.directness[eligible] >= p.directness]
-        ]
+        front = [int(row) for row in eligible[paths.directness[eligible] >= p.directness]]
         front = front[: min(p.front, max_items - 1)]
     first = min(max_items, _TEN)
     anyway = {*best_rows(score, first).tolist(), *front}

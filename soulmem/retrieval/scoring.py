@@ -22,7 +22,9 @@ class ScoreParams:
     walk_beside_tokens: float = 0.15
     # of z(sqrt(what arrives over ordinary words)) beside late interaction; .2 to .4 score alike
     bridge: float = 0.3
-    least: float = 0.6  # 0..1, share of `walk` that remains however common the names of the query are
+    least: float = (
+        0.6  # 0..1, share of `walk` that remains however common the names of the query are
+    )
     # memories that mention a name at which half of the other share is lost
     common: float = 15.0
     # factor of a memory of weight 0; with .7 + .6 * weight (design 4.4)
@@ -62,11 +64,7 @@ def walk_weight(
     """
     p = params or ScoreParams()
     frequencies = document_frequency[document_frequency > 0]
-    specific = (
-        1.0 / (1.0 + (float(frequencies.min()) / p.common) ** 2)
-        if frequencies.size
-        else 0.0
-    )
+    specific = 1.0 / (1.0 + (float(frequencies.min()) / p.common) ** 2) if frequencies.size else 0.0
     return p.walk * (p.least + (1.0 - p.least) * specific)
 
 
@@ -99,11 +97,7 @@ def combine(
     walk_share_elsewhere): a walk that stays at its start only repeats the text.
     """
     p = params or ScoreParams()
-    trust = (
-        1.0
-        if started is None
-        else min(1.0, 2.0 * walk_share_elsewhere(walked, started))
-    )
+    trust = 1.0 if started is None else min(1.0, 2.0 * walk_share_elsewhere(walked, started))
     score = np.empty(text.shape, np.float32)
     group = np.ascontiguousarray(visible).view(np.uint8)
     kernels(group.size).add_walk(text, walked, group, p.walk * trust, score)

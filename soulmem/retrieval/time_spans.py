@@ -17,7 +17,9 @@ class TimeSpanParams:
     # standard deviations added to the score of a memory of that time
     prefer: float = 1.5
     stated: float = 0.3  # 0..1, factor where the query states the time ("yesterday I was ill") instead of asking
-    next: float = 0.7  # 0..1, factor of the confidence for each further interpretation that has memories
+    next: float = (
+        0.7  # 0..1, factor of the confidence for each further interpretation that has memories
+    )
     # slots for the best of that time, where the query also has other content
     reserved_slots: int = 2
     sure: float = 0.5  # 0..1, least confidence for reserved slots
@@ -25,9 +27,7 @@ class TimeSpanParams:
     worth_tokens: float = 40.0
 
 
-def overlaps_span(
-    happened: Float64s, ended: Float64s, start: float, end: float
-) -> Bools:
+def overlaps_span(happened: Float64s, ended: Float64s, start: float, end: float) -> Bools:
     """Whether each memory overlaps start (inclusive) .. end (exclusive), bool[n]; all POSIX seconds."""
     return np.asarray((happened < end) & (np.maximum(ended, happened) >= start))
 
@@ -66,15 +66,11 @@ def spread_over_time(happened: Float64s, worth: Float32s, count: int) -> list[in
     first, last = float(happened.min()), float(happened.max())
     width = (last - first) / count
     part = (
-        np.minimum((happened - first) // width, count - 1)
-        if width > 0
-        else np.zeros(happened.size)
+        np.minimum((happened - first) // width, count - 1) if width > 0 else np.zeros(happened.size)
     )
     order = np.lexsort((happened, -worth))  # descending worth
     turn = np.zeros(happened.size, np.int64)
     seen: dict[float, int] = {}
     for position in order.tolist():
         turn[position] = seen[part[position]] = seen.get(part[position], -1) + 1
-    return [
-        int(position) for position in order[np.argsort(turn[order], kind="stable")]
-    ][:count]
+    return [int(position) for position in order[np.argsort(turn[order], kind="stable")]][:count]

@@ -44,9 +44,7 @@ class MemoryFactors:
     feedback: Float64s  # 0..1, starts at .5
 
 
-def memory_weight(
-    facets: MemoryFactors, params: WeightParams | None = None
-) -> Float32s:
+def memory_weight(facets: MemoryFactors, params: WeightParams | None = None) -> Float32s:
     """The weight of each memory, float32[n], 0..1: the mean of the factors by their shares.
 
         importance   1 - (1 - importance) * (1 - feeling)
@@ -68,8 +66,5 @@ def memory_weight(
     total = sum(share for share, _ in parts)
     if total <= 0:
         return np.full(f.importance.shape, 0.5, np.float32)
-    mean = (
-        sum((share * value for share, value in parts), np.zeros(f.importance.shape))
-        / total
-    )
+    mean = sum((share * value for share, value in parts), np.zeros(f.importance.shape)) / total
     return np.clip(mean, 0.0, 1.0).astype(np.float32)

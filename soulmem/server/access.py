@@ -30,9 +30,7 @@ _ORIGIN: web.RequestKey[str] = web.RequestKey("origin", str)
 class AccessCheck:
     """The access rules of one server."""
 
-    def __init__(
-        self, settings: ServerSettings, limits: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, settings: ServerSettings, limits: Mapping[str, int] | None = None) -> None:
         self._limits = dict(limits or {})  # bytes of a body, by the route's path
         self._loopback = settings.loopback
         self._origins = frozenset(settings.origins)
@@ -68,9 +66,7 @@ class AccessCheck:
         sent = request.headers.getall("Origin", [])
         if not sent:
             return None
-        if len(sent) > 1 or not (
-            sent[0] in self._origins or _LOOPBACK_PAGE.match(sent[0])
-        ):
+        if len(sent) > 1 or not (sent[0] in self._origins or _LOOPBACK_PAGE.match(sent[0])):
             raise Forbidden(
                 f"Origin {', '.join(sent)[:80]!r} is not allowed: if it is yours, add it to server.origins",
                 field="Origin",
@@ -146,10 +142,7 @@ def _options(request: web.Request) -> web.Response:
         status=204,
         headers={"Allow": ", ".join(sorted({*missing.allowed_methods, "OPTIONS"}))},
     )
-    if (
-        request.get(_ORIGIN) is not None
-        and "Access-Control-Request-Method" in request.headers
-    ):
+    if request.get(_ORIGIN) is not None and "Access-Control-Request-Method" in request.headers:
         response.headers["Access-Control-Allow-Methods"] = _METHODS
         response.headers["Access-Control-Allow-Headers"] = _HEADERS
         response.headers["Access-Control-Max-Age"] = "600"

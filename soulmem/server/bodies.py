@@ -57,9 +57,7 @@ def check_content_length(request: web.BaseRequest, limit: int = BODY_LIMIT) -> N
         )
 
 
-async def read_json(
-    request: web.Request, *, may_be_empty: bool, limit: int = BODY_LIMIT
-) -> bytes:
+async def read_json(request: web.Request, *, may_be_empty: bool, limit: int = BODY_LIMIT) -> bytes:
     """The raw body; an empty one is `{}` if `may_be_empty`.
 
     Raises TooLarge, UnsupportedMediaType or BadRequest.
@@ -112,9 +110,7 @@ def decode(raw: bytes, shape: type[B]) -> B:
     except msgspec.ValidationError as error:
         raise unprocessable(error, shape, _untyped(raw)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, NestsTooDeep) as error:
-        raise BadRequest(
-            f"the body is not JSON in UTF-8: {_decode_reason(error, raw)}"
-        ) from error
+        raise BadRequest(f"the body is not JSON in UTF-8: {_decode_reason(error, raw)}") from error
 
 
 def parse_query(request: web.Request, shape: type[Q]) -> Q:
@@ -140,11 +136,7 @@ def _types(shape: type[Query]) -> dict[str, tuple[type[inspect.Type], ...]]:
     assert isinstance(info, inspect.StructType)
     types_by_name = {}
     for field in info.fields:
-        options = (
-            field.type.types
-            if isinstance(field.type, inspect.UnionType)
-            else (field.type,)
-        )
+        options = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
         types_by_name[field.encode_name] = tuple(type(option) for option in options)
     return types_by_name
 

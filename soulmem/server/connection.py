@@ -12,9 +12,7 @@ from soulmem.server.errors import http_problem
 
 log = logging.getLogger(__name__)
 
-_HEAD_SECONDS = (
-    10.0  # from the connection or the first byte to the end of a request's head
-)
+_HEAD_SECONDS = 10.0  # from the connection or the first byte to the end of a request's head
 _SILENT_SECONDS = 30.0  # longest pause within a body
 _CHECK_SECONDS = 2.0  # between two checks of a connection
 _MAX_OPEN = 1_000  # connections at once; each is an open file, and 1,024 files is a common limit
@@ -42,9 +40,7 @@ class Connections:
 class Connection(web.RequestHandler):
     """One client connection with its time limits. Times are those of the event loop, in seconds."""
 
-    def __init__(
-        self, open_connections: set[Connection], *arguments: Any, **options: Any
-    ) -> None:
+    def __init__(self, open_connections: set[Connection], *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._open_connections = open_connections
         self._last_byte_at = 0.0
@@ -57,9 +53,7 @@ class Connection(web.RequestHandler):
         self._last_byte_at = self._head_since = self._loop.time()
         is_one_too_many = len(self._open_connections) > _MAX_OPEN
         if is_one_too_many and isinstance(transport, asyncio.Transport):
-            log.warning(
-                "more than %d connections are open: a new one is closed", _MAX_OPEN
-            )
+            log.warning("more than %d connections are open: a new one is closed", _MAX_OPEN)
             transport.abort()
             return
         self._next_check = self._loop.call_later(_CHECK_SECONDS, self._check_limits)
@@ -81,13 +75,8 @@ class Connection(web.RequestHandler):
     def _check_limits(self) -> None:
         current_time = self._loop.time()
         request = self._current_request
-        late = (
-            self._head_since is not None
-            and current_time - self._head_since > _HEAD_SECONDS
-        )
-        body_is_open = (
-            isinstance(request, web.BaseRequest) and not request.content.is_eof()
-        )
+        late = self._head_since is not None and current_time - self._head_since > _HEAD_SECONDS
+        body_is_open = isinstance(request, web.BaseRequest) and not request.content.is_eof()
         silence = current_time - self._last_byte_at
         if late or (body_is_open and silence > _SILENT_SECONDS):
             if self.transport is not None:

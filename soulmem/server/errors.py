@@ -46,9 +46,7 @@ _CODES = {status: kind.code for kind, status in reversed(_STATUS.items())} | {
 
 def problem(error: errors.SoulMemError) -> web.Response:
     """The response for an error of SoulMem's own."""
-    status = next(
-        (_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500
-    )
+    status = next((_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS), 500)
     code = "busy" if status == 503 else error.code
     field = msgspec.UNSET if error.field is None else error.field
     response = json_response(
@@ -72,9 +70,7 @@ def http_problem(status: int, wording: Wording | None = None) -> web.Response:
     code = _CODES.get(status, "refused" if status < 500 else "internal")
     words = wording or _HTTP.get(status, f"HTTP status {status}")
     return json_response(
-        msgspec.json.encode(
-            Problem(error=code, message=str(words), phrase=phrase_response(words))
-        ),
+        msgspec.json.encode(Problem(error=code, message=str(words), phrase=phrase_response(words))),
         status,
     )
 

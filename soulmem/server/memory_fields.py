@@ -130,8 +130,7 @@ def situation_of(fields: FieldsBody) -> Situation:
         time_span=_time_span(span) if span else None,
         location=fields.location or None,
         participants=tuple(
-            Participant(p.name, p.kind, _emotions(p.feels))
-            for p in fields.participants or ()
+            Participant(p.name, p.kind, _emotions(p.feels)) for p in fields.participants or ()
         ),
         emotions=_emotions(fields.emotions or ()),
         sensations=tuple(fields.sensations or ()),
@@ -144,10 +143,7 @@ def _emotions(feelings: Iterable[EmotionBody]) -> tuple[Emotion, ...]:
 
 
 def _emotion_bodies(feelings: Iterable[Emotion]) -> list[EmotionBody]:
-    return [
-        EmotionBody(label=feeling.label, intensity=feeling.intensity)
-        for feeling in feelings
-    ]
+    return [EmotionBody(label=feeling.label, intensity=feeling.intensity) for feeling in feelings]
 
 
 def _time_span(span: TimeSpanBody) -> TimeSpan:
@@ -158,17 +154,13 @@ def _time_span(span: TimeSpanBody) -> TimeSpan:
 def concept_of(fields: FieldsBody) -> ConceptDetail:
     """The details of a concept; fields that were not sent have their defaults."""
     return ConceptDetail(
-        concept_type=ConceptType.ENTITY
-        if fields.concept_type is UNSET
-        else fields.concept_type,
+        concept_type=ConceptType.ENTITY if fields.concept_type is UNSET else fields.concept_type,
         aliases=tuple(fields.aliases or ()),
         description=fields.description or None,
     )
 
 
-def fields_of(
-    kind: MemoryKind, situation: Situation, concept: ConceptDetail | None
-) -> ShownFields:
+def fields_of(kind: MemoryKind, situation: Situation, concept: ConceptDetail | None) -> ShownFields:
     """The fields of a memory of this kind, for a response."""
     if kind is MemoryKind.CONCEPT:
         detail = concept or ConceptDetail()
@@ -188,9 +180,7 @@ def fields_of(
     if kind is not MemoryKind.EPISODE:
         return ShownFields()
     return ShownFields(
-        time_span=TimeSpanBody(start=span.start, end=span.end, story=span.story)
-        if span
-        else None,
+        time_span=TimeSpanBody(start=span.start, end=span.end, story=span.story) if span else None,
         location=situation.location,
         participants=[
             ParticipantBody(name=p.name, kind=p.kind, feels=_emotion_bodies(p.feels))

@@ -39,9 +39,7 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
     _, components = msgspec.json.schema_components(_shapes(routes), ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(
-            route, components
-        )
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, components)
     queries = {route.query.__name__ for route in routes}
     document = {
         "openapi": "3.1.0",
@@ -53,11 +51,7 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
         "servers": [{"url": "http://127.0.0.1:8731"}],
         "paths": paths,
         "components": {
-            "schemas": {
-                name: schema
-                for name, schema in components.items()
-                if name not in queries
-            },
+            "schemas": {name: schema for name, schema in components.items() if name not in queries},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
@@ -83,15 +77,10 @@ def _operation(route: Route, components: dict[str, Any]) -> dict[str, Any]:
         "parameters": _parameters(route, components),
         "responses": {
             **{
-                str(s): _response(
-                    HTTPStatus(s).phrase, route.response.__name__, route.media
-                )
+                str(s): _response(HTTPStatus(s).phrase, route.response.__name__, route.media)
                 for s in route.statuses
             },
-            **{
-                str(s): _response(HTTPStatus(s).phrase, Problem.__name__)
-                for s in _ERRORS
-            },
+            **{str(s): _response(HTTPStatus(s).phrase, Problem.__name__) for s in _ERRORS},
         },
     }
     if route.body is not None:
@@ -132,9 +121,7 @@ def _parameters(route: Route, components: dict[str, Any]) -> list[dict[str, Any]
     return [*in_path, *in_query, user]
 
 
-def _response(
-    words: str, schema: str, media: str = "application/json"
-) -> dict[str, Any]:
+def _response(words: str, schema: str, media: str = "application/json") -> dict[str, Any]:
     if words == HTTPStatus.NO_CONTENT.phrase:
         return {"description": words}
     return {"description": words, "content": {media: {"schema": _ref(schema)}}}
@@ -148,11 +135,7 @@ def _plain_patterns(node: Any) -> Any:
     """The document with patterns in JSON Schema's syntax: Python's \\Z becomes $."""
     if isinstance(node, dict):
         return {
-            key: value.replace(r"\Z", "$")
-            if key == "pattern"
-            else _plain_patterns(value)
+            key: value.replace(r"\Z", "$") if key == "pattern" else _plain_patterns(value)
             for key, value in node.items()
         }
-    return (
-        [_plain_patterns(value) for value in node] if isinstance(node, list) else node
-    )
+    return [_plain_patterns(value) for value in node] if isinstance(node, list) else node

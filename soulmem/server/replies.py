@@ -30,9 +30,7 @@ class Stream:
         response.content_type = self.media
         response.charset = "utf-8"
         if self.name is not None:
-            response.headers["Content-Disposition"] = (
-                f'attachment; filename="{self.name}"'
-            )
+            response.headers["Content-Disposition"] = f'attachment; filename="{self.name}"'
         await response.prepare(request)
         # A client that disconnects in the middle is not an error: every page is closed some day.
         with suppress(ConnectionResetError):
@@ -74,6 +72,4 @@ async def respond(reply: Reply[ResponseBody]) -> web.Response:
 
 def json_response(body: bytes, status: int = 200) -> web.Response:
     """A response whose body is encoded already."""
-    return web.Response(
-        body=body, status=status, content_type="application/json", charset="utf-8"
-    )
+    return web.Response(body=body, status=status, content_type="application/json", charset="utf-8")

@@ -114,9 +114,7 @@ def add_routes(app: web.Application, routes: Iterable[Route]) -> None:
     """Put the routes on the router, and HEAD beside GET where it is offered."""
     for each in routes:
         handler = partial(_handle, each)
-        methods = (
-            ("GET", "HEAD") if each.method == "GET" and each.head else (each.method,)
-        )
+        methods = ("GET", "HEAD") if each.method == "GET" and each.head else (each.method,)
         for method in methods:
             app.router.add_route(
                 method,

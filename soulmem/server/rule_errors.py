@@ -34,12 +34,8 @@ _REMEDIES = {
     repr(
         HASH_PATTERN
     ): "is not a hash: send the first 16 hex digits, in lower case, of the text's SHA-256",
-    repr(
-        DIGEST_PATTERN
-    ): "is not a digest: send the 64 hex digits, in lower case, of a SHA-256",
-    repr(
-        CURSOR_PATTERN
-    ): "is not a cursor: send the one of the page before, or leave it out",
+    repr(DIGEST_PATTERN): "is not a digest: send the 64 hex digits, in lower case, of a SHA-256",
+    repr(CURSOR_PATTERN): "is not a cursor: send the one of the page before, or leave it out",
 }
 _WORDS = {
     "str": "text",
@@ -54,9 +50,7 @@ _WORDS = {
 _MISSING = object()
 
 
-def unprocessable(
-    error: msgspec.ValidationError, shape: type, sent: Any
-) -> Unprocessable:
+def unprocessable(error: msgspec.ValidationError, shape: type, sent: Any) -> Unprocessable:
     """The error in plain words. `sent` is the decoded request; None if it cannot be decoded."""
     match = _ERROR.match(str(error))
     assert match is not None
@@ -93,9 +87,7 @@ def _name_error(how: str, name: str, steps: list[Step], shape: type) -> Unproces
     if near:
         advice = phrase("field_near", "did you mean '{name}'?", name=near[0])
     elif field_names:
-        advice = phrase(
-            "field_names", "the fields are {names}", names=", ".join(field_names)
-        )
+        advice = phrase("field_names", "the fields are {names}", names=", ".join(field_names))
     else:
         advice = phrase("field_none", "there are no fields here")
     return Unprocessable(
@@ -123,9 +115,7 @@ def _remedy(what: str, value: Any, steps: Sequence[Step], shape: type) -> Wordin
             choices=", ".join(_choices(_type_at(shape, steps))),
         )
     if "RFC3339" in what:
-        return phrase(
-            "value_no_time", "is not a time: send one like 2024-03-01T12:00:00Z"
-        )
+        return phrase("value_no_time", "is not a time: send one like 2024-03-01T12:00:00Z")
     if "timezone" in what:
         return phrase("value_no_zone", "has no time zone: add Z or one like +01:00")
     if what.startswith("Expected `"):
@@ -143,12 +133,8 @@ def _bound_remedy(bound: re.Match[str], value: Any) -> Phrase:
     is_least, limit = ">" in bound["sign"], bound["bound"]
     if not bound["length"]:
         if is_least:
-            return phrase(
-                "value_small", "is out of range: send at least {limit}", limit=limit
-            )
-        return phrase(
-            "value_large", "is out of range: send at most {limit}", limit=limit
-        )
+            return phrase("value_small", "is out of range: send at least {limit}", limit=limit)
+        return phrase("value_large", "is out of range: send at most {limit}", limit=limit)
     length = len(value) if isinstance(value, str | list | dict) else "?"
     if is_least:
         return phrase(

@@ -58,9 +58,7 @@ async def _listening(runner: web.AppRunner, host: str, port: int) -> AsyncIterat
     assert server is not None
 
     try:
-        listener = await loop.create_server(
-            Connections(server, loop), host, port, backlog=_BACKLOG
-        )
+        listener = await loop.create_server(Connections(server, loop), host, port, backlog=_BACKLOG)
     except OSError as error:
         raise PortTaken(
             f"SoulMem cannot listen on {host}:{port} ({error.strerror or error}): "

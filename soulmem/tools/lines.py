@@ -28,9 +28,7 @@ class LineWriter:
         self._loop = asyncio.get_running_loop()
         self._waiting: SimpleQueue[tuple[bytes, asyncio.Future[None]]] = SimpleQueue()
         self.written = 0  # lines
-        threading.Thread(
-            target=self._write_all, name="soulmem-stdout", daemon=True
-        ).start()
+        threading.Thread(target=self._write_all, name="soulmem-stdout", daemon=True).start()
 
     async def write(self, text: str) -> None:
         """Write one line, with its end. Waits for as long as the client does not read."""

@@ -67,9 +67,7 @@ class Workers:
                 return
 
 
-def _hand_over(
-    done: asyncio.Future[Any], deliver: Callable[[Any], None], value: Any
-) -> None:
+def _hand_over(done: asyncio.Future[Any], deliver: Callable[[Any], None], value: Any) -> None:
     if not done.done():
         deliver(value)
 
@@ -99,9 +97,7 @@ class OfferedTool:
     actor: str
 
 
-def offered_tools(
-    listed: list[dict[str, Any]], actors: tuple[str, ...]
-) -> dict[str, OfferedTool]:
+def offered_tools(listed: list[dict[str, Any]], actors: tuple[str, ...]) -> dict[str, OfferedTool]:
     """The tools of these actors by name; one that several have is that of the last of them."""
     out = {}
     for actor in actors:
@@ -116,9 +112,7 @@ def offered_tools(
     return out
 
 
-def tool_server(
-    client: ToolClient, soul_name: str, actors: tuple[str, ...]
-) -> Server[Any]:
+def tool_server(client: ToolClient, soul_name: str, actors: tuple[str, ...]) -> Server[Any]:
     """The server. Raises SoulMemError where the tools cannot be listed."""
     offered = offered_tools(client.tools(), actors)
     workers = Workers(_MOST_CALLS)
@@ -128,9 +122,7 @@ def tool_server(
     ) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[entry.tool for entry in offered.values()])
 
-    async def call_tool(
-        _context: Any, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def call_tool(_context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         entry = offered.get(params.name)
         if entry is None:
             known = ", ".join(offered)
@@ -138,9 +130,7 @@ def tool_server(
             raise MCPError(types.INVALID_PARAMS, words)
         arguments = params.arguments or {}
         try:
-            result = await workers.run(
-                lambda: client.call(params.name, entry.actor, arguments)
-            )
+            result = await workers.run(lambda: client.call(params.name, entry.actor, arguments))
         except SoulMemError as error:
             return _answer(error.with_field, is_error=True)
         text = json.dumps(result, ensure_ascii=False)
@@ -170,9 +160,7 @@ async def serve(
             ending.cancel()
 
 
-async def _exchange(
-    server: Server[Any], reader: LineReader, writer: LineWriter
-) -> None:
+async def _exchange(server: Server[Any], reader: LineReader, writer: LineWriter) -> None:
     async with stdio_server(reader, writer) as (incoming, outgoing):  # type: ignore[arg-type]  # as files
         await server.run(incoming, outgoing, server.create_initialization_options())
 
@@ -182,9 +170,7 @@ async def _end(reader: LineReader, stop: asyncio.Event) -> None:
     reader.end()
 
 
-async def _over(
-    serving: asyncio.Task[None], reader: LineReader, out: LineWriter
-) -> None:
+async def _over(serving: asyncio.Task[None], reader: LineReader, out: LineWriter) -> None:
     """Wait until the serving is over. Once the input has ended, only for as long as the client reads."""
     ended = asyncio.create_task(reader.ended.wait())
     await asyncio.wait([serving, ended], return_when=asyncio.FIRST_COMPLETED)
@@ -201,12 +187,8 @@ async def _over(
     await asyncio.gather(serving, return_exceptions=True)
 
 
-def _answer(
-    text: str, *, structured: Any = None, is_error: bool = False
-) -> types.CallToolResult:
+def _answer(text: str, *, structured: Any = None, is_error: bool = False) -> types.CallToolResult:
     content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
     if structured is None:
         return types.CallToolResult(content=content, is_error=is_error)
-    return types.CallToolResult(
-        content=content, structured_content=structured, is_error=is_error
-    )
+    return types.CallToolResult(content=content, structured_content=structured, is_error=is_error)

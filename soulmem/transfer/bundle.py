@@ -180,11 +180,7 @@ def read_bundle(data: bytes) -> Bundle:
                 _take(bundle, line, number)
         except (ValueError, SoulMemError) as error:  # ValueError: also msgspec's
             if len(bundle.broken) < _MOST_BROKEN:
-                reason = (
-                    error.message
-                    if isinstance(error, SoulMemError)
-                    else _without_texts(error)
-                )
+                reason = error.message if isinstance(error, SoulMemError) else _without_texts(error)
                 bundle.broken.append(BrokenBundleLine(number, reason))
         else:
             if too_new:
@@ -219,15 +215,11 @@ def _take(bundle: Bundle, line: Line, number: int) -> None:
     if isinstance(line, Head):
         check_id(line.soul, "soul")
         if bundle.head is not None:
-            raise Unprocessable(
-                phrase("bundle_second_head", "a second head: one bundle a file")
-            )
+            raise Unprocessable(phrase("bundle_second_head", "a second head: one bundle a file"))
         bundle.head = line
         return
     if bundle.head is None:
-        raise Unprocessable(
-            phrase("bundle_before_head", "it stands before the head of the bundle")
-        )
+        raise Unprocessable(phrase("bundle_before_head", "it stands before the head of the bundle"))
     if isinstance(line, End):
         bundle.whole = line.lines == number - 1 and not bundle.broken
     elif isinstance(line, SoulLine):
@@ -313,9 +305,7 @@ def _take_memory(bundle: Bundle, memory: Memory) -> None:
 def _take_edge(bundle: Bundle, edge: Edge) -> None:
     _check_soul(bundle, edge.soul)
     if not isfinite(edge.stability) or not isfinite(edge.at_turn or 0.0):
-        raise Unprocessable(
-            phrase("bundle_edge_number", "a number of the edge is not finite")
-        )
+        raise Unprocessable(phrase("bundle_edge_number", "a number of the edge is not finite"))
     bundle.edges[edge.id] = edge
 
 

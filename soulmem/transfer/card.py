@@ -115,8 +115,7 @@ def read_card(data: bytes, cast: Cast) -> Lore:
     for line in plain(texts.get("first_mes", ""), cast).split("\n"):
         names += names_in(line.strip())
     stated += [
-        Statement(piece, "examples")
-        for piece in examples(texts.get("mes_example", ""), cast)
+        Statement(piece, "examples") for piece in examples(texts.get("mes_example", ""), cast)
     ]
     book = card.get("character_book")
     inside = Lore(name)
@@ -154,9 +153,7 @@ def _json_of(data: bytes) -> bytes:
     if not data.startswith(SIGNATURE):
         if is_packed(data):
             return _archived(data)
-        if data.startswith(
-            (b"\xff\xd8\xff", b"RIFF", b"PK")
-        ):  # other pictures, torn archives
+        if data.startswith((b"\xff\xd8\xff", b"RIFF", b"PK")):  # other pictures, torn archives
             raise _no_card()
         return data
     texts = png_texts(data, frozenset({"chara", "ccv3"}))
@@ -238,9 +235,7 @@ def _parts(text: str, cast: Cast) -> Iterable[tuple[str | None, str]]:
     return statements(text, cast)
 
 
-def _stated_habits(
-    key: str | None, piece: str, names: Sequence[str]
-) -> Iterator[StatedHabit]:
+def _stated_habits(key: str | None, piece: str, names: Sequence[str]) -> Iterator[StatedHabit]:
     """The habits that the sentences of a part state."""
     is_listed = key is not None and is_habit_heading(key)
     parts = _listed(piece) if is_listed else sentences(piece)
@@ -260,6 +255,4 @@ def _habits(key: str | None, piece: str, part: str) -> list[Statement]:
     """The single habits of a part whose key is a heading of habits."""
     if key is None or not is_habit_heading(key):
         return []
-    return [
-        Statement(habit, part, MemoryKind.ACTION) for habit in _listed(piece) if habit
-    ]
+    return [Statement(habit, part, MemoryKind.ACTION) for habit in _listed(piece) if habit]

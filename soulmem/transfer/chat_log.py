@@ -45,8 +45,7 @@ def slots_of(rows: Sequence[Mapping[str, Any]]) -> list[SlotId]:
             taken.add(slot)
     attempts = Counter[str]()
     return [
-        SlotId(slot or _mint(row, taken, attempts))
-        for slot, row in zip(slots, rows, strict=True)
+        SlotId(slot or _mint(row, taken, attempts)) for slot, row in zip(slots, rows, strict=True)
     ]
 
 
@@ -219,8 +218,7 @@ def read_chat_log(
     header, rows, broken = _read_rows(lines)
     own, copied_from = _identity(header, title)
     messages = tuple(
-        _message(row, slot, header, local)
-        for row, slot in zip(rows, slots_of(rows), strict=True)
+        _message(row, slot, header, local) for row, slot in zip(rows, slots_of(rows), strict=True)
     )
     return ChatLog(
         chat=own or chat_id_for(title, souls),
@@ -339,9 +337,7 @@ def _recorded_parent(header: _Header) -> Fork | None:
     return Fork(ChatId(chat), SlotId(slot)) if chat and slot else None
 
 
-def _message(
-    row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo | None
-) -> Message:
+def _message(row: dict[str, Any], slot: SlotId, header: _Header, local: tzinfo | None) -> Message:
     extra = row.get("extra")
     text = well_formed(row["mes"])
     role = _role(row, extra if isinstance(extra, dict) else {})
@@ -362,11 +358,7 @@ def _message(
 
 def _ids(value: Any) -> tuple[SoulId, ...] | None:
     """The souls in a list that the extension recorded, None when there are none."""
-    souls = (
-        [SoulId(raw_id) for raw_id in value if as_id(raw_id)]
-        if isinstance(value, list)
-        else []
-    )
+    souls = [SoulId(raw_id) for raw_id in value if as_id(raw_id)] if isinstance(value, list) else []
     return tuple(souls) or None
 
 

@@ -44,9 +44,7 @@ def as_utf8(data: bytes) -> bytes:
 def check_text(data: bytes) -> None:
     """Raises Unprocessable for an empty file, or binary data. `data` is what `as_utf8` gave."""
     if not data.strip():
-        raise Unprocessable(
-            phrase("file_empty", "the file is empty: choose another"), field="text"
-        )
+        raise Unprocessable(phrase("file_empty", "the file is empty: choose another"), field="text")
     if b"\x00" in data[:_SEARCHED_BYTES]:
         raise Unprocessable(
             phrase(

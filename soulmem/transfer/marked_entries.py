@@ -8,9 +8,7 @@ from typing import Any
 from soulmem.domain.texts import well_formed
 from soulmem.transfer.lore import EvidenceRef
 
-PART = (
-    "MemoryBooks"  # of the statements made of such entries, wherever the world is read
-)
+PART = "MemoryBooks"  # of the statements made of such entries, wherever the world is read
 
 # The number that MemoryBooks puts before a title: "[003] - The mill", "003 The mill".
 _NUMBER = re.compile(r"\A(?:[\[({#]\s*)?\d+\s*(?:[\])}]\s*)?(?:[-–—:.]\s*)?(?=\S)")

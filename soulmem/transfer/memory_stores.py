@@ -77,9 +77,7 @@ def _row(line: str) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
-def _read_marked_entries(
-    world: dict[str, Any], title: str, cast: Cast, source: str
-) -> Lore:
+def _read_marked_entries(world: dict[str, Any], title: str, cast: Cast, source: str) -> Lore:
     """The entries of a world that MemoryBooks made."""
     entries = world.get("entries")
     if not isinstance(entries, dict | list):

@@ -73,9 +73,7 @@ def united(
     return tuple(out)
 
 
-def _spellings(
-    names: Iterable[KnownName], own: Sequence[str], player: str
-) -> dict[str, Spellings]:
+def _spellings(names: Iterable[KnownName], own: Sequence[str], player: str) -> dict[str, Spellings]:
     """All spellings of each name, by its first one without case; the soul's own first."""
     own_key, player_key = own[0].casefold(), player.casefold()
     own_keys = set(map(str.casefold, own))

@@ -34,9 +34,7 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         )
         if offset + 8 + length > len(data):
             raise Unprocessable(
-                phrase(
-                    "picture_cut", "the picture is cut off: save or export it again"
-                ),
+                phrase("picture_cut", "the picture is cut off: save or export it again"),
                 field="base64",
             )
         yield kind, data[offset + 8 : offset + 8 + length]

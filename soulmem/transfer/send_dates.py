@@ -86,9 +86,7 @@ def _since_1970(number: float) -> datetime | None:
 
 def _from_text(text: str, local: tzinfo | None) -> datetime | None:
     if match := _COMPACT.fullmatch(text):
-        year, month, day, hour, minute, second = (
-            int(n or 0) for n in match.groups()[:6]
-        )
+        year, month, day, hour, minute, second = (int(n or 0) for n in match.groups()[:6])
         zone = timezone.utc if match[7] else None
         return _moment(
             WrittenDate(year, month, day, 0),
@@ -98,18 +96,14 @@ def _from_text(text: str, local: tzinfo | None) -> datetime | None:
     if _NUMBER.fullmatch(text):
         return _since_1970(float(text))
     if match := _FILE_STYLE.fullmatch(text):
-        year, month, day, hour, minute, second, milli = (
-            int(n or 0) for n in match.groups()
-        )
+        year, month, day, hour, minute, second, milli = (int(n or 0) for n in match.groups())
         return _moment(
             WrittenDate(year, month, day, 0),
             _Clock(hour, minute, second, milli, timezone.utc),
             local,
         )
     if match := _YEAR_AT_END.fullmatch(text):
-        date: WrittenDate | None = WrittenDate(
-            int(match[4]), month_of(match[1]), int(match[2]), 0
-        )
+        date: WrittenDate | None = WrittenDate(int(match[4]), month_of(match[1]), int(match[2]), 0)
         rest = match[3]
     else:
         date = date_at_start(text) or _year_last(text)
@@ -135,9 +129,7 @@ def _clock(text: str) -> _Clock | None:
     match = _CLOCK.fullmatch(text)
     if match is None:
         return None
-    before, hour_, _, minute, second, fraction, after, zone_name, offset = (
-        match.groups()
-    )
+    before, hour_, _, minute, second, fraction, after, zone_name, offset = match.groups()
     hour, half = int(hour_), before or (after or "").lower()
     if half and hour <= 12:
         hour = hour % 12 + 12 * (half in _AFTERNOON)

@@ -20,9 +20,7 @@ LONGEST = 1_200  # columns of one statement
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}>")
 _STRING = r"(?:\"[^\"]{0,400}\"|“[^”]{0,400}”)"
-_WPP = re.compile(
-    rf"([^\W\d_][\w /&'-]{{0,40}}?)\s*\(\s*({_STRING}(?:\s*[+,]\s*{_STRING})*)\s*\)"
-)
+_WPP = re.compile(rf"([^\W\d_][\w /&'-]{{0,40}}?)\s*\(\s*({_STRING}(?:\s*[+,]\s*{_STRING})*)\s*\)")
 _QUOTED = re.compile(r"[\"“]([^\"“”]*)[\"”]")
 _BULLET = re.compile(r"\A\s*(?:[-*•●◦▪–]|\d{1,2}[.)、])\s+")
 _MARKUP = re.compile(r"^\s*#{1,6}\s*|\*\*|__|^\s*>\s*")
@@ -30,9 +28,7 @@ _KEYED = re.compile(
     r"\s*(?:[\[【(]\s*)?([^\W\d_][^:：\n\"“]{0,40}?)(?<!\d)\s*(?:[\]】)]\s*)?[:：](?!//)\s*(.*)\Z",
     re.DOTALL,
 )
-_SPOKEN = re.compile(
-    r"\s*(\{\{(?:user|char)\}\}|<(?:user|bot|char)>)\s*[:：]", re.IGNORECASE
-)
+_SPOKEN = re.compile(r"\s*(\{\{(?:user|char)\}\}|<(?:user|bot|char)>)\s*[:：]", re.IGNORECASE)
 _BRACKETS = "[]{}【】 \t"
 _WIDE = frozenset("WF")
 
@@ -113,9 +109,7 @@ def examples(text: str, cast: Cast) -> list[str]:
     """The example dialogues of a card, one statement each; long ones are cut between lines."""
     out = []
     for block in re.split(r"<START>", text, flags=re.IGNORECASE):
-        lines = [
-            line.strip() for line in plain(block, cast).split("\n") if line.strip()
-        ]
+        lines = [line.strip() for line in plain(block, cast).split("\n") if line.strip()]
         piece = ""
         for line in lines:
             if piece and columns(piece) + columns(line) > LONGEST:
@@ -159,11 +153,7 @@ def joined(parts: list[str]) -> Iterator[str]:
     piece = ""
     for part in parts:
         short = columns(piece) < SHORT or columns(part) < SHORT // 2
-        if (
-            piece
-            and (short or points_back(part))
-            and columns(piece) + columns(part) <= LONG
-        ):
+        if piece and (short or points_back(part)) and columns(piece) + columns(part) <= LONG:
             piece += part if piece[-1] in "。！？”」』" else f" {part}"
             continue
         if piece:

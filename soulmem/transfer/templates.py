@@ -16,9 +16,7 @@ from soulmem.transfer.lore import Cast
 HOLE, BRANCH = "\x00", "\x01"
 _MARKS = re.compile("[\x00\x01]")
 
-_NAMES = re.compile(
-    r"\{\{\s*(char|user|bot|name)\s*\}\}|<(user|bot|char)>", re.IGNORECASE
-)
+_NAMES = re.compile(r"\{\{\s*(char|user|bot|name)\s*\}\}|<(user|bot|char)>", re.IGNORECASE)
 _COMMENT = re.compile(r"\{\{\s*//|<!--|<%#")
 _COMMENT_ENDS = {"<!--": "-->", "<%#": "%>"}
 _MARK = re.compile(r"<%|\{%|\{\{|\}\}")
@@ -26,9 +24,7 @@ _TEXTS = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`\n]*`")
 _WORD = re.compile(r"[-~_]?\s*([#/]?[\w-]+)")
 _ENDS = re.compile(r"\{%[-~]? ?end(\w{1,20})|\{\{ ?/ ?([\w-]{1,20})")
 # Macros that print nothing.
-_SILENT = frozenset(
-    {"setvar", "addvar", "setglobalvar", "addglobalvar", "trim", "noop"}
-)
+_SILENT = frozenset({"setvar", "addvar", "setglobalvar", "addglobalvar", "trim", "noop"})
 
 
 def without_marks(text: str) -> str:
@@ -143,9 +139,7 @@ def _codes(text: str) -> Iterator[_Code]:
             end = text.find("%>", mark.end()) + 2
             end = len(text) if end < 2 else end
         if end:
-            yield _Code(
-                start, end, mark[0], text[mark.end() : max(mark.end(), end - 2)]
-            )
+            yield _Code(start, end, mark[0], text[mark.end() : max(mark.end(), end - 2)])
             position = end
 
 

@@ -42,9 +42,7 @@ _AMOUNT = re.compile(
     r"(?<!\d)\d{1,6}\s?(?:[-~–]\s?\d{1,6}\s?)?\+?\s?(?:"
     rf"{'|'.join(words(_FILE, 'orders', 'amounts'))})"
 )
-_DECISIVE, _MACHINERY, _LANGUAGES = map(
-    _matcher, ("decisive", "machinery", "languages")
-)
+_DECISIVE, _MACHINERY, _LANGUAGES = map(_matcher, ("decisive", "machinery", "languages"))
 _TEXT, _MUST, _DEEDS, _WRITERS, _LABELS, _FORMS = map(
     _matcher, ("text", "must", "deeds", "writers", "labels", "forms")
 )
@@ -74,12 +72,7 @@ def is_order(sentence: str, player: str) -> bool:
     named += bool(_SIGNS_OF_FORM.search(sentence))
     if label:
         return named + direct >= 2
-    return (
-        (named >= 2 and direct >= 1)
-        or (named >= 1 and direct >= 2)
-        or direct >= 4
-        or named >= 5
-    )
+    return (named >= 2 and direct >= 1) or (named >= 1 and direct >= 2) or direct >= 4 or named >= 5
 
 
 def is_labelled(text: str) -> bool:
@@ -316,8 +309,7 @@ class _Reader:
         """Whether a key without a value is no heading: another such key follows or goes before."""
         near = [n for n in (place - 1, place + 1) if 0 <= n < len(self._lines)]
         return any(
-            _is_heading(self._lines[n])
-            and _depth(self._lines[n]) == _depth(self._lines[place])
+            _is_heading(self._lines[n]) and _depth(self._lines[n]) == _depth(self._lines[place])
             for n in near
         )
 

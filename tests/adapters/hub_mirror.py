@@ -54,10 +54,7 @@ def hub_mirror(name: str, folder: Path) -> Iterator[Mirror]:
 
         def _found(self, path: str) -> tuple[bytes | None, dict[str, str]]:
             if path == f"/api/models/{name}":
-                listed = [
-                    {"rfilename": file, "size": len(data)}
-                    for file, data in files.items()
-                ]
+                listed = [{"rfilename": file, "size": len(data)} for file, data in files.items()]
                 info = {"id": name, "sha": COMMIT, "siblings": listed}
                 return json.dumps(info).encode(), {"Content-Type": "application/json"}
             file = path.removeprefix(f"/{name}/resolve/main/")

@@ -87,9 +87,7 @@ class Script:
         ]
 
     def _error(self, status: int, message: str) -> web.Response:
-        body = json.dumps(
-            {"error": {"message": message, "type": "invalid_request_error"}}
-        )
+        body = json.dumps({"error": {"message": message, "type": "invalid_request_error"}})
         return web.Response(status=status, text=body, content_type="application/json")
 
 

@@ -37,11 +37,7 @@ def source(tmp_path: Path) -> Path:
 
 def files(folder: Path) -> dict[str, bytes]:
     """Its files by their path."""
-    return {
-        str(p.relative_to(folder)): p.read_bytes()
-        for p in folder.rglob("*")
-        if p.is_file()
-    }
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def make(
@@ -57,9 +53,7 @@ def test_what_is_packed_comes_out_the_same(tmp_path: Path, source: Path) -> None
     backups = BackupFolder(tmp_path / "backups")
     made = make(backups, source)
     assert backups.all() == [made]
-    assert [p.name for p in backups.folder.iterdir()] == [
-        "soulmem-20260501T120000Z.tar.gz"
-    ]
+    assert [p.name for p in backups.folder.iterdir()] == ["soulmem-20260501T120000Z.tar.gz"]
     backups.unpack(made.path, tmp_path / "out")
     expected = files(source)
     del expected["LOCK"]  # the one thing that is of the running process
@@ -99,9 +93,7 @@ def test_a_backup_a_day_leaves_no_more_than_the_rotation_says(days: int) -> None
     kept: list[Backup] = []
     for day in range(days):
         backup = Backup(Path(str(day)), NOON + timedelta(days=day))
-        kept = sorted(
-            _kept([backup, *kept], Rotation(7, 4)), key=lambda b: b.made, reverse=True
-        )
+        kept = sorted(_kept([backup, *kept], Rotation(7, 4)), key=lambda b: b.made, reverse=True)
     ages = [(NOON + timedelta(days=days - 1) - backup.made).days for backup in kept]
     assert len(kept) <= 11
     assert ages[: min(days, 7)] == list(range(min(days, 7)))
@@ -109,9 +101,7 @@ def test_a_backup_a_day_leaves_no_more_than_the_rotation_says(days: int) -> None
 
 
 def test_backups_before_upgrades_outlive_the_days(tmp_path: Path, source: Path) -> None:
-    backups = BackupFolder(
-        tmp_path / "backups", Rotation(daily=1, weekly=0, upgrades=2)
-    )
+    backups = BackupFolder(tmp_path / "backups", Rotation(daily=1, weekly=0, upgrades=2))
     for day in range(4):
         make(backups, source, NOON + timedelta(days=day), upgrade=day < 3)
     assert [(backup.made.day, backup.upgrade) for backup in backups.all()] == [
@@ -184,11 +174,7 @@ def cut(data: bytes) -> bytes:
 def flipped(data: bytes) -> bytes:
     """With some bytes of the middle changed."""
     middle = len(data) // 2
-    return (
-        data[:middle]
-        + bytes(255 - b for b in data[middle : middle + 20])
-        + data[middle + 20 :]
-    )
+    return data[:middle] + bytes(255 - b for b in data[middle : middle + 20]) + data[middle + 20 :]
 
 
 @pytest.mark.parametrize(

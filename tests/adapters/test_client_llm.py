@@ -147,9 +147,7 @@ async def test_what_is_given_back_keeps_its_place() -> None:
         call.cancel()
 
 
-async def test_what_is_given_back_and_fetched_by_nobody_is_not_waited_for_long() -> (
-    None
-):
+async def test_what_is_given_back_and_fetched_by_nobody_is_not_waited_for_long() -> None:
     desk = ClientDesk(ClientParams(answer=60, fetch=0.1, lease=30))
     call = begin(desk)
     await asyncio.sleep(0)
@@ -195,9 +193,7 @@ async def test_only_its_owner_gives_it_back_and_only_what_a_client_has() -> None
     assert events == [True, True, False]
 
 
-async def test_one_whose_lease_ran_out_is_waited_for_though_the_next_gives_it_back() -> (
-    None
-):
+async def test_one_whose_lease_ran_out_is_waited_for_though_the_next_gives_it_back() -> None:
     time = Time()
     desk = ClientDesk(ClientParams(answer=30, fetch=0.1, lease=10), time)
     call = begin(desk)

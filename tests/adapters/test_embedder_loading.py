@@ -24,9 +24,7 @@ from soulmem.ports.embedder import Embedder, EmbedderError
 from tests.adapters.tiny_bert import make_tiny_bert
 from tests.packaged import the_encoder
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::Warning:torch", "ignore::Warning:transformers"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers")
 Hub = Callable[[int], str]
 
 
@@ -112,12 +110,8 @@ def test_the_prompt_stands_before_every_text(tiny: Path) -> None:
         load(str(tiny), query_prompt="abc: "),
         load(str(tiny), query_prompt=""),
     )
-    assert_allclose(
-        prompted.embed(["lantern"]), plain.embed(["abc: lantern"]), atol=1e-5
-    )
-    assert not np.allclose(
-        prompted.embed(["lantern"]), plain.embed(["lantern"]), atol=1e-3
-    )
+    assert_allclose(prompted.embed(["lantern"]), plain.embed(["abc: lantern"]), atol=1e-5)
+    assert not np.allclose(prompted.embed(["lantern"]), plain.embed(["lantern"]), atol=1e-3)
 
 
 def test_what_changes_a_vector_changes_the_identity(tiny: Path, tmp_path: Path) -> None:
@@ -173,10 +167,7 @@ def test_a_models_own_files_say_its_prompt_whatever_its_folder_is_called(
     place = tmp_path / folder
     place.mkdir()
     assert prompt_for(str(place), place, {"query": "", "document": ""}).text == ""
-    assert (
-        prompt_for(str(place), place, {"query": "ask: ", "passage": "p: "}).text
-        == "ask: "
-    )
+    assert prompt_for(str(place), place, {"query": "ask: ", "passage": "p: "}).text == "ask: "
     (place / "README.md").write_text(
         "---\nlicense: mit\n---\n# Multilingual-E5-small\nText Embeddings"
     )
@@ -213,9 +204,7 @@ def test_a_cached_model_needs_no_network(
 
 
 @pytest.mark.parametrize("missing", ["model.safetensors", "tokenizer*"])
-def test_a_download_cut_short_is_not_on_disk(
-    tiny: Path, no_cache: Path, missing: str
-) -> None:
+def test_a_download_cut_short_is_not_on_disk(tiny: Path, no_cache: Path, missing: str) -> None:
     snapshot = cached(tiny, no_cache, "someone/tiny")
     for path in list(snapshot.rglob(missing)):
         path.unlink()
@@ -253,15 +242,11 @@ def test_a_gateway_that_refuses_is_no_hub(hub: Hub, status: int) -> None:
 @pytest.mark.parametrize("status", [401, 404])
 def test_a_name_the_hub_does_not_know_is_told(hub: Hub, status: int) -> None:
     address = hub(status)
-    with pytest.raises(
-        ModelUnavailable, match=f"{address} has no public model 'someone/tinny'"
-    ):
+    with pytest.raises(ModelUnavailable, match=f"{address} has no public model 'someone/tinny'"):
         load("someone/tinny")
 
 
-def test_offline_by_setting_asks_nobody(
-    hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_offline_by_setting_asks_nobody(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     hub(200)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     with pytest.raises(ModelUnavailable, match="HF_HUB_OFFLINE is set"):

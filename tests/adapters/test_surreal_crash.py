@@ -20,9 +20,7 @@ from tests.ports.stores import CHAT, OWNER, SOUL, full_change, memory, soul
 
 
 @pytest.mark.parametrize(("commits", "pause"), [(3, 0.0), (20, 0.002), (60, 0.009)])
-async def test_nothing_acknowledged_is_lost_by_kill_9(
-    url: str, commits: int, pause: float
-) -> None:
+async def test_nothing_acknowledged_is_lost_by_kill_9(url: str, commits: int, pause: float) -> None:
     last = await killed_while_writing(url, commits, pause)
     async with opened(url) as store:
         graph = await store.graph(OWNER, SOUL)
@@ -32,15 +30,11 @@ async def test_nothing_acknowledged_is_lost_by_kill_9(
         assert last >= commits
         assert {f"m{number}" for number in range(-1, last + 1)} <= memories
         # and no change is stored in part
-        assert {f"m{slot.removeprefix('slot-')}" for slot in slots} | {
-            "m-1"
-        } == memories
+        assert {f"m{slot.removeprefix('slot-')}" for slot in slots} | {"m-1"} == memories
         assert {edge.target for edge in graph.edges} | {"m-1"} == memories
 
 
-async def test_a_second_process_is_told_that_soulmem_runs_already(
-    url: str, tmp_path: Path
-) -> None:
+async def test_a_second_process_is_told_that_soulmem_runs_already(url: str, tmp_path: Path) -> None:
     async with opened(url) as store:
         process = await child("open", url)
         output, _ = await process.communicate()
@@ -104,9 +98,7 @@ async def test_a_damaged_store_is_said_to_be_broken(
 ) -> None:
     async with opened(url) as store:
         await store.commit(full_change())
-        await store.commit(
-            Change(OWNER, put_memories=[memory(f"m{n}") for n in range(100)])
-        )
+        await store.commit(Change(OWNER, put_memories=[memory(f"m{n}") for n in range(100)]))
     await settled(tmp_path / "data")
     damaged(tmp_path / "data", part, how)
 
@@ -119,16 +111,12 @@ async def test_a_damaged_store_is_said_to_be_broken(
     assert str(tmp_path / "data") in output.decode()
 
 
-async def test_opening_leaves_merging_tables_to_another_process(
-    url: str, tmp_path: Path
-) -> None:
+async def test_opening_leaves_merging_tables_to_another_process(url: str, tmp_path: Path) -> None:
     """In this one the engine would stop the event loop for it."""
     tables = tmp_path / "data" / "sstables"
     for number in range(6):
         async with opened(url) as store:
-            await store.commit(
-                Change(OWNER, souls=[soul()], put_memories=[memory(f"m{number}")])
-            )
+            await store.commit(Change(OWNER, souls=[soul()], put_memories=[memory(f"m{number}")]))
         await settled(tmp_path / "data")
     before = {file.name for file in tables.iterdir()}
     assert len(before) < 6
@@ -137,9 +125,7 @@ async def test_opening_leaves_merging_tables_to_another_process(
         assert len((await store.graph(OWNER, SOUL)).memories) == 6
 
 
-async def test_a_log_cut_short_by_a_crash_keeps_what_is_whole(
-    url: str, tmp_path: Path
-) -> None:
+async def test_a_log_cut_short_by_a_crash_keeps_what_is_whole(url: str, tmp_path: Path) -> None:
     await killed_while_writing(url, 20, 0.0)
     (log,) = (tmp_path / "data" / "wal").iterdir()
     whole = log.read_bytes()

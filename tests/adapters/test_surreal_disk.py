@@ -27,10 +27,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     folder = tmp_path / "disk"
     folder.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", str(folder)]
-    if (
-        shutil.which("mount") is None
-        or subprocess.run(command, capture_output=True).returncode
-    ):
+    if shutil.which("mount") is None or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("needs the right to mount a small disk (root on Linux)")
     yield SmallDisk(folder)
     subprocess.run(["umount", "-l", folder], check=True)
@@ -39,16 +36,12 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
 async def fill_up(store: SurrealStore, disk: SmallDisk) -> list[str]:
     """Commit until the disk is full; the keys of what was acknowledged."""
     await asyncio.to_thread(disk.fill)
-    (disk.folder / "ballast").write_bytes(
-        bytes((disk.folder / "ballast").stat().st_size - 200_000)
-    )
+    (disk.folder / "ballast").write_bytes(bytes((disk.folder / "ballast").stat().st_size - 200_000))
     kept: list[str] = []
 
     async def commit_on() -> None:
         for number in range(1000):
-            await store.commit(
-                Change(OWNER, put_memories=[memory(f"f{number}", "x" * 3000)])
-            )
+            await store.commit(Change(OWNER, put_memories=[memory(f"f{number}", "x" * 3000)]))
             kept.append(f"f{number}")
 
     with pytest.raises(StoreFull, match="is full: free some space"):
@@ -76,9 +69,9 @@ async def test_a_full_disk_is_said_and_forgotten_when_there_is_room(
         await store.commit(Change(OWNER, put_memories=[memory("later", "x")]))
         assert store.health().writable
     async with opened(url) as store:
-        assert sorted(
-            stored.id for stored in (await store.graph(OWNER, SOUL)).memories
-        ) == sorted([*kept, "later"])
+        assert sorted(stored.id for stored in (await store.graph(OWNER, SOUL)).memories) == sorted(
+            [*kept, "later"]
+        )
 
 
 async def test_a_kill_after_a_full_disk_leaves_what_was_acknowledged_and_no_more(

@@ -79,9 +79,7 @@ async def test_a_change_of_many_rows_goes_over_the_wire() -> None:
         store = SurrealStore(url)
         await store.open()
         await store.commit(
-            Change(
-                OWNER, put_memories=[memory(f"m{n}", "雨" * 20_000) for n in range(100)]
-            )
+            Change(OWNER, put_memories=[memory(f"m{n}", "雨" * 20_000) for n in range(100)])
         )
         assert len((await store.graph(OWNER, memory().soul)).memories) == 100
         await store.close()

@@ -83,9 +83,7 @@ async def test_a_store_opens_when_the_process_before_it_stands_still(
     async with opened(url) as store:
         await store.commit(full_change())
         before = await snapshot(store)
-    (tmp_path / "still.py").write_text(
-        "import time\ntime.sleep(600)\n", encoding="utf-8"
-    )
+    (tmp_path / "still.py").write_text("import time\ntime.sleep(600)\n", encoding="utf-8")
     monkeypatch.setattr(embedded, "_TIDY", tmp_path / "still.py")
     monkeypatch.setattr(embedded, "_TIDY_SECONDS", 0.2)
     async with opened(url) as store:
@@ -218,9 +216,7 @@ async def test_few_vectors_are_held_while_their_keys_are_listed(
         assert opens.count("open") == 8
 
 
-async def test_a_log_left_by_a_crash_is_recycled_at_the_start(
-    url: str, tmp_path: Path
-) -> None:
+async def test_a_log_left_by_a_crash_is_recycled_at_the_start(url: str, tmp_path: Path) -> None:
     await killed_while_writing(url, 5, 0.0)
     log = tmp_path / "data" / "wal"
     assert sum(file.stat().st_size for file in log.iterdir()) > 10_000
@@ -234,9 +230,7 @@ async def test_half_a_surrogate_pair_is_refused_and_nothing_is_stored() -> None:
     async with opened("mem://") as store:
         with pytest.raises(StoreError, match="surrogate"):
             await store.commit(
-                Change(
-                    OWNER, put_memories=[memory("mem-1"), memory("mem-2", "a\ud83d")]
-                )
+                Change(OWNER, put_memories=[memory("mem-1"), memory("mem-2", "a\ud83d")])
             )
         assert await snapshot(store) == {
             "souls": [],

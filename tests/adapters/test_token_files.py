@@ -113,9 +113,7 @@ def test_what_was_reported_before_a_kill_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["tokens", "index"])
-def test_a_file_that_was_cut_anywhere_keeps_what_is_whole(
-    tmp_path: Path, suffix: str
-) -> None:
+def test_a_file_that_was_cut_anywhere_keeps_what_is_whole(tmp_path: Path, suffix: str) -> None:
     fill(tmp_path / "full", 3)
     size = path_of(tmp_path / "full", suffix).stat().st_size
     kept = []

@@ -37,14 +37,10 @@ def make_tiny_bert(folder: Path, *, seed: int = 0) -> Path:
         )
     )
     tokenizer = tokenizers.Tokenizer(
-        tokenizers.models.WordPiece(
-            {word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"
-        )
+        tokenizers.models.WordPiece({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]")
     )
     tokenizer.normalizer = tokenizers.normalizers.Lowercase()
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(
-        tokenizers.Regex("."), "isolated"
-    )
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Split(tokenizers.Regex("."), "isolated")
     tokenizer.post_processor = tokenizers.processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
@@ -61,9 +57,7 @@ def make_tiny_bert(folder: Path, *, seed: int = 0) -> Path:
     ).save_pretrained(below)
     reader = modules.Transformer(str(below))
     library = import_module("sentence_transformers")
-    model = library.SentenceTransformer(
-        modules=[reader, modules.Pooling(16, "mean")], device="cpu"
-    )
+    model = library.SentenceTransformer(modules=[reader, modules.Pooling(16, "mean")], device="cpu")
     out = folder / "model"
     model.save_pretrained(str(out))
     return out

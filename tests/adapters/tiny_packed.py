@@ -80,11 +80,7 @@ def _head() -> bytes:
 
 def _row(name: str, kind: int, values: int, offset: int, size: int) -> bytes:
     text = name.encode()
-    return (
-        struct.pack("<H", len(text))
-        + text
-        + struct.pack("<BIQQ", kind, values, offset, size)
-    )
+    return struct.pack("<H", len(text)) + text + struct.pack("<BIQQ", kind, values, offset, size)
 
 
 def _packed(random: np.random.Generator, values: int) -> tuple[bool, bytes]:
@@ -118,9 +114,7 @@ def write_wheel(folder: Path, data: bytes) -> Path:
     info = f"{NAME.replace('-', '_')}-1.0.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr(MEMBER, data)
-        archive.writestr(
-            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n"
-        )
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {NAME}\nVersion: 1.0\n")
         archive.writestr(
             f"{info}/WHEEL",
             "Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux2014_x86_64\n",

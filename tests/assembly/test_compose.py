@@ -147,9 +147,7 @@ def test_the_budget_is_never_exceeded(
     knows: bool,
 ) -> None:
     """Blocks cost what was spent, no more than was given; each text is its header and whole lines."""
-    memories = [
-        memory(f"m{i}", t, kind, permanent=p) for i, (t, kind, p) in enumerate(lives)
-    ]
+    memories = [memory(f"m{i}", t, kind, permanent=p) for i, (t, kind, p) in enumerate(lives)]
     budget = Budget(tokens, name, language, knows_it_forgets=knows)
     chosen = [
         (m, line)
@@ -157,9 +155,7 @@ def test_the_budget_is_never_exceeded(
         if budget.take(line := line_of(m, is_masked=i in masked))
     ]
     blocks = budget.blocks(chosen, oldest_first)
-    assert (
-        sum(block.tokens for block in blocks) == tokens - budget.tokens_left <= tokens
-    )
+    assert sum(block.tokens for block in blocks) == tokens - budget.tokens_left <= tokens
     assert sum(estimate_tokens(block.text) + 1 for block in blocks) <= tokens
     for block in blocks:
         lines = [line.text for line in block.lines]
@@ -265,9 +261,7 @@ def test_a_header_is_paid_once() -> None:
     assert first > 0
     assert budget.header_cost(Section.EPISODES) == 0
     budget.take(line_of(two))
-    assert (
-        budget.tokens_left == 200 - first - line_of(item).tokens - line_of(two).tokens
-    )
+    assert budget.tokens_left == 200 - first - line_of(item).tokens - line_of(two).tokens
 
 
 def test_blocks_stand_in_order_and_in_their_place() -> None:
@@ -290,10 +284,7 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
         assert budget.take(line)
         taken.append((fired, line))
     blocks = budget.blocks(taken, oldest_first)
-    text = [
-        (b.section, b.position, b.depth, [line.memory for line in b.lines])
-        for b in blocks
-    ]
+    text = [(b.section, b.position, b.depth, [line.memory for line in b.lines]) for b in blocks]
     assert text == [
         (Section.PERMANENT, "in_prompt", None, ["core+", "core-"]),
         (Section.SELF, "in_prompt", None, ["habit"]),
@@ -315,9 +306,7 @@ def test_blocks_stand_in_order_and_in_their_place() -> None:
         (["🎉 ... 42"], "en"),
     ],
 )
-def test_headers_speak_the_language_of_the_chat(
-    texts: list[str], language: str
-) -> None:
+def test_headers_speak_the_language_of_the_chat(texts: list[str], language: str) -> None:
     """Chinese when the texts are mostly Chinese characters, else English."""
     assert language_of(texts) == language
 

@@ -62,9 +62,7 @@ def is_empty_at(times: TextTimes, kept: list[Stretch], label: int, time: float) 
         return Retention(visibility, 600.0, MOMENT)
 
     units = [MicroUnit(u.span, state(u.clear, u.gist)) for u in times.units]
-    anchors = [
-        Anchor(a.text, AnchorKind.SPONTANEOUS, state(a.clear)) for a in times.anchors
-    ]
+    anchors = [Anchor(a.text, AnchorKind.SPONTANEOUS, state(a.clear)) for a in times.anchors]
     return read_out(times.text, units, anchors, kept, label=label).is_empty
 
 

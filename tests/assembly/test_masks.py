@@ -35,9 +35,7 @@ def anchor(words: str, visibility: float = 1.0) -> Anchor:
     return Anchor(words, AnchorKind.SPONTANEOUS, Retention(visibility, 2400.0, MOMENT))
 
 
-def read(
-    text: str, *parts: tuple[str, str, float], anchors: tuple[Anchor, ...] = ()
-) -> str:
+def read(text: str, *parts: tuple[str, str, float], anchors: tuple[Anchor, ...] = ()) -> str:
     """The text as it reads with units of these words, gists and visibilities."""
     return read_out(text, [unit(text, *part) for part in parts], anchors).text
 
@@ -71,10 +69,7 @@ def test_the_outermost_blurred_unit_hides_what_is_in_it_but_anchors(
 
 
 def test_brackets_are_wide_in_a_script_without_spaces() -> None:
-    assert (
-        read(CHINESE, ("银色的吊坠", "一件首饰", 0.4))
-        == "小雨在码头送给我一只xxx（一件首饰）。"
-    )
+    assert read(CHINESE, ("银色的吊坠", "一件首饰", 0.4)) == "小雨在码头送给我一只xxx（一件首饰）。"
 
 
 def test_what_always_stays_is_told_within_a_blurred_unit() -> None:
@@ -140,9 +135,7 @@ def test_in_words_a_gist_stands_in_the_sentence(
 def test_in_words_gists_of_clauses_side_by_side_share_a_frame(
     text: str, frame: str, blurred: dict[str, str], expected: str
 ) -> None:
-    units = [
-        unit(text, part, gist, 0.4 if gist else 0.1) for part, gist in blurred.items()
-    ]
+    units = [unit(text, part, gist, 0.4 if gist else 0.1) for part, gist in blurred.items()]
     assert read_out(text, units, frame=frame).text == expected
 
 
@@ -170,12 +163,10 @@ def test_what_others_say_stays_and_leaves_nothing() -> None:
 
 def test_a_bracket_whose_other_half_is_outside_stays() -> None:
     assert (
-        read("I saw (a blue bird) sing.", ("saw (a blue", "something", 0.1))
-        == "I (xxx bird) sing."
+        read("I saw (a blue bird) sing.", ("saw (a blue", "something", 0.1)) == "I (xxx bird) sing."
     )
     assert (
-        read("I saw (a blue bird) sing.", ("bird) sing", "something", 0.1))
-        == "I saw (a blue xxx)."
+        read("I saw (a blue bird) sing.", ("bird) sing", "something", 0.1)) == "I saw (a blue xxx)."
     )
 
 

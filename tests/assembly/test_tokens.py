@@ -67,9 +67,9 @@ def test_estimates_add_up(first: str, other: str) -> None:
 
     So a block within budget stays within it when its lines are joined.
     """
-    assert estimate_tokens(f"{first}\n{other}") <= estimate_tokens(
-        first
-    ) + 1 + estimate_tokens(other)
+    assert estimate_tokens(f"{first}\n{other}") <= estimate_tokens(first) + 1 + estimate_tokens(
+        other
+    )
 
 
 @given(st.text(st.sampled_from(" \n\t\rab1."), max_size=12))
@@ -78,13 +78,9 @@ def test_of_a_run_of_spaces_all_but_the_first_count(text: str) -> None:
     padded = f"a{text}b"
     runs = re.findall(r"\s+", padded)
     spaces = sum(run.count("\n") + (len(run) - 1) / 4 for run in runs)
-    characters = sum(
-        len(run) / 2 if len(run) > 1 else 1 for run in re.findall("1+", padded)
-    )
+    characters = sum(len(run) / 2 if len(run) > 1 else 1 for run in re.findall("1+", padded))
     letters = sum(max(1.0, len(run) / 4) for run in re.findall("[ab]+", padded))
-    assert estimate_tokens(padded) == math.ceil(
-        spaces + characters + letters + padded.count(".")
-    )
+    assert estimate_tokens(padded) == math.ceil(spaces + characters + letters + padded.count("."))
 
 
 def test_only_nothing_costs_nothing() -> None:

@@ -136,9 +136,7 @@ def _score(**changes: Any) -> Patch:
     own = ranking._unweighted
 
     def changed(context: Any, scores: Any, expansion: Any, p: Any) -> Any:
-        return own(
-            context, scores, expansion, replace(p, score=replace(p.score, **changes))
-        )
+        return own(context, scores, expansion, replace(p, score=replace(p.score, **changes)))
 
     return patch.object(ranking, "_unweighted", changed)
 
@@ -147,9 +145,7 @@ def _slots(**changes: Any) -> Patch:
     """The ranking with other reserved places."""
     own = ranking.rank
 
-    def changed(
-        mind: Any, context: Any, scores: Any, p: Any, *more: Any, **named: Any
-    ) -> Any:
+    def changed(mind: Any, context: Any, scores: Any, p: Any, *more: Any, **named: Any) -> Any:
         p = replace(p, slots=replace(p.slots, **changes))
         return own(mind, context, scores, p, *more, **named)
 
@@ -163,9 +159,7 @@ def _fusion(**changes: Any) -> Sequence[Patch]:
     def changed(mind: Any, at: Any, cosines: Any, params: Any, *more: Any) -> Any:
         return own(mind, at, cosines, replace(params, **changes), *more)
 
-    return [
-        patch.object(module, "score_texts", changed) for module in (recaller, decision)
-    ]
+    return [patch.object(module, "score_texts", changed) for module in (recaller, decision)]
 
 
 # By name what replaces the step.
@@ -179,9 +173,7 @@ STEPS: dict[str, Callable[[], Sequence[Patch]]] = {
     "older messages by continuity": lambda: [
         patch.object(recaller, "with_continuity", _identity(1))
     ],
-    "words of other names": lambda: [
-        patch.object(context, "_words_of_other_names", _returns({}))
-    ],
+    "words of other names": lambda: [patch.object(context, "_words_of_other_names", _returns({}))],
     "walk in the score": lambda: [_score(walk=0.0, walk_beside_tokens=0.0)],
     "step over words": lambda: [_score(bridge=0.0)],
     "places of the walk": lambda: [_slots(associated=0.0, front=0)],
@@ -213,9 +205,7 @@ STEPS: dict[str, Callable[[], Sequence[Patch]]] = {
     "place of what says it in its own words": lambda: [
         patch.object(selection.Selection, "_in_own_words", lambda _, free: free[0])
     ],
-    "ends at a plain answer": lambda: [
-        patch.object(climb, "_is_answered", _returns(value=False))
-    ],
+    "ends at a plain answer": lambda: [patch.object(climb, "_is_answered", _returns(value=False))],
     "a word alone is a question": lambda: [
         patch.object(decision, "_is_special_word", _returns(value=False))
     ],
@@ -228,9 +218,7 @@ def _read(path: Path) -> Json:
 
 
 @asynccontextmanager
-async def _role_play(
-    data: Path, model: ModelSource | None, name: str
-) -> AsyncIterator[ReadSoul]:
+async def _role_play(data: Path, model: ModelSource | None, name: str) -> AsyncIterator[ReadSoul]:
     """A role-play chat, in three kinds of cases: cues, questions, and lines that call for nothing."""
     chat = Chat(data, name)
     groups = {
@@ -247,9 +235,7 @@ async def _role_play(
 
 
 @asynccontextmanager
-async def _conversation(
-    model: ModelSource | None, conv: Json
-) -> AsyncIterator[ReadSoul]:
+async def _conversation(model: ModelSource | None, conv: Json) -> AsyncIterator[ReadSoul]:
     """A conversation of LoCoMo and its questions."""
     starts = {key: _date(text) for key, text in conv["dates"].items()}
     messages = []
@@ -303,9 +289,7 @@ async def _passages(
             made = await stage.note(f"{title}\n{text}", kind=MemoryKind.EPISODE)
             units[made.memory.id] = str(place)
         await stage.engine.idle.run()
-        cases = [
-            Case("question", q["q"], frozenset(map(str, q["gold"]))) for q in questions
-        ]
+        cases = [Case("question", q["q"], frozenset(map(str, q["gold"]))) for q in questions]
         yield ReadSoul(stage, cases, units)
 
 
@@ -329,17 +313,13 @@ async def _dialogues(
         for memory in memories:
             if memory["user-id"] == user:
                 felt = Situation(emotions=(Emotion(memory["emotion"], 0.7),))
-                made = await stage.note(
-                    memory["event"], kind=MemoryKind.EPISODE, situation=felt
-                )
+                made = await stage.note(memory["event"], kind=MemoryKind.EPISODE, situation=felt)
                 units[made.memory.id] = str(memory["id"])
         await stage.engine.idle.run()
         yield ReadSoul(stage, cases, units)
 
 
-def souls(
-    data: Path, model: ModelSource | None
-) -> Iterator[tuple[str, Callable[[], Any]]]:
+def souls(data: Path, model: ModelSource | None) -> Iterator[tuple[str, Callable[[], Any]]]:
     """The name of a data set, and how a soul that has read a part of it is had."""
     for path in sorted(data.glob("rp_*.json")):
         yield "role-play", partial(_role_play, data, model, path.stem[3:])
@@ -348,9 +328,7 @@ def souls(
             yield "LoCoMo", partial(_conversation, model, conv)
     for lang in ("en", "zh"):
         if (data / f"madial_{lang}_dev.json").exists():
-            for user in sorted(
-                {m["user-id"] for m in _read(data / f"madial_{lang}_memory.json")}
-            ):
+            for user in sorted({m["user-id"] for m in _read(data / f"madial_{lang}_memory.json")}):
                 yield f"MADial {lang}", partial(_dialogues, data, model, lang, user)
     for name, corpus, asked in (
         ("HotpotQA", "hotpotqa100_corpus.json", "hotpotqa100_questions.json"),
@@ -403,9 +381,7 @@ async def main() -> None:
         told: dict[str, list[ReadSoul]] = {}
         for name, soul in souls(options.data, model):
             if not wanted or name in wanted:
-                told.setdefault(name, []).append(
-                    await stack.enter_async_context(soul())
-                )
+                told.setdefault(name, []).append(await stack.enter_async_context(soul()))
                 print(f"read: {name}", flush=True)
         whole = await _measured(told)
         print("\nwhole")

@@ -29,9 +29,7 @@ class Table:
     packages: tuple[str, ...] = ()  # that it needs besides those of SoulMem
     programs: tuple[str, ...] = ()
     on_large_soul: bool = False  # takes the folder of `large_soul` as an argument
-    smallest: tuple[
-        str, ...
-    ] = ()  # arguments for its smallest size, in place of the others
+    smallest: tuple[str, ...] = ()  # arguments for its smallest size, in place of the others
 
 
 _WALKS = ("scipy", "igraph", "networkx")
@@ -80,9 +78,7 @@ def missing(one: Table) -> list[str]:
     return packages + [name for name in one.programs if shutil.which(name) is None]
 
 
-def make(
-    tables: Sequence[Table], page: Path, *, smallest: bool = False
-) -> Iterator[str]:
+def make(tables: Sequence[Table], page: Path, *, smallest: bool = False) -> Iterator[str]:
     """Put each table on the page; gives a line for each that was not made."""
     with tempfile.TemporaryDirectory() as scratch:
         soul = Path(scratch) / "soul"
@@ -117,9 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", type=Path, required=True)
     parser.add_argument("--only", nargs="+", choices=names, default=names)
-    parser.add_argument(
-        "--smallest", action="store_true", help="only see whether all of them work"
-    )
+    parser.add_argument("--smallest", action="store_true", help="only see whether all of them work")
     given = parser.parse_args()
     wanted = [one for one in TABLES if one.section in given.only]
     failures = list(make(wanted, given.page, smallest=given.smallest))

@@ -222,9 +222,7 @@ def _without_words(moment: Moment) -> Moment:
     return replace(moment, features=features, known=0.0)
 
 
-def write(
-    path: Path, scale: str, numbers: Decision, shown: Mapping[str, float]
-) -> None:
+def write(path: Path, scale: str, numbers: Decision, shown: Mapping[str, float]) -> None:
     """Put the numbers of one scale into the file."""
     old = msgspec.json.decode(path.read_bytes(), type=Fitted)
     new = msgspec.structs.replace(
@@ -257,9 +255,7 @@ async def main() -> None:
     model = None
     if options.model:
         read = partial(sentence_transformer.load, options.model, threads=1)
-        model = ModelSource(
-            options.model, lambda: True, cache(lambda: Remembering(read()))
-        )
+        model = ModelSource(options.model, lambda: True, cache(lambda: Remembering(read())))
     moments = list[Moment]()
     for chat in chats:
         moments += await moments_of(chat, model)

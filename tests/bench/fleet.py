@@ -116,9 +116,7 @@ def play(players: Players, server: Server, costs: Costs, servers: int) -> Day:
     hours = (moments // 3600).astype(np.int64)
     busy = np.bincount(hours, work + costs.idle_seconds, 24) / (3600 * cores)
     p50, p95 = np.percentile(waits, [50, 95]).tolist()
-    return Day(
-        servers, float(busy.max()), p50, p95, most_open, int(opens.sum()), moments.size
-    )
+    return Day(servers, float(busy.max()), p50, p95, most_open, int(opens.sum()), moments.size)
 
 
 def report(days: Sequence[Day], server: Server, costs: Costs, souls: int) -> str:
@@ -133,9 +131,7 @@ def report(days: Sequence[Day], server: Server, costs: Costs, souls: int) -> str
             souls * costs.disk_bytes / day.servers / 1e9,
         )
         cells = [f"{day.busy_share:.0%}", figure(day.p50_wait), figure(day.p95_wait)]
-        rows.append(
-            [str(day.servers), *cells, f"{day.most_open:,}", *map(figure, per_server)]
-        )
+        rows.append([str(day.servers), *cells, f"{day.most_open:,}", *map(figure, per_server)])
     return table([*head, "GB memory each", "GB disk each"], rows)
 
 

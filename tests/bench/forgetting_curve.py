@@ -33,9 +33,7 @@ _MOMENT = datetime(2026, 1, 1, tzinfo=timezone.utc)
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 300, 46, 36
 _COLOURS = ("#1f6f8b", "#c8553d", "#588157", "#7b4b94", "#b08900")
 _TURNS = (0, 100, 250, 350, 600, 1200)  # of the table
-_SAMPLE = (
-    "Mia: I sailed down to Lund with Tom on Friday, and he gave me a silver locket."
-)
+_SAMPLE = "Mia: I sailed down to Lund with Tom on Friday, and he gave me a silver locket."
 _NAMES = {"Tom": "her brother", "Lund": ""}
 _LABEL = len("Mia: ")
 
@@ -114,13 +112,9 @@ def plot(curves: Sequence[Curve], turns: int) -> str:
             x = _LEFT + step * (right - _LEFT) / 120
             points.append(f"{x:.1f} {_y(curve.value(step * turns / 120)):.1f}")
         path = "L".join(points)
-        parts.append(
-            f'<path d="M{path}" stroke="{colour}" stroke-width="2" fill="none"/>'
-        )
+        parts.append(f'<path d="M{path}" stroke="{colour}" stroke-width="2" fill="none"/>')
         y = 24 + 18 * number
-        parts.append(
-            f'<text x="{right + 10}" y="{y}" fill="{colour}">{curve.label}</text>'
-        )
+        parts.append(f'<text x="{right + 10}" y="{y}" fill="{colour}">{curve.label}</text>')
     return "\n".join([*parts, "</svg>", ""])
 
 

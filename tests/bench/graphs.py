@@ -79,9 +79,7 @@ def make_graph(shape: Shape) -> Edges:
     return _tidy(n, source, target, weight)
 
 
-def queries(
-    nodes: int, count: int, seeds: int, restart: float, l1: float
-) -> Iterator[Query]:
+def queries(nodes: int, count: int, seeds: int, restart: float, l1: float) -> Iterator[Query]:
     """The same starting points for everybody: `seeds` nodes each, with Dirichlet(1) shares."""
     rng = np.random.default_rng(12345)
     for _ in range(count):
@@ -95,9 +93,7 @@ def _degrees(rng: np.random.Generator, n: int, mean: int) -> Ints:
     most = min(n // 4, 3000)
 
     def scaled(factor: float) -> Floats:
-        return np.asarray(
-            np.minimum(1 + np.floor(tail * factor), most), dtype=np.float64
-        )
+        return np.asarray(np.minimum(1 + np.floor(tail * factor), most), dtype=np.float64)
 
     low, high = 0.0, 1e4
     for _ in range(60):

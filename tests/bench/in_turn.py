@@ -89,9 +89,7 @@ class Client:
         """The answer; None for an error, which is counted."""
         began = time.monotonic()
         try:
-            async with self._http.request(
-                method, f"{self._url}/{path}", json=body
-            ) as answer:
+            async with self._http.request(method, f"{self._url}/{path}", json=body) as answer:
                 found = await answer.json()
                 if answer.status >= 400:
                     self._tally.errors[f"{kind} {answer.status} {found}"[:200]] += 1
@@ -242,10 +240,7 @@ async def run(minutes: float, souls: int, nodes: int, folder: Path) -> dict[str,
         tally.took.clear()
         began = time.monotonic()
         until = began + 60 * minutes
-        watching = [
-            asyncio.create_task(work)
-            for work in (tally.watch(process), client.listen())
-        ]
+        watching = [asyncio.create_task(work) for work in (tally.watch(process), client.listen())]
         while time.monotonic() < until:
             for player in players:
                 await player.play()
@@ -320,9 +315,7 @@ def main() -> int:
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--souls", type=int, default=50)
     parser.add_argument("--nodes", type=int, default=100_000)
-    parser.add_argument(
-        "--data", type=Path, help="an empty folder, or that of an earlier run"
-    )
+    parser.add_argument("--data", type=Path, help="an empty folder, or that of an earlier run")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.data or Path(temporary)

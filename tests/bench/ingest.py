@@ -74,9 +74,7 @@ def talk(count: int) -> list[SentMessage]:
         role, speaker = (Role.USER, "Al") if n % 2 else (Role.CHARACTER, "Mira")
         at = _BEGAN + n * timedelta(minutes=7)
         out.append(
-            SentMessage(
-                SlotId(f"m{n}"), text_hash(text), role, speaker, text=text, sent_at=at
-            )
+            SentMessage(SlotId(f"m{n}"), text_hash(text), role, speaker, text=text, sent_at=at)
         )
     return out
 
@@ -106,15 +104,10 @@ async def measure(folder: str, count: int) -> list[Row]:
             seconds += await _send(engine, said, done, stop)
             done = stop
         used = time.process_time() - cpu
-        live = [
-            1000 * await _send(engine, said, at, at + 1)
-            for at in range(done, start + _ROW)
-        ]
+        live = [1000 * await _send(engine, said, at, at + 1) for at in range(done, start + _ROW)]
         gc.collect()
         each = 1000 * seconds / (_ROW - _LIVE)
-        rows.append(
-            Row(start + _ROW, seconds, used, each, median(live), resident() - before)
-        )
+        rows.append(Row(start + _ROW, seconds, used, each, median(live), resident() - before))
         print(*as_cells(rows[-1]), flush=True)
     await engine.stop()
     return rows
@@ -132,9 +125,7 @@ def as_cells(row: Row) -> list[str]:
     ]
 
 
-async def _send(
-    engine: Engine, said: Sequence[SentMessage], start: int, stop: int
-) -> float:
+async def _send(engine: Engine, said: Sequence[SentMessage], start: int, stop: int) -> float:
     """Show the chat up to `stop`, of what is known only the digest; returns the seconds it took."""
     base = Base(start, digest(_stored(m) for m in said[:start])) if start else None
     request = SyncRequest(_CHAT, (_SOUL,), said[start:stop], base=base)
@@ -150,9 +141,7 @@ def _stored(m: SentMessage) -> Message:
 
 def _main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--messages", type=int, default=20_000, help="a whole number of thousands"
-    )
+    parser.add_argument("--messages", type=int, default=20_000, help="a whole number of thousands")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
@@ -164,9 +153,7 @@ def _main() -> None:
     text = table(head, [as_cells(row) for row in shown])
     publish(given.page, "ingest", text, source)
     if given.json:
-        given.json.write_text(
-            json.dumps([asdict(row) for row in rows]), encoding="utf-8"
-        )
+        given.json.write_text(json.dumps([asdict(row) for row in rows]), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -35,9 +35,7 @@ def kept_apart(language: str) -> dict[str, list[str]]:
         if line.startswith("["):
             kind = out.setdefault(line[1:-1], [])
         elif line and not line.startswith("#"):
-            kind.append(
-                without_quotes(line.replace("X", _SOMEBODY.get(language, "Robert")))
-            )
+            kind.append(without_quotes(line.replace("X", _SOMEBODY.get(language, "Robert"))))
     return out
 
 
@@ -64,17 +62,13 @@ def share_right(counts: Counts) -> float:
 
 def report(name: str, encode: Encode, *, details: bool = True) -> Iterator[str]:
     """Lines that say how an encoder does."""
-    judge = (
-        example_words.word_kinds() if encode is example_words.embed else fitted(encode)
-    )
+    judge = example_words.word_kinds() if encode is example_words.embed else fitted(encode)
     among = [kind.name for kind in kinds() if not kind.against]
     for language in languages():
         lines = kept_apart(language)
         counts = confusion(judge, encode, lines, among)
         here = share_right(confusion(judge, encode, lines, list(_AGAINST)))
-        yield (
-            f"{name} {language}: right {share_right(counts):.3f}, here or talked of {here:.3f}"
-        )
+        yield (f"{name} {language}: right {share_right(counts):.3f}, here or talked of {here:.3f}")
         if details:
             yield " " * 12 + " ".join(f"{kind[:9]:>10}" for kind in among)
             for kind, row in zip(among, counts.tolist(), strict=True):

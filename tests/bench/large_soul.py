@@ -115,9 +115,7 @@ class BagEmbedder:
 
     def _vector(self, text: str) -> NDArray[np.float32]:
         seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
-        topic = hashlib.sha256(text[:12].encode()).digest()[
-            0
-        ]  # what begins alike is alike
+        topic = hashlib.sha256(text[:12].encode()).digest()[0]  # what begins alike is alike
         out = np.random.default_rng(seed).standard_normal(DIM, np.float32)
         out += np.random.default_rng(topic).standard_normal(DIM, np.float32)
         return np.asarray(out / np.linalg.norm(out), np.float32)
@@ -129,13 +127,9 @@ class Writer:
     def __init__(self, seed: int = 7) -> None:
         self.rng = np.random.default_rng(seed)
         pick = self.rng.integers
-        self._words = [
-            "".join(_SYLLABLES[i] for i in pick(0, 20, n)) for n in pick(2, 5, _WORDS)
-        ]
+        self._words = ["".join(_SYLLABLES[i] for i in pick(0, 20, n)) for n in pick(2, 5, _WORDS)]
         han = [chr(0x4E00 + int(c)) for c in pick(0, 2500, 2500)]
-        self._zh = [
-            "".join(han[i] for i in pick(0, 2500, n)) for n in pick(1, 4, _WORDS)
-        ]
+        self._zh = ["".join(han[i] for i in pick(0, 2500, n)) for n in pick(1, 4, _WORDS)]
         shares = 1 / np.arange(_LEFT_OUT, _WORDS + _LEFT_OUT)
         self._up_to = np.cumsum(shares) / shares.sum()
 
@@ -152,9 +146,7 @@ class Writer:
 
     def line(self, number: int) -> str:
         """What somebody says: the character says more."""
-        length = int(
-            self.rng.integers(8, 20) if number % 2 else self.rng.integers(20, 60)
-        )
+        length = int(self.rng.integers(8, 20) if number % 2 else self.rng.integers(20, 60))
         return self.chinese(length) if number % 3 == 0 else self.english(length)
 
     def name(self, number: int) -> str:
@@ -229,9 +221,7 @@ def edges(
         ends = np.minimum(write.rng.zipf(1.2, count), len(known)) - 1
         others = write.rng.integers(0, len(known), count)
         turns = write.rng.integers(0, size.lines // 2, count)
-        for kind, source, end, other, turn in zip(
-            kinds, sources, ends, others, turns, strict=True
-        ):
+        for kind, source, end, other, turn in zip(kinds, sources, ends, others, turns, strict=True):
             key = (int(kind), int(source if kind != 1 else other), int(end))
             if key in seen or (kind == 1 and other == end):
                 continue
@@ -239,9 +229,7 @@ def edges(
             made += 1
             strength = float(write.rng.random())
             if kind == 0:
-                yield _edge(
-                    lines[source], known[end], EdgeKind.MENTIONS, strength, float(turn)
-                )
+                yield _edge(lines[source], known[end], EdgeKind.MENTIONS, strength, float(turn))
             elif kind == 1:
                 verb = _VERBS[int(end) % len(_VERBS)]
                 yield _edge(
@@ -277,13 +265,9 @@ async def write_soul(store: Store, size: Size, embedder: BagEmbedder) -> None:
         for few in _pieces(zip(change.put, made, strict=True), _ROWS):
             part = ChatChange(change.chat, [ranked for ranked, _ in few])
             memories = [memory for _, memory in few]
-            await store.commit(
-                Change(DEFAULT_OWNER, chats=[part], put_memories=memories)
-            )
+            await store.commit(Change(DEFAULT_OWNER, chats=[part], put_memories=memories))
         told.append(made)
-        texts += [m.text for m in made] + [
-            f"{a.text}\n{b.text}" for a, b in pairwise(made)
-        ]
+        texts += [m.text for m in made] + [f"{a.text}\n{b.text}" for a, b in pairwise(made)]
     known = await asyncio.to_thread(concepts, size, write)
     soul = _soul([memory.text for memory in known[:_PEOPLE]])
     await store.commit(Change(DEFAULT_OWNER, souls=[soul]))

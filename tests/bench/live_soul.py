@@ -57,9 +57,7 @@ def said(write: Writer, number: int) -> SentMessage:
     text = write.line(number) + (f" {write.name(number)}" if number % 4 == 0 else "")
     role, speaker = (Role.CHARACTER, "Mira") if number % 2 else (Role.USER, "Al")
     at = _NOW + timedelta(minutes=number)
-    return SentMessage(
-        SlotId(f"l{number}"), text_hash(text), role, speaker, at, text=text
-    )
+    return SentMessage(SlotId(f"l{number}"), text_hash(text), role, speaker, at, text=text)
 
 
 async def measure(folder: str) -> dict[str, float]:
@@ -75,9 +73,7 @@ async def measure(folder: str) -> dict[str, float]:
         mind = (await engine.worlds.of(DEFAULT_OWNER)).minds.get(SOUL)
     await engine.idle.run()
     write, lines = Writer(5), list[SentMessage]()
-    took = {
-        name: list[float]() for name in ("still_recall", "sync", "recall", "ground")
-    }
+    took = {name: list[float]() for name in ("still_recall", "sync", "recall", "ground")}
 
     async def sync(number: int) -> float:
         lines.append(said(write, number))
@@ -93,9 +89,7 @@ async def measure(folder: str) -> dict[str, float]:
         answer = await engine.recaller.recall(DEFAULT_OWNER, request)
         return answer.took_ms.total - answer.took_ms.embed
 
-    with mock.patch.object(
-        Walks, "refresh", lambda walks, extra: ground.refresh(walks, extra)
-    ):
+    with mock.patch.object(Walks, "refresh", lambda walks, extra: ground.refresh(walks, extra)):
         for turn in range(_TURNS):
             took["sync"].append(await sync(2 * turn))
             took["recall"].append(await recall(2 * turn + 1))

@@ -72,9 +72,7 @@ def compare(
             answers[method.name].append(answer)
     query = known[0].query
     floor = int(median(fewest_nodes(one.truth, one.query.l1) for one in known))
-    return [
-        summary(graph, query, name, found, floor) for name, found in answers.items()
-    ]
+    return [summary(graph, query, name, found, floor) for name, found in answers.items()]
 
 
 def compare_with_edge_push(
@@ -89,9 +87,7 @@ def compare_with_edge_push(
     found: dict[str, list[Answer]] = {pusher.name: [], ours.name: []}
     achieved, floors = [], []
     for one in known:
-        (theirs,) = race(
-            Known(replace(one.query, l1=asked), one.truth), [pusher], repeats
-        )
+        (theirs,) = race(Known(replace(one.query, l1=asked), one.truth), [pusher], repeats)
         level = theirs.achieved
         (mine,) = race(Known(replace(one.query, l1=level), one.truth), [ours], repeats)
         found[pusher.name].append(theirs)
@@ -99,10 +95,7 @@ def compare_with_edge_push(
         achieved.append(level)
         floors.append(fewest_nodes(one.truth, level))
     query = replace(known[0].query, l1=median(achieved))
-    return [
-        summary(graph, query, name, each, int(median(floors)))
-        for name, each in found.items()
-    ]
+    return [summary(graph, query, name, each, int(median(floors))) for name, each in found.items()]
 
 
 def race(one: Known, methods: Sequence[Method], repeats: int) -> list[Answer]:
@@ -131,9 +124,7 @@ def checked(one: Known, method: Method, asked: Any) -> Scores:
     scores = method.read(asked, one.query)
     away = float(np.abs(scores.score - one.truth).sum())
     if away > one.query.l1 + ROUNDING:
-        raise WrongAnswer(
-            f"{method.name}: L1 {away:g} where {one.query.l1:g} was asked for"
-        )
+        raise WrongAnswer(f"{method.name}: L1 {away:g} where {one.query.l1:g} was asked for")
     if isinstance(asked, Walk):
         if abs(asked.error - away) > CERTIFICATE:
             raise WrongAnswer(f"we say {asked.error:g} where the L1 error is {away:g}")
@@ -142,9 +133,7 @@ def checked(one: Known, method: Method, asked: Any) -> Scores:
     return scores
 
 
-def summary(
-    graph: str, query: Query, method: str, answers: Sequence[Answer], floor: int
-) -> Row:
+def summary(graph: str, query: Query, method: str, answers: Sequence[Answer], floor: int) -> Row:
     """Medians."""
     edges = [a.edges for a in answers if a.edges is not None]
     return Row(

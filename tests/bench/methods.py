@@ -159,9 +159,7 @@ class NetworkX:
         found: dict[int, float] = networkx.pagerank(
             self._graph,
             alpha=1 - restart,
-            personalization=dict(
-                zip(query.seeds.tolist(), query.share.tolist(), strict=True)
-            ),
+            personalization=dict(zip(query.seeds.tolist(), query.share.tolist(), strict=True)),
             tol=query.l1 * restart / (1 - restart) / self._graph.number_of_nodes(),
             max_iter=500,
         )
@@ -182,9 +180,7 @@ class EdgePushHeap:
 
     def ask(self, query: Query) -> tuple[int, int]:
         """Push, and clean up."""
-        touched, visits = self._pusher.push(
-            query.seeds, query.share, query.restart, query.l1
-        )
+        touched, visits = self._pusher.push(query.seeds, query.share, query.restart, query.l1)
         self._pusher.reset(touched)
         return touched, visits
 

@@ -171,9 +171,7 @@ def _lines(kind: str, rows: Sequence[Json]) -> Iterator[Line]:
 class Reader:
     """A character who has read some messages, and what a line calls for then."""
 
-    def __init__(
-        self, stage: Stage, chat: Chat, messages: Sequence[SentMessage]
-    ) -> None:
+    def __init__(self, stage: Stage, chat: Chat, messages: Sequence[SentMessage]) -> None:
         self._stage = stage
         self._chat = chat
         self._messages = list(messages)
@@ -199,17 +197,13 @@ class Reader:
             await self._stage.sync("c1", said)
             if role is Role.USER:
                 first = said[-_WINDOW].slot
-                yield await self._moment(
-                    Line(kind, text), None, first, said=True, young=False
-                )
+                yield await self._moment(Line(kind, text), None, first, said=True, young=False)
         await self._stage.sync("c1", self._messages)
 
     def _own(self, slot: str, text: str, role: Role) -> SentMessage:
         name = self._chat.data["persona" if role is Role.USER else "character"]
         last = self._messages[-1].sent_at
-        return SentMessage(
-            SlotId(slot), text_hash(text), role, name, text=text, sent_at=last
-        )
+        return SentMessage(SlotId(slot), text_hash(text), role, name, text=text, sent_at=last)
 
     async def _judged(
         self, line: Line, query: str | None, window: int, *, said: bool, young: bool
@@ -255,9 +249,7 @@ async def soul_of(
         stage = Stage(
             model=model,
             fallback=_packaged(),
-            params=EngineParams(
-                rest_by_itself=False, recall=RecallParams(time_budget_ms=60_000)
-            ),
+            params=EngineParams(rest_by_itself=False, recall=RecallParams(time_budget_ms=60_000)),
             tokens=TokenFolder(Path(folder)),
             judges_lines=True,
         )

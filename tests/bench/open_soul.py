@@ -149,10 +149,7 @@ async def _measure_closing(engine: Engine, before: float) -> dict[str, float]:
 def _queries() -> list[str]:
     """What is asked, two lines each."""
     write = Writer(11)
-    return [
-        "\n".join(write.line(3 * number + i) for i in range(2))
-        for number in range(_ASKED)
-    ]
+    return ["\n".join(write.line(3 * number + i) for i in range(2)) for number in range(_ASKED)]
 
 
 async def _settled() -> float:
@@ -188,9 +185,7 @@ async def measure(folder: str) -> dict[str, float]:
         "first_answer_s": first,
         "loop_lag_ms": lag.worst,
     }
-    await (
-        engine.idle.run()
-    )  # every text has its vector, and the store gives back what it read
+    await engine.idle.run()  # every text has its vector, and the store gives back what it read
     await asyncio.sleep(_SETTLED)
     gc.collect()
     out["rss_mb"] = resident() - before
@@ -201,9 +196,7 @@ async def measure(folder: str) -> dict[str, float]:
     busy: list[float] = []
     for query in _queries():
         used = time.process_time()
-        answer = await engine.recaller.recall(
-            DEFAULT_OWNER, RecallRequest(SOUL, query=query)
-        )
+        answer = await engine.recaller.recall(DEFAULT_OWNER, RecallRequest(SOUL, query=query))
         busy.append(1000 * (time.process_time() - used))
         took.append(answer.took_ms.total - answer.took_ms.embed)
     out |= {f"recall_p{p}_ms": float(np.percentile(took, p)) for p in (50, 95)}
@@ -261,15 +254,9 @@ def _main() -> None:
     parser.add_argument("folder")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", type=Path)
-    parser.add_argument(
-        "--image", action="store_true", help="only from the image that is there"
-    )
-    parser.add_argument(
-        "--once", action="store_true", help="open it as it is, in this process"
-    )
-    parser.add_argument(
-        "--killed", action="store_true", help="open it, go on, and be killed"
-    )
+    parser.add_argument("--image", action="store_true", help="only from the image that is there")
+    parser.add_argument("--once", action="store_true", help="open it as it is, in this process")
+    parser.add_argument("--killed", action="store_true", help="open it, go on, and be killed")
     parser.add_argument(
         "--memory",
         choices=("closed", "soul"),
@@ -280,9 +267,7 @@ def _main() -> None:
         asyncio.run(live_and_die(given.folder))
     if given.once or given.memory:
         measured = (
-            measure_memory(given.folder, given.memory)
-            if given.memory
-            else measure(given.folder)
+            measure_memory(given.folder, given.memory) if given.memory else measure(given.folder)
         )
         forgo_process_scan()  # as `soulmem serve` does
         print(json.dumps(asyncio.run(measured)))

@@ -56,9 +56,7 @@ def put(page: Path, section: str, text: str) -> None:
     if start not in old or end not in old:
         raise ValueError(f"{page} has no section {section}")
     before, rest = old.split(start, 1)
-    page.write_text(
-        f"{before}{start}\n{text}\n{end}{rest.split(end, 1)[1]}", encoding="utf-8"
-    )
+    page.write_text(f"{before}{start}\n{text}\n{end}{rest.split(end, 1)[1]}", encoding="utf-8")
 
 
 def _processor() -> str:

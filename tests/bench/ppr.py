@@ -63,9 +63,7 @@ class Figures:
 _AS_RECALLED = Cell(1e-2, (), restart=0.5, seeds=5)  # the defaults of recall
 _ALL = ("scipy", "igraph")
 QUICK = (
-    Plan(
-        "100k-8", (Cell(5e-2, _ALL), Cell(1e-4), _AS_RECALLED), (2.0, 0.1), tuned=True
-    ),
+    Plan("100k-8", (Cell(5e-2, _ALL), Cell(1e-4), _AS_RECALLED), (2.0, 0.1), tuned=True),
     Plan("hub100k", (Cell(1e-1),), (4.0,)),
     Plan("1M-8", (Cell(5e-2), _AS_RECALLED)),
 )
@@ -102,9 +100,7 @@ def measure(plan: Plan, count: int, repeats: int, figures: Figures) -> Iterator[
         where = cell.seeds, cell.restart
         if where not in truths:
             truths[where] = know(plain, queries(edges.nodes, count, *where, cell.l1))
-        known = [
-            replace(one, query=replace(one.query, l1=cell.l1)) for one in truths[where]
-        ]
+        known = [replace(one, query=replace(one.query, l1=cell.l1)) for one in truths[where]]
         yield from compare(
             plan.graph, known, [ours, *(peers[name] for name in cell.peers)], repeats
         )
@@ -113,9 +109,7 @@ def measure(plan: Plan, count: int, repeats: int, figures: Figures) -> Iterator[
         pusher.ask(first)
         known = know(plain, queries(edges.nodes, count, 1, 0.2, 1.0))
         for asked in plan.edge_push:
-            yield from compare_with_edge_push(
-                plan.graph, known, pusher, ours, asked, repeats
-            )
+            yield from compare_with_edge_push(plan.graph, known, pusher, ours, asked, repeats)
     if plan.tuned:
         for seeds, restart, l1 in ((5, 0.5, 1e-2), (1, 0.2, 5e-2)):
             several = list(queries(edges.nodes, max(count, 10), seeds, restart, l1))
@@ -132,9 +126,7 @@ def build(name: str, edges: Edges, plain: Plain) -> Method:
 def report(figures: Figures, count: int, repeats: int) -> str:
     """All rows as a table, what they mean for us, and where they come from."""
     by_cell = {
-        (r.graph, r.restart, r.seeds, r.l1): r.ms
-        for r in figures.rows
-        if r.method == "soulmem"
+        (r.graph, r.restart, r.seeds, r.l1): r.ms for r in figures.rows if r.method == "soulmem"
     }
     lines = []
     for row in figures.rows:
@@ -197,14 +189,10 @@ def main() -> None:
     parser.add_argument(
         "--quick", action="store_true", help="the pairs that are promised, in minutes"
     )
-    parser.add_argument(
-        "--graphs", help=f"only these, by comma, of {', '.join(SHAPES)}"
-    )
+    parser.add_argument("--graphs", help=f"only these, by comma, of {', '.join(SHAPES)}")
     parser.add_argument("--queries", type=int, help="per cell")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there")
-    parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="put the table on that page"
-    )
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the table on that page")
     asked = parser.parse_args()
     count, repeats = (
         asked.queries or (3 if asked.quick else 20),
@@ -231,12 +219,8 @@ def main() -> None:
 def as_line(row: Row) -> str:
     """A row while one waits."""
     edges = "" if row.edges is None else f"{row.edges:>12,} edges"
-    where = (
-        f"{row.graph:8} restart {row.restart:g}, {row.seeds} seeds, L1 {row.l1:<8.2g}"
-    )
-    return (
-        f"{where} {row.method:14} {row.ms:10.3f} ms  L1 {row.achieved_l1:.2g} {edges}"
-    )
+    where = f"{row.graph:8} restart {row.restart:g}, {row.seeds} seeds, L1 {row.l1:<8.2g}"
+    return f"{where} {row.method:14} {row.ms:10.3f} ms  L1 {row.achieved_l1:.2g} {edges}"
 
 
 def as_json(rows: Sequence[Row]) -> list[dict[str, object]]:

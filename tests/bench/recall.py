@@ -142,9 +142,7 @@ async def measure(soul: Soul, folder: Path, count: int) -> tuple[Opening, list[R
     )
     world = await engine.worlds.of(DEFAULT_OWNER)
     mind = await world.mind(SOUL)
-    peer = await asyncio.to_thread(
-        PlainSearch, [m.text for m in mind.memories.values()], embedder
-    )
+    peer = await asyncio.to_thread(PlainSearch, [m.text for m in mind.memories.values()], embedder)
     ours: list[Timings] = []
     theirs: list[float] = []
     for n, question in enumerate(questions(count + _FIRST)):
@@ -184,22 +182,14 @@ async def _awake(engine: Engine, chat: ChatId) -> None:
 def row(soul: Soul, method: str, part: str, ms: Sequence[float]) -> Row:
     """Two percentiles; of n figures the 95th is the one that 5 % exceed."""
     ordered = sorted(ms)
-    at = [
-        ordered[min(len(ordered) - 1, int(len(ordered) * share))]
-        for share in (0.5, 0.95)
-    ]
+    at = [ordered[min(len(ordered) - 1, int(len(ordered) * share))] for share in (0.5, 0.95)]
     return Row(soul.name, method, part, *at)
 
 
 def report(openings: Sequence[Opening], rows: Sequence[Row], count: int) -> str:
     """Both tables and where they come from."""
-    lines = [
-        [r.soul, r.method, r.part, figure(r.p50_ms), figure(r.p95_ms)] for r in rows
-    ]
-    opened = [
-        [o.soul, figure(o.port_s), figure(o.awake_s), figure(o.rss_mb)]
-        for o in openings
-    ]
+    lines = [[r.soul, r.method, r.part, figure(r.p50_ms), figure(r.p95_ms)] for r in rows]
+    opened = [[o.soul, figure(o.port_s), figure(o.awake_s), figure(o.rss_mb)] for o in openings]
     return "\n\n".join(
         [
             table(["soul", "who", "part", "p50, ms", "p95, ms"], lines),
@@ -228,9 +218,7 @@ async def main() -> None:
         help="make the souls there, or find them there",
     )
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there")
-    parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="put the tables on that page"
-    )
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the tables on that page")
     asked = parser.parse_args()
     openings, rows = [], []
     with tempfile.TemporaryDirectory() as scratch:
@@ -243,9 +231,7 @@ async def main() -> None:
     print(text)
     if asked.json:
         asked.json.write_text(
-            json.dumps(
-                [asdict(r) for r in rows] + [asdict(o) for o in openings], indent=1
-            ),
+            json.dumps([asdict(r) for r in rows] + [asdict(o) for o in openings], indent=1),
             encoding="utf-8",
         )
     if asked.page:

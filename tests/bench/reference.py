@@ -17,9 +17,7 @@ Rows = NDArray[np.uint32]
 
 # Time of this thread only, so that neighbours on the machine count less; Windows counts it in steps of 16 ms.
 clock = (
-    time.thread_time
-    if time.get_clock_info("thread_time").resolution < 1e-5
-    else time.perf_counter
+    time.thread_time if time.get_clock_info("thread_time").resolution < 1e-5 else time.perf_counter
 )  # seconds
 
 
@@ -52,9 +50,7 @@ def exact(plain: Plain, query: Query, error: float = 1e-12) -> Floats:
     """The true scores float64[n], up to an L1 error: plain push over all nodes, in order of their index."""
     left = np.zeros(plain.indptr.size - 1)
     np.add.at(left, query.seeds, query.share)
-    return np.asarray(
-        _sweep(plain.indptr, plain.indices, plain.chance, query.restart, left, error)
-    )
+    return np.asarray(_sweep(plain.indptr, plain.indices, plain.chance, query.restart, left, error))
 
 
 def fewest_nodes(truth: Floats, l1: float) -> int:

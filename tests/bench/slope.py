@@ -149,9 +149,7 @@ async def _measure(folder: Path, steps: StepTimes) -> dict[str, float]:
         base = Base(len(told), digest(told))
         sent = _said(write, number, told[-1])
         used = await _cpu(
-            engine.chats.sync(
-                DEFAULT_OWNER, SyncRequest(chat, (SOUL,), (sent,), base=base)
-            )
+            engine.chats.sync(DEFAULT_OWNER, SyncRequest(chat, (SOUL,), (sent,), base=base))
         )
         told.append(_stored(sent))
         return used
@@ -253,14 +251,10 @@ def main() -> None:
         default=SIZES,
         help="numbers of memories, separated by commas",
     )
-    parser.add_argument(
-        "--keep", type=Path, help="make the souls there, or find them there"
-    )
+    parser.add_argument("--keep", type=Path, help="make the souls there, or find them there")
     parser.add_argument("--once", type=Path, help="measure the soul there, as it is")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the rows there")
-    parser.add_argument(
-        "--page", type=Path, metavar="FILE", help="put the table on that page"
-    )
+    parser.add_argument("--page", type=Path, metavar="FILE", help="put the table on that page")
     asked = parser.parse_args()
     if asked.once:
         print(json.dumps(asyncio.run(measure(asked.once))))

@@ -43,7 +43,9 @@ WORDS = (
 )
 WARM_UP = 0.2  # of the time; what is measured is measured after it
 MAX_MESSAGES = 400  # of a chat; a longer one is left, and another begun
-KEPT_CHATS = 3  # of a player, the current one included: what is stored stays alike, so growth is a leak
+KEPT_CHATS = (
+    3  # of a player, the current one included: what is stored stays alike, so growth is a leak
+)
 RSS_GROWTH = 0.10  # line C of the plan
 WAL_LIMIT = 48 << 20  # bytes; the connection is recycled at half of it
 SHARES = {
@@ -118,9 +120,7 @@ class Player:
         if len(self._kept) > KEPT_CHATS:
             self._tally.done["delete chat"] += 1
             await self._ask("DELETE", f"/chats/{self._kept.pop(0)}")
-            await self._run(
-                "purge", {"confirm": "purge"}
-            )  # else its memories stay for a week
+            await self._run("purge", {"confirm": "purge"})  # else its memories stay for a week
 
     @property
     def _chat(self) -> str:
@@ -197,9 +197,7 @@ class Player:
             return
         key = self._chance.choice(self._made)
         if self._chance.random() < 0.8:
-            await self._ask(
-                "PATCH", f"/memories/{key}", {"text": f"note: {self._line()['text']}"}
-            )
+            await self._ask("PATCH", f"/memories/{key}", {"text": f"note: {self._line()['text']}"})
         else:
             await self._ask("DELETE", f"/memories/{key}")
             await self._ask("POST", f"/memories/{key}/restore", {})
@@ -215,9 +213,7 @@ class Player:
         await self._ask("GET", path + self.soul)
 
     async def _job(self) -> None:
-        await self._run(
-            self._chance.choice(["topics", "consolidate", "forget", "digest"]), {}
-        )
+        await self._run(self._chance.choice(["topics", "consolidate", "forget", "digest"]), {})
 
     async def _run(self, kind: str, arguments: dict[str, str]) -> None:
         told = await self._ask(
@@ -227,18 +223,14 @@ class Player:
             view = await self._ask("GET", f"/jobs/{told['job']}")
             if view is None or view["state"] not in ("queued", "running"):
                 if view is not None and view["state"] != "done":
-                    self._tally.errors[
-                        f"job {kind} {view['state']}: {view.get('error')}"
-                    ] += 1
+                    self._tally.errors[f"job {kind} {view['state']}: {view.get('error')}"] += 1
                 return
             await asyncio.sleep(0.2)
 
     async def _ask(self, method: str, path: str, body: Any = None) -> Any:
         """The answer; None for an error, which is counted."""
         try:
-            async with self._http.request(
-                method, self._url + path, json=body
-            ) as answer:
+            async with self._http.request(method, self._url + path, json=body) as answer:
                 told = await answer.json()
                 if answer.status < 400:
                     return told
@@ -246,9 +238,7 @@ class Player:
                     f"{method} {path.split('/')[1]} {answer.status} {told.get('message')}"
                 ] += 1
         except (aiohttp.ClientError, asyncio.TimeoutError) as error:
-            self._tally.errors[
-                f"{method} {path.split('/')[1]} {type(error).__name__}"
-            ] += 1
+            self._tally.errors[f"{method} {path.split('/')[1]} {type(error).__name__}"] += 1
         return None
 
 
@@ -276,19 +266,11 @@ def report(tally: Tally) -> dict[str, Any]:
     warm = tally.began + WARM_UP * span
     first = [rss for at, rss in tally.rss if warm <= at < warm + 0.1 * span]
     last = [rss for at, rss in tally.rss if at >= tally.until - 0.1 * span]
-    growth = (
-        (sum(last) / len(last)) / (sum(first) / len(first)) - 1
-        if first and last
-        else 0.0
-    )
+    growth = (sum(last) / len(last)) / (sum(first) / len(first)) - 1 if first and last else 0.0
     quarters = []
     for number in range(4):
         start = tally.began + number * span / 4
-        took = [
-            seconds * 1000
-            for at, seconds in tally.recalls
-            if start <= at < start + span / 4
-        ]
+        took = [seconds * 1000 for at, seconds in tally.recalls if start <= at < start + span / 4]
         cuts = quantiles(took, n=100) if len(took) > 1 else [0.0] * 99
         sizes = [rss for at, rss in tally.rss if start <= at < start + span / 4]
         quarters.append(
@@ -322,9 +304,7 @@ def _mib(values: list[int]) -> float:
     return round(sum(values) / len(values) / 2**20, 1) if values else 0.0
 
 
-async def soak(
-    minutes: float, players: int, per_hour: int, folder: Path
-) -> dict[str, Any]:
+async def soak(minutes: float, players: int, per_hour: int, folder: Path) -> dict[str, Any]:
     """Play for so long, at `per_hour` operations an hour of all players together (0: as fast as it goes)."""
     command = [
         sys.executable,
@@ -337,9 +317,7 @@ async def soak(
         "--data",
         str(folder),
     ]
-    process = await asyncio.create_subprocess_exec(
-        *command, stdout=asyncio.subprocess.PIPE
-    )
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     try:
         url = json.loads(await process.stdout.readline())["url"]
@@ -348,9 +326,7 @@ async def soak(
         pace = players * 3600 / per_hour if per_hour else 0.0
         timeout = aiohttp.ClientTimeout(total=60)
         async with aiohttp.ClientSession(timeout=timeout) as http:
-            clients = [
-                Player(number, http, url, tally, pace) for number in range(players)
-            ]
+            clients = [Player(number, http, url, tally, pace) for number in range(players)]
             watching = watch(psutil.Process(process.pid), folder, tally)
             await asyncio.gather(watching, *(client.play() for client in clients))
         if process.returncode is not None:
@@ -373,9 +349,7 @@ def main() -> int:
         default=36_000,
         help="operations an hour; 0: as many as go",
     )
-    parser.add_argument(
-        "--data", type=Path, help="an empty folder (default: a temporary one)"
-    )
+    parser.add_argument("--data", type=Path, help="an empty folder (default: a temporary one)")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.data or Path(temporary)

@@ -25,9 +25,7 @@ _HUB_SHARE = 0.18  # of the texts
 _WORDS = 7  # of a text, besides
 _VOCABULARY = 20_000
 _RARE, _PLAIN = (50, 4000), (0, 300)  # ranks of the other words of a query
-_OF_TOPIC = (
-    11  # other words of the topic of a word, as rare as that of a query or rarer
-)
+_OF_TOPIC = 11  # other words of the topic of a word, as rare as that of a query or rarer
 _WARMED = 20  # queries that are not counted
 
 
@@ -90,15 +88,11 @@ def measure(incidence: Incidence, texts: int, queries: int, seed: int = 1) -> Sp
     return Spreading(hub, p50, p95, busy_p95, reached)
 
 
-def _topic(
-    incidence: Incidence, word: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _topic(incidence: Incidence, word: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """The numbers of a word and of others that make up a topic with it."""
     ranks = rng.integers(*_RARE, size=_OF_TOPIC).tolist()
     numbers = (incidence.number(f"w{rank}") for rank in ranks)
-    return np.asarray(
-        list(dict.fromkeys([word, *(n for n in numbers if n is not None)]))
-    )
+    return np.asarray(list(dict.fromkeys([word, *(n for n in numbers if n is not None)])))
 
 
 def _activations(

@@ -65,9 +65,7 @@ class Turn:
     before: float  # until the first request that the recall needs
     sync: float  # in a request of its own
     recall: float  # with the sync, where both are one request
-    waiting: (
-        float  # from SillyTavern's saving the chat to the last answer of the sidecar
-    )
+    waiting: float  # from SillyTavern's saving the chat to the last answer of the sidecar
     counting: float  # tokens, from the first request to the end of the last
     requests: int  # to the sidecar
 
@@ -106,16 +104,11 @@ def stand(messages: int) -> Iterator[TavernPage]:
         stack.callback(server.stop)
         server.wait()
         sidecar.wait()
-        lines = [
-            Line(None if m.speaker == "Al" else "Mira", m.text or "")
-            for m in talk(messages)
-        ]
+        lines = [Line(None if m.speaker == "Al" else "Mira", m.text or "") for m in talk(messages)]
         data.write_settings({"time_budget": 10_000})
         avatar = data.add_character("long", "Mira", first="Hello.", lines=lines)
         playwright = stack.enter_context(sync_playwright())
-        chromium = playwright.chromium.launch(
-            executable_path=tools.chromium, args=CHROMIUM_FLAGS
-        )
+        chromium = playwright.chromium.launch(executable_path=tools.chromium, args=CHROMIUM_FLAGS)
         context = chromium.new_context(viewport={"width": 1400, "height": 900})
         context.set_default_timeout(120_000)
         stack.callback(chromium.close)
@@ -167,9 +160,7 @@ def turn_of(spans: Sequence[tuple[str, float, float]], with_soulmem: bool) -> Tu
     recalled = max((end for _, _, end in recalls), default=asked)
     saved = max((end for name, _, end in ahead if "/chats/save" in name), default=asked)
     counted = [
-        (start, end)
-        for name, start, end in ahead
-        if "/tokenizers/" in name and start >= recalled
+        (start, end) for name, start, end in ahead if "/tokenizers/" in name and start >= recalled
     ]
     return Turn(
         with_soulmem=with_soulmem,

@@ -57,9 +57,7 @@ def tuned_ratio(graph: str, edges: Edges, asked: Sequence[Query]) -> Tuned:
         same.append(shortest(lambda q=query: steady.ask(q), _REPEATS) / base)  # type: ignore[misc]
         fresh.append(shortest(lambda q=query: ask_anew(q), _REPEATS) / base)  # type: ignore[misc]
     first = asked[0]
-    return Tuned(
-        graph, first.restart, first.seeds.size, first.l1, median(same), median(fresh)
-    )
+    return Tuned(graph, first.restart, first.seeds.size, first.l1, median(same), median(fresh))
 
 
 def _tuning(rng: np.random.Generator, own: Ids) -> Tuning:

@@ -135,9 +135,7 @@ class Window:
             "window: souls": lambda: get("souls", soul=""),
             "window: chats": lambda: get("chats"),
             "overview": lambda: get("overview"),
-            "overview: example": lambda: get(
-                "fading", turns=900, forgetting=1, limit=30
-            ),
+            "overview: example": lambda: get("fading", turns=900, forgetting=1, limit=30),
             "overview: example later": lambda: get(
                 "fading", turns=300, forgetting=1, memory=self.memory
             ),
@@ -147,15 +145,9 @@ class Window:
             "story: digests": lambda: get(
                 "memories", kind="digest", period="day", reads="true", **self.day
             ),
-            "story: by strength": lambda: get(
-                "memories", sort="strength", **page, **texts
-            ),
-            "story: search": lambda: get(
-                "memories", q=line[:30], match="meaning", **page
-            ),
-            "story: search in vain": lambda: get(
-                "memories", q="zxqvv", match="meaning", **page
-            ),
+            "story: by strength": lambda: get("memories", sort="strength", **page, **texts),
+            "story: search": lambda: get("memories", q=line[:30], match="meaning", **page),
+            "story: search in vain": lambda: get("memories", q="zxqvv", match="meaning", **page),
             "story: one": lambda: get(f"memories/{self.memory}", soul=""),
             "story: a hub": lambda: get(f"memories/{self.person}", soul=""),
             "recall now": lambda: self.post("recall", preview),
@@ -163,9 +155,7 @@ class Window:
             "people: facts": lambda: get(
                 "memories", kind="fact", about=self.person, sort="strength", limit=40
             ),
-            "people: scenes": lambda: get(
-                "memories", kind="episode", about=self.person, **page
-            ),
+            "people: scenes": lambda: get("memories", kind="episode", about=self.person, **page),
             "habits": lambda: get("habits", limit=1000),
             "graph": lambda: get("graph", limit=60, layout="true"),
             "graph: somebody": lambda: get(
@@ -217,9 +207,7 @@ class _Talk:
 
     async def go_on(self) -> None:
         self._lines.append(said(self._write, len(self._lines)))
-        await self._engine.chats.sync(
-            DEFAULT_OWNER, SyncRequest(_CHAT, (SOUL,), self._lines)
-        )
+        await self._engine.chats.sync(DEFAULT_OWNER, SyncRequest(_CHAT, (SOUL,), self._lines))
         await asyncio.sleep(_PAUSE)
 
 

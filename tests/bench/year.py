@@ -70,10 +70,7 @@ def messages(days: int, *, is_spread: bool, now: datetime) -> list[SentMessage]:
     said = talk(days * _A_DAY)
     start = now - (timedelta(days=days) if is_spread else timedelta(minutes=30))
     pause = (now - start) / (len(said) + _A_DAY)
-    return [
-        replace(message, sent_at=start + number * pause)
-        for number, message in enumerate(said)
-    ]
+    return [replace(message, sent_at=start + number * pause) for number, message in enumerate(said)]
 
 
 def engine_on(folder: Path) -> Engine:

@@ -110,9 +110,7 @@ def test_no_answer_of_that_error_names_fewer_nodes() -> None:
 
 def test_times_are_told_beside_ours() -> None:
     ours = Row("10k-8", 0.2, 1, 0.05, "soulmem", 0.5, 0.9, 0.049, 1000, 600)
-    figures = Figures(
-        [ours, replace(ours, method="scipy", ms=20.0, edges=None)], {"10k-8": 0.5}
-    )
+    figures = Figures([ours, replace(ours, method="scipy", ms=20.0, edges=None)], {"10k-8": 0.5})
     mine, theirs = report(figures, 3, 3).splitlines()[2:4]
     assert mine.split(" | ")[-2:] == [
         "500",

@@ -162,9 +162,7 @@ def test_a_quick_command_runs(module: str, tmp_path: Path) -> None:
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("module", LONG)
-def test_a_long_command_runs(
-    module: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_a_long_command_runs(module: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     if module in BROWSER and not (shutil.which("node") and shutil.which("npm")):
         pytest.skip(f"{module} needs Node.js with npm")
     page = tmp_path / "benchmarks.md"

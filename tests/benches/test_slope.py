@@ -12,10 +12,7 @@ SIZES = (1_000, 3_000, 10_000, 100_000)
 
 
 def test_the_slope_is_the_exponent_of_the_growth() -> None:
-    rows = [
-        Row(n, {"sync": n**0.25, "recall": 0.1 * n**0.5, "ranking": n / 50})
-        for n in SIZES
-    ]
+    rows = [Row(n, {"sync": n**0.25, "recall": 0.1 * n**0.5, "ranking": n / 50}) for n in SIZES]
     slope = slopes(rows)
     assert slope == pytest.approx({"sync": 0.25, "recall": 0.5, "ranking": 1.0})
     lines = {line.split(" | ")[0]: line for line in report(rows, slope).splitlines()}

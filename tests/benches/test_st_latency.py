@@ -32,9 +32,7 @@ def test_the_parts_of_a_turn_are_those_before_the_model_is_asked() -> None:
     assert turn.counting == 40.0
 
 
-def test_one_request_for_both_is_a_recall_that_may_end_before_the_chat_is_saved() -> (
-    None
-):
+def test_one_request_for_both_is_a_recall_that_may_end_before_the_chat_is_saved() -> None:
     both = (f"{OURS}/chats/c1/recall", 40.0, 140.0)
     turn = turn_of([both, SAVED, ASKED], with_soulmem=True)
     assert (turn.sync, turn.recall, turn.waiting, turn.requests) == (0, 100.0, 0, 1)

@@ -30,11 +30,7 @@ def talk(count: int, about: str = "the river") -> list[dict[str, Any]]:
     return [said(n, f"Line {n} about {about}.", user=bool(n % 2)) for n in range(count)]
 
 
-def write(
-    path: Path, rows: list[dict[str, Any]], header: dict[str, Any] = HEADER
-) -> str:
+def write(path: Path, rows: list[dict[str, Any]], header: dict[str, Any] = HEADER) -> str:
     """Write a chat file; its path as the command line wants it."""
-    path.write_text(
-        "".join(json.dumps(row) + "\n" for row in [header, *rows]), encoding="utf-8"
-    )
+    path.write_text("".join(json.dumps(row) + "\n" for row in [header, *rows]), encoding="utf-8")
     return str(path)

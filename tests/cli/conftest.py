@@ -81,9 +81,7 @@ def running(running_folder: Path) -> Iterator[Client]:
 
 
 @pytest.fixture
-def command(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Command:
+def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Command:
     """Run the command in this process: `command("recall", ...)`; in English unless it says otherwise."""
     for name in [name for name in os.environ if name.startswith("SOULMEM_")]:
         monkeypatch.delenv(name)

@@ -26,9 +26,7 @@ def model() -> FakeLlm:
 
 
 @pytest.fixture(scope="module")
-def sidecar(
-    model: FakeLlm, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Client]:
+def sidecar(model: FakeLlm, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A sidecar with that model, and a character. The library that talks to real ones takes seconds to load."""
     chosen = {
         "store.data": tmp_path_factory.mktemp("asked"),
@@ -86,16 +84,12 @@ def test_what_was_done_is_shown_and_can_be_taken_back(
         if job["kind"] == "assistant"
     ]
     assert job in shown.out
-    undone = command(
-        "undo", "--soul", "Mira", "--job", job, "--port", str(sidecar.port)
-    )
+    undone = command("undo", "--soul", "Mira", "--job", job, "--port", str(sidecar.port))
     assert undone.code == 0
     assert sidecar.ask("GET", f"/memories/{rain}")["text"] == "rain"
 
 
-def test_the_result_is_printed_as_json(
-    command: Command, sidecar: Client, model: FakeLlm
-) -> None:
+def test_the_result_is_printed_as_json(command: Command, sidecar: Client, model: FakeLlm) -> None:
     play(model, {"said": "Nothing to do."})
     result = asked(command, sidecar, "Look.", "--json").json()
     assert (result["said"], result["did"], result["calls"]) == ("Nothing to do.", [], 1)

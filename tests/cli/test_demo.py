@@ -78,9 +78,7 @@ def test_the_chats_are_long_enough_to_forget_in(name: str) -> None:
 
 def test_there_are_six_moments_over_both_chats(demo: dict[str, Any]) -> None:
     assert len(demo["moments"]) == 6
-    assert {moment["chat"] for moment in demo["moments"]} == {
-        load_chat(name).id for name in CHATS
-    }
+    assert {moment["chat"] for moment in demo["moments"]} == {load_chat(name).id for name in CHATS}
 
 
 def test_one_memory_comes_over_three_steps_and_the_way_is_told(
@@ -96,9 +94,7 @@ def test_one_memory_comes_over_three_steps_and_the_way_is_told(
     ]
     assert [far["path"][index]["label"] for index in (0, 2)] == ["Esk", "Duchess"]
     assert "Esk" not in far["text"]
-    assert re.match(
-        '"Esk" led Isaura to ".+", that to "Duchess", that to this from', far["why"]
-    )
+    assert re.match('"Esk" led Isaura to ".+", that to "Duchess", that to this from', far["why"])
 
 
 def test_each_moment_recalls_what_it_is_about(demo: dict[str, Any]) -> None:
@@ -149,9 +145,7 @@ def test_in_a_pipe_it_is_plain_text_with_every_line_and_reason(
     assert "start.py" in played.out.strip().splitlines()[-1]
 
 
-def test_it_leaves_the_users_own_memories_alone(
-    demo: dict[str, Any], own: Path
-) -> None:
+def test_it_leaves_the_users_own_memories_alone(demo: dict[str, Any], own: Path) -> None:
     assert demo["moments"]
     assert list(own.iterdir()) == []
 

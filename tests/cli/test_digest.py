@@ -35,9 +35,7 @@ def vera(running: Client) -> str:
     return "vera"
 
 
-def test_it_prints_what_each_period_told(
-    ask: Command, running: Client, vera: str
-) -> None:
+def test_it_prints_what_each_period_told(ask: Command, running: Client, vera: str) -> None:
     ended = ask("digest", "--soul", "Vera", "--period", "day")
     assert ended.code == 0
     for words in ("6 May 2024:", "7 May 2024:", "heron of day 6", "2 kept", "--job"):

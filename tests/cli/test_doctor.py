@@ -33,16 +33,12 @@ def look(command: Command, tmp_path: Path) -> Command:
         free = server.getsockname()[1]
 
     def run(*argv: str, data: Path = tmp_path / "data", port: int = free) -> Ended:
-        return command(
-            "doctor", "--data", str(data), "--port", str(port), "--json", *argv
-        )
+        return command("doctor", "--data", str(data), "--port", str(port), "--json", *argv)
 
     return run
 
 
-def test_a_fresh_machine_is_in_order_but_for_the_sidecar(
-    look: Command, tmp_path: Path
-) -> None:
+def test_a_fresh_machine_is_in_order_but_for_the_sidecar(look: Command, tmp_path: Path) -> None:
     ended = look()
     assert (ended.code, ended.json()["state"]) == (0, "warn")
     states = {name: check["state"] for name, check in found(ended).items()}
@@ -52,9 +48,7 @@ def test_a_fresh_machine_is_in_order_but_for_the_sidecar(
     assert not (tmp_path / "data").exists()
 
 
-def test_with_a_running_sidecar_the_whole_way_is_looked_at(
-    ask: Command, running: Client
-) -> None:
+def test_with_a_running_sidecar_the_whole_way_is_looked_at(ask: Command, running: Client) -> None:
     checks = found(ask("doctor", "--json"))
     assert checks["port"]["state"] == "ok"
     assert running.url in checks["port"]["detail"]
@@ -73,9 +67,7 @@ def test_an_origin_that_the_sidecar_refuses_is_broken(
     assert "server.origins" in found(ended)["sillytavern"]["remedy"]
 
 
-def test_in_words_each_trouble_has_an_arrow(
-    ask: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_in_words_each_trouble_has_an_arrow(ask: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOULMEM_SERVER_ORIGINS", "http://192.168.1.5:8000")
     ended = ask("doctor")
     assert ended.code == 1
@@ -99,9 +91,7 @@ def test_a_python_out_of_range_is_broken(
     assert found(look())["python"]["state"] == "fail"
 
 
-def test_a_missing_package_is_named(
-    look: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_named(look: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = importlib.util.find_spec
     monkeypatch.setattr(
         importlib.util,
@@ -130,16 +120,12 @@ def test_the_optional_library_of_mcp_may_be_missing(
 def test_every_dependency_is_looked_for() -> None:
     text = (REPOSITORY / "pyproject.toml").read_text("utf-8")
     block = text.partition("\ndependencies = [")[2].partition("]\n")[0]
-    named = set(re.findall(r"\"([a-z0-9-]+)==", block)) - {
-        "tomli"
-    }  # only for Python 3.10
+    named = set(re.findall(r"\"([a-z0-9-]+)==", block)) - {"tomli"}  # only for Python 3.10
     assert named == set(doctor.MODULES)
     assert all(importlib.util.find_spec(module) for module in doctor.MODULES.values())
 
 
-def test_a_wrong_setting_is_broken_and_ends_the_examination(
-    look: Command, tmp_path: Path
-) -> None:
+def test_a_wrong_setting_is_broken_and_ends_the_examination(look: Command, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[server]\nprot = 1\n", encoding="utf-8")
     ended = look("--config", str(tmp_path / "config.toml"))
     assert ended.code == 1
@@ -147,24 +133,18 @@ def test_a_wrong_setting_is_broken_and_ends_the_examination(
     assert "prot" in found(ended)["settings"]["detail"]
 
 
-def test_a_folder_that_cannot_be_written_is_broken(
-    look: Command, tmp_path: Path
-) -> None:
+def test_a_folder_that_cannot_be_written_is_broken(look: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
     ended = look(data=tmp_path / "file" / "data")
     assert (ended.code, found(ended)["data"]["state"]) == (1, "fail")
     assert "store" not in found(ended)
 
 
-@pytest.mark.parametrize(
-    ("free", "state"), [(100, "fail"), (1000, "warn"), (5000, "ok")]
-)
+@pytest.mark.parametrize(("free", "state"), [(100, "fail"), (1000, "warn"), (5000, "ok")])
 def test_little_free_space_is_told(
     look: Command, monkeypatch: pytest.MonkeyPatch, free: int, state: str
 ) -> None:
-    monkeypatch.setattr(
-        shutil, "disk_usage", lambda _: SimpleNamespace(free=free * 10**6)
-    )
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free * 10**6))
     assert found(look())["disk"]["state"] == state
 
 

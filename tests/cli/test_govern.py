@@ -29,9 +29,7 @@ def state(running: Client, memory: str) -> str:
     return str(running.ask("GET", f"/memories/{memory}")["state"])
 
 
-def test_the_bin_is_shown_and_gives_back(
-    ask: Command, running: Client, ivo: str
-) -> None:
+def test_the_bin_is_shown_and_gives_back(ask: Command, running: Client, ivo: str) -> None:
     first, second = (
         note(running, ivo, "a red kite"),
         note(running, ivo, "a blue kite\nand more"),
@@ -60,9 +58,7 @@ def test_the_bin_is_shown_and_gives_back(
     assert "empty" in ask("bin", "list", "--soul", "ivo").out
 
 
-def test_what_is_purged_is_nowhere_any_more(
-    ask: Command, running: Client, ivo: str
-) -> None:
+def test_what_is_purged_is_nowhere_any_more(ask: Command, running: Client, ivo: str) -> None:
     key, kept = (
         note(running, ivo, "a secret heron"),
         note(running, ivo, "a plain heron"),
@@ -82,9 +78,7 @@ def test_what_is_purged_is_nowhere_any_more(
     assert state(running, kept) == "active"
 
 
-def test_deleted_characters_are_shown_and_come_back(
-    ask: Command, running: Client
-) -> None:
+def test_deleted_characters_are_shown_and_come_back(ask: Command, running: Client) -> None:
     running.ask("PUT", "/souls/gone1", {"name": "Gone"})
     running.ask("DELETE", "/souls/gone1?confirm=Gone")
     assert "Gone" in ask("bin", "list").out
@@ -110,9 +104,7 @@ def test_permanent_memories_are_made_kept_released_and_deleted(
     assert state(running, made["id"]) == "bin"
 
 
-def test_what_a_tool_did_is_shown_and_undone(
-    ask: Command, running: Client, ivo: str
-) -> None:
+def test_what_a_tool_did_is_shown_and_undone(ask: Command, running: Client, ivo: str) -> None:
     key = note(running, ivo, "the inn is red")
     body = {"memory_id": key, "new_content": "the inn is blue"}
     call = {"soul": ivo, "actor": "archivist", "arguments": body}

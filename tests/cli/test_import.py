@@ -24,9 +24,7 @@ def report(ended: Ended) -> dict[str, Any]:
     return dict(file_report)
 
 
-def test_a_file_becomes_a_chat_of_a_new_soul(
-    ask: Command, running: Client, tmp_path: Path
-) -> None:
+def test_a_file_becomes_a_chat_of_a_new_soul(ask: Command, running: Client, tmp_path: Path) -> None:
     ended = ask(
         "import",
         write(tmp_path / "new.jsonl", talk(30)),
@@ -37,9 +35,7 @@ def test_a_file_becomes_a_chat_of_a_new_soul(
     assert ended.code == 0
     assert ended.json()["pending"] == 0
     assert (report(ended)["messages"], report(ended)["added"]) == (30, 30)
-    [soul] = [
-        s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Newcomer"
-    ]
+    [soul] = [s for s in running.ask("GET", "/souls")["souls"] if s["name"] == "Newcomer"]
     stored = running.ask("GET", f"/chats/{report(ended)['chat']}")
     assert (stored["souls"], stored["title"], stored["persona"]) == (
         [soul["id"]],
@@ -58,9 +54,7 @@ def test_an_import_ends_without_an_embedding_model(
     path = write(tmp_path / "plain.jsonl", talk(12))
     ended = command("import", path, "--soul", "Plain", "--data", data, "--json")
     assert (ended.code, ended.json()["pending"]) == (0, 0)
-    asked = command(
-        "recall", talk(12)[3]["mes"], "--soul", "Plain", "--data", data, "--json"
-    )
+    asked = command("recall", talk(12)[3]["mes"], "--soul", "Plain", "--data", data, "--json")
     assert asked.code == 0
 
 
@@ -97,24 +91,18 @@ def test_an_edited_file_changes_only_what_differs(
         )
     )
     assert (result["added"], result["changed"], result["removed"]) == (0, 1, 1)
-    texts = [
-        m["text"] for m in running.ask("GET", f"/chats/{result['chat']}")["messages"]
-    ]
+    texts = [m["text"] for m in running.ask("GET", f"/chats/{result['chat']}")["messages"]]
     assert texts[7] == "Something else was said."
     assert len(texts) == 24
 
 
-def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(
-    ask: Command, tmp_path: Path
-) -> None:
+def test_a_file_that_lost_most_of_its_chat_waits_for_a_word(ask: Command, tmp_path: Path) -> None:
     path = tmp_path / "shrunk.jsonl"
     ask("import", write(path, talk(40)), "--soul", "Shrinker")
     ended = ask("import", write(path, talk(5)), "--soul", "Shrinker", "--json")
     assert (ended.code, report(ended)["held"]["count"]) == (1, 35)
     assert "--confirm-removal" in ask("import", str(path), "--soul", "Shrinker").out
-    ended = ask(
-        "import", str(path), "--soul", "Shrinker", "--confirm-removal", "--json"
-    )
+    ended = ask("import", str(path), "--soul", "Shrinker", "--confirm-removal", "--json")
     assert (ended.code, report(ended)["removed"], report(ended)["held"]) == (
         0,
         35,
@@ -149,9 +137,7 @@ def test_nobody_is_made_for_files_that_cannot_be_read(
     }
     for name, text in bad.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-        ended = ask(
-            "import", str(tmp_path / name), "--soul", f"Nobody {name}", "--json"
-        )
+        ended = ask("import", str(tmp_path / name), "--soul", f"Nobody {name}", "--json")
         assert (ended.code, ended.json()["souls"]) == (1, [])
         assert report(ended)["error"]
     assert not any(name.startswith("Nobody") for name in _soul_names(running))
@@ -166,16 +152,12 @@ def test_a_soul_is_made_if_one_of_its_files_can_be_read(
 ) -> None:
     (tmp_path / "world.json").write_text('{"entries": 5}', encoding="utf-8")
     good = write(tmp_path / "good.jsonl", talk(3))
-    ended = ask(
-        "import", str(tmp_path / "world.json"), good, "--soul", "Nobody else", "--json"
-    )
+    ended = ask("import", str(tmp_path / "world.json"), good, "--soul", "Nobody else", "--json")
     assert (ended.code, [soul["name"] for soul in ended.json()["souls"]]) == (
         1,
         ["Nobody else"],
     )
-    ended = ask(
-        "import", str(tmp_path / "world.json"), "--soul", "Nobody else", "--json"
-    )
+    ended = ask("import", str(tmp_path / "world.json"), "--soul", "Nobody else", "--json")
     assert (ended.code, [soul["name"] for soul in ended.json()["souls"]]) == (
         1,
         ["Nobody else"],
@@ -189,16 +171,13 @@ def test_a_branch_shares_its_beginning_with_the_chat_it_left(
     rows = talk(12)
     main = write(tmp_path / "z main.jsonl", rows)
     header = {**HEADER, "chat_metadata": {"main_chat": "z main"}}
-    branch = write(
-        tmp_path / "a branch.jsonl", [*rows[:5], said(99, "Another way.")], header
-    )
+    branch = write(tmp_path / "a branch.jsonl", [*rows[:5], said(99, "Another way.")], header)
     ended = ask("import", branch, main, "--soul", "Brancher", "--json")
     first, second = ended.json()["files"]
     assert (first["title"], second["title"]) == ("z main", "a branch")
     assert second["branch_of"] == first["chat"]
     stored = {
-        file["title"]: running.ask("GET", f"/chats/{file['chat']}")
-        for file in (first, second)
+        file["title"]: running.ask("GET", f"/chats/{file['chat']}") for file in (first, second)
     }
     slots = [m["slot"] for m in stored["z main"]["messages"]]
     assert stored["a branch"]["parent"] == {
@@ -219,9 +198,7 @@ def test_a_group_chat_belongs_to_every_soul_named(
         "Group Bel",
         "Group Cas",
     ]
-    assert sorted(
-        running.ask("GET", f"/chats/{report(ended)['chat']}")["souls"]
-    ) == sorted(ids)
+    assert sorted(running.ask("GET", f"/chats/{report(ended)['chat']}")["souls"]) == sorted(ids)
 
 
 def test_two_files_of_one_chat_are_not_mixed(ask: Command, tmp_path: Path) -> None:
@@ -248,9 +225,7 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(
     plain = Client.ask
     jobs: list[str] = []
 
-    def pressed(
-        self: Client, method: str, where: str, body: Any = None, **more: Any
-    ) -> Any:
+    def pressed(self: Client, method: str, where: str, body: Any = None, **more: Any) -> Any:
         answer = plain(self, method, where, body, **more)
         if (
             method == "GET"
@@ -269,9 +244,7 @@ def test_stopped_in_the_middle_it_goes_on_where_it_was(
     assert running.ask("GET", jobs[0])["state"] == "cancelled"
     [chat] = [c for c in running.ask("GET", "/chats")["chats"] if c["title"] == "long"]
     assert 0 < chat["count"] < 900
-    rest = report(
-        ask("import", path, "--soul", "Stopper", "--port", str(running.port), "--json")
-    )
+    rest = report(ask("import", path, "--soul", "Stopper", "--port", str(running.port), "--json"))
     assert (rest["messages"], rest["added"]) == (900, 900 - chat["count"])
 
 
@@ -279,11 +252,7 @@ def card(tmp_path: Path, name: str, description: str) -> str:
     """A picture that carries a character."""
     path = tmp_path / f"{name}.png"
     path.write_bytes(
-        picture(
-            chunk(
-                b"tEXt", b"chara\x00" + packed(v2(name=name, description=description))
-            )
-        )
+        picture(chunk(b"tEXt", b"chara\x00" + packed(v2(name=name, description=description))))
     )
     return str(path)
 
@@ -329,9 +298,7 @@ def test_a_folder_of_everything_goes_in_at_once(
     assert "Folda and Ann keep the light of Varn." not in texts, (
         "what stands in every prompt is no memory"
     )
-    assert [n["name"] for n in running.ask("GET", f"/souls/{soul['id']}")["names"]] == [
-        "Varn"
-    ]
+    assert [n["name"] for n in running.ask("GET", f"/souls/{soul['id']}")["names"]] == ["Varn"]
     again = ask("import", str(tmp_path), "--json").json()
     assert [_changes(file) for file in again["files"]] == [(0, 0, 0)] * 3
 
@@ -381,10 +348,7 @@ def test_what_is_no_such_file_is_named(ask: Command, tmp_path: Path) -> None:
     )
     assert ended.code == 1
     assert "story.txt: not read (neither a chat" in ended.out
-    assert (
-        "wide.jsonl: not read (the file says that it is in UTF-16, and is not"
-        in ended.out
-    )
+    assert "wide.jsonl: not read (the file says that it is in UTF-16, and is not" in ended.out
 
 
 def test_dates_of_a_file_are_those_that_the_open_chat_has(
@@ -437,9 +401,7 @@ def test_orders_of_a_world_are_left_out_and_counted(
     ]
 
 
-def test_files_of_other_programs_are_read_or_refused_by_name(
-    ask: Command, tmp_path: Path
-) -> None:
+def test_files_of_other_programs_are_read_or_refused_by_name(ask: Command, tmp_path: Path) -> None:
     agnai = {
         "name": "Told",
         "scenario": "",

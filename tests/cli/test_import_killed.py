@@ -42,9 +42,7 @@ def sidecar(folder: Path) -> Iterator[tuple[Client, subprocess.Popen[str]]]:
     with start_process(*command, SOULMEM_EMBEDDER_MODEL="none") as process:
         assert process.stdout is not None
         port = int(
-            json.loads(process.stdout.readline())["url"]
-            .removesuffix("/v1")
-            .rpartition(":")[2]
+            json.loads(process.stdout.readline())["url"].removesuffix("/v1").rpartition(":")[2]
         )
         client = Client("127.0.0.1", port)
         await_store(client)
@@ -80,9 +78,7 @@ def begin(client: Client, text: str) -> str:
     return str(client.ask("POST", "/import", body)["job"])
 
 
-def until(
-    client: Client, job: str, is_so: Callable[[dict[str, Any]], bool]
-) -> dict[str, Any]:
+def until(client: Client, job: str, is_so: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """The job once that is so."""
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
@@ -105,16 +101,12 @@ def is_done(job_view: dict[str, Any]) -> bool:
 
 
 @pytest.mark.slow("a sidecar is killed in the middle of an import")
-def test_killed_half_way_it_goes_on_to_the_same_memory(
-    tmp_path: Path, running: Client
-) -> None:
+def test_killed_half_way_it_goes_on_to_the_same_memory(tmp_path: Path, running: Client) -> None:
     """As in `running`, which nobody killed."""
     text = chat_text(COUNT)
     with sidecar(tmp_path / "killed") as (client, process):
         job = begin(client, text)
-        job_view = until(
-            client, job, lambda job_view: job_view["progress"]["done"] >= COUNT // 3
-        )
+        job_view = until(client, job, lambda job_view: job_view["progress"]["done"] >= COUNT // 3)
         assert job_view["progress"]["done"] < COUNT
         process.kill()  # SIGKILL
         process.wait()

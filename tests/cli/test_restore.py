@@ -100,9 +100,7 @@ def fingerprint(client: Client) -> str:
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:
     """A chat file."""
-    return Path(
-        write(tmp_path / "night.jsonl", [*talk(30), *talk(1, "a silver whistle")])
-    )
+    return Path(write(tmp_path / "night.jsonl", [*talk(30), *talk(1, "a silver whistle")]))
 
 
 def test_a_soul_goes_through_a_file_into_another_place(
@@ -154,9 +152,7 @@ def test_nobody_is_made_for_a_bundle_that_cannot_be_read(
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
     result = ask("restore", str(file))
     assert (result.code, "newer SoulMem" in result.err) == (1, True)
-    assert "s-later" not in [
-        soul["id"] for soul in running.ask("GET", "/souls")["souls"]
-    ]
+    assert "s-later" not in [soul["id"] for soul in running.ask("GET", "/souls")["souls"]]
 
 
 def _backup_by_job(client: Client) -> str:
@@ -266,14 +262,10 @@ def test_what_is_no_file_of_ours_is_said(command: Command, tmp_path: Path) -> No
         "d": b"",
     }.items():
         (tmp_path / name).write_bytes(data)
-        result = command(
-            "restore", str(tmp_path / name), "--data", str(tmp_path / "data")
-        )
+        result = command("restore", str(tmp_path / name), "--data", str(tmp_path / "data"))
         assert (result.code, str(tmp_path / name) in result.err) == (1, True)
     (tmp_path / "e.tar.gz").write_bytes(b"\x1f\x8bnonsense")
-    result = command(
-        "restore", str(tmp_path / "e.tar.gz"), "--data", str(tmp_path / "data")
-    )
+    result = command("restore", str(tmp_path / "e.tar.gz"), "--data", str(tmp_path / "data"))
     assert (result.code, "is damaged" in result.err) == (1, True)
     result = command("restore", str(tmp_path / "none"))
     assert result.code == 1
@@ -281,9 +273,7 @@ def test_what_is_no_file_of_ours_is_said(command: Command, tmp_path: Path) -> No
     assert (result.code, "there is no backup" in result.err) == (1, True)
 
 
-def test_the_store_of_a_server_is_not_ours_to_restore(
-    command: Command, tmp_path: Path
-) -> None:
+def test_the_store_of_a_server_is_not_ours_to_restore(command: Command, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[store]\nurl = "ws://127.0.0.1:1"\n')
     result = command(
         "restore",

@@ -23,9 +23,7 @@ class Terminal(io.StringIO):
 
 
 @given(st.text(alphabet="ab cd,.！，。汉字かな \n", max_size=200), st.integers(20, 60))
-def test_wrapping_keeps_every_character_but_spaces_and_fits(
-    text: str, width: int
-) -> None:
+def test_wrapping_keeps_every_character_but_spaces_and_fits(text: str, width: int) -> None:
     lines = wrap(text, width)
     assert "".join("".join(lines).split()) == "".join(text.split())
     longest = max(map(len, text.split()), default=0)

@@ -51,9 +51,7 @@ def test_without_a_running_one_the_folder_is_opened_for_the_moment(
     assert "silver whistle" in second.out
 
 
-def test_a_folder_in_use_is_not_opened_twice(
-    running: Client, running_folder: Path
-) -> None:
+def test_a_folder_in_use_is_not_opened_twice(running: Client, running_folder: Path) -> None:
     where = ("--data", str(running_folder))
     asked = ("recall", "x", "--soul", "Nobody at all", *where)
     ended = run_process(*asked, "--lang", "en", **BARE)
@@ -64,13 +62,9 @@ def test_a_folder_in_use_is_not_opened_twice(
     assert ended.json()["error"] == "not_found"
 
 
-@pytest.mark.skipif(
-    sys.platform == "win32", reason="Windows has no SIGINT for another process"
-)
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for another process")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_serve_tells_where_it_is_and_ends_well(
-    tmp_path: Path, number: signal.Signals
-) -> None:
+def test_serve_tells_where_it_is_and_ends_well(tmp_path: Path, number: signal.Signals) -> None:
     with start_process(
         "serve", "--port", "0", "--data", str(tmp_path), "--json", **BARE
     ) as process:
@@ -90,9 +84,7 @@ def test_serve_tells_where_it_is_and_ends_well(
     assert "Traceback" not in err
 
 
-def test_serving_twice_on_one_port_says_so(
-    running: Client, tmp_path: Path, stranger: int
-) -> None:
+def test_serving_twice_on_one_port_says_so(running: Client, tmp_path: Path, stranger: int) -> None:
     ours = run_process(
         "serve",
         "--port",
@@ -105,9 +97,7 @@ def test_serving_twice_on_one_port_says_so(
     )
     assert ours.code == 1
     assert "already running" in ours.err
-    other = run_process(
-        "serve", "--port", str(stranger), "--data", str(tmp_path), "--json", **BARE
-    )
+    other = run_process("serve", "--port", str(stranger), "--data", str(tmp_path), "--json", **BARE)
     assert (other.code, other.json()["error"]) == (1, "port_taken")
 
 
@@ -131,9 +121,7 @@ def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> No
     with HTTPServer(("127.0.0.1", 0), Newer) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        ended = command(
-            "recall", "x", "--soul", "Bel", "--port", str(server.server_port)
-        )
+        ended = command("recall", "x", "--soul", "Bel", "--port", str(server.server_port))
         server.shutdown()
         thread.join()
     assert ended.code == 1
@@ -142,16 +130,12 @@ def test_a_sidecar_of_another_version_is_not_passed_over(command: Command) -> No
 
 def test_a_folder_that_cannot_be_made_is_told(command: Command, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x", encoding="utf-8")
-    ended = command(
-        "recall", "x", "--soul", "Bel", "--data", str(tmp_path / "file" / "data")
-    )
+    ended = command("recall", "x", "--soul", "Bel", "--data", str(tmp_path / "file" / "data"))
     assert ended.code == 1
     assert "--data" in ended.err
 
 
-def test_serving_a_folder_twice_says_so_and_ends(
-    running: Client, running_folder: Path
-) -> None:
+def test_serving_a_folder_twice_says_so_and_ends(running: Client, running_folder: Path) -> None:
     running.ask("GET", "/souls")  # its store is open
     where = ("--port", "0", "--data", str(running_folder))
     second = run_process("serve", *where, "--lang", "en", **BARE)

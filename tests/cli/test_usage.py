@@ -20,8 +20,7 @@ from tests.cli.conftest import REPOSITORY, Command
 
 CLI = REPOSITORY / "soulmem" / "cli"
 TEXTS = {
-    name: json.loads((CLI / "texts" / f"{name}.json").read_text("utf-8"))
-    for name in LANGUAGES
+    name: json.loads((CLI / "texts" / f"{name}.json").read_text("utf-8")) for name in LANGUAGES
 }
 # Loading one of these takes longer than answering --help may.
 HEAVY = {
@@ -62,16 +61,10 @@ def test_small_products_keep_to_one_thread_unless_the_user_says_otherwise(
     code = "import os, sys; from soulmem.cli import main\n"
     code += f"main(['serve', '--config', {str(tmp_path / 'none.toml')!r}])\n"
     code += "sys.exit(os.environ['OPENBLAS_NUM_THREADS'])"
-    environ = {
-        name: value
-        for name, value in os.environ.items()
-        if name != "OPENBLAS_NUM_THREADS"
-    }
+    environ = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     environ |= {"OPENBLAS_NUM_THREADS": preset} if preset else {}
     command = [sys.executable, "-c", code]
-    ended = subprocess.run(
-        command, cwd=REPOSITORY, env=environ, capture_output=True, text=True
-    )
+    ended = subprocess.run(command, cwd=REPOSITORY, env=environ, capture_output=True, text=True)
     assert ended.stderr.splitlines()[-1] == used
 
 
@@ -83,14 +76,10 @@ def test_every_command_has_help_in_both_languages(
         for name in arguments.COMMANDS:
             with pytest.raises(SystemExit):
                 parser.parse_args([name, "--help"])
-            assert TEXTS[language][f"about_{name}"][
-                :8
-            ] in capsys.readouterr().out.replace("\n", "")
+            assert TEXTS[language][f"about_{name}"][:8] in capsys.readouterr().out.replace("\n", "")
 
 
-def test_wrong_usage_ends_with_2(
-    capsys: pytest.CaptureFixture[str], command: Command
-) -> None:
+def test_wrong_usage_ends_with_2(capsys: pytest.CaptureFixture[str], command: Command) -> None:
     for argv in (
         [],
         ["sing"],
@@ -107,9 +96,7 @@ def test_wrong_usage_ends_with_2(
 def test_a_wrong_setting_is_told_in_words_and_as_an_object(
     command: Command, tmp_path: Path
 ) -> None:
-    ended = command(
-        "recall", "x", "--soul", "Bel", "--config", str(tmp_path / "none.toml")
-    )
+    ended = command("recall", "x", "--soul", "Bel", "--config", str(tmp_path / "none.toml"))
     assert ended.code == 1
     assert "none.toml" in ended.err
     ended = command(
@@ -135,9 +122,7 @@ def test_a_wrong_setting_is_told_in_words_and_as_an_object(
         (["doctor", "--lang"], {"LANG": "zh_TW"}, "zh"),
     ],
 )
-def test_the_language_is_the_users(
-    argv: list[str], environ: dict[str, str], language: str
-) -> None:
+def test_the_language_is_the_users(argv: list[str], environ: dict[str, str], language: str) -> None:
     assert choose_language(argv, environ) == language
 
 
@@ -154,9 +139,7 @@ def test_every_text_is_said_somewhere_and_nothing_else_is() -> None:
     assert used - TEXTS["en"].keys() == set()
     quoted = set(re.findall(r"\"(\w+)\"", code))
     made = tuple(re.findall(r"f\"(\w+_)\{", code))
-    assert {
-        key for key in TEXTS["en"].keys() - quoted if not key.startswith(made)
-    } == set()
+    assert {key for key in TEXTS["en"].keys() - quoted if not key.startswith(made)} == set()
 
 
 def _places(text: str) -> set[str]:
@@ -172,9 +155,7 @@ def _places(text: str) -> set[str]:
         ("raise ValueError('odd')", 1, "ValueError: odd"),
     ],
 )
-def test_a_command_ends_without_taking_python_apart(
-    ends: str, status: int, told: str
-) -> None:
+def test_a_command_ends_without_taking_python_apart(ends: str, status: int, told: str) -> None:
     """Else a thread of the store that still says that it is done aborts the process."""
     code = f"""
 import atexit, sys

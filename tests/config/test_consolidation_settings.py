@@ -15,13 +15,9 @@ def test_they_reach_the_engine(tmp_path: Path) -> None:
         "CALLS_PER_HOUR": 7,
         "TOKENS_PER_HOUR": 800,
     }
-    env = {
-        f"SOULMEM_CONSOLIDATION_{name}": str(value) for name, value in settings.items()
-    }
+    env = {f"SOULMEM_CONSOLIDATION_{name}": str(value) for name, value in settings.items()}
     engine = build_engine(
-        load(
-            env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_EMBEDDER_MODEL": "none", **env}
-        )
+        load(env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_EMBEDDER_MODEL": "none", **env})
     )
     marks = engine.consolidator._params.marks
     assert (marks.turns, marks.least) == (5, 30)

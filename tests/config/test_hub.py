@@ -13,9 +13,7 @@ from soulmem.config.errors import ConfigError
 
 def test_a_wrong_address_is_told(tmp_path: Path) -> None:
     environment = {"SOULMEM_DATA": str(tmp_path), "SOULMEM_EMBEDDER_HUB": "mirror"}
-    with pytest.raises(
-        ConfigError, match=r"embedder\.hub = 'mirror'.*https://example"
-    ) as raised:
+    with pytest.raises(ConfigError, match=r"embedder\.hub = 'mirror'.*https://example") as raised:
         load(env=environment)
     assert raised.value.field == "embedder.hub"
 

@@ -24,9 +24,7 @@ def test_one_model_is_enough() -> None:
 
 
 def test_memory_work_may_have_its_own() -> None:
-    settings = LlmSettings(
-        base_url=HERE, model="big", api_key="key", archivist_model="small"
-    )
+    settings = LlmSettings(base_url=HERE, model="big", api_key="key", archivist_model="small")
     assert settings.archivist == LlmEndpoint(HERE, "small", "key")
     alone = LlmSettings(archivist_model="a/b", archivist_api_key="key")
     assert alone.archivist == LlmEndpoint("", "a/b", "key")
@@ -43,9 +41,7 @@ def test_a_key_is_not_sent_to_another_server() -> None:
 
 
 def test_a_key_is_never_told() -> None:
-    settings = LlmSettings(
-        base_url=HERE, model="big", api_key="key-1", archivist_api_key="key-2"
-    )
+    settings = LlmSettings(base_url=HERE, model="big", api_key="key-1", archivist_api_key="key-2")
     assert "key-" not in f"{settings!r} {settings.archivist!r} {settings}"
     assert "''" in repr(LlmEndpoint(HERE, "big", ""))
 

@@ -49,9 +49,7 @@ def test_defaults_need_no_file(home: Home, tmp_path: Path) -> None:
 
 
 def test_later_sources_win(home: Home, tmp_path: Path) -> None:
-    file = written(
-        tmp_path, "[recall]\nbudget_tokens = 1\nmax_items = 2\ntime_budget_ms = 3\n"
-    )
+    file = written(tmp_path, "[recall]\nbudget_tokens = 1\nmax_items = 2\ntime_budget_ms = 3\n")
     env = {
         **home,
         "SOULMEM_RECALL_MAX_ITEMS": "20",
@@ -67,22 +65,15 @@ def test_later_sources_win(home: Home, tmp_path: Path) -> None:
 
 def test_the_file_in_the_data_folder_is_read(home: Home, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "config.toml").write_text(
-        "\ufeff[server]\nport = 9\n", encoding="utf-8"
-    )
+    (tmp_path / "data" / "config.toml").write_text("\ufeff[server]\nport = 9\n", encoding="utf-8")
     assert load(env=home).server.port == 9
-    assert (
-        load(env={}, overrides={"store.data": str(tmp_path / "data")}).server.port == 9
-    )
+    assert load(env={}, overrides={"store.data": str(tmp_path / "data")}).server.port == 9
 
 
 def test_a_file_may_name_the_data_folder(tmp_path: Path) -> None:
     file = written(tmp_path, f"[store]\ndata = {str(tmp_path / 'far')!r}\n")
     assert load(file, env={}).data == tmp_path / "far"
-    assert (
-        load(file, env={"SOULMEM_STORE_DATA": str(tmp_path / "near")}).data
-        == tmp_path / "near"
-    )
+    assert load(file, env={"SOULMEM_STORE_DATA": str(tmp_path / "near")}).data == tmp_path / "near"
 
 
 VALUES: dict[str, tuple[str, Any]] = {
@@ -130,9 +121,7 @@ def keys_and_types() -> list[tuple[str, Any]]:
 
 
 @pytest.mark.parametrize(("key", "kind"), keys_and_types())
-def test_every_setting_can_be_given_by_environment(
-    key: str, kind: str, home: Home
-) -> None:
+def test_every_setting_can_be_given_by_environment(key: str, kind: str, home: Home) -> None:
     text, value = CHOSEN.get(key, VALUES[kind])
     settings = load(env={**home, variable(key): text})
     section, name = key.split(".")
@@ -208,9 +197,7 @@ def test_other_variables_are_left_alone(home: Home) -> None:
         ("[recall\n", ["my.toml", "TOML"]),
     ],
 )
-def test_a_wrong_file_is_told(
-    home: Home, tmp_path: Path, text: str, words: list[str]
-) -> None:
+def test_a_wrong_file_is_told(home: Home, tmp_path: Path, text: str, words: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         load(written(tmp_path, text), env=home)
     assert all(word in caught.value.message for word in words), caught.value.message
@@ -236,9 +223,7 @@ def test_a_wrong_file_is_told(
         ("SOULMEM_TOKEN", "short", ["SOULMEM_TOKEN", "16"]),
     ],
 )
-def test_a_wrong_variable_is_told(
-    home: Home, name: str, text: str, words: list[str]
-) -> None:
+def test_a_wrong_variable_is_told(home: Home, name: str, text: str, words: list[str]) -> None:
     with pytest.raises(ConfigError) as caught:
         load(env={**home, name: text})
     assert all(word in caught.value.message for word in words), caught.value.message
@@ -295,9 +280,7 @@ def test_what_is_set_for_digests_is_the_default_of_souls() -> None:
 
 
 def test_headers_and_sections_of_the_prompt_become_defaults_of_souls() -> None:
-    prompt = PromptSettings(
-        header_facts="[Known:]", header_summary="", sections_off=("self",)
-    )
+    prompt = PromptSettings(header_facts="[Known:]", header_summary="", sections_off=("self",))
     defaults = SoulDefaults().as_settings(prompt)
     assert defaults.headers == {"facts": "[Known:]", "summary": ""}
     assert defaults.sections_off == ("self",)

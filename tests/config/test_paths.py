@@ -18,9 +18,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_linux(home: Path) -> None:
     assert data_folder(platform="linux") == home / ".local" / "share" / "soulmem"
-    assert data_folder(env={"XDG_DATA_HOME": "/x"}, platform="linux") == Path(
-        "/x/soulmem"
-    )
+    assert data_folder(env={"XDG_DATA_HOME": "/x"}, platform="linux") == Path("/x/soulmem")
     assert (
         data_folder(env={"XDG_DATA_HOME": "x"}, platform="linux")
         == home / ".local" / "share" / "soulmem"
@@ -28,16 +26,11 @@ def test_linux(home: Path) -> None:
 
 
 def test_macos(home: Path) -> None:
-    assert (
-        data_folder(platform="darwin")
-        == home / "Library" / "Application Support" / "soulmem"
-    )
+    assert data_folder(platform="darwin") == home / "Library" / "Application Support" / "soulmem"
 
 
 def test_windows(home: Path) -> None:
-    assert data_folder(env={"LOCALAPPDATA": "/local"}, platform="win32") == Path(
-        "/local/soulmem"
-    )
+    assert data_folder(env={"LOCALAPPDATA": "/local"}, platform="win32") == Path("/local/soulmem")
     assert data_folder(platform="win32") == home / "AppData" / "Local" / "soulmem"
 
 

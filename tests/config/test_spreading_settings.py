@@ -22,9 +22,7 @@ def test_they_reach_the_engine(tmp_path: Path) -> None:
     }
     env = {f"SOULMEM_SPREADING_{name}": str(value) for name, value in settings.items()}
     engine = build_engine(
-        load(
-            env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_EMBEDDER_MODEL": "none", **env}
-        )
+        load(env={"SOULMEM_DATA": str(tmp_path), "SOULMEM_EMBEDDER_MODEL": "none", **env})
     )
     spread = engine.params.ranking.expansion.spreading.spread
     assert spread == SpreadParams(0.9, 0.2, 0.25, 4, 0.01)

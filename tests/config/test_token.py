@@ -24,9 +24,7 @@ def test_it_is_made_at_first_start_and_kept(settings: Settings) -> None:
     assert len(first.server.token) >= 32
     assert with_token(settings) == first
     assert [path.name for path in settings.data.iterdir()] == ["token"]
-    assert (settings.data / "token").read_text(
-        encoding="utf-8"
-    ).strip() == first.server.token
+    assert (settings.data / "token").read_text(encoding="utf-8").strip() == first.server.token
 
 
 def test_two_folders_have_two_tokens(settings: Settings, tmp_path: Path) -> None:

@@ -21,9 +21,7 @@ from soulmem.consolidation.base_activation import (
     recall_event,
 )
 
-moments = st.lists(
-    st.builds(ActivationEvent, st.floats(0, 5000), st.floats(0, 1)), max_size=20
-)
+moments = st.lists(st.builds(ActivationEvent, st.floats(0, 5000), st.floats(0, 1)), max_size=20)
 DAY = 20.0
 
 
@@ -37,9 +35,7 @@ def test_one_month_is_thirty_days_however_often_it_is_read(
     by_day = start
     for day in range(1, steps + 1):
         by_day *= exp(-DAY / STABILITY)
-        assert base_activation(met, current_turn + day * DAY) == pytest.approx(
-            by_day, abs=1e-9
-        )
+        assert base_activation(met, current_turn + day * DAY) == pytest.approx(by_day, abs=1e-9)
 
 
 @given(moments, st.floats(0, 10_000), st.randoms(use_true_random=False))
@@ -71,20 +67,14 @@ def test_a_mention_or_a_recall_more_raises_it(
 
 
 def test_what_a_text_is_about_starts_above_a_passing_word() -> None:
-    assert base_activation([mention_event(0, 0.9)], 0) == pytest.approx(
-        0.9 * MENTION_GAIN
-    )
-    assert base_activation([mention_event(0, 0.9)], 0) > base_activation(
-        [mention_event(0, 0.2)], 0
-    )
+    assert base_activation([mention_event(0, 0.9)], 0) == pytest.approx(0.9 * MENTION_GAIN)
+    assert base_activation([mention_event(0, 0.9)], 0) > base_activation([mention_event(0, 0.2)], 0)
     assert base_activation([], 100) == 0.0
 
 
 def test_what_is_met_daily_stays_and_what_was_met_once_is_gone_in_a_month() -> None:
     daily = [mention_event(day * DAY, 0.5) for day in range(90)]
-    assert all(
-        base_activation(daily[: day + 1], day * DAY) > FORGOTTEN for day in range(90)
-    )
+    assert all(base_activation(daily[: day + 1], day * DAY) > FORGOTTEN for day in range(90))
     once = [
         mention_event(0, 1.0),
         mention_event(1, 1.0),
@@ -113,16 +103,10 @@ def test_a_clock_set_back_forgets_nothing_and_gains_nothing() -> None:
 def test_many_at_once_are_as_each_alone(
     concepts: list[list[ActivationEvent]], current_turn: float, pace: float, rng: Random
 ) -> None:
-    rows = [
-        (turn, event.turn, event.gain)
-        for turn, met in enumerate(concepts)
-        for event in met
-    ]
+    rows = [(turn, event.turn, event.gain) for turn, met in enumerate(concepts) for event in met]
     rng.shuffle(rows)
     whose, when, gain = np.asarray(rows, np.float64).reshape(-1, 3).T
-    activations = base_activations(
-        whose.astype(np.int64), when, gain, current_turn, pace
-    )
+    activations = base_activations(whose.astype(np.int64), when, gain, current_turn, pace)
     alone = [base_activation(met, current_turn, pace) for met in concepts]
     np.testing.assert_allclose(
         np.append(activations, np.zeros(len(concepts) - activations.size)),

@@ -29,24 +29,20 @@ def told(language: str) -> tuple[tuple[str, ...], Floats]:
     """The kind of each scene, empty for those of none, and their vectors."""
     like = [(kind, text) for kind, texts in LIKE[language].items() for text in texts]
     every = [*like, *(("", text) for text in OTHER[language])]
-    return tuple(kind for kind, _ in every), the_encoder().embed(
-        [text for _, text in every]
-    )
+    return tuple(kind for kind, _ in every), the_encoder().embed([text for _, text in every])
 
 
 @pytest.mark.parametrize("language", LIKE)
 def test_the_first_clusters_are_kinds(language: str) -> None:
     kinds, vectors = told(language)
-    clusters_made = scene_clusters(
-        vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds)
-    )
+    clusters_made = scene_clusters(vectors, range(0, 10 * len(kinds), 10), [0.5] * len(kinds))
     named = [[kinds[index] for index in cluster.scenes] for cluster in clusters_made]
     best = [max(set(some), key=some.count) for some in named[:3]]
     assert len(set(best) - {""}) == 3
     assert all(some.count(kind) >= 3 for some, kind in zip(named, best, strict=False))
-    assert sum(
-        some.count(kind) for some, kind in zip(named, best, strict=False)
-    ) >= 0.8 * sum(map(len, named[:3]))
+    assert sum(some.count(kind) for some, kind in zip(named, best, strict=False)) >= 0.8 * sum(
+        map(len, named[:3])
+    )
 
 
 @pytest.mark.parametrize("language", LIKE)
@@ -89,9 +85,7 @@ def test_clusters_keep_to_their_bounds(count: int, seed: int) -> None:
         assert cluster.alike >= ALIKE - 1e-6
         assert np.diff(places[list(cluster.scenes)]).min() >= APART
     mixed = rng.permutation(count)
-    again = scene_clusters(
-        vectors[mixed], places[mixed].tolist(), worth[mixed].tolist()
-    )
+    again = scene_clusters(vectors[mixed], places[mixed].tolist(), worth[mixed].tolist())
     assert {frozenset(mixed[list(cluster.scenes)].tolist()) for cluster in again} == {
         frozenset(cluster.scenes) for cluster in clusters_made
     }

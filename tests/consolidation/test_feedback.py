@@ -35,9 +35,7 @@ def test_any_words_leave_a_score_in_range(words: list[Verdict]) -> None:
 
 
 @given(st.floats(0.0, 1.0), st.booleans())
-def test_ways_grow_with_praise_and_weaken_with_blame(
-    strength: float, keep: bool
-) -> None:
+def test_ways_grow_with_praise_and_weaken_with_blame(strength: float, keep: bool) -> None:
     def after(word: Verdict) -> float:
         return strength_after(strength, word, keep=keep, plasticity=HOW)
 

@@ -30,9 +30,7 @@ def talk(count: int) -> list[MarkedMessage]:
     ("count", "out"),
     [(0, 0), (6, 0), (10, 0), (11, 6), (12, 6), (16, 6), (17, 12), (30, 24)],
 )
-def test_a_mark_stands_at_every_third_exchange_and_three_are_held(
-    count: int, out: int
-) -> None:
+def test_a_mark_stands_at_every_third_exchange_and_three_are_held(count: int, out: int) -> None:
     assert count_slid_out(talk(count), ended=False, params=PARAMS) == out
 
 
@@ -67,9 +65,7 @@ def test_another_place_is_another_scene() -> None:
         == 3
     )
     assert (
-        count_slid_out(
-            [*inn, MarkedMessage(False, location="the inn")], ended=False, params=PARAMS
-        )
+        count_slid_out([*inn, MarkedMessage(False, location="the inn")], ended=False, params=PARAMS)
         == 0
     )
 
@@ -91,16 +87,12 @@ def test_what_has_slid_out_stays_out_as_the_chat_goes_on(
         out = count_slid_out(messages[:count], ended=False, params=PARAMS)
         assert last <= out <= count
         slid_out = sum(words.opens_exchange for words in messages[out:count])
-        assert (
-            slid_out <= 2 * PARAMS.turns
-        )  # the FIFO, and what fills up to the next mark
+        assert slid_out <= 2 * PARAMS.turns  # the FIFO, and what fills up to the next mark
         last = out
 
 
 @given(st.integers(0, 500), st.integers(0, 500), st.integers(1, 50))
-def test_stretches_are_even_and_none_is_short(
-    start: int, length: int, least: int
-) -> None:
+def test_stretches_are_even_and_none_is_short(start: int, length: int, least: int) -> None:
     cut = stretches(start, start + length, least)
     assert len(cut) == length // least
     if cut:

@@ -33,9 +33,7 @@ def test_a_use_strengthens_within_bounds(strength: float, share: float) -> None:
 
 def test_a_use_is_the_formula() -> None:
     """s + eta * (1 - s) * share."""
-    assert potentiated(0.3, 0.5, PlasticityParams(eta=0.2)) == pytest.approx(
-        0.3 + 0.2 * 0.7 * 0.5
-    )
+    assert potentiated(0.3, 0.5, PlasticityParams(eta=0.2)) == pytest.approx(0.3 + 0.2 * 0.7 * 0.5)
 
 
 def test_twenty_co_recalls_raise_an_edge_clearly() -> None:
@@ -146,13 +144,8 @@ def test_only_what_was_walked_strongly_counts_as_offered() -> None:
     """Against the strongest used edge; with none of use, against the strongest of all."""
     walked = {"a": 0.4, "b": 0.2, "c": 0.05, "d": 0.03, "e": 0.0}
     for order in permutations(walked):
-        taught = plasticity_update(
-            {"a": 0.4}, [], {key: walked[key] for key in order}, PARAMS
-        )
+        taught = plasticity_update({"a": 0.4}, [], {key: walked[key] for key in order}, PARAMS)
         assert taught.idle == {"b", "c"}
     assert plasticity_update({}, [], walked, PARAMS).idle == {"a", "b", "c"}
-    assert (
-        plasticity_update({}, ["a"], {"a": 1.0, "b": 0.09, "c": 0.0}, PARAMS).idle
-        == frozenset()
-    )
+    assert plasticity_update({}, ["a"], {"a": 1.0, "b": 0.09, "c": 0.0}, PARAMS).idle == frozenset()
     assert plasticity_update({}, [], {"a": 0.0}, PARAMS).idle == frozenset()

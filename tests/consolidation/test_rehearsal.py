@@ -65,11 +65,7 @@ def test_what_came_together_most_often_is_linked_once(
         if frozenset(pair) not in joined
     }
     met = [times[pair] for pair in pairs]
-    assert (
-        len(set(pairs))
-        == len(pairs)
-        == min(5, sum(count > 0 for count in times.values()))
-    )
+    assert len(set(pairs)) == len(pairs) == min(5, sum(count > 0 for count in times.values()))
     assert met == sorted(times.values(), reverse=True)[: len(met)]
 
 

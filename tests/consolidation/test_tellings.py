@@ -94,9 +94,7 @@ def test_vectors_let_more_words_differ_and_may_refuse_what_words_allow() -> None
 
 def test_what_stands_for_the_others_shares_most_words_with_them() -> None:
     words = ["flag mill stole", "flag mill stole night", "flag mill stole night cold"]
-    tellings = [
-        telling(str(i), THEFT, words=w, happened=i) for i, w in enumerate(words)
-    ]
+    tellings = [telling(str(i), THEFT, words=w, happened=i) for i, w in enumerate(words)]
 
     (event,) = events_of(tellings, (), no_vectors)
 
@@ -171,9 +169,7 @@ def random_fit(seed: int) -> Fit:
     return fit
 
 
-def same_in_component(
-    tellings: list[Telling], fit: Fit
-) -> Callable[[MemoryId, MemoryId], bool]:
+def same_in_component(tellings: list[Telling], fit: Fit) -> Callable[[MemoryId, MemoryId], bool]:
     """Whether two texts tell the same and are connected: statements are by their first tellings."""
     by_key = {text.key: text for text in tellings}
     statements: dict[object, list[Telling]] = {}

@@ -20,18 +20,14 @@ VERBS = (
     "spoke of",
     "住在",
 )
-MOMENTS: st.SearchStrategy[Moment] = st.tuples(
-    st.integers(0, 6).map(float), st.integers(0, 3)
-)
+MOMENTS: st.SearchStrategy[Moment] = st.tuples(st.integers(0, 6).map(float), st.integers(0, 3))
 
 
 @st.composite
 def claims(draw: st.DrawFn) -> list[FactClaim]:
     """Facts about a few things, each of which was told some times; each is there once."""
     ends = st.sampled_from("abcd")
-    keys = draw(
-        st.lists(st.tuples(ends, st.sampled_from(VERBS), ends), unique=True, max_size=8)
-    )
+    keys = draw(st.lists(st.tuples(ends, st.sampled_from(VERBS), ends), unique=True, max_size=8))
     return [
         FactClaim(
             key=f"{subject} {verb} {thing}",
@@ -77,12 +73,7 @@ def test_without_what_ended_it_a_fact_holds(some: list[FactClaim]) -> None:
         remaining = list(some)
         while (end := fact_end(claim, remaining)) is not None:
             remaining = [other for other in remaining if other.key != end.by]
-        assert (
-            fact_end(
-                claim, [other for other in some if not are_exclusive(other, claim)]
-            )
-            is None
-        )
+        assert fact_end(claim, [other for other in some if not are_exclusive(other, claim)]) is None
 
 
 @given(claims())
@@ -105,13 +96,9 @@ def test_what_is_told_in_one_breath_ends_by_a_denial_alone(
     at_once = [replace(claim, times=(moment,), by_hand=False) for claim in some]
     for claim in at_once:
         denied = [
-            other
-            for other in at_once
-            if are_exclusive(other, claim) and other.relation.is_over
+            other for other in at_once if are_exclusive(other, claim) and other.relation.is_over
         ]
-        assert (fact_end(claim, at_once) is not None) is bool(
-            denied and not claim.relation.is_over
-        )
+        assert (fact_end(claim, at_once) is not None) is bool(denied and not claim.relation.is_over)
 
 
 @given(claims())

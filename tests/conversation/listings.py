@@ -10,9 +10,7 @@ from soulmem.domain.dialogue import Message, Role, SentMessage, text_hash
 from soulmem.domain.ids import SlotId, SoulId
 
 
-def message(
-    slot: str, text: str = "hi", *, hidden: bool = False, present: bool = True
-) -> Message:
+def message(slot: str, text: str = "hi", *, hidden: bool = False, present: bool = True) -> Message:
     """A stored message."""
     where = None if present else (SoulId("s2"),)
     return Message(

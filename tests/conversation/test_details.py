@@ -43,10 +43,7 @@ def test_given_names_are_found_as_written_and_not_in_longer_words() -> None:
     text = "Tom and Tomas met Old Tom in Lund."
     kinds = found_details(text, "Tom", "Old Tom", "Lund", place="Lund")
     assert kinds == {"Tom": "person", "Old Tom": "person", "Lund": "place"}
-    assert [
-        d.name
-        for d in details(text, dict.fromkeys(["Tom", "Old Tom"], DetailKind.NAME))
-    ] == [
+    assert [d.name for d in details(text, dict.fromkeys(["Tom", "Old Tom"], DetailKind.NAME))] == [
         "Tom",
         "Old Tom",
     ]

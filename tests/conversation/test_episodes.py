@@ -27,9 +27,7 @@ MIRA, TOM = SoulId("s1"), SoulId("s2")
 NOON = datetime(2026, 5, 1, 12, tzinfo=timezone.utc)
 
 
-def says(
-    text: str, role: Role = Role.USER, speaker: str = "Al", slot: str = "m1"
-) -> Message:
+def says(text: str, role: Role = Role.USER, speaker: str = "Al", slot: str = "m1") -> Message:
     """A message of that text."""
     return Message(SlotId(slot), text_hash(text), role, speaker, text, sent_at=NOON)
 
@@ -96,9 +94,7 @@ def test_the_last_message_counts_only_when_settled() -> None:
     log = [says(f"line {i}", slot=f"m{i}") for i in range(3)]
     open_chat = Chat(ChatId("c1"), (MIRA,))
     closed = Chat(ChatId("c1"), (MIRA,), settled_tail=log[2].version)
-    swiped = Chat(
-        ChatId("c1"), (MIRA,), settled_tail=Version(SlotId("m2"), text_hash("before"))
-    )
+    swiped = Chat(ChatId("c1"), (MIRA,), settled_tail=Version(SlotId("m2"), text_hash("before")))
     assert [settled_count(c, log) for c in (open_chat, closed, swiped)] == [2, 3, 2]
     assert settled_count(closed, []) == 0
 
@@ -146,9 +142,7 @@ def test_an_episode_records_who_said_what_when() -> None:
         (Role.USER, " ", ()),
     ],
 )
-def test_who_took_part(
-    role: Role, speaker: str, participants: tuple[Participant, ...]
-) -> None:
+def test_who_took_part(role: Role, speaker: str, participants: tuple[Participant, ...]) -> None:
     """The soul knows itself, but not in a user of the same name; a narrator is nobody."""
     episode = episode_of(MIRA, "Mira", ChatId("c1"), says("hm", role, speaker), NOON)
     assert episode.situation.participants == participants
@@ -156,10 +150,7 @@ def test_who_took_part(
 
 def test_a_line_without_a_speaker_stands_alone() -> None:
     """No empty name before it."""
-    assert (
-        episode_of(MIRA, "Mira", ChatId("c1"), says("Rain.", speaker=""), NOON).text
-        == "Rain."
-    )
+    assert episode_of(MIRA, "Mira", ChatId("c1"), says("Rain.", speaker=""), NOON).text == "Rain."
 
 
 def test_who_speaks_is_not_part_of_what_is_said() -> None:

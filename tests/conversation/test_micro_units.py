@@ -56,14 +56,10 @@ def test_names_and_numbers_are_no_topic() -> None:
     assert clause.gist == "locket"
 
 
-def test_what_reads_like_a_name_is_a_detail_where_names_are_written_with_capitals() -> (
-    None
-):
+def test_what_reads_like_a_name_is_a_detail_where_names_are_written_with_capitals() -> None:
     units = unit_spans("We sailed to Gannet Point.", {}, new_names=["Gannet Point"])
     assert [unit.gist for unit in units] == ["sail", "some name"]
-    units = unit_spans(
-        "他们吃了两块西瓜和一些小狗饼干。", {}, new_names=["西瓜", "小狗"]
-    )
+    units = unit_spans("他们吃了两块西瓜和一些小狗饼干。", {}, new_names=["西瓜", "小狗"])
     assert [unit.gist for unit in units] == ["西瓜", "某个数"]
 
 
@@ -77,13 +73,8 @@ def test_a_description_that_says_the_name_is_no_gist() -> None:
 
 
 def test_a_long_description_is_cut_at_a_clause() -> None:
-    description = (
-        "the old cook of the inn, who has a scar and came from the north years ago"
-    )
-    assert (
-        gists("We saw Tom there again.", Tom=description)["Tom"]
-        == "the old cook of the inn"
-    )
+    description = "the old cook of the inn, who has a scar and came from the north years ago"
+    assert gists("We saw Tom there again.", Tom=description)["Tom"] == "the old cook of the inn"
 
 
 def test_a_clause_that_is_a_detail_is_told_as_one() -> None:
@@ -91,9 +82,7 @@ def test_a_clause_that_is_a_detail_is_told_as_one() -> None:
     assert (unit.gist, unit.is_detail) == ("some day", True)
 
 
-@pytest.mark.parametrize(
-    "text", ['"a" ' * 5000, "a. " * 6000, "12. " * 60000, "“a” Tom " * 2500]
-)
+@pytest.mark.parametrize("text", ['"a" ' * 5000, "a. " * 6000, "12. " * 60000, "“a” Tom " * 2500])
 def test_a_runaway_text_is_cut_in_time(text: str) -> None:
     began = time.process_time()
     unit_spans(text, {"Tom": "", "a": None})
@@ -130,9 +119,7 @@ def test_units_are_parts_of_the_text_and_details_lie_in_clauses(text: str) -> No
 @pytest.mark.parametrize("language", ["en", "zh", "ja"])
 def test_every_language_has_every_type_word(language: str) -> None:
     words = type_words(language)
-    assert (
-        words.keys() == type_words("en").keys() == {kind.value for kind in DetailKind}
-    )
+    assert words.keys() == type_words("en").keys() == {kind.value for kind in DetailKind}
     frame = topic_frame(words["time"])
     assert frame.count("{}") == 1
     assert frame == tables(language)["gists"]["topic"]

@@ -53,9 +53,7 @@ def test_the_result_is_what_was_sent(old: list[Message], new: list[Message]) -> 
     assert list(found.messages) == new
     assert found.added == after.keys() - before.keys()
     assert found.removed == before.keys() - after.keys()
-    assert found.changed == {
-        s for s in before.keys() & after.keys() if before[s] != after[s]
-    }
+    assert found.changed == {s for s in before.keys() & after.keys() if before[s] != after[s]}
     assert found.hold is None
     assert found.needs_text == ()
 
@@ -89,9 +87,7 @@ def test_exactly_the_unknown_texts_are_asked_for(
         known_text=lambda version: elsewhere.get((version.slot, version.hash)),
     )
     unknown = [
-        m.slot
-        for m in new
-        if m.slot in bare and (m.slot, m.hash) not in known_to(old, parent)
+        m.slot for m in new if m.slot in bare and (m.slot, m.hash) not in known_to(old, parent)
     ]
     assert list(found.needs_text) == unknown
     assert list(found.messages) == ([] if unknown else new)
@@ -110,11 +106,7 @@ def test_a_sudden_loss_is_held(
     """Held exactly when more than half of 20 messages or more would vanish without the user's word."""
     old = line(stored)
     base = min(based, stored)
-    new = (
-        old[:base]
-        + [m for i, m in enumerate(old) if i in kept and i >= base]
-        + line(fresh, 100)
-    )
+    new = old[:base] + [m for i, m in enumerate(old) if i in kept and i >= base] + line(fresh, 100)
     gone = {m.slot for m in old} - {m.slot for m in new}
     found = sync(
         old,
@@ -170,9 +162,7 @@ def test_a_text_must_fit_its_hash() -> None:
 def test_a_recall_sees_everything_but_what_is_held() -> None:
     """Held messages are hidden; without a hold nothing is."""
     old = line(3)
-    assert without_held(
-        old, Quarantine(frozenset({SlotId("m1"), SlotId("gone")})), 9
-    ) == [
+    assert without_held(old, Quarantine(frozenset({SlotId("m1"), SlotId("gone")})), 9) == [
         old[0],
         old[2],
     ]

@@ -102,9 +102,7 @@ def test_changes_of_a_chat_give_what_reading_it_anew_gives(seed: int) -> None:
         elif way == 2:
             items[place : place + 1] = [replace(source[step], slot=SlotId(f"n{step}"))]
         else:
-            messages = messages.extended(
-                [replace(source[step], slot=SlotId(f"n{step}"))]
-            )
+            messages = messages.extended([replace(source[step], slot=SlotId(f"n{step}"))])
             items = list(messages)
         if way != 3:
             messages = Grown(items)

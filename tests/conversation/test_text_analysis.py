@@ -10,9 +10,7 @@ from soulmem.conversation import text_analysis
 from soulmem.conversation.text_analysis import TextAnalyses, read
 
 TEXTS = st.lists(
-    st.sampled_from(
-        ["", "Kaelith loves rain.", "沈砚在青石镇。", "We met in Vienna.", "*nods*"]
-    )
+    st.sampled_from(["", "Kaelith loves rain.", "沈砚在青石镇。", "We met in Vienna.", "*nods*"])
 )
 
 

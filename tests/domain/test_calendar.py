@@ -76,9 +76,7 @@ def test_a_bounded_moment_has_a_date_in_every_zone(moment: datetime) -> None:
 @given(MOMENTS, st.timedeltas())
 @example(END, timedelta(microseconds=1))
 @example(START, timedelta(microseconds=-1))
-def test_what_is_shifted_past_an_end_is_that_end(
-    moment: datetime, by: timedelta
-) -> None:
+def test_what_is_shifted_past_an_end_is_that_end(moment: datetime, by: timedelta) -> None:
     to = shifted(moment, by)
     wall = moment.replace(tzinfo=None)
     if FIRST_WALL - wall <= by <= LAST_WALL - wall:
@@ -135,9 +133,7 @@ def test_where_the_zone_is_unknown_that_of_the_nearest_known_time_counts(
     in_1970 = local(EPOCH + timedelta(2)).utcoffset()
     moment = from_local(wall)
     assert moment.utcoffset() is not None, zone
-    assert moment == datetime(
-        1912, 4, 15, 2, 20, tzinfo=timezone(in_1970 or timedelta(0))
-    )
+    assert moment == datetime(1912, 4, 15, 2, 20, tzinfo=timezone(in_1970 or timedelta(0)))
 
 
 @pytest.mark.parametrize("period", CALENDAR)

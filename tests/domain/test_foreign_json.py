@@ -24,14 +24,11 @@ from soulmem.domain.foreign_json import (
 
 LONE = "\ufffd"
 ANY_TEXT = st.text(
-    st.characters(codec=None)
-    | st.sampled_from(["\ud83d", "\ude00", "\\", '"', "u", "[", "}"])
+    st.characters(codec=None) | st.sampled_from(["\ud83d", "\ude00", "\\", '"', "u", "[", "}"])
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(ANY_TEXT, inner, max_size=4),
     max_leaves=12,
 )
 
@@ -84,9 +81,7 @@ def test_bytes_that_are_no_utf8_are_refused_and_not_read_as_surrogates() -> None
         ("9223372036854775808", 9223372036854775808.0),
     ],
 )
-def test_a_number_that_no_program_takes_becomes_the_nearest(
-    raw: str, value: float | None
-) -> None:
+def test_a_number_that_no_program_takes_becomes_the_nearest(raw: str, value: float | None) -> None:
     read = read_json(raw)
     assert read == value
     assert type(read) is type(value)

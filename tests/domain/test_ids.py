@@ -17,9 +17,7 @@ PARTS = st.lists(st.sampled_from(["", "a", "b", "ab", "雨"]), min_size=1, max_s
 @given(st.text(max_size=70))
 def test_an_id_is_1_to_64_plain_signs(text: str) -> None:
     """Exactly A-Z a-z 0-9 _ - in any mixture; everything else is refused with the field's name."""
-    plain = 1 <= len(text) <= 64 and all(
-        c.isascii() and (c.isalnum() or c in "_-") for c in text
-    )
+    plain = 1 <= len(text) <= 64 and all(c.isascii() and (c.isalnum() or c in "_-") for c in text)
     if plain:
         assert check_id(text, "chat") == text
     else:
@@ -36,9 +34,7 @@ def test_what_only_looks_like_an_id_is_refused(text: str) -> None:
 
 
 @given(PARTS, PARTS)
-def test_derived_ids_are_equal_exactly_for_equal_parts(
-    one: list[str], other: list[str]
-) -> None:
+def test_derived_ids_are_equal_exactly_for_equal_parts(one: list[str], other: list[str]) -> None:
     """The parts are told apart, not just their concatenation."""
     assert (derived_id("e", *one) == derived_id("e", *other)) == (one == other)
 

@@ -18,10 +18,7 @@ def naive(old: Sequence[int], new: Sequence[int]) -> tuple[int, int]:
 
     def shared(item: Sequence[int], other: Sequence[int]) -> int:
         return sum(
-            1
-            for _ in takewhile(
-                lambda pair: pair[0] == pair[1], zip(item, other, strict=False)
-            )
+            1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(item, other, strict=False))
         )
 
     prefix = shared(old, new)

@@ -42,9 +42,7 @@ def test_the_count_goes_on_where_the_stamps_end() -> None:
     ("turns", "exchanges"),
     [((5,), 1), ((5, 5), 1), ((5, 6), 2), ((5, 5, 9, 9, 9), 2), (tuple(range(99)), 65)],
 )
-def test_exchanges_are_told_apart_by_their_turn(
-    turns: tuple[int, ...], exchanges: int
-) -> None:
+def test_exchanges_are_told_apart_by_their_turn(turns: tuple[int, ...], exchanges: int) -> None:
     """Of a long record the first one and those that have a stamp."""
     assert recalled(*turns).exchanges() == exchanges
 

@@ -43,9 +43,7 @@ def memory(
     )
 
 
-def edge(
-    strength: float = 0.5, confidence: float = 1.0, probability: float | None = None
-) -> Edge:
+def edge(strength: float = 0.5, confidence: float = 1.0, probability: float | None = None) -> Edge:
     """An edge between two memories."""
     return Edge(
         SoulId("s1"),
@@ -77,9 +75,7 @@ def edge(
         (lambda: SoulSettings(restraint=-0.5), "config.restraint"),
     ],
 )
-def test_impossible_values_are_refused_by_name(
-    make: Callable[[], object], field: str
-) -> None:
+def test_impossible_values_are_refused_by_name(make: Callable[[], object], field: str) -> None:
     """Blank texts, shares outside 0..1 and spans that end before they start cannot be made."""
     with pytest.raises(Unprocessable) as refused:
         make()
@@ -95,9 +91,7 @@ def test_impossible_values_are_refused_by_name(
         (TimeSpan(story="that winter"), NOON),
     ],
 )
-def test_a_memory_happened_when_its_span_says(
-    span: TimeSpan | None, happened: datetime
-) -> None:
+def test_a_memory_happened_when_its_span_says(span: TimeSpan | None, happened: datetime) -> None:
     """Its start, else its end, else when it was made."""
     assert memory(situation=Situation(time_span=span)).happened == happened
 
@@ -127,9 +121,7 @@ def joins(kind: EdgeKind, source: MemoryKind, target: MemoryKind) -> bool:
 @pytest.mark.parametrize("kind", EdgeKind)
 def test_edges_join_what_the_design_says_and_nothing_else(kind: EdgeKind) -> None:
     """The table of design 2, for every pair of kinds."""
-    assert {
-        (a, b) for a in MemoryKind for b in MemoryKind if joins(kind, a, b)
-    } == LEGAL[kind]
+    assert {(a, b) for a in MemoryKind for b in MemoryKind if joins(kind, a, b)} == LEGAL[kind]
 
 
 def test_a_refused_edge_says_what_it_could_join() -> None:
@@ -158,12 +150,9 @@ def test_hash_and_digest_are_those_of_the_contract() -> None:
     ghost = Message(SlotId("m2"), text_hash(""), Role.USER, "Al", "", hidden=True)
     assert hello.hash == "3cb447c65ac33cae"
     assert ghost.hash == "e3b0c44298fc1c14"
+    assert digest([]) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
     assert (
-        digest([]) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
-    )
-    assert (
-        digest([hello, ghost])
-        == "f10607a5e8c4489b8d2a5bd4cc5b755513ba12848c728ce9d33f40e568ed3248"
+        digest([hello, ghost]) == "f10607a5e8c4489b8d2a5bd4cc5b755513ba12848c728ce9d33f40e568ed3248"
     )
 
 
@@ -191,10 +180,6 @@ def test_a_soul_knows_each_name_once_its_own_first() -> None:
         (EdgeKind.KNOWS_HABIT, 100.0, 700.0, 0.5),
     ],
 )
-def test_unused_edges_fade(
-    kind: EdgeKind, at_turn: float | None, turn: float, left: float
-) -> None:
+def test_unused_edges_fade(kind: EdgeKind, at_turn: float | None, turn: float, left: float) -> None:
     """Of stability 300 turns: after 300 turns 1/e is left, and only of the kinds that fade."""
-    assert replace(edge(), kind=kind, at_turn=at_turn).strength_at(
-        turn
-    ) == pytest.approx(left)
+    assert replace(edge(), kind=kind, at_turn=at_turn).strength_at(turn) == pytest.approx(left)

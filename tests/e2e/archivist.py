@@ -93,9 +93,7 @@ def _drafts(user: str, language: str) -> dict[str, Any]:
             for number, text in _told(user, language)
         ],
         "facts": [{"lines": first_two, **fact}],
-        "concepts": [
-            {"lines": first_two, "name": name, "type": "entity"} for name in names
-        ],
+        "concepts": [{"lines": first_two, "name": name, "type": "entity"} for name in names],
         "habits": [],
         "kinds": [],
     }

@@ -25,14 +25,10 @@ def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
         time.sleep(0.02)
 
 
-def ask(
-    url: str, method: str = "GET", body: object = None, seconds: float = 10.0
-) -> Any:
+def ask(url: str, method: str = "GET", body: object = None, seconds: float = 10.0) -> Any:
     """The JSON answer of `url`. HTTPError on a refusal, with the answer's text as its reason."""
     data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(
-        url, data, {"Content-Type": "application/json"}, method=method
-    )
+    request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     try:
         with urllib.request.urlopen(request, timeout=seconds * PATIENCE) as answer:
             return json.loads(answer.read() or b"null")

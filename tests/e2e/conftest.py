@@ -172,9 +172,7 @@ def browser(tools: Tools) -> Iterator[BrowserContext]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=tools.chromium, args=CHROMIUM_FLAGS
-        )
+        chromium = playwright.chromium.launch(executable_path=tools.chromium, args=CHROMIUM_FLAGS)
         context = chromium.new_context(
             viewport={"width": 1400, "height": 900},
             reduced_motion="reduce",  # a third of the CPU of loading a page paints a spinner
@@ -226,9 +224,7 @@ def tavern(
             "SOULMEM_URL": f"http://127.0.0.1:{gate.port}",
             "SOULMEM_DATA": str(sidecar.folder),
         }
-        server = SillyTavern(
-            package, root, tavern_ports[True], compiled(version), tools, env
-        )
+        server = SillyTavern(package, root, tavern_ports[True], compiled(version), tools, env)
         server.wait()
         sidecar.wait()
         yield Tavern(server, data)
@@ -248,9 +244,7 @@ def tavern_without_plugin(
     package = package_folder(version, cache_folder())
     root = tmp_path_factory.mktemp("sillytavern-plain")
     data = DataFolder(root, package, llm.url, plugins=False)
-    server = SillyTavern(
-        package, root, tavern_ports[False], compiled(version), tools, {}
-    )
+    server = SillyTavern(package, root, tavern_ports[False], compiled(version), tools, {})
     server.wait()
     yield Tavern(server, data)
     server.stop()
@@ -298,9 +292,7 @@ def _visit(tavern: Tavern, stage: Stage, item: pytest.Item) -> Iterator[World]:
     sidecar, gate, llm, tabs = stage.sidecar, stage.gate, stage.llm, stage.tabs
     llm.forget()
     # The longest wait there is: how well a busy machine keeps the usual one is not what most tests are about.
-    tavern.data.write_settings(
-        {"url": f"http://127.0.0.1:{gate.port}", "time_budget": 10_000}
-    )
+    tavern.data.write_settings({"url": f"http://127.0.0.1:{gate.port}", "time_budget": 10_000})
     url = tavern.server.url
     if url not in tabs:
         tabs[url] = TavernPage(stage.browser, url, llm)
@@ -320,9 +312,7 @@ def _visit(tavern: Tavern, stage: Stage, item: pytest.Item) -> Iterator[World]:
 
 
 @pytest.fixture
-def world(
-    tavern: Tavern, stage: Stage, request: pytest.FixtureRequest
-) -> Iterator[World]:
+def world(tavern: Tavern, stage: Stage, request: pytest.FixtureRequest) -> Iterator[World]:
     with _visit(tavern, stage, request.node) as world:
         yield world
 

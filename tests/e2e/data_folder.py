@@ -120,9 +120,7 @@ class DataFolder:
         """A card whose last chat holds `lines`, or begins with `first`. Returns the avatar's file name."""
         fields = {
             "name": name,
-            "description": f"{name} travels with {USER}."
-            if description is None
-            else description,
+            "description": f"{name} travels with {USER}." if description is None else description,
             "personality": "",
             "scenario": "",
         }
@@ -134,9 +132,7 @@ class DataFolder:
             "spec_version": "2.0",
             "data": {**fields, "extensions": {} if world is None else {"world": world}},
         }
-        (self._user / "characters" / f"{key}.png").write_bytes(
-            _png(name, json.dumps(card))
-        )
+        (self._user / "characters" / f"{key}.png").write_bytes(_png(name, json.dumps(card)))
         if lines:
             self._write_chat(self._user / "chats" / key / f"{chat}.jsonl", lines)
         return f"{key}.png"
@@ -165,9 +161,7 @@ class DataFolder:
             for n, (key, content) in enumerate(entries)
         }
         (self._user / "worlds").mkdir(exist_ok=True)
-        (self._user / "worlds" / f"{name}.json").write_text(
-            json.dumps({"entries": rows}), "utf-8"
-        )
+        (self._user / "worlds" / f"{name}.json").write_text(json.dumps({"entries": rows}), "utf-8")
 
     def add_group(
         self, key: str, name: str, members: Sequence[str], muted: Sequence[str] = ()
@@ -218,9 +212,7 @@ class DataFolder:
                 }
             )
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(
-            "\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8"
-        )
+        file.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), "utf-8")
 
 
 def copy_repository(to: Path) -> None:
@@ -229,9 +221,7 @@ def copy_repository(to: Path) -> None:
     for name in SHIPPED:
         source = REPOSITORY / name
         if source.is_dir():
-            shutil.copytree(
-                source, to / name, ignore=shutil.ignore_patterns("node_modules")
-            )
+            shutil.copytree(source, to / name, ignore=shutil.ignore_patterns("node_modules"))
         else:
             shutil.copy2(source, to / name)
 
@@ -239,17 +229,12 @@ def copy_repository(to: Path) -> None:
 def _png(name: str, card: str) -> bytes:
     """A plain portrait in a colour of its own that carries `card` the way SillyTavern reads it."""
     width, height = 96, 144
-    red, green, blue = (
-        90 + zlib.crc32(name.encode() + bytes([n])) % 120 for n in range(3)
-    )
+    red, green, blue = (90 + zlib.crc32(name.encode() + bytes([n])) % 120 for n in range(3))
     pixels = (b"\0" + bytes([red, green, blue]) * width) * height
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     chunks = [(b"IHDR", header), (b"IDAT", zlib.compress(pixels))]
     chunks += [(b"tEXt", b"chara\0" + base64.b64encode(card.encode())), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data))
-        + kind
-        + data
-        + struct.pack(">I", zlib.crc32(kind + data))
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
         for kind, data in chunks
     )

@@ -67,9 +67,7 @@ class Gate:
         self.held += 1
         self._open.wait()
 
-    def _pump(
-        self, source: socket.socket, sink: socket.socket, may_hold: bool = False
-    ) -> None:
+    def _pump(self, source: socket.socket, sink: socket.socket, may_hold: bool = False) -> None:
         try:
             while chunk := source.recv(65536):
                 if may_hold and chunk.startswith(self._starts):

@@ -125,8 +125,7 @@ def long_story(language: str, count: int) -> list[Exchange]:
     random = Random(_SEED)
     days = count - len(opening)
     told = [
-        _day(words, random, number, len(words.moods) * number // days)
-        for number in range(days)
+        _day(words, random, number, len(words.moods) * number // days) for number in range(days)
     ]
     return [*opening, *told]
 

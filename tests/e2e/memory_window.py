@@ -63,9 +63,7 @@ class MemoryWindow:
         exchanges = [fact.exchange for fact in facts]
         self.enter_chat(key, name, language, [*exchanges, *small_talk(language, 18)])
 
-    def enter_chat(
-        self, key: str, name: str, language: str, exchanges: Sequence[Exchange]
-    ) -> None:
+    def enter_chat(self, key: str, name: str, language: str, exchanges: Sequence[Exchange]) -> None:
         """Open a chat of these exchanges, once the sidecar has read it."""
         lines = chat(name, exchanges)
         avatar = self.world.data.add_character(key, name, first="Hello.", lines=lines)
@@ -151,20 +149,14 @@ class MemoryWindow:
 
     def import_world(self, key: str, content: str) -> str:
         """As the import button does; returns the memory it made."""
-        world = {
-            "entries": {
-                "0": {"uid": 0, "key": [key], "comment": key, "content": content}
-            }
-        }
+        world = {"entries": {"0": {"uid": 0, "key": [key], "comment": key, "content": content}}}
         body = {
             "soul": self.soul,
             "format": "world_info",
             "name": "Isles",
             "text": json.dumps(world),
         }
-        job = self.world.sidecar.ask("POST", "/import", body | {"dry_run": False})[
-            "job"
-        ]
+        job = self.world.sidecar.ask("POST", "/import", body | {"dry_run": False})["job"]
         until(
             lambda: self.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "done",
             20,

@@ -31,9 +31,7 @@ class Prompt:
     def in_chat(self, text: str) -> int:
         """In how many messages of the chat itself, i.e. of user or assistant, `text` stands."""
         return sum(
-            text in m["content"]
-            for m in self.messages
-            if m["role"] in ("user", "assistant")
+            text in m["content"] for m in self.messages if m["role"] in ("user", "assistant")
         )
 
     def recalled(self, text: str) -> int:
@@ -96,8 +94,7 @@ class MockLlm:
 
     def _answer_to(self, body: dict[str, Any]) -> str | ToolCall:
         messages = tuple(
-            message | {"content": message.get("content") or ""}
-            for message in body["messages"]
+            message | {"content": message.get("content") or ""} for message in body["messages"]
         )
         prompt = Prompt(
             messages,
@@ -113,9 +110,7 @@ class MockLlm:
         self.prompts.append(prompt)
         self.replies.wait()
         return (
-            self._script.popleft()
-            if self._script
-            else f"Mm. Let us walk on. ({len(self.prompts)})"
+            self._script.popleft() if self._script else f"Mm. Let us walk on. ({len(self.prompts)})"
         )
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -126,9 +121,7 @@ class MockLlm:
                 """Quiet."""
 
             def do_GET(self) -> None:
-                self._json(
-                    {"object": "list", "data": [{"id": "mock-1", "object": "model"}]}
-                )
+                self._json({"object": "list", "data": [{"id": "mock-1", "object": "model"}]})
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

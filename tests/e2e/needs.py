@@ -51,8 +51,6 @@ def find_tools() -> Tools:
 def cache_folder() -> Path:
     """Where what takes long to make is kept between runs."""
     named = os.environ.get("SOULMEM_E2E_CACHE")
-    folder = (
-        Path(named).expanduser() if named else Path.home() / ".cache" / "soulmem-e2e"
-    )
+    folder = Path(named).expanduser() if named else Path.home() / ".cache" / "soulmem-e2e"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, ConsoleMessage
     from playwright.sync_api import Error as PageError
 
-LOADED = "() => globalThis.SillyTavern?.getContext?.()?.eventSource?.autoFireLastArgs?.has('app_ready')"
+LOADED = (
+    "() => globalThis.SillyTavern?.getContext?.()?.eventSource?.autoFireLastArgs?.has('app_ready')"
+)
 ONLINE = "() => SillyTavern.getContext().onlineStatus !== 'no_connection'"
 QUIET = "() => !document.body.dataset.generating"
 TAKEN = "() => document.querySelector('#send_textarea').value === ''"
@@ -239,9 +241,7 @@ class TavernPage:
 
     @property
     def chat_name(self) -> str:
-        return str(
-            self.tab.evaluate("() => SillyTavern.getContext().getCurrentChatId()")
-        )
+        return str(self.tab.evaluate("() => SillyTavern.getContext().getCurrentChatId()"))
 
     def index_of(self, text: str) -> int:
         """Where in the chat `text` stands."""
@@ -257,9 +257,7 @@ class TavernPage:
     def wait_for_dot(self, *states: str, seconds: float = 30.0) -> str:
         """Wait until the health dot shows one of `states`; returns its next step."""
         wanted = ", ".join(f'#soulmem_dot[data-state="{state}"]' for state in states)
-        self.tab.wait_for_selector(
-            wanted, state="attached", timeout=seconds * 1000 * PATIENCE
-        )
+        self.tab.wait_for_selector(wanted, state="attached", timeout=seconds * 1000 * PATIENCE)
         return self.tab.get_attribute("#soulmem_dot", "data-step") or ""
 
     def open_drawer(self) -> None:
@@ -278,15 +276,11 @@ class TavernPage:
 
     def say_yes(self) -> None:
         """To the question on the screen; the window of all memories may stand below it."""
-        self.tab.click(
-            "dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-ok"
-        )
+        self.tab.click("dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-ok")
 
     def sync(self) -> dict[str, Any]:
         """Bring the sidecar up to date now."""
-        answer: dict[str, Any] = self.run(
-            "() => globalThis.soulmem.syncNow()", seconds=60
-        )
+        answer: dict[str, Any] = self.run("() => globalThis.soulmem.syncNow()", seconds=60)
         return answer
 
     @property
@@ -306,21 +300,19 @@ class TavernPage:
 
     def set(self, key: str, value: object) -> None:
         """Change one of the extension's settings."""
-        code = "([key, value]) => { SillyTavern.getContext().extensionSettings.soulmem[key] = value; }"
+        code = (
+            "([key, value]) => { SillyTavern.getContext().extensionSettings.soulmem[key] = value; }"
+        )
         self.tab.evaluate(code, [key, value])
 
     @property
     def last_recall(self) -> dict[str, Any] | None:
-        recall: dict[str, Any] | None = self.tab.evaluate(
-            "() => globalThis.soulmem.lastRecall()"
-        )
+        recall: dict[str, Any] | None = self.tab.evaluate("() => globalThis.soulmem.lastRecall()")
         return recall
 
     # Machinery
 
-    def wait(
-        self, code: str, *, arg: object = None, timeout: float | None = None
-    ) -> None:
+    def wait(self, code: str, *, arg: object = None, timeout: float | None = None) -> None:
         """Wait until a JavaScript function says yes.
 
         Playwright would ask it at each frame, and so make the browser draw sixty of them a second.
@@ -353,9 +345,7 @@ class TavernPage:
 
     def tokens(self, text: str) -> int:
         """How many tokens SillyTavern itself counts in `text`."""
-        return int(
-            self.run("text => SillyTavern.getContext().getTokenCountAsync(text)", text)
-        )
+        return int(self.run("text => SillyTavern.getContext().getTokenCountAsync(text)", text))
 
     def events(self, name: str) -> int:
         """How often event `name` was seen since the page was loaded."""

@@ -269,9 +269,7 @@ def main() -> None:
         sidecar = Sidecar(root / "sidecar", options.port or free_port())
         if options.store is not None:
             shutil.copytree(options.store, sidecar.folder / "store")
-            if (
-                images := options.store.with_name(f"{options.store.name}-images")
-            ).is_dir():
+            if (images := options.store.with_name(f"{options.store.name}-images")).is_dir():
                 shutil.copytree(images, sidecar.folder / IMAGES_FOLDER)
         if options.port is None:
             sidecar.start()

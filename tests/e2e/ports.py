@@ -10,9 +10,7 @@ _handed_out: set[int] = set()
 
 def free_port() -> int:
     """A port of `SOULMEM_E2E_PORTS` that nobody listens on and that this run has not given away yet."""
-    first, last = map(
-        int, os.environ.get("SOULMEM_E2E_PORTS", "19100-19199").split("-")
-    )
+    first, last = map(int, os.environ.get("SOULMEM_E2E_PORTS", "19100-19199").split("-"))
     for port in range(first, last + 1):
         if port in _handed_out:
             continue

@@ -33,9 +33,7 @@ class Sidecar:
             str(port),
         ]
         self._env = {
-            "SOULMEM_EMBEDDER_MODEL": os.environ.get(
-                "SOULMEM_EMBEDDER_MODEL", "fallback"
-            ),
+            "SOULMEM_EMBEDDER_MODEL": os.environ.get("SOULMEM_EMBEDDER_MODEL", "fallback"),
             "SOULMEM_CONSOLIDATION_CLIENT_CALLS_PER_HOUR": "1000",  # tests of one sidecar share its hour
             "SOULMEM_LLM_MODEL": "client",  # SillyTavern's own connection, when somebody rests or asks for it
             "OMP_NUM_THREADS": "1",
@@ -69,9 +67,7 @@ class Sidecar:
         except (urllib.error.URLError, OSError):
             return "down"
 
-    def ask(
-        self, method: str, path: str, body: object = None, seconds: float = 10.0
-    ) -> Any:
+    def ask(self, method: str, path: str, body: object = None, seconds: float = 10.0) -> Any:
         return ask(f"{self.url}{path}", method, body, seconds)
 
     def stored(self, chat: str) -> list[dict[str, Any]]:
@@ -81,9 +77,7 @@ class Sidecar:
 
     def bin_all_but(self, kept: str) -> list[dict[str, Any]]:
         """Put every soul but `kept` into the bin, so that Idle work is of that one alone; what was binned."""
-        others = [
-            soul for soul in self.ask("GET", "/souls")["souls"] if soul["id"] != kept
-        ]
+        others = [soul for soul in self.ask("GET", "/souls")["souls"] if soul["id"] != kept]
         for soul in others:
             self.ask("DELETE", f"/souls/{soul['id']}?confirm={quote(soul['name'])}")
         return others

@@ -15,9 +15,7 @@ _FILES = {"en": "lantern_en.json", "zh": "inn_zh.json"}
 def small_talk(language: str, count: int, start: int = 0) -> list[tuple[str, str]]:
     """`count` exchanges, the user's words and the answer, about 40 tokens a message; endless."""
     exchanges = exchanges_of(_FOLDER / _FILES[language])
-    return [
-        exchanges[number % len(exchanges)] for number in range(start, start + count)
-    ]
+    return [exchanges[number % len(exchanges)] for number in range(start, start + count)]
 
 
 @cache

@@ -40,6 +40,5 @@ def test_without_the_plugin_the_page_asks_the_sidecar_itself(
     assert [
         url
         for url in asked
-        if url.startswith(f"http://127.0.0.1:{world.gate.port}/v1/")
-        and url.endswith("/recall")
+        if url.startswith(f"http://127.0.0.1:{world.gate.port}/v1/") and url.endswith("/recall")
     ]

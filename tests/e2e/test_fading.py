@@ -97,9 +97,7 @@ def turn_dial(window: MemoryWindow, to: float) -> list[str]:
 
 
 @pytest.mark.parametrize("scene", [ENGLISH, CHINESE], ids=["en-desktop", "zh-cn-phone"])
-def test_what_blurs_is_seen_kept_and_dialled(
-    window: MemoryWindow, scene: Scene
-) -> None:
+def test_what_blurs_is_seen_kept_and_dialled(window: MemoryWindow, scene: Scene) -> None:
     page, tab, sidecar = window.page, window.tab, window.world.sidecar
     window.enter(f"fading_{scene.language}", scene.name, scene.language, scene.fact)
     key = window.episode(scene.words)

@@ -11,9 +11,7 @@ from .memory_window import DESKTOP, PHONE
 from .ports import free_port
 
 
-@pytest.mark.parametrize(
-    "language", ["en", pytest.param("zh-cn", marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize("language", ["en", pytest.param("zh-cn", marks=pytest.mark.nightly)])
 def test_a_page_from_elsewhere_is_told_what_lets_it_in(
     world_without_plugin: World, language: str
 ) -> None:

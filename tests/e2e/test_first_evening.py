@@ -215,9 +215,7 @@ def report(language: str, name: str, length: int, lines: list[tuple[int, str]]) 
     """Add the lines of an evening to the file for who reads them."""
     folder = os.environ.get("SOULMEM_E2E_SHOTS")
     if folder:
-        with (Path(folder) / f"chips-{language}.txt").open(
-            "a", encoding="utf-8"
-        ) as out:
+        with (Path(folder) / f"chips-{language}.txt").open("a", encoding="utf-8") as out:
             out.write(f"{name}: {len(lines)} lines under {length} messages\n")
             out.writelines(f"  {place:3} {text}\n" for place, text in lines)
 

@@ -15,10 +15,7 @@ from .stories import KEY, KEY_ZH, Fact, chat
 
 def souls(world: World, state: str) -> list[str]:
     """Their ids."""
-    return [
-        soul["id"]
-        for soul in world.sidecar.ask("GET", f"/souls?state={state}")["souls"]
-    ]
+    return [soul["id"] for soul in world.sidecar.ask("GET", f"/souls?state={state}")["souls"]]
 
 
 @pytest.mark.nightly
@@ -31,9 +28,7 @@ def test_a_forgotten_character_stays_forgotten_until_the_user_says_so(
     world: World, language: str, name: str, fact: Fact, view: Any
 ) -> None:
     lines = chat(name, [fact.exchange, *small_talk(language, 20)])
-    avatar = world.data.add_character(
-        f"forgotten_{language}", name, first="Hello.", lines=lines
-    )
+    avatar = world.data.add_character(f"forgotten_{language}", name, first="Hello.", lines=lines)
     page, tab = world.page, world.page.tab
     page.load("zh-cn" if language == "zh" else "en")
     page.wait_for_dot("ok")
@@ -106,9 +101,7 @@ def test_a_deleted_character_is_asked_about(world: World) -> None:
         f"() => import('/script.js').then(st => st.deleteCharacter({avatar!r}, {{ deleteChats: true }}))",
         seconds=60,
     )
-    toast = tab.locator(
-        ".toast-info", has_text="Mira was deleted. The memories of Mira are kept."
-    )
+    toast = tab.locator(".toast-info", has_text="Mira was deleted. The memories of Mira are kept.")
     toast.wait_for()
     page.screenshot("deleted-character-en")
     assert soul in souls(world, "active"), "nothing is forgotten unasked"

@@ -21,9 +21,7 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
         )
         for name in NAMES
     }
-    world.data.add_group(
-        "trio", "Trio", list(avatars.values()), muted=[avatars["Cleo"]]
-    )
+    world.data.add_group("trio", "Trio", list(avatars.values()), muted=[avatars["Cleo"]])
     page = world.page
     page.load()
     page.wait_for_dot("ok")
@@ -47,12 +45,8 @@ def test_each_member_remembers_only_what_it_witnessed(world: World) -> None:
         prompts[name] = page.let_speak(name)
 
     for name, prompt in prompts.items():
-        assert prompt.in_chat(KEY.words) == prompt.in_chat(FEVER.words) == 0, (
-            "still in the window"
-        )
-        assert prompt.recalled(FEVER.words) == 1, (
-            f"{name} was there when the fever was told"
-        )
+        assert prompt.in_chat(KEY.words) == prompt.in_chat(FEVER.words) == 0, "still in the window"
+        assert prompt.recalled(FEVER.words) == 1, f"{name} was there when the fever was told"
     assert prompts["Mira"].recalled(KEY.words) == 1
     assert prompts["Bodo"].recalled(KEY.words) == 1
     assert prompts["Cleo"].count(KEY.words) == 0, "Cleo was muted when the key was told"

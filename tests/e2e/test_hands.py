@@ -199,9 +199,7 @@ def test_a_message_is_remembered_pinned_and_forgotten_from_its_menu(
 
 
 @BOTH
-def test_typed_commands_remember_recall_and_say_why(
-    tidy_world: World, scene: Scene
-) -> None:
+def test_typed_commands_remember_recall_and_say_why(tidy_world: World, scene: Scene) -> None:
     player = Player(tidy_world, scene, f"typed_{scene.language}")
     page = player.page
     length = page.length
@@ -260,9 +258,7 @@ def test_headers_sections_macros_and_presets_shape_the_prompt(
     player.shot("sections")
     until(
         lambda: (
-            player.world.sidecar.ask("GET", f"/souls/{player.soul}")["config"][
-                "sections_off"
-            ]
+            player.world.sidecar.ask("GET", f"/souls/{player.soul}")["config"]["sections_off"]
             == ["episodes"]
         ),
         20,
@@ -273,9 +269,7 @@ def test_headers_sections_macros_and_presets_shape_the_prompt(
     assert prompt.recalled(f"{scene.header} {{ {{char}}}}\n") == 1, str(prompt)
     blocks = page.last_recall["blocks"]  # type: ignore[index]
     assert [block["section"] for block in blocks] == ["facts"]
-    facts = page.run(
-        "() => SillyTavern.getContext().substituteParams('{{soulmem::facts}}')"
-    )
+    facts = page.run("() => SillyTavern.getContext().substituteParams('{{soulmem::facts}}')")
     assert scene.note in facts
     count, none = page.run(
         "() => ['count', 'episodes'].map(part =>"
@@ -299,9 +293,7 @@ def test_headers_sections_macros_and_presets_shape_the_prompt(
     player.clear_toasts()
     player.shot("quick-replies")
     replies.nth(0).click()  # remember the last message
-    until(
-        lambda: len(player.memories(kind="note")) == 2, 20, "the last message as a note"
-    )
+    until(lambda: len(player.memories(kind="note")) == 2, 20, "the last message as a note")
 
 
 @BOTH
@@ -374,9 +366,7 @@ def test_the_model_for_memory_work_is_chosen_and_tested_in_the_page(
     tab.locator("#soulmem_model_choice > summary").click()
     tab.locator("#soulmem_model_use").select_option("none")
     tab.locator("#soulmem_model_choose").click()
-    until(
-        lambda: page.soulmem["health"]["llm"]["state"] == "off", 20, "no model in force"
-    )
+    until(lambda: page.soulmem["health"]["llm"]["state"] == "off", 20, "no model in force")
     tab.locator("#soulmem_test_model").wait_for(state="hidden")
     tab.locator("#soulmem_model_use").select_option("server")
     tab.locator("#soulmem_model_name").wait_for()

@@ -140,6 +140,4 @@ def test_an_oversized_memory_does_not_push_the_chat_out(world: World) -> None:
     assert prompt.recalled(KEY.words) == 1, "the big ones left no room for a small one"
     assert prompt.in_chat("owls of the abbey") == 1
     history = [m for m in prompt.messages if m["role"] != "system"]
-    assert (
-        len(history) >= len([m for m in before.messages if m["role"] != "system"]) - 2
-    )
+    assert len(history) >= len([m for m in before.messages if m["role"] != "system"]) - 2

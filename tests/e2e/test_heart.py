@@ -147,7 +147,5 @@ def test_the_map_of_the_heart(
     assert file.read_bytes().startswith(b"\x89PNG")
 
     shown.locator(".soulmem_heart_open").first.click()
-    tab.locator(
-        '[data-page="people"] .soulmem_column_detail h3', has_text=scene.friend
-    ).wait_for()
+    tab.locator('[data-page="people"] .soulmem_column_detail h3', has_text=scene.friend).wait_for()
     assert page.uncaught == []

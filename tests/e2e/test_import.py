@@ -18,9 +18,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     old = chat("Imra", [KEY.exchange, *small_talk("en", 60)])
     branch = [*old[:8], Line("Imra", "*She points north.* Let us go to Varn instead.")]
-    world.data.add_world(
-        "Isles", [("Varn", "Varn is an island of lighthouses in the north.")]
-    )
+    world.data.add_world("Isles", [("Varn", "Varn is an island of lighthouses in the north.")])
     avatar = world.data.add_character(
         "imra", "Imra", first="Hello.", lines=chat("Imra", small_talk("en", 4)), world="Isles",
         description="{{char}} keeps bees on the roof of the old mill.\nHabits: hums when nervous",
@@ -53,10 +51,7 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     tab.locator("#soulmem_import_text", has_text="Stopped").wait_for()
     assert tab.locator("#soulmem_import_label").inner_text() == "Go on importing"
     texts = {
-        m["text"]
-        for m in world.sidecar.ask("GET", f"/memories?soul={soul}&limit=1000")[
-            "memories"
-        ]
+        m["text"] for m in world.sidecar.ask("GET", f"/memories?soul={soul}&limit=1000")["memories"]
     }
     assert "Varn is an island of lighthouses in the north." in texts
     assert "hums when nervous" in texts
@@ -71,8 +66,7 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     tab.locator("#soulmem_import_text", has_text="Imported for Imra").wait_for()
     page.screenshot("import-done-en")
     heads = {
-        head["title"]: head
-        for head in world.sidecar.ask("GET", f"/chats?soul={soul}")["chats"]
+        head["title"]: head for head in world.sidecar.ask("GET", f"/chats?soul={soul}")["chats"]
     }
     assert set(heads) == {"start", "old", "a branch"}
     assert [m["text"] for m in world.sidecar.stored(heads["old"]["id"])] == [
@@ -96,9 +90,7 @@ def test_everything_of_a_character_goes_in_by_one_button(world: World) -> None:
     }
     recalled = world.sidecar.ask("POST", "/recall", question)["memories"]
     assert any(KEY.words in m["text"] for m in recalled)
-    listed = world.sidecar.ask("GET", f"/memories?soul={soul}&kind=episode&limit=1000")[
-        "memories"
-    ]
+    listed = world.sidecar.ask("GET", f"/memories?soul={soul}&kind=episode&limit=1000")["memories"]
     assert sum(KEY.exchange[0] in m["text"] for m in listed) == 1
 
 

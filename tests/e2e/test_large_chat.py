@@ -77,9 +77,7 @@ def test_a_large_chat_keeps_no_ghosts(world: World) -> None:
     for facts in ((KEY,), (CARGO,), (CHANGED, FEVER), (FERRYMAN,)):
         prompt = page.send(" ".join(fact.question for fact in facts))
         for fact in facts:
-            assert prompt.recalled(fact.words) == (0 if fact is FEVER else 1), (
-                fact.words
-            )
+            assert prompt.recalled(fact.words) == (0 if fact is FEVER else 1), fact.words
         for ghost in ("Saltpetre", "willow bark", "Ostler"):
             assert prompt.count(ghost) == 0, ghost
     for ghost in ("Saltpetre", "Orsolo", "Ostler"):
@@ -89,9 +87,7 @@ def test_a_large_chat_keeps_no_ghosts(world: World) -> None:
     # A branch from before the oath knows nothing of it.
     parent, fork = page.chat_name, page.index_of(OATH.exchange[0]) - 1
     page.slash(f"/branch-create {fork}")
-    page.wait(
-        "name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent
-    )
+    page.wait("name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent)
     prompt = page.send(OATH.question)
     assert prompt.count(OATH.words) == 0, "the branch knows what came after the fork"
     page.open_chat(parent)

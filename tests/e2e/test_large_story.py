@@ -169,9 +169,7 @@ def test_a_story_of_5000_messages_page_by_page(
 def message_menu(story: LargeStory) -> None:
     """A message is remembered, kept for good and forgotten by the entries of its menu."""
     tab, page, sidecar = story.tab, story.page, story.window.world.sidecar
-    page.run(
-        "() => document.querySelector('#extensions-settings-button .drawer-toggle').click()"
-    )
+    page.run("() => document.querySelector('#extensions-settings-button .drawer-toggle').click()")
     index = page.length - 2
     message = tab.locator(f'#chat .mes[mesid="{index}"]')
     code = "index => SillyTavern.getContext().chat[index].extra.soulmem.id"
@@ -184,9 +182,7 @@ def message_menu(story: LargeStory) -> None:
         return memories
 
     def is_known() -> bool:
-        sources = [
-            each for memory in listed("episode", chat) for each in memory["sources"]
-        ]
+        sources = [each for memory in listed("episode", chat) for each in memory["sources"]]
         return any(source["slot"] == slot for source in sources)
 
     def press(entry: str) -> None:
@@ -206,9 +202,7 @@ def message_menu(story: LargeStory) -> None:
     until(lambda: len(listed("note")) == before + 1, 120, "a note of the message")
     story.shot("remembered")
     press("pin")
-    until(
-        lambda: any(note["permanent"] for note in listed("note")), 120, "kept for good"
-    )
+    until(lambda: any(note["permanent"] for note in listed("note")), 120, "kept for good")
     press("forget")
     page.say_yes()  # it is kept for good
     tab.locator(f'#chat .mes.soulmem_message_off[mesid="{index}"]').wait_for()
@@ -419,9 +413,7 @@ def made_by_hand(story: LargeStory) -> None:
         memory.locator(".soulmem_links > summary").click()
         tab.fill("#soulmem_link_search", scene.fact.words)
         tab.locator("#soulmem_link_go").click()
-        row = memory.locator(
-            '#soulmem_link_rows [data-kind="episode"]', has_text=scene.fact.words
-        )
+        row = memory.locator('#soulmem_link_rows [data-kind="episode"]', has_text=scene.fact.words)
         row.first.wait_for()
         story.look(f"link-{kind}")
         other = row.first.get_attribute("data-memory")
@@ -431,8 +423,7 @@ def made_by_hand(story: LargeStory) -> None:
             lambda key=key, ends=ends: (
                 ends
                 in [  # type: ignore[misc]
-                    (e["kind"], e["from"], e["to"])
-                    for e in story.window.stored(key)["edges"]
+                    (e["kind"], e["from"], e["to"]) for e in story.window.stored(key)["edges"]
                 ]
             ),
             20,

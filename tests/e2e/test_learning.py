@@ -59,14 +59,10 @@ class Room:
     def leave(self) -> None:
         """Nothing that was begun here goes on: there is one model, and the next test wants it."""
         for job in (
-            self.world.sidecar.ask("GET", f"/jobs?soul={self.soul}")["jobs"]
-            if self.soul
-            else ()
+            self.world.sidecar.ask("GET", f"/jobs?soul={self.soul}")["jobs"] if self.soul else ()
         ):
             self.world.sidecar.ask("DELETE", f"/jobs/{job['job']}")
-        self.world.sidecar.take_back(
-            self.binned
-        )  # pages of later tests list what lies there
+        self.world.sidecar.take_back(self.binned)  # pages of later tests list what lies there
         self.llm.works.set()
         self.llm.replies.set()
         self.tab.set_viewport_size(DESKTOP)  # type: ignore[arg-type]
@@ -96,13 +92,8 @@ class Room:
     @property
     def made(self) -> list[dict[str, Any]]:
         """What a model wrote and is remembered, with digests."""
-        listed = self.world.sidecar.ask(
-            "GET", f"/memories?soul={self.soul}&limit=1000"
-        )["memories"]
-        whole = [
-            self.world.sidecar.ask("GET", f"/memories/{memory['id']}")
-            for memory in listed
-        ]
+        listed = self.world.sidecar.ask("GET", f"/memories?soul={self.soul}&limit=1000")["memories"]
+        whole = [self.world.sidecar.ask("GET", f"/memories/{memory['id']}") for memory in listed]
         return [memory for memory in whole if memory["origin"] == "model"]
 
     def rest(self) -> None:
@@ -152,16 +143,12 @@ def test_chat_becomes_memory_by_the_connection_one_chats_with(room: Room) -> Non
     # In a quiet moment it goes on by itself.
     room.rest()
     texts = room.learned
-    assert [text for text in texts if text.startswith("Alice said: Before we sleep")], (
-        texts
-    )
+    assert [text for text in texts if text.startswith("Alice said: Before we sleep")], texts
     assert all("Mm. Let us walk on" not in text for text in texts)
     scene = tab.locator('.soulmem_learned[data-kind="episode"]')
     run = tab.locator('.soulmem_run[data-fresh="true"]', has=scene)
     run.locator(".soulmem_learned", has_text="Before we sleep").first.wait_for()
-    for more in run.locator(
-        ".fa-angles-down"
-    ).all():  # scenes stand first, and six are shown
+    for more in run.locator(".fa-angles-down").all():  # scenes stand first, and six are shown
         more.click()
     fact = run.locator('.soulmem_learned[data-kind="fact"]').first
     assert "said" in fact.inner_text()
@@ -209,9 +196,7 @@ def test_the_same_in_chinese_on_a_phone_with_a_connection_profile(room: Room) ->
     words = tab.locator(
         "#soulmem_browser :is(.soulmem_tab span, .menu_button span, .soulmem_hint, .soulmem_facts li, h4)"
     ).all_inner_texts()
-    assert not [
-        word for word in words if word.strip(" 0123456789") and not HAN.search(word)
-    ]
+    assert not [word for word in words if word.strip(" 0123456789") and not HAN.search(word)]
 
     # What is written is memories, and facts between two of them; digests that quote are none of it.
     for more in tab.locator(".soulmem_run .fa-angles-down").all():
@@ -235,9 +220,7 @@ def test_no_call_is_made_while_a_reply_is_written(room: Room) -> None:
     llm.replies.clear()
     page.press_send("Do you hear the owls?")
     until(lambda: len(llm.prompts) == 1, 20, "the reply asked for")
-    job = room.world.sidecar.ask(
-        "POST", "/jobs", {"kind": "consolidate", "soul": room.soul}
-    )["job"]
+    job = room.world.sidecar.ask("POST", "/jobs", {"kind": "consolidate", "soul": room.soul})["job"]
     page.tab.wait_for_timeout(12_000)  # two looks of the page and more
     assert llm.work == []
     assert room.world.sidecar.ask("GET", f"/jobs/{job}")["state"] == "running"
@@ -248,9 +231,7 @@ def test_no_call_is_made_while_a_reply_is_written(room: Room) -> None:
         "the run",
     )
     assert len(llm.work) >= 4
-    assert page.send("And now?").in_chat("Do you hear the owls?") == 1, (
-        "replies are as ever"
-    )
+    assert page.send("And now?").in_chat("Do you hear the owls?") == 1, "replies are as ever"
 
 
 def reload_during_a_call(room: Room, key: str) -> None:

@@ -119,9 +119,7 @@ def test_a_habit_made_by_clicks_fires_in_its_scene_and_in_no_other(
     tab.locator("#soulmem_close").click()
     tab.locator("#soulmem_browser").wait_for(state="detached")
     # On a phone SillyTavern's panel of extensions lies above the chat.
-    tab.evaluate(
-        "document.querySelector('#extensions-settings-button .drawer-toggle').click()"
-    )
+    tab.evaluate("document.querySelector('#extensions-settings-button .drawer-toggle').click()")
     prompt = str(window.page.send(scene.praise))
     assert any(deed in prompt for deed in deeds)
 
@@ -225,7 +223,9 @@ def test_the_window_is_worked_by_keyboard_alone(window: MemoryWindow) -> None:
     keys.press("Enter")
     row = tab.locator(".soulmem_recalled_item .soulmem_press").first
     row.wait_for()
-    in_row = "() => Boolean(document.activeElement?.closest('.soulmem_recalled_item > .soulmem_press'))"
+    in_row = (
+        "() => Boolean(document.activeElement?.closest('.soulmem_recalled_item > .soulmem_press'))"
+    )
     for _ in range(8):
         keys.press("Tab")
         if tab.evaluate(in_row):
@@ -298,9 +298,7 @@ def fill_with_harm(window: MemoryWindow) -> set[str]:
     add("trigger", edges=[{"kind": "fires", "to": add("action"), "probability": 1.0}])
     ask("DELETE", f"/memories/{window.note(harmful('binned'))}")
     changed = window.note("The mule is grey.")
-    window.tool(
-        "update_memory_node", memory_id=changed, new_content=harmful("rewritten")
-    )
+    window.tool("update_memory_node", memory_id=changed, new_content=harmful("rewritten"))
     window.tool("delete_memory", memory_id=changed, reason=harmful("reason"))
     ask("POST", "/jobs", {"kind": "digest", "soul": soul, "arguments": {}})
     return {
@@ -375,7 +373,9 @@ def test_texts_that_mean_harm_are_shown_as_text_and_push_nothing_aside(
     assert lacking == set(), "shown nowhere"
 
     # Taken for code, the same text would have been found
-    code = "html => document.querySelector('#soulmem_browser').insertAdjacentHTML('beforeend', html)"
+    code = (
+        "html => document.querySelector('#soulmem_browser').insertAdjacentHTML('beforeend', html)"
+    )
     tab.evaluate(code, harmful("control"))
     page.wait("() => globalThis.harmed.includes('control')")
     assert len(tab.evaluate(HARMED)) > 1

@@ -60,12 +60,8 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     # What is being written is not lost by a press of Back.
     tab.fill("#soulmem_text", "Half a sentence")
     window.press("#soulmem_back")
-    tab.locator(
-        "dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-cancel"
-    ).click()
-    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser))").wait_for(
-        state="detached"
-    )
+    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser)) .popup-button-cancel").click()
+    tab.locator("dialog.popup[open]:not(:has(#soulmem_browser))").wait_for(state="detached")
     assert tab.input_value("#soulmem_text") == "Half a sentence"
     tab.fill("#soulmem_text", "The brass key lies in the crypt.")
 
@@ -104,9 +100,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     tab.locator(".soulmem_notice", has_text="changed elsewhere").wait_for()
     assert tab.input_value("#soulmem_text") == "Under the altar."
     window.press("#soulmem_save")
-    until(
-        lambda: window.stored(key)["text"] == "Under the altar.", 10, "the second try"
-    )
+    until(lambda: window.stored(key)["text"] == "Under the altar.", 10, "the second try")
 
     # A permanent one goes to the bin only by the typed word, and comes back.
     window.press("#soulmem_to_bin")
@@ -137,10 +131,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
     assert window.state(told_by_chat) == "bin"
 
     # All of the bin goes at once, but for what a chat still tells.
-    more = [
-        window.note(f"The moon is made of {stuff}.")
-        for stuff in ("chalk", "tin", "glass")
-    ]
+    more = [window.note(f"The moon is made of {stuff}.") for stuff in ("chalk", "tin", "glass")]
     for note_id in more:
         window.world.sidecar.ask("DELETE", f"/memories/{note_id}")
     window.turn_to("memories")
@@ -185,9 +176,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
         10,
         "everything automatic undone",
     )
-    assert window.stored(key)["text"] == "Under the altar.", (
-        "undoing touched the user's own words"
-    )
+    assert window.stored(key)["text"] == "Under the altar.", "undoing touched the user's own words"
 
     # And what a job did, as one.
     lore = window.import_world("Varn", "Varn is an island of lighthouses.")
@@ -203,9 +192,7 @@ def test_the_user_sees_changes_and_takes_back(window: MemoryWindow) -> None:
         window.tool("delete_memory", memory_id=fever, reason=reason)
     shown = window.turn_to("waiting")
     page.screenshot("waiting-en")
-    shown.locator(".soulmem_request", has_text="still of no use").locator(
-        ".soulmem_reject"
-    ).click()
+    shown.locator(".soulmem_request", has_text="still of no use").locator(".soulmem_reject").click()
     shown.locator(".soulmem_request").nth(1).wait_for(state="detached")
     assert window.stored(fever)["state"] == "active"
     shown.locator(".soulmem_confirm").click()
@@ -241,9 +228,9 @@ def test_the_same_in_chinese_on_a_phone(window: MemoryWindow) -> None:
     window.press("#soulmem_to_bin")
     window.type_into_popup("永久")
     until(lambda: window.stored(key)["state"] == "bin", 10, "the bin")
-    other = window.world.sidecar.ask(
-        "GET", f"/memories?soul={window.soul}&kind=episode"
-    )["memories"][0]["id"]
+    other = window.world.sidecar.ask("GET", f"/memories?soul={window.soul}&kind=episode")[
+        "memories"
+    ][0]["id"]
     window.tool("update_memory_node", memory_id=other, new_content="船在雾里停了三天。")
     window.tool("delete_memory", memory_id=other, reason="没有用处")
     for name in ("bin", "changes", "waiting"):
@@ -253,6 +240,4 @@ def test_the_same_in_chinese_on_a_phone(window: MemoryWindow) -> None:
         words = tab.locator(
             "#soulmem_browser :is(.soulmem_tab span, .menu_button span, .soulmem_hint, b)"
         ).all_inner_texts()
-        assert not [
-            word for word in words if word.strip(" 0123456789") and not HAN.search(word)
-        ]
+        assert not [word for word in words if word.strip(" 0123456789") and not HAN.search(word)]

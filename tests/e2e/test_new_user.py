@@ -166,9 +166,7 @@ def test_the_first_memory_comes_after_the_actions_that_the_readme_counts(
     user.run("git", "clone", str(repository), clone)
     prepare_installation(tmp_path / clone)
     data = str(tmp_path / "memories")
-    sidecar = user.start(
-        sys.executable, f"{clone}/start.py", "--port", str(port), "--data", data
-    )
+    sidecar = user.start(sys.executable, f"{clone}/start.py", "--port", str(port), "--data", data)
     try:
         sidecar.wait_for(lambda: is_ready(port), 60, "the sidecar")
         user.done.append("load the page")

@@ -30,9 +30,7 @@ def ask_for(world: World, *facts: Fact) -> Prompt:
     world.page.talk_on("Mira", small_talk("en", ENOUGH_TO_FORGET, start=15))
     prompt = world.page.send(" ".join(fact.question for fact in facts))
     for fact in facts:
-        assert prompt.in_chat(fact.words) == 0, (
-            "still in the window: the test proves nothing"
-        )
+        assert prompt.in_chat(fact.words) == 0, "still in the window: the test proves nothing"
     return prompt
 
 
@@ -61,9 +59,7 @@ def test_an_edited_message_leaves_no_ghost(world: World) -> None:
         page.index_of("grandmother's parrot"),
         PARROT.exchange[0].replace("Saltpetre", "Vinegar"),
     )
-    page.edit(
-        page.index_of("Saltpetre"), PARROT.exchange[1].replace("Saltpetre", "Vinegar")
-    )
+    page.edit(page.index_of("Saltpetre"), PARROT.exchange[1].replace("Saltpetre", "Vinegar"))
     prompt = ask_for(world, KEY, PARROT)
 
     assert prompt.recalled("Vinegar") == 1
@@ -102,9 +98,7 @@ def test_a_hidden_message_is_remembered_once(world: World) -> None:
         True,
         False,
     ]
-    assert memories_of_the_key(world, soul) == before, (
-        "hiding made a second memory, or lost one"
-    )
+    assert memories_of_the_key(world, soul) == before, "hiding made a second memory, or lost one"
     for memory in before:
         assert str(prompt).count(memory) <= 1, "told twice in one prompt"
 
@@ -135,9 +129,7 @@ def test_a_branch_and_its_parent_know_nothing_of_each_other(world: World) -> Non
     parent, fork = page.chat_name, page.index_of(PARROT.exchange[0]) - 1
 
     page.slash(f"/branch-create {fork}")
-    page.wait(
-        "name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent
-    )
+    page.wait("name => SillyTavern.getContext().getCurrentChatId() !== name", arg=parent)
     assert page.length == fork + 1
     page.talk_on("Mira", [FEVER.exchange])
     prompt = ask_for(world, KEY, FEVER, PARROT)
@@ -149,6 +141,4 @@ def test_a_branch_and_its_parent_know_nothing_of_each_other(world: World) -> Non
     prompt = page.send(" ".join(fact.question for fact in (KEY, FEVER, PARROT)))
     assert prompt.recalled(KEY.words) == 1
     assert prompt.recalled(PARROT.words) == 1
-    assert prompt.count(FEVER.words) == 0, (
-        "the parent knows what happened in the branch"
-    )
+    assert prompt.count(FEVER.words) == 0, "the parent knows what happened in the branch"

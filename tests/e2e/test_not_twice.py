@@ -16,7 +16,9 @@ from .stories import KEY, KEY_ZH, chat
 
 pytestmark = pytest.mark.slow("a page of SillyTavern")
 
-DESCRIPTION = "{{char}} keeps the lighthouse on the Isle of Varn, alone with a grey cat called Biscuit."
+DESCRIPTION = (
+    "{{char}} keeps the lighthouse on the Isle of Varn, alone with a grey cat called Biscuit."
+)
 GREETING = "*Rain drums on the lighthouse glass, somebody knocks below.* Who is out there at this hour, {{user}}?"
 LORE = "Varn is an island of seven lighthouses in the cold north, and nobody lives there but the keepers."
 LORE_ZH = "瓦恩岛在寒冷的北方，岛上有七座灯塔，除了守塔人以外没有人住在那里。"
@@ -68,9 +70,7 @@ def blocks(prompt: Prompt) -> tuple[list[str], list[str]]:
     for message in prompt.messages:
         content = message["content"]
         is_ours = message["role"] == "system" and OURS.match(content)
-        (ours if is_ours else others).extend(
-            content.split("\n") if is_ours else [content]
-        )
+        (ours if is_ours else others).extend(content.split("\n") if is_ours else [content])
     return ours, others
 
 
@@ -103,9 +103,7 @@ def test_with_the_whole_chat_in_the_context_card_and_greeting_cost_nothing(
     world: World,
 ) -> None:
     page = world.page
-    avatar = world.data.add_character(
-        "whole", "Mira", first=GREETING, description=DESCRIPTION
-    )
+    avatar = world.data.add_character("whole", "Mira", first=GREETING, description=DESCRIPTION)
     page.load()
     page.wait_for_dot("ok")
     page.tab.evaluate(LARGE, 16_384)

@@ -12,7 +12,9 @@ from .conftest import World
 from .small_talk import small_talk
 from .stories import KEY, chat
 
-TIME_BUDGET = 1.5  # seconds a reply may wait for memories, where a test sets it; else they may wait for 10
+TIME_BUDGET = (
+    1.5  # seconds a reply may wait for memories, where a test sets it; else they may wait for 10
+)
 RECALLS = (b"POST /v1/recall", b"POST /v1/chats")
 SLACK = 1.5  # seconds a busy two-core machine may add
 
@@ -30,15 +32,11 @@ def talking(world: World, request: pytest.FixtureRequest) -> World:
     world.page.sync()
     # A soul may be known before its chat is read: nothing waits to be searchable then.
     stored = f"/memories?soul={world.page.soulmem['soul']}&q={quote(KEY.words)}"
-    until(
-        lambda: world.sidecar.ask("GET", stored)["memories"], 60, "the chat is stored"
-    )
+    until(lambda: world.sidecar.ask("GET", stored)["memories"], 60, "the chat is stored")
     world.sidecar.until_searchable()
     # Until its lines are judged, less comes to mind.
     known = f"/souls/{world.page.soulmem['soul']}/known?limit=1"
-    until(
-        lambda: world.sidecar.ask("GET", known)["unread"] == 0, 60, "lines are judged"
-    )
+    until(lambda: world.sidecar.ask("GET", known)["unread"] == 0, 60, "lines are judged")
     prompt = world.page.send(KEY.question)
     assert prompt.recalled(KEY.words) == 1, (
         f"nothing is recalled while all is well: the test proves nothing. {state(world)}"

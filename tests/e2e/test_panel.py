@@ -31,9 +31,7 @@ def test_the_user_sees_what_was_recalled_and_why(
     world: World, locale: str, language: str, name: str, fact: Fact
 ) -> None:
     lines = chat(name, [fact.exchange, *small_talk(language, 20)])
-    avatar = world.data.add_character(
-        f"panel_{language}", name, first="Hello.", lines=lines
-    )
+    avatar = world.data.add_character(f"panel_{language}", name, first="Hello.", lines=lines)
     page, tab = world.page, world.page.tab
     page.load(locale)
     page.wait_for_dot("ok")
@@ -45,9 +43,7 @@ def test_the_user_sees_what_was_recalled_and_why(
     tab.locator("#chat .last_mes .soulmem_recalled_button").click()
     view = tab.locator(".soulmem_recalled")
     view.wait_for()
-    item = view.locator(
-        '.soulmem_recalled_item[data-state="sent"]', has_text=fact.words
-    ).first
+    item = view.locator('.soulmem_recalled_item[data-state="sent"]', has_text=fact.words).first
     assert item.locator(".soulmem_recalled_why").inner_text().strip()
     summary = view.locator("small").first.inner_text()
     assert bool(HAN.search(summary)) == (locale == "zh-cn"), summary
@@ -72,9 +68,7 @@ def test_the_user_sees_what_was_recalled_and_why(
         for label in drawer.locator("span[data-i18n], h4[data-i18n]").all_inner_texts()
         if label
     ]
-    other = [
-        label for label in labels if bool(HAN.search(label)) != (locale == "zh-cn")
-    ]
+    other = [label for label in labels if bool(HAN.search(label)) != (locale == "zh-cn")]
     assert len(labels) > 10
     assert not other, "not in the language of the page"
     page.screenshot(f"drawer-{locale}")
@@ -111,9 +105,7 @@ def test_small_talk_brings_nothing_and_the_view_says_so(
     size: dict[str, int],
 ) -> None:
     lines = chat("Mira", [fact.exchange, *small_talk(language, 20)])
-    avatar = world.data.add_character(
-        f"silent_{language}", "Mira", first="Hello.", lines=lines
-    )
+    avatar = world.data.add_character(f"silent_{language}", "Mira", first="Hello.", lines=lines)
     page, tab = world.page, world.page.tab
     page.load(locale)
     page.wait_for_dot("ok")

@@ -61,9 +61,7 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
 ) -> None:
     page, tab, llm, sidecar = world.page, world.page.tab, world.llm, world.sidecar
     key = f"priced_{messages}"
-    avatar = world.data.add_character(
-        key, "Mira", first="Hello.", lines=chat("Mira", [])
-    )
+    avatar = world.data.add_character(key, "Mira", first="Hello.", lines=chat("Mira", []))
     old = exchanges(messages, list(MARKS))
     world.data.add_chat(key, "old", chat("Mira", old))
     page.load()
@@ -117,9 +115,5 @@ def test_nothing_is_spent_on_an_imported_chat_before_its_price_is_accepted(
         if not quoted or strange:
             damaged.append((number, strange[:3]))
     sidecar.take_back(binned)
-    assert damaged == [], (
-        f"{len(damaged)} of {len(llm.work)} prompts are not as they were sent"
-    )
-    print(
-        f"{len(llm.work)} of {len(llm.work)} prompts arrived undamaged; {due} calls were due"
-    )
+    assert damaged == [], f"{len(damaged)} of {len(llm.work)} prompts are not as they were sent"
+    print(f"{len(llm.work)} of {len(llm.work)} prompts arrived undamaged; {due} calls were due")

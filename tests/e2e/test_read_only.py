@@ -15,9 +15,7 @@ from .stories import FEVER, KEY, PARROT, Fact, chat
 if TYPE_CHECKING:
     from playwright.sync_api import Route
 
-SECRET = Fact(
-    ("The abbot's name is Valdemar Skey.", ""), "What is the abbot called?", "Valdemar"
-)
+SECRET = Fact(("The abbot's name is Valdemar Skey.", ""), "What is the abbot called?", "Valdemar")
 
 
 @pytest.mark.nightly
@@ -33,9 +31,9 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     soul, chat_id = page.soulmem["soul"], page.soulmem["chat"]
 
     def remembered(words: str) -> list[str]:
-        listed = world.sidecar.ask(
-            "GET", f"/memories?soul={soul}&q={words}&match=exact"
-        )["memories"]
+        listed = world.sidecar.ask("GET", f"/memories?soul={soul}&q={words}&match=exact")[
+            "memories"
+        ]
         return [memory["text"] for memory in listed]
 
     # By the user's wish: recalled as before, nothing told.
@@ -100,9 +98,7 @@ def test_read_only_recalls_and_remembers_nothing(world: World) -> None:
     tab.locator('#soulmem_dot[data-step="chat_off"]').wait_for(state="attached")
     page.screenshot("forgotten-en")
     prompt = page.send(SECRET.question)
-    assert prompt.recalled(SECRET.words) == 1, (
-        "the other chats are remembered all the same"
-    )
+    assert prompt.recalled(SECRET.words) == 1, "the other chats are remembered all the same"
     assert remembered("willow%20bark") == []
     page.open_drawer()
     tab.locator("#soulmem_remember_chat").click()

@@ -28,9 +28,7 @@ def test_what_was_said_40_messages_ago_reaches_the_model(
 ) -> None:
     lines = chat(name, long_chat(language, fact))
     assert len(lines) == 64
-    avatar = world.data.add_character(
-        f"remembers_{language}", name, first="Hello.", lines=lines
-    )
+    avatar = world.data.add_character(f"remembers_{language}", name, first="Hello.", lines=lines)
     world.page.load()
     world.page.wait_for_dot("ok")
     world.page.open_character(avatar)

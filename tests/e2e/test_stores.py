@@ -150,8 +150,7 @@ class Player:
             {"STMB_start": 2, "STMB_end": 4, "content": scene.scene, **here},
             {"STMB_start": 0, "STMB_end": 9, "content": scene.distant, **here}
             | {"STMB_chatId": "never imported"},
-            {"STMB_start": 2, "STMB_end": 3, "content": scene.replaced, **here}
-            | {"disable": True},
+            {"STMB_start": 2, "STMB_end": 3, "content": scene.replaced, **here} | {"disable": True},
             {"content": "A realm of the player's own.", "key": ["realm"]},
         ]
         titled = [

@@ -116,9 +116,7 @@ def test_the_story_by_clicks(window: MemoryWindow, script: Path, scene: Scene) -
     browser.locator('.soulmem_block .soulmem_item[data-kind="digest"]').first.wait_for()
     tab.select_option("#soulmem_kind", "")
     # What the list of digests did not have: until then its rows stand there.
-    browser.locator(
-        '.soulmem_block .soulmem_item:not([data-kind="digest"])'
-    ).first.wait_for()
+    browser.locator('.soulmem_block .soulmem_item:not([data-kind="digest"])').first.wait_for()
 
     # Several at once, chosen by keys.
     choose_by_keys(window, scene.tag)
@@ -146,10 +144,7 @@ def choose_by_keys(window: MemoryWindow, tag: str) -> None:
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("Space")
     assert browser.locator(".soulmem_chosen").count() == 2
-    keys = [
-        row.get_attribute("data-memory")
-        for row in browser.locator(".soulmem_chosen").all()
-    ]
+    keys = [row.get_attribute("data-memory") for row in browser.locator(".soulmem_chosen").all()]
     window.page.screenshot(f"story-chosen-{window.soul[:4]}")
     browser.locator("#soulmem_select_tag").press("Enter")
     window.type_into_popup(tag)

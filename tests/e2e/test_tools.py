@@ -15,9 +15,7 @@ LEAD = {
     *("soulmem_search_memories", "soulmem_remember"),
     *("soulmem_save_permanent_memory", "soulmem_call_assistant"),
 }
-CALLS_TOOLS = (
-    "on => { SillyTavern.getContext().chatCompletionSettings.function_calling = on; }"
-)
+CALLS_TOOLS = "on => { SillyTavern.getContext().chatCompletionSettings.function_calling = on; }"
 TEXT = "The ferry to Ilmar leaves at dawn from the eastern pier."
 
 

@@ -67,17 +67,13 @@ def test_every_page_by_clicks(window: MemoryWindow, script: Path, scene: Scene) 
     tab.set_viewport_size(scene.size)  # type: ignore[arg-type]
     page.open_drawer()
     tab.locator("#soulmem_browse").click()
-    tab.locator(
-        '#soulmem_browser [data-page="her"] .soulmem_count_card'
-    ).first.wait_for()
+    tab.locator('#soulmem_browser [data-page="her"] .soulmem_count_card').first.wait_for()
 
     # What would come for a line, why, and the buttons that correct it.
     tab.locator("#soulmem_tab_recall").click()
     tab.fill("#soulmem_try_line", scene.fact.question)
     tab.locator("#soulmem_try_go").click()
-    row = tab.locator(
-        "#soulmem_browser .soulmem_recalled_item", has_text=scene.fact.words
-    )
+    row = tab.locator("#soulmem_browser .soulmem_recalled_item", has_text=scene.fact.words)
     row.first.wait_for()
     row.first.locator(".soulmem_press").click()
     tab.locator(".soulmem_column_detail .soulmem_verdict_stronger").wait_for()

@@ -62,19 +62,13 @@ def others(language: str) -> tuple[str, ...]:
     return next(p["other"] for p in _paragraphs(language) if "other" in p)
 
 
-def chat(
-    language: str, taught: Sequence[Taught], seed: int, scenes: int = 3
-) -> list[SentMessage]:
+def chat(language: str, taught: Sequence[Taught], seed: int, scenes: int = 3) -> list[SentMessage]:
     """A chat in which each of these habits shows in so many scenes, with as much small talk between.
 
     Two scenes of one habit never follow each other.
     """
     rng = random.Random(seed)
-    small = [
-        tuple(one.split(" / "))
-        for p in _paragraphs(language)
-        for one in p.get("small", ())
-    ]
+    small = [tuple(one.split(" / ")) for p in _paragraphs(language) for one in p.get("small", ())]
     told: list[tuple[str, ...]] = []
     for at in range(scenes):
         one = [(habit.cues[at], habit.shown[at]) for habit in taught]
@@ -86,8 +80,7 @@ def chat(
     who = dict(zip((Role.USER, Role.CHARACTER), NAMES[language], strict=True))
     said = [pair for both in told for pair in zip(who, both, strict=True)]
     return [
-        line(f"m{at}", text, role, speaker=who[role])
-        for at, (role, text) in enumerate(said, 1)
+        line(f"m{at}", text, role, speaker=who[role]) for at, (role, text) in enumerate(said, 1)
     ]
 
 

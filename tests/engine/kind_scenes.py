@@ -36,14 +36,8 @@ _GO_ON = {"en": "Hm.", "zh": "嗯。"}
 
 def story(language: str = "en", *kinds: str) -> list[SentMessage]:
     """Scenes of these kinds, or of all four, far apart and followed each by a word of the user's."""
-    like = [
-        texts
-        for kind, texts in LIKE[language].items()
-        if kind in (kinds or LIKE[language])
-    ]
-    told = [
-        scene for turn in range(5) for texts in like for scene in texts[turn : turn + 1]
-    ]
+    like = [texts for kind, texts in LIKE[language].items() if kind in (kinds or LIKE[language])]
+    told = [scene for turn in range(5) for texts in like for scene in texts[turn : turn + 1]]
     mixed = list(OTHER[language])
     for at, scene in enumerate(told):
         mixed.insert(at * (len(mixed) + len(told) - at) // len(told), scene)
@@ -60,9 +54,7 @@ def story(language: str = "en", *kinds: str) -> list[SentMessage]:
 
 def kind_of(text: str) -> str:
     """The kind of a scene, empty for one of none."""
-    found = [
-        kind for told in LIKE.values() for kind, texts in told.items() if text in texts
-    ]
+    found = [kind for told in LIKE.values() for kind, texts in told.items() if text in texts]
     return found[0] if found else ""
 
 
@@ -76,16 +68,10 @@ def naming(name: Callable[[str, str], str]) -> Callable[[Prompt], str]:
         kinds = [kind_of(text) for _, text in scenes]
         most = max(set(kinds), key=lambda kind: (kind != "", kinds.count(kind)))
         language = "zh" if "场景" in prompt.user else "en"
-        shown = [
-            {"line": n, "words": text[:24]}
-            for n, text in scenes
-            if kind_of(text) == most
-        ]
+        shown = [{"line": n, "words": text[:24]} for n, text in scenes if kind_of(text) == most]
         if not most or len(shown) < 3:
             return '{"kind": "", "scenes": []}'
-        return json.dumps(
-            {"kind": name(language, most), "scenes": shown, "importance": 0.6}
-        )
+        return json.dumps({"kind": name(language, most), "scenes": shown, "importance": 0.6})
 
     return answer
 
@@ -96,9 +82,7 @@ honest = naming(lambda language, kind: NAMED[language][kind])
 class KindStage(ModelStage):
     """A stage that reads scenes with the packaged encoder, and has a model that names them."""
 
-    def __init__(
-        self, *replies: Callable[[Prompt], str], reader: ModelSource = PACKAGED
-    ) -> None:
+    def __init__(self, *replies: Callable[[Prompt], str], reader: ModelSource = PACKAGED) -> None:
         self._reader = reader
         super().__init__(*(replies or (honest,)))
 
@@ -118,11 +102,7 @@ class KindStage(ModelStage):
 
     async def kinds(self) -> list[Memory]:
         """The kinds of episodes that scenes were found to share."""
-        made = {
-            product.id
-            for one in (await self.mind()).derivations
-            for product in one.products
-        }
+        made = {product.id for one in (await self.mind()).derivations for product in one.products}
         texts = {name for named in NAMED.values() for name in named.values()}
         return [
             m

@@ -34,8 +34,7 @@ def read_of(prompt: Prompt) -> list[tuple[int, str, str]]:
     chat = _CHAT.search(prompt.user)
     lines = _LINE.findall(chat[1]) if chat else []
     return [
-        (int(shown or counted), who, text)
-        for counted, (shown, who, text) in enumerate(lines, 1)
+        (int(shown or counted), who, text) for counted, (shown, who, text) in enumerate(lines, 1)
     ]
 
 
@@ -45,9 +44,7 @@ def obliging(prompt: Prompt) -> str:
     if prompt.name == "summary":
         before = _BEFORE.search(prompt.user)
         told = " ".join(text.split()[-1].strip(".") for _, _, text in lines)
-        return json.dumps(
-            {"summary": f"{before[1] if before else ''} Then {told}.".strip()}
-        )
+        return json.dumps({"summary": f"{before[1] if before else ''} Then {told}.".strip()})
     picked = [lines[0], lines[len(lines) // 2], lines[-1]]
     thing = lines[0][2].split()[-1].strip(".")
     return json.dumps(
@@ -111,9 +108,7 @@ class ModelStage(Stage):
         self._llm: Llm = model or self.llm
         self._models = models
         given = params or EngineParams(rest_by_itself=False)
-        consolidation = replace(
-            given.consolidation, backlog=backlog, asks_questions=asks_questions
-        )
+        consolidation = replace(given.consolidation, backlog=backlog, asks_questions=asks_questions)
         given = replace(given, consolidation=consolidation)
         super().__init__(store, params=given, fallback=fallback)
 
@@ -168,14 +163,10 @@ class ModelStage(Stage):
 
         def spelled() -> str:
             facts = [mind.facts[key] for key in mind.facts]
-            return repr(
-                (*parts, list(mind.memories.values()), facts, list(mind.derivations))
-            )
+            return repr((*parts, list(mind.memories.values()), facts, list(mind.derivations)))
 
         return await asyncio.to_thread(spelled)
 
     async def sources_of(self, memory: MemoryId) -> list[str]:
         """The slots that speak for a memory."""
-        return [
-            place.slot for place in (await self.engine.memories.get(ME, memory)).sources
-        ]
+        return [place.slot for place in (await self.engine.memories.get(ME, memory)).sources]

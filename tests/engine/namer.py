@@ -69,11 +69,7 @@ class Namer(RuleBasedStateMachine):
         kind=st.sampled_from([MemoryKind.CONCEPT, MemoryKind.CONCEPT, MemoryKind.NOTE]),
     )
     def name(self, soul: str, text: str, aliases: list[str], kind: MemoryKind) -> None:
-        concept = (
-            ConceptDetail(aliases=tuple(aliases))
-            if kind is MemoryKind.CONCEPT
-            else None
-        )
+        concept = ConceptDetail(aliases=tuple(aliases)) if kind is MemoryKind.CONCEPT else None
         self.make(lambda: self.stage.note(text, soul, kind=kind, concept=concept))
 
     @rule(soul=st.sampled_from(SOULS), first=PICK, count=st.integers(1, 4), text=CALLED)
@@ -93,23 +89,15 @@ class Namer(RuleBasedStateMachine):
     def call_otherwise(self, pick: int, text: str) -> None:
         self.change(
             pick,
-            lambda key: self.stage.engine.memories.patch(
-                ME, key, MemoryPatch(text=text)
-            ),
+            lambda key: self.stage.engine.memories.patch(ME, key, MemoryPatch(text=text)),
         )
 
     @rule(pick=PICK, timelines=st.sampled_from(Timelines))
     def tell_where(self, pick: int, timelines: Timelines) -> None:
         """Only those that have a place can be of one timeline."""
-        made = [
-            m
-            for m in self.made.values()
-            if m.place is not None or timelines is Timelines.ALL
-        ]
+        made = [m for m in self.made.values() if m.place is not None or timelines is Timelines.ALL]
         patch = MemoryPatch(timelines=timelines)
-        self.change(
-            pick, lambda key: self.stage.engine.memories.patch(ME, key, patch), made
-        )
+        self.change(pick, lambda key: self.stage.engine.memories.patch(ME, key, patch), made)
 
     @rule(pick=PICK)
     def bin(self, pick: int) -> None:
@@ -122,9 +110,7 @@ class Namer(RuleBasedStateMachine):
     @rule(pick=PICK)
     def restore(self, pick: int) -> None:
         binned = [m for m in self.made.values() if m.state is MemoryState.BIN]
-        self.change(
-            pick, lambda key: self.stage.engine.memories.restore(ME, key), binned
-        )
+        self.change(pick, lambda key: self.stage.engine.memories.restore(ME, key), binned)
 
     @rule(soul=st.sampled_from(SOULS), pick=PICK)
     def make_own(self, soul: str, pick: int) -> None:
@@ -133,16 +119,12 @@ class Namer(RuleBasedStateMachine):
         async def work() -> None:
             mind = await self.stage.mind(soul)
             found = (
-                m
-                for m in mind.names.concepts()
-                if m.origin is Origin.CARD or m.is_learned_name
+                m for m in mind.names.concepts() if m.origin is Origin.CARD or m.is_learned_name
             )
             bare = sorted(m.id for m in found)
             if bare:
                 key = bare[pick % len(bare)]
-                view = await self.stage.engine.memories.patch(
-                    ME, key, MemoryPatch(tags=("mine",))
-                )
+                view = await self.stage.engine.memories.patch(ME, key, MemoryPatch(tags=("mine",)))
                 self.made[key] = view.memory
 
         self.run(work)
@@ -185,6 +167,4 @@ class Namer(RuleBasedStateMachine):
                         for e in mind.edges.of(memory.id)
                         if e.kind is EdgeKind.MENTIONS
                     }
-                    assert linked.keys() == mentioned_concepts(after, names, memory), (
-                        memory.text
-                    )
+                    assert linked.keys() == mentioned_concepts(after, names, memory), memory.text

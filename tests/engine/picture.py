@@ -34,23 +34,16 @@ async def picture(stage: Stage, soul: str) -> Picture:
         "records": mind.recalls.records(),
         "fading": _fading(mind),
         "branches": {s.chat: s for s in mind.branches},
-        "visible": {
-            chat: sorted(m.id for m in await stage.visible(chat, soul))
-            for chat in chats
-        },
+        "visible": {chat: sorted(m.id for m in await stage.visible(chat, soul)) for chat in chats},
         "neighbours": {chat: _neighbours(mind, chat) for chat in chats},
         "ages": {
-            chat: _by_memory(
-                mind, mind.exchange_ages(ChatId(chat) if chat else None, 0)
-            )
+            chat: _by_memory(mind, mind.exchange_ages(ChatId(chat) if chat else None, 0))
             for chat in chats
         },
         "tokens": {key: int(mind.token_costs([row])[0]) for key, row in mind._rows},
         "words": _by_memory(
             mind,
-            mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(
-                4
-            ),
+            mind.words.scores({"ring": 1.0, "雨": 1.0, "mira": 0.5}, mind.size).round(4),
         ),
     }
 
@@ -83,16 +76,12 @@ async def stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
 
 def _stray_vectors(mind: Mind, embedder: FakeEmbedder) -> list[object]:
     out: list[object] = []
-    met = [
-        (key, row) for key, row in mind._rows if not mind.memory_at(row).is_bare_name
-    ]
+    met = [(key, row) for key, row in mind._rows if not mind.memory_at(row).is_bare_name]
     searched = [(key, row) for key, row in met if mind.memory_at(row).is_searched]
     turns = mind.vector_queue.text_vectors
     if turns is not None:
         out += [
-            key
-            for key, row in met
-            if mind.memory_at(row).is_binned and turns.has(row + 1)[row]
+            key for key, row in met if mind.memory_at(row).is_binned and turns.has(row + 1)[row]
         ]
     for rows, table in (
         (searched, mind.vector_queue.text_vectors),
@@ -119,12 +108,7 @@ def _neighbours(mind: Mind, chat: str | None) -> dict[MemoryId, tuple[Any, ...]]
     out = {}
     for key in branch.order if branch else ():
         row = mind.row(key)
-        ids = [
-            mind._rows.id(int(column[row])) for column in (beside.before, beside.after)
-        ]
-        pairs = [
-            mind._pairs.id(int(column[row]))
-            for column in (beside.pair_in, beside.pair_out)
-        ]
+        ids = [mind._rows.id(int(column[row])) for column in (beside.before, beside.after)]
+        pairs = [mind._pairs.id(int(column[row])) for column in (beside.pair_in, beside.pair_out)]
         out[key] = (*ids, *pairs, int(beside.position[row]))
     return out

@@ -39,16 +39,12 @@ REFLEXES = {
     ),
 }
 SECRET = "NEVER-TOLD"
-PATIENT = RecallParams(
-    time_budget_ms=20_000
-)  # a busy machine takes its time to load the model
+PATIENT = RecallParams(time_budget_ms=20_000)  # a busy machine takes its time to load the model
 
 
 async def opened(model: ModelSource | None) -> Stage:
     """A stage with a soul and a short chat, its model loaded."""
-    stage = Stage(
-        fallback=model, params=EngineParams(rest_by_itself=False, recall=PATIENT)
-    )
+    stage = Stage(fallback=model, params=EngineParams(rest_by_itself=False, recall=PATIENT))
     await stage.start()
     await stage.soul()
     await stage.sync("c1", STORY)
@@ -80,8 +76,7 @@ async def reflex(
     scene = MemoryId(situation) if is_known else await made(stage, situation, kind)
     ids = [await made(stage, text, MemoryKind.ACTION) for text, _ in actions]
     fires = [
-        NewEdge(EdgeKind.FIRES, to=i, probability=p)
-        for i, (_, p) in zip(ids, actions, strict=True)
+        NewEdge(EdgeKind.FIRES, to=i, probability=p) for i, (_, p) in zip(ids, actions, strict=True)
     ]
     edges = [NewEdge(EdgeKind.TRIGGERS, source=scene), *fires]
     await made(stage, name, MemoryKind.TRIGGER, edges, **more)
@@ -95,12 +90,7 @@ def fired(answer: Recalled) -> list[str]:
 
 def section(answer: Recalled, name: str) -> list[str]:
     """Texts of the items of a section."""
-    return [
-        item.text
-        for block in answer.blocks
-        if block.section == name
-        for item in block.items
-    ]
+    return [item.text for block in answer.blocks if block.section == name for item in block.items]
 
 
 def the(answer: Recalled, memory: MemoryId) -> RecalledMemory:

@@ -15,9 +15,7 @@ from tests.engine.stage import line
 from tests.engine.told import LINES, Told
 
 TEXTS = st.sampled_from(LINES)
-ROLES = st.sampled_from(
-    [Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM]
-)
+ROLES = st.sampled_from([Role.USER, Role.CHARACTER, Role.CHARACTER, Role.NARRATOR, Role.SYSTEM])
 HOWS = st.sampled_from(["full", "bare", "base", "base", "later"])
 PRESENT = st.sampled_from([None, None, ("s1",), ("s2",), ("s1", "s2"), ()])
 

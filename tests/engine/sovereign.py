@@ -68,9 +68,7 @@ class Sovereign(Namer):
         async def work() -> None:
             told = await self.told(soul)
             if told:
-                await self.stage.engine.memories.delete(
-                    ME, told[pick % len(told)].id, None
-                )
+                await self.stage.engine.memories.delete(ME, told[pick % len(told)].id, None)
 
         self.run(work)
 
@@ -78,20 +76,14 @@ class Sovereign(Namer):
         """What chats tell the soul, by id."""
         mind = await self.stage.mind(soul)
         keys = sorted({key for branch in mind.branches for key in branch.order})
-        return [
-            mind.memories[key]
-            for key in keys
-            if mind.memories[key].origin is Origin.CHAT
-        ]
+        return [mind.memories[key] for key in keys if mind.memories[key].origin is Origin.CHAT]
 
     async def fetch_back(self) -> None:
         """What was thrown away although a chat tells it is in use again, and is the chat's."""
         for soul in SOULS:
             for memory in await self.told(soul):
                 if memory.state is MemoryState.BIN:
-                    back = (
-                        await self.stage.engine.memories.restore(ME, memory.id)
-                    ).memory
+                    back = (await self.stage.engine.memories.restore(ME, memory.id)).memory
                     assert (back.state, back.origin) == (
                         MemoryState.ACTIVE,
                         Origin.CHAT,
@@ -104,12 +96,8 @@ class Sovereign(Namer):
         async def work() -> None:
             given = {"content": text, "reason": "told so"}
             tools = self.stage.engine.tools
-            told = await tools.call(
-                ME, "save_permanent_memory", soul, Actor.LEAD, given
-            )
-            memory = (
-                await self.stage.engine.memories.get(ME, MemoryId(told["memory"]))
-            ).memory
+            told = await tools.call(ME, "save_permanent_memory", soul, Actor.LEAD, given)
+            memory = (await self.stage.engine.memories.get(ME, MemoryId(told["memory"]))).memory
             assert memory.permanent
             self.made[memory.id] = memory
             self.drafted.add(memory.id)
@@ -122,11 +110,7 @@ class Sovereign(Namer):
 
         async def work() -> None:
             made = [m for m in self.made.values() if m.soul == soul]
-            some = (
-                made
-                if among == "made"
-                else [m for m in await self.told(soul) if m.evidence]
-            )
+            some = made if among == "made" else [m for m in await self.told(soul) if m.evidence]
             if not some:
                 return
             memory = some[pick % len(some)]
@@ -134,31 +118,23 @@ class Sovereign(Namer):
             tools = self.stage.engine.tools
             if memory.permanent or memory.locked:
                 with pytest.raises(Forbidden):
-                    await tools.call(
-                        ME, "update_memory_node", soul, Actor.ARCHIVIST, given
-                    )
+                    await tools.call(ME, "update_memory_node", soul, Actor.ARCHIVIST, given)
                 return
             await tools.call(ME, "update_memory_node", soul, Actor.ARCHIVIST, given)
             if among == "made":
-                self.made[memory.id] = (
-                    await self.stage.engine.memories.get(ME, memory.id)
-                ).memory
+                self.made[memory.id] = (await self.stage.engine.memories.get(ME, memory.id)).memory
 
         self.run(work)
 
     @rule(pick=PICK, confirmed=st.booleans())
     def ask_to_delete(self, pick: int, confirmed: bool) -> None:
         """Nothing goes before the user's word; nothing protected is even asked about."""
-        self.store.fail_in = (
-            None  # the request, the memory and the decision, each for itself
-        )
+        self.store.fail_in = None  # the request, the memory and the decision, each for itself
 
         async def work(key: MemoryId) -> MemoryView:
             memory, engine = self.made[key], self.stage.engine
             given = {"memory_id": key, "reason": "old"}
-            asking = engine.tools.call(
-                ME, "delete_memory", memory.soul, Actor.ARCHIVIST, given
-            )
+            asking = engine.tools.call(ME, "delete_memory", memory.soul, Actor.ARCHIVIST, given)
             if memory.permanent or memory.locked:
                 with pytest.raises(Forbidden):
                     await asking
@@ -192,9 +168,7 @@ class Sovereign(Namer):
                 self.forgotten(key)
             else:
                 assert now.text == self.mine.get(key, now.text)
-                assert now.state is (
-                    MemoryState.BIN if key in self.drafted else old.state
-                )
+                assert now.state is (MemoryState.BIN if key in self.drafted else old.state)
                 self.made[key] = now
 
     @rule(soul=SOUL, verdict=st.sampled_from(Verdict), chat=st.booleans(), pick=PICK)
@@ -202,10 +176,7 @@ class Sovereign(Namer):
         """A word about what a recall brought."""
 
         async def work() -> None:
-            known = [
-                head.id
-                for head, _ in await self.stage.engine.chats.list(ME, SoulId(soul))
-            ]
+            known = [head.id for head, _ in await self.stage.engine.chats.list(ME, SoulId(soul))]
             if not known:
                 return
             where = ChatId(known[pick % len(known)])
@@ -213,18 +184,12 @@ class Sovereign(Namer):
                 ME, RecallRequest(SoulId(soul), where, query="ring, noon")
             )
             for memory in found.memories[:1]:
-                await self.stage.engine.feedback.give(
-                    ME, found.trace, memory.id, verdict
-                )
-                self.drafted.discard(
-                    memory.id
-                )  # the user laid hands on it: undoing leaves it
+                await self.stage.engine.feedback.give(ME, found.trace, memory.id, verdict)
+                self.drafted.discard(memory.id)  # the user laid hands on it: undoing leaves it
 
         self.run(work)
 
-    @rule(
-        soul=SOUL, kind=st.sampled_from(["consolidate", "forget", "topics", "digest"])
-    )
+    @rule(soul=SOUL, kind=st.sampled_from(["consolidate", "forget", "topics", "digest"]))
     def work_through(self, soul: str, kind: str) -> None:
         """A job that somebody asks for comes to its end."""
         self.store.fail_in = None
@@ -281,9 +246,7 @@ class Sovereign(Namer):
         """A soul lies in the bin while chats that it was in go on, and comes back with other settings."""
         self.store.fail_in = None
         self.run(lambda: self.stage.engine.souls.delete(ME, SoulId(soul), soul.upper()))
-        if self.any_shown() and (
-            meanwhile == "delete_chat" or soul not in self.pick(pick).souls
-        ):
+        if self.any_shown() and (meanwhile == "delete_chat" or soul not in self.pick(pick).souls):
             changes: dict[str, Callable[[], None]] = {
                 "insert": lambda: self.insert(pick, at, text, "bare"),
                 "delete": lambda: self.delete(pick, at, 2, "bare"),
@@ -306,9 +269,7 @@ class Sovereign(Namer):
         async def noted() -> MemoryView:
             view = await work()
             known = self.made.get(view.memory.id)
-            if (
-                known is None or known.text != view.memory.text
-            ):  # else it may be what a tool wrote
+            if known is None or known.text != view.memory.text:  # else it may be what a tool wrote
                 self.mine[view.memory.id] = view.memory.text
             return view
 

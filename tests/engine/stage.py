@@ -41,9 +41,7 @@ from tests.fakes.traces import FakeTraces
 ME = DEFAULT_OWNER
 
 
-def line(
-    slot: str, text: str | None = None, role: Role = Role.USER, **more: Any
-) -> SentMessage:
+def line(slot: str, text: str | None = None, role: Role = Role.USER, **more: Any) -> SentMessage:
     """A message as a client lists it; its text is "text of <slot>" unless given."""
     said = f"text of {slot}" if text is None else text
     speaker = {Role.USER: "Al", Role.CHARACTER: "Mira"}.get(role, "")
@@ -70,9 +68,7 @@ def bare(messages: Iterable[SentMessage]) -> list[SentMessage]:
 
 def as_told(messages: Iterable[SentMessage]) -> list[str]:
     """The texts of the memories of these messages."""
-    return sorted(
-        f"{m.speaker}: {m.text}" if m.speaker else f"{m.text}" for m in messages
-    )
+    return sorted(f"{m.speaker}: {m.text}" if m.speaker else f"{m.text}" for m in messages)
 
 
 async def begun(stage: Stage) -> None:
@@ -252,9 +248,7 @@ class Stage:
         kind = more.pop("kind", MemoryKind.NOTE)
         if "chat" in more:
             more["chat"] = ChatId(more["chat"])
-        return await self.engine.memories.create(
-            ME, NewMemory(SoulId(soul), kind, text, **more)
-        )
+        return await self.engine.memories.create(ME, NewMemory(SoulId(soul), kind, text, **more))
 
     async def listed(
         self, state: MemoryState = MemoryState.ACTIVE, soul: str = "s1", **more: Any

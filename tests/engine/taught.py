@@ -31,9 +31,7 @@ NEXT = line("m6", "If you say so.")
 async def lived_chat(kind: str, folder: Path) -> AsyncIterator[Stage]:
     """A soul that lived a chat and waits to reply, on a store that outlives its engine: `kind` of STORES."""
     stage = Stage(
-        SurrealStore(f"surrealkv://{folder}/data")
-        if kind == "surrealkv"
-        else FakeStore()
+        SurrealStore(f"surrealkv://{folder}/data") if kind == "surrealkv" else FakeStore()
     )
     await stage.start()
     await stage.soul()

@@ -56,9 +56,7 @@ async def stage() -> AsyncIterator[Stage]:
 def notes(stage: Stage) -> list[str]:
     """What health says of the background work."""
     found = stage.engine.health().notes
-    return [
-        str(note) for note in found if getattr(note, "code", "").startswith("idle_")
-    ]
+    return [str(note) for note in found if getattr(note, "code", "").startswith("idle_")]
 
 
 def raising(error: BaseException) -> Work:
@@ -106,9 +104,7 @@ async def test_any_part_may_fail_for_one_soul_and_goes_on_for_the_others(
     broken: dict[Piece, BaseException] = {}
     real = Attempts.carry_out
 
-    async def watched(
-        self: Attempts, piece: Piece, work: Work, **more: object
-    ) -> object:
+    async def watched(self: Attempts, piece: Piece, work: Work, **more: object) -> object:
         pieces.append(piece)
         if piece in broken:
             work = raising(broken[piece])

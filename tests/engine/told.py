@@ -64,8 +64,7 @@ class Told:
         )
         if answer.needs_text:
             listing = [
-                m if m.slot in answer.needs_text else replace(m, text=None)
-                for m in now[count:]
+                m if m.slot in answer.needs_text else replace(m, text=None) for m in now[count:]
             ]
             answer = await stage.sync(
                 self.id,

@@ -100,8 +100,6 @@ def chat() -> list[SentMessage]:
     for n in range(len(FACTS)):
         half, side = divmod(n, 2)
         texts.append((TOLD_IN_ENGLISH if side else TOLD_IN_CHINESE)[half][0])
-        texts += [
-            _BETWEEN[(n + k) % len(_BETWEEN)][(n + k + k // 2) % 2] for k in range(3)
-        ]
+        texts += [_BETWEEN[(n + k) % len(_BETWEEN)][(n + k + k // 2) % 2] for k in range(3)]
     roles = (Role.USER, Role.CHARACTER)
     return [line(f"m{i}", text, roles[i % 2]) for i, text in enumerate(texts)]

@@ -112,9 +112,7 @@ class WebStore(FakeStore):
         ids = dict.fromkeys(
             edge for memory in memories for edge in self._at[memory] if edge in known
         )
-        page = page_of(
-            [known[one] for one in ids if not leaving or known[one].source in memories]
-        )
+        page = page_of([known[one] for one in ids if not leaving or known[one].source in memories])
         self.waits.set()
         await self.gate.wait()
         return page

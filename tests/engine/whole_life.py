@@ -212,9 +212,7 @@ class WholeLife:
         slot, kept = f"r{self.count}", self.rng.random() < 0.8
         query = self.query()
         for _ in range(self.rng.randrange(1, 3)):  # twice: they are linked
-            await self.stage.recall(
-                query, self.current.id, slot=SlotId(slot), swipe=0, max_items=6
-            )
+            await self.stage.recall(query, self.current.id, slot=SlotId(slot), swipe=0, max_items=6)
             swipe = 0 if kept else 1
             said = self.message(slot, swipe=swipe)
             said = replace(said, role=Role.CHARACTER, speaker="Mira")

@@ -54,10 +54,7 @@ class FakeEmbedder:
 
     def embed_tokens(self, texts: Sequence[TextInContext]) -> list[TokenStates]:
         pooled = self.embed([text.whole for text in texts])
-        return [
-            self._tokens(text, vector)
-            for text, vector in zip(texts, pooled, strict=True)
-        ]
+        return [self._tokens(text, vector) for text, vector in zip(texts, pooled, strict=True)]
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         if not texts:

@@ -28,9 +28,7 @@ class FakeImages:
         if known != token:
             return None
         self.given += 1
-        return Snapshot(
-            image.head, {name: array.copy() for name, array in image.arrays.items()}
-        )
+        return Snapshot(image.head, {name: array.copy() for name, array in image.arrays.items()})
 
     def write(self, owner: Owner, soul: SoulId, token: str) -> FakeWriter:
         failure, self.failure = self.failure, None
@@ -45,9 +43,7 @@ class FakeImages:
 class FakeWriter:
     """An image that is being written."""
 
-    def __init__(
-        self, images: FakeImages, key: tuple[Owner, SoulId], token: str
-    ) -> None:
+    def __init__(self, images: FakeImages, key: tuple[Owner, SoulId], token: str) -> None:
         self._images = images
         self._key = key
         self._token = token

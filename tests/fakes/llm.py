@@ -54,9 +54,7 @@ class FakeLlm:
         text = reply if isinstance(reply, str) else reply(prompt)
         if not text.strip():
             raise Unreadable(f"{self.name} gave an empty answer")
-        return Completion(
-            text, _tokens(prompt.system + prompt.user), _tokens(text), self.seconds
-        )
+        return Completion(text, _tokens(prompt.system + prompt.user), _tokens(text), self.seconds)
 
     def _next(self) -> Reply:
         if not self._replies:

@@ -56,9 +56,7 @@ class _World:
     books: dict[SoulId, SoulLlmUsage] = field(default_factory=dict)
     edge_vectors: dict[str, EdgeVector] = field(default_factory=dict)
     fading: dict[MemoryId, FadingRecord] = field(default_factory=dict)
-    events: dict[SoulId, dict[tuple[StreamId, str], StreamEvent]] = field(
-        default_factory=dict
-    )
+    events: dict[SoulId, dict[tuple[StreamId, str], StreamEvent]] = field(default_factory=dict)
 
     def copy(self) -> _World:
         """Another world of the same values, which never change themselves."""
@@ -126,9 +124,7 @@ class FakeStore:
 
     async def owners(self) -> list[Owner]:
         self._check_open()
-        return sorted(
-            owner for owner, world in self._worlds.items() if world.souls or world.chats
-        )
+        return sorted(owner for owner, world in self._worlds.items() if world.souls or world.chats)
 
     async def souls(self, owner: Owner) -> list[Soul]:
         self._check_open()
@@ -155,15 +151,9 @@ class FakeStore:
 
     async def memories(self, owner: Owner, soul: SoulId) -> list[Memory]:
         self._check_open()
-        return [
-            memory
-            for memory in self._world(owner).memories.values()
-            if memory.soul == soul
-        ]
+        return [memory for memory in self._world(owner).memories.values() if memory.soul == soul]
 
-    async def memory_pages(
-        self, owner: Owner, soul: SoulId
-    ) -> AsyncIterator[Sequence[Memory]]:
+    async def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
         found = await self.memories(owner, soul)
         for start in range(0, len(found), _PAGE):
             yield found[start : start + _PAGE]
@@ -173,9 +163,7 @@ class FakeStore:
         for start in range(0, len(found), _PAGE):
             yield page_of(found[start : start + _PAGE])
 
-    async def shelve(
-        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
-    ) -> None:
+    async def shelve(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> None:
         """Here nothing takes less room."""
 
     async def memory_count(self, owner: Owner) -> int:
@@ -199,8 +187,7 @@ class FakeStore:
         found = [
             edge
             for edge in self._world(owner).edges.values()
-            if edge.soul == soul
-            and (edge.source in ends or (edge.target in ends and not leaving))
+            if edge.soul == soul and (edge.source in ends or (edge.target in ends and not leaving))
         ]
         return page_of(found)
 
@@ -210,9 +197,7 @@ class FakeStore:
         self._check_open()
         asked, every = set(memories), self._world(owner).edges.values()
         return Counter(
-            e.source
-            for e in every
-            if e.soul == soul and e.kind is kind and e.source in asked
+            e.source for e in every if e.soul == soul and e.kind is kind and e.source in asked
         )
 
     async def edges_known(self, owner: Owner, edges: Sequence[str]) -> set[str]:
@@ -265,9 +250,7 @@ class FakeStore:
 
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         self._check_open()
-        found = [
-            one for one in self._world(owner).derivations.values() if one.soul == soul
-        ]
+        found = [one for one in self._world(owner).derivations.values() if one.soul == soul]
         return sorted(found, key=lambda one: (one.made, one.id))
 
     async def llm_usage(self, owner: Owner) -> list[SoulLlmUsage]:
@@ -283,17 +266,13 @@ class FakeStore:
         if not books:
             del kept[books.soul]
 
-    async def put_events(
-        self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]
-    ) -> None:
+    async def put_events(self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]) -> None:
         self._check_open()
         world = self._worlds.setdefault(owner, _World())
         known = world.events.setdefault(soul, {})
         known.update(((event.stream, event.id), event) for event in events)
 
-    async def event_keys(
-        self, owner: Owner, soul: SoulId
-    ) -> list[tuple[StreamId, datetime, str]]:
+    async def event_keys(self, owner: Owner, soul: SoulId) -> list[tuple[StreamId, datetime, str]]:
         self._check_open()
         known = self._world(owner).events.get(soul, {}).values()
         return sorted((event.stream, event.moment, event.id) for event in known)
@@ -333,19 +312,13 @@ class FakeStore:
         known = await self.memories(owner, soul)
         return [memory for memory in known if memory.id in memories]
 
-    async def some_edges(
-        self, owner: Owner, soul: SoulId, edges: Sequence[str]
-    ) -> EdgePage:
+    async def some_edges(self, owner: Owner, soul: SoulId, edges: Sequence[str]) -> EdgePage:
         graph = await self.graph(owner, soul)
         return page_of([edge for edge in graph.edges if edge.id in edges])
 
     async def vectors(self, model: str, keys: Sequence[str]) -> Mapping[str, bytes]:
         self._check_open()
-        return {
-            key: self._vectors[model, key]
-            for key in keys
-            if (model, key) in self._vectors
-        }
+        return {key: self._vectors[model, key] for key in keys if (model, key) in self._vectors}
 
     async def put_vectors(self, model: str, vectors: Mapping[str, bytes]) -> None:
         self._check_open()
@@ -399,8 +372,7 @@ def _apply(world: _World, change: Change) -> None:
     world.marks = {
         soul: listed
         for soul, mark in world.marks.items()
-        if soul not in written
-        and _size(listed := _listed(mark, soul, change)) <= _LISTED
+        if soul not in written and _size(listed := _listed(mark, soul, change)) <= _LISTED
     }
     for changed in change.chats:
         messages = world.messages.setdefault(changed.chat.id, {})
@@ -431,9 +403,7 @@ def _apply(world: _World, change: Change) -> None:
     for edge in change.put_edges:
         for end in (edge.source, edge.target):
             if end not in world.memories:
-                raise StoreError(
-                    f"edge {edge.id} ends at memory {end}, which does not exist"
-                )
+                raise StoreError(f"edge {edge.id} ends at memory {end}, which does not exist")
         world.edges[edge.id] = edge
 
     gone_vectors = {*change.drop_edge_vectors, *change.drop_edges}
@@ -451,9 +421,7 @@ def _govern(world: _World, change: Change) -> None:
     for key, entry in world.audit.items():
         if entry.target in change.purge_audit:
             world.audit[key] = replace(entry, before=None, after=None, reason="")
-    kept = (
-        one for one in world.deletions.values() if one.memory not in change.purge_audit
-    )
+    kept = (one for one in world.deletions.values() if one.memory not in change.purge_audit)
     world.deletions = {one.id: one for one in (*kept, *change.put_deletions)}
     for entry in change.audit:
         if world.audit.get(entry.id, entry) != entry:
@@ -477,15 +445,9 @@ def _check_protected(world: _World, change: Change) -> None:
         old, new = world.memories.get(key), put.get(key)
         if old is None or not (old.permanent or old.locked):
             continue
-        stays = (
-            old.state is MemoryState.BIN
-            if new is None
-            else _guarded(new) == _guarded(old)
-        )
+        stays = old.state is MemoryState.BIN if new is None else _guarded(new) == _guarded(old)
         if not stays:
-            raise Protected(
-                f"memory {key} is protected: only the user may change or delete it"
-            )
+            raise Protected(f"memory {key} is protected: only the user may change or delete it")
     if change.by is not Actor.IMPORT:
         for record in change.put_fading:
             _check_fading(world, change, record)
@@ -531,10 +493,7 @@ def page_of(edges: Sequence[Edge]) -> EdgePage:
         verb=[edge.verb for edge in edges],
         probability=[edge.probability for edge in edges],
         at_turn=[edge.at_turn for edge in edges],
-        made=[
-            None if edge.made is None else (edge.made - epoch) // microsecond
-            for edge in edges
-        ],
+        made=[None if edge.made is None else (edge.made - epoch) // microsecond for edge in edges],
     )
 
 

@@ -12,9 +12,7 @@ from soulmem.domain.ids import Owner, SoulId
 from soulmem.kernels.token_codes import Center, PackedStates, half_width
 from soulmem.ports.token_store import NO_RECORD, Numbers, PieceLists, TokenFile
 
-Record = tuple[
-    NDArray[np.uint8], NDArray[np.float16], NDArray[np.int32], NDArray[np.bool_]
-]
+Record = tuple[NDArray[np.uint8], NDArray[np.float16], NDArray[np.int32], NDArray[np.bool_]]
 
 
 class FakeTokenFile:
@@ -71,9 +69,7 @@ class FakeTokenFile:
             np.empty(0, np.bool_),
         )
         kept = [self._kept.get(number, nothing) for number in records.tolist()]
-        starts = np.cumsum(
-            [0, *(len(scale) for _, scale, _, _ in kept)], dtype=np.int64
-        )
+        starts = np.cumsum([0, *(len(scale) for _, scale, _, _ in kept)], dtype=np.int64)
         codes, scale, pieces, begins = zip(nothing, *kept, strict=True)
         center = self.center
         if center is None:

@@ -27,9 +27,7 @@ class FakeTraces:
 
     async def find(self, owner: Owner, key: str) -> bytes | None:
         found = [
-            told
-            for (whose, _, name), told in self.kept.items()
-            if (whose, name) == (owner, key)
+            told for (whose, _, name), told in self.kept.items() if (whose, name) == (owner, key)
         ]
         return found[0] if found else None
 

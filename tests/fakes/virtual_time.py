@@ -20,13 +20,9 @@ class _Leaping(selectors.DefaultSelector):
         self.now = 0.0  # seconds
         self.computing = 0  # calls in threads
 
-    def select(
-        self, timeout: float | None = None
-    ) -> list[tuple[selectors.SelectorKey, int]]:
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if self.computing:
-            return super().select(
-                _REAL_SECONDS if timeout is None else min(timeout, _REAL_SECONDS)
-            )
+            return super().select(_REAL_SECONDS if timeout is None else min(timeout, _REAL_SECONDS))
         found = super().select(0 if timeout is not None else _REAL_SECONDS)
         if not found and timeout is not None:
             self.now += max(0.0, timeout)

@@ -29,9 +29,7 @@ steps = st.lists(
 )
 
 
-def entry(
-    number: int, actor: Actor, target: str, before: Any, after: Any
-) -> AuditEntry:
+def entry(number: int, actor: Actor, target: str, before: Any, after: Any) -> AuditEntry:
     index = NOON + timedelta(minutes=number)
     return AuditEntry(
         f"c{number:04}",
@@ -52,11 +50,7 @@ def played(
     state: State = {m: {"text": -1, "tags": -1, "importance": -1} for m in ("m1", "m2")}
     entries = []
     for number, (actor, target, values) in enumerate(script):
-        values = {
-            name: value
-            for name, value in values.items()
-            if state[target][name] != value
-        }
+        values = {name: value for name, value in values.items() if state[target][name] != value}
         before = {name: state[target][name] for name in values}
         state[target] |= values
         entries.append(entry(number, actor, target, before, values))
@@ -64,9 +58,7 @@ def played(
 
 
 @given(steps, st.integers(0, 12))
-def test_all_since_a_moment(
-    script: list[tuple[Actor, str, dict[str, int]]], start: int
-) -> None:
+def test_all_since_a_moment(script: list[tuple[Actor, str, dict[str, int]]], start: int) -> None:
     """Each field ends as the user last left it since, or as it was at that moment."""
     state, entries = played(script)
     at_start, _ = played(script[:start])
@@ -97,11 +89,7 @@ def test_one_change(script: list[tuple[Actor, str, dict[str, int]]]) -> None:
             if e.actor is Actor.USER and e.target == change.target
             for name in (e.after or {})
         }
-        back = {
-            name: value
-            for name, value in (change.before or {}).items()
-            if name not in mine
-        }
+        back = {name: value for name, value in (change.before or {}).items() if name not in mine}
         assert result.memories.get(change.target, {}) == back
         assert {name for _, name in result.skipped} == set(change.before or {}) & mine
 
@@ -173,9 +161,7 @@ def test_only_automatic_changes_are_undone_and_feedback_by_name() -> None:
     for action in Action:
         assert is_undoable(of(Actor.ENGINE, action)) is (action in changes)
         assert not is_undoable(of(Actor.USER, action))
-        assert is_undoable(of(Actor.USER, action), by_name=True) is (
-            action is Action.FEEDBACK
-        )
+        assert is_undoable(of(Actor.USER, action), by_name=True) is (action is Action.FEEDBACK)
 
 
 def test_undoing_is_no_taking_up() -> None:

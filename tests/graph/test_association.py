@@ -113,9 +113,7 @@ def test_every_edge_is_an_arc_of_its_class_and_most_are_one_back_too(
         source, target = int(edge.source[1:]), int(edge.target[1:])
         ways = [(source, target, arc_class(edge.kind, kinds[target]))]
         if edge.kind not in ONE_WAY:
-            ways.append(
-                (target, source, arc_class(edge.kind, kinds[source], back=True))
-            )
+            ways.append((target, source, arc_class(edge.kind, kinds[source], back=True)))
         for key in ways:
             expected[key] = expected.get(key, 0.0) + edge.strength
     got = found(walked(list(rows), kinds, class_mass=1e6))
@@ -147,9 +145,7 @@ def test_each_arc_names_its_edge(edges: list[Edge], gone: list[bool]) -> None:
     graph = arcs(columns, columns.strength, np.zeros(6, np.uint8))
     assert graph.edge.max(initial=0) < graph.numbers
     assert np.unique(graph.edge).size == graph.edge.size
-    for number, source, target in zip(
-        graph.edge, graph.sources, graph.indices, strict=True
-    ):
+    for number, source, target in zip(graph.edge, graph.sources, graph.indices, strict=True):
         (slot,) = slots_of(np.asarray([number]))
         rows = table.edge_at(int(slot))
         ends = (f"m{source}", f"m{target}")
@@ -182,7 +178,4 @@ def test_the_arcs_of_some_rows_are_those_of_all(
             slice(*whole.indptr[row : row + 2]),
         )
         for column in ("indices", "weight", "kind", "edge"):
-            assert (
-                getattr(part, column)[mine].tolist()
-                == getattr(whole, column)[all_of].tolist()
-            )
+            assert getattr(part, column)[mine].tolist() == getattr(whole, column)[all_of].tolist()

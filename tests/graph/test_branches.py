@@ -21,9 +21,7 @@ def branches(draw: st.DrawFn) -> Branch:
     """A chat as a soul lived it, some of it held perhaps."""
     order = draw(ORDERS)
     quarantined = draw(st.frozensets(st.sampled_from(order))) if order else frozenset()
-    return Branch(
-        ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), quarantined
-    )
+    return Branch(ChatId(draw(st.sampled_from(CHATS))), ChatId("c1"), tuple(order), quarantined)
 
 
 def told(branches_now: Iterable[Branch]) -> set[MemoryId]:
@@ -52,9 +50,7 @@ def test_branches_agree_with_recounting_everything(series: list[Branch]) -> None
         for listed in (change.came, change.went, change.paired, change.parted):
             assert len(set(listed)) == len(listed)
         assert branches.put(new) == list(change.paired)
-        assert {s.chat: s for s in branches} == {
-            chat: s for chat, s in current.items() if s.order
-        }
+        assert {s.chat: s for s in branches} == {chat: s for chat, s in current.items() if s.order}
         for memory in EPISODES:
             holders = {chat for chat, s in current.items() if memory in s.order}
             assert set(branches.holders(memory)) == holders

@@ -24,10 +24,7 @@ def test_growing_keeps_what_is_there_and_adds_empty_rows() -> None:
         assert_array_equal(np.flatnonzero(column), [3])
     assert set(columns.family) == {7, -1}
     assert (
-        columns.family.size
-        == columns.tokens.size
-        == columns.happened.size
-        == columns.active.size
+        columns.family.size == columns.tokens.size == columns.happened.size == columns.active.size
     )
 
 

@@ -24,9 +24,7 @@ def held(texts: list[str]) -> Incidence:
     return incidence
 
 
-def told(
-    incidence: Incidence, word: str, visible: list[bool]
-) -> dict[str, tuple[float, int, int]]:
+def told(incidence: Incidence, word: str, visible: list[bool]) -> dict[str, tuple[float, int, int]]:
     number = incidence.number(word)
     assert number is not None
     associates_found = associates(incidence, number, np.asarray(visible))
@@ -37,10 +35,7 @@ def told(
         associates_found.windows,
         strict=True,
     )
-    return {
-        incidence.key(int(term)): (float(s), int(pair), int(w))
-        for term, s, pair, w in rows
-    }
+    return {incidence.key(int(term)): (float(s), int(pair), int(w)) for term, s, pair, w in rows}
 
 
 def test_five_exchanges_by_hand() -> None:
@@ -63,9 +58,7 @@ def test_five_exchanges_by_hand() -> None:
 
 def test_what_is_not_known_is_not_counted() -> None:
     incidence = held([*TABLE, "tea late", "tea late"])
-    assert told(incidence, "tea", [True] * 5 + [False] * 2) == told(
-        held(TABLE), "tea", [True] * 5
-    )
+    assert told(incidence, "tea", [True] * 5 + [False] * 2) == told(held(TABLE), "tea", [True] * 5)
 
 
 def test_what_is_in_every_window_says_nothing() -> None:
@@ -74,9 +67,7 @@ def test_what_is_in_every_window_says_nothing() -> None:
 
 
 @given(st.integers(1, 50), st.integers(0, 50), st.integers(0, 50), st.integers(0, 500))
-def test_it_is_between_0_and_1_and_symmetric(
-    pair: int, more: int, others: int, rest: int
-) -> None:
+def test_it_is_between_0_and_1_and_symmetric(pair: int, more: int, others: int, rest: int) -> None:
     f, a, b, n = pair, pair + more, pair + others, pair + more + others + rest
     first = float(npmi(np.array([f]), np.array([a]), np.array([b]), n)[0])
     assert 0.0 <= first <= 1.0
@@ -112,9 +103,7 @@ def test_of_very_many_those_met_most_often_count() -> None:
     texts=st.lists(st.lists(st.sampled_from("abcdef"), max_size=4), max_size=12),
     seed=st.integers(0, 9999),
 )
-def test_what_an_exchange_says_together_is_counted_once(
-    texts: list[list[str]], seed: int
-) -> None:
+def test_what_an_exchange_says_together_is_counted_once(texts: list[list[str]], seed: int) -> None:
     """Of any partition of rows, with rows that are not known: as a plain loop over windows says."""
     rng = np.random.default_rng(seed)
     n = len(texts)
@@ -122,12 +111,7 @@ def test_what_an_exchange_says_together_is_counted_once(
     of = rng.integers(0, max(n, 1), n).astype(np.int32)
     visible = rng.random(n) < 0.8
     exchanges = [
-        {
-            word
-            for row in range(n)
-            if of[row] == w and visible[row]
-            for word in texts[row]
-        }
+        {word for row in range(n) if of[row] == w and visible[row] for word in texts[row]}
         for w in range(n)
     ]
     exchanges = [words for words in exchanges if words]
@@ -142,8 +126,7 @@ def test_what_an_exchange_says_together_is_counted_once(
         for other in sorted(set().union(*exchanges) - {word}):
             pair = np.array([sum({word, other} <= words for words in exchanges)])
             first, second = (
-                np.array([sum(one in words for words in exchanges)])
-                for one in (word, other)
+                np.array([sum(one in words for words in exchanges)]) for one in (word, other)
             )
             strength = float(npmi(pair, first, second, len(exchanges))[0])
             if strength > 0:

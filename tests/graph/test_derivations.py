@@ -17,17 +17,11 @@ EPISODES = [MemoryId(f"e{index}") for index in range(8)]
 CHATS = [ChatId("c"), ChatId("d")]
 
 
-def derivation(
-    key: str, read: list[int], after: str | None, products: list[int]
-) -> Derivation:
+def derivation(key: str, read: list[int], after: str | None, products: list[int]) -> Derivation:
     """One with these episodes and products."""
-    made = tuple(
-        Product(f"p{index}", is_edge=index % 2 == 1) for index in sorted(set(products))
-    )
+    made = tuple(Product(f"p{index}", is_edge=index % 2 == 1) for index in sorted(set(products)))
     read_before = tuple(EPISODES[index] for index in sorted(set(read)))
-    return Derivation(
-        key, SoulId("s"), Work.DRAFTS, CHATS[0], read_before, NOON, after, made
-    )
+    return Derivation(key, SoulId("s"), Work.DRAFTS, CHATS[0], read_before, NOON, after, made)
 
 
 NUMBERS = st.lists(st.integers(0, 7), min_size=1, max_size=4)
@@ -82,16 +76,12 @@ def test_a_chat_holds_what_it_tells_all_of(
 
         def holds(chat: ChatId, derivation: Derivation) -> bool:
             branch = branches.branch(chat)
-            if (
-                branch is None
-                or not set(derivation.read) <= set(branch.order) - branch.quarantined
-            ):
+            if branch is None or not set(derivation.read) <= set(branch.order) - branch.quarantined:
                 return False
             return derivation.after is None or holds(chat, expected[derivation.after])
 
         held_by_chat = {
-            chat: {key for key, item in expected.items() if holds(chat, item)}
-            for chat in CHATS
+            chat: {key for key, item in expected.items() if holds(chat, item)} for chat in CHATS
         }
         for chat in CHATS:
             assert {item.id for item in derived.of_chat(chat)} == held_by_chat[chat]

@@ -75,8 +75,7 @@ def page(of: Iterable[Edge]) -> EdgePage:
         probability=[e.probability for e in items],
         at_turn=[e.at_turn for e in items],
         made=[
-            None if e.made is None else (e.made - epoch) // timedelta(microseconds=1)
-            for e in items
+            None if e.made is None else (e.made - epoch) // timedelta(microseconds=1) for e in items
         ],
     )
 
@@ -117,22 +116,14 @@ class Machine(RuleBasedStateMachine):
     @rule(memory=st.sampled_from(MEMORIES))
     def drop_of(self, memory: MemoryId) -> None:
         self.table.drop_of(memory)
-        self.model = {
-            key: e
-            for key, e in self.model.items()
-            if memory not in (e.source, e.target)
-        }
+        self.model = {key: e for key, e in self.model.items() if memory not in (e.source, e.target)}
 
     @rule(data=st.data())
     def keep(self, data: st.DataObject) -> None:
-        kept = data.draw(
-            st.sets(st.sampled_from([*self.model])) if self.model else st.just(set())
-        )
+        kept = data.draw(st.sets(st.sampled_from([*self.model])) if self.model else st.just(set()))
         slots = self.table.arrays().slot
         before = self.table.revision
-        self.table.keep(
-            slots[[self.table.edge_at(int(slot)).id in kept for slot in slots]]
-        )
+        self.table.keep(slots[[self.table.edge_at(int(slot)).id in kept for slot in slots]])
         assert self.table.revision > before
         self.model = {key: e for key, e in self.model.items() if key in kept}
 
@@ -145,18 +136,14 @@ class Machine(RuleBasedStateMachine):
         self.table.put(item)
         self.table.drop(item.id)
         for name, array in copied.items():
-            assert np.array_equal(
-                array, packed[name], equal_nan=array.dtype.kind == "f"
-            ), name
+            assert np.array_equal(array, packed[name], equal_nan=array.dtype.kind == "f"), name
         self.table = table()
         self.table.restore(packed)
 
     @rule(memory=st.sampled_from(MEMORIES), kind=st.sampled_from(EdgeKind))
     def of_a_kind(self, memory: MemoryId, kind: EdgeKind) -> None:
         edges_found = sorted(e.id for e in self.table.of(memory, kind))
-        ends = {
-            key: (e.source, e.target) for key, e in self.model.items() if e.kind is kind
-        }
+        ends = {key: (e.source, e.target) for key, e in self.model.items() if e.kind is kind}
         assert edges_found == sorted(
             key for key, both_kinds in ends.items() if memory in both_kinds
         )
@@ -168,24 +155,16 @@ class Machine(RuleBasedStateMachine):
         assert sorted(e.id for e in self.table.every()) == sorted(self.model)
         for memory in MEMORIES:
             edges_found = [e.id for e in self.table.of(memory)]
-            rows = [
-                key for key, e in self.model.items() if memory in (e.source, e.target)
-            ]
+            rows = [key for key, e in self.model.items() if memory in (e.source, e.target)]
             assert sorted(edges_found) == sorted(rows)
         for edge in self.model.values():
-            assert (
-                self.table.find(edge.kind, edge.source, edge.target, edge.verb) == edge
-            )
+            assert self.table.find(edge.kind, edge.source, edge.target, edge.verb) == edge
         assert "unknown" not in self.table
         some = MEMORIES[::2]
-        among = [
-            key
-            for key, e in self.model.items()
-            if e.source in some and e.target in some
-        ]
-        assert sorted(
-            e.id for e in self.table.between([*some, MemoryId("unknown")])
-        ) == sorted(among)
+        among = [key for key, e in self.model.items() if e.source in some and e.target in some]
+        assert sorted(e.id for e in self.table.between([*some, MemoryId("unknown")])) == sorted(
+            among
+        )
 
     @invariant()
     def arrays_say_the_same(self) -> None:
@@ -212,34 +191,25 @@ class Machine(RuleBasedStateMachine):
             )
         assert edges_found == self.model
         chances = np.nan_to_num(self.table.probabilities(arrays.slot), nan=-1.0)
-        known_rows = (
-            self.table.edge_at(slot).probability for slot in arrays.slot.tolist()
-        )
-        assert chances.tolist() == [
-            -1.0 if chance is None else chance for chance in known_rows
-        ]
+        known_rows = (self.table.edge_at(slot).probability for slot in arrays.slot.tolist())
+        assert chances.tolist() == [-1.0 if chance is None else chance for chance in known_rows]
         mentions = [e for e in self.model.values() if e.kind is EdgeKind.MENTIONS]
         for first in (0, 1):
             ends = [self.table._row(memory) for memory in MEMORIES[first::2]]
             rows, touched, turns = self.table.mentions(np.asarray(ends))
-            slots = zip(
-                rows.tolist(), touched, np.nan_to_num(turns, nan=-1.0), strict=True
-            )
+            slots = zip(rows.tolist(), touched, np.nan_to_num(turns, nan=-1.0), strict=True)
             asked = [
                 (self.table._row(e.target), e)
                 for e in mentions
                 if self.table._row(e.target) in ends
             ]
-            assert sorted(
-                (end, int(position), turn) for end, position, turn in slots
-            ) == sorted(
+            assert sorted((end, int(position), turn) for end, position, turn in slots) == sorted(
                 (row, microseconds(e.touched), -1.0 if e.at_turn is None else e.at_turn)
                 for row, e in asked
             )
         only = {e.id for e in self.model.values() if e.kind in DECAYING}
         assert {
-            self.table.edge_at(int(s)).id
-            for s in self.table.arrays(list(DECAYING)).slot
+            self.table.edge_at(int(s)).id for s in self.table.arrays(list(DECAYING)).slot
         } == only
 
 
@@ -253,9 +223,7 @@ def edge(
     kind: EdgeKind = EdgeKind.MENTIONS,
     **more: object,
 ) -> Edge:
-    made = Edge(
-        SoulId("s"), MemoryId(source), MemoryId(target), kind, Origin.CHAT, NOON
-    )
+    made = Edge(SoulId("s"), MemoryId(source), MemoryId(target), kind, Origin.CHAT, NOON)
     return replace(made, **more)  # type: ignore[arg-type]
 
 
@@ -287,11 +255,7 @@ def test_uses_are_counted_up_to_four_billion() -> None:
 def test_a_slot_that_is_used_again_has_not_the_probability_of_the_edge_before() -> None:
     rows = table()
     first = edge("m0", "m1", EdgeKind.FIRES, probability=0.3)
-    rows.load(
-        page(
-            [first, edge("m0", "m2", EdgeKind.FIRES, probability=0.7), edge("m0", "m3")]
-        )
-    )
+    rows.load(page([first, edge("m0", "m2", EdgeKind.FIRES, probability=0.7), edge("m0", "m3")]))
     rows.put(replace(first, probability=None))
     rows.drop(edge("m0", "m2", EdgeKind.FIRES).id)
     assert rows.packed()["probability.slots"].size == 0
@@ -312,9 +276,7 @@ def test_a_thousand_edges_of_one_memory_come_and_go() -> None:
         rows.put(item)
     for item in many[::2]:
         rows.drop(item.id)
-    assert {e.verb for e in rows.of(MemoryId("m0"))} == {
-        str(n) for n in range(1, 1000, 2)
-    }
+    assert {e.verb for e in rows.of(MemoryId("m0"))} == {str(n) for n in range(1, 1000, 2)}
     for item in many[::2]:
         rows.put(item)
     assert {e.verb for e in rows.of(MemoryId("m1"))} == {str(n) for n in range(1000)}
@@ -324,8 +286,7 @@ def test_of_a_great_many_mentions_the_latest_are_told_whatever_came_and_went() -
     known_rows = table()
     later = [NOON + timedelta(minutes=n) for n in range(700)]
     many = [
-        edge(f"m{n % 9}", "m1", verb=str(n), touched=later[n], at_turn=float(n))
-        for n in range(600)
+        edge(f"m{n % 9}", "m1", verb=str(n), touched=later[n], at_turn=float(n)) for n in range(600)
     ]
 
     def turns() -> list[float]:

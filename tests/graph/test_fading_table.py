@@ -41,14 +41,13 @@ records = st.builds(
     soul=st.just(S1),
     wording=words,
     units=st.lists(st.builds(MicroUnit, spans, states), max_size=3).map(tuple),
-    anchors=st.lists(
-        st.builds(Anchor, words, st.sampled_from(AnchorKind), states), max_size=3
-    ).map(tuple),
+    anchors=st.lists(st.builds(Anchor, words, st.sampled_from(AnchorKind), states), max_size=3).map(
+        tuple
+    ),
     own_units=st.booleans(),
     own_anchors=st.booleans(),
     reworded=st.none() | words,
-    retold=st.none()
-    | st.builds(Retelling, words, words.map(ChatId), words.map(SlotId)),
+    retold=st.none() | st.builds(Retelling, words, words.map(ChatId), words.map(SlotId)),
 )
 
 
@@ -83,9 +82,7 @@ def test_the_revision_differs_after_each_change() -> None:
     assert table.revision in seen
 
 
-def test_the_memories_that_a_reply_reworded_are_found_until_they_are_told_otherwise() -> (
-    None
-):
+def test_the_memories_that_a_reply_reworded_are_found_until_they_are_told_otherwise() -> None:
     table, first = FadingTable(S1), FadingRecord(M1, S1, "w", reworded="A.", reply=M2)
     table.put([first, replace(first, memory=M2, reply=M1)])
     assert table.reworded_by([M2]) == [M1]

@@ -17,9 +17,7 @@ from soulmem.graph.windows import Windows
 from soulmem.kernels.interpreted import interpreted
 from soulmem.kernels.warm import installed_cache, kernels, warm
 
-pytestmark = pytest.mark.timeout(
-    300
-)  # a thousand scripts on a busy machine, after the compiler
+pytestmark = pytest.mark.timeout(300)  # a thousand scripts on a busy machine, after the compiler
 ROWS = st.integers(0, 12)
 TEXTS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.floats(0, 1)), max_size=6)
 Script = list[tuple[int, list[tuple[str, float]] | None]]
@@ -51,35 +49,25 @@ def played(script: Script) -> tuple[Incidence, dict[int, dict[str, float]]]:
     return incidence, {row: terms for row, terms in truth.items() if terms}
 
 
-def check(
-    incidence: Incidence, truth: dict[int, dict[str, float]], visible: list[bool]
-) -> None:
+def check(incidence: Incidence, truth: dict[int, dict[str, float]], visible: list[bool]) -> None:
     mask = np.asarray(visible, np.bool_)
-    seen = {
-        row: terms
-        for row, terms in truth.items()
-        if row < len(visible) and visible[row]
-    }
+    seen = {row: terms for row, terms in truth.items() if row < len(visible) and visible[row]}
     keys = sorted({key for terms in truth.values() for key in terms})
     numbers = [incidence.number(key) for key in keys]
     assert None not in numbers
     assert [incidence.key(n) for n in numbers if n is not None] == keys
     place, row = incidence.rows_of(np.asarray(numbers, np.int64), mask)
     rows_found = list(zip((keys[index] for index in place), row.tolist(), strict=True))
-    assert sorted(rows_found) == sorted(
-        (key, row) for row, terms in seen.items() for key in terms
-    )
+    assert sorted(rows_found) == sorted((key, row) for row, terms in seen.items() for key in terms)
     assert (np.diff(place) >= 0).all()
     assert incidence.windows(mask) == len(seen)
     counts, true = (
         incidence.counts(mask),
         Counter(key for terms in seen.values() for key in terms),
     )
-    assert {
-        key: int(counts[n])
-        for key, n in zip(keys, numbers, strict=True)
-        if n is not None
-    } == {key: true[key] for key in keys}
+    assert {key: int(counts[n]) for key, n in zip(keys, numbers, strict=True) if n is not None} == {
+        key: true[key] for key in keys
+    }
     assert counts.sum() == true.total()
     for row_, terms in truth.items():
         assert {key: round(255 * s) for key, s in incidence.terms_of(row_)} == {
@@ -89,9 +77,7 @@ def check(
         assert incidence.number(key) is None
     together = incidence.counts_in(np.asarray([*truth, 99], np.int64))
     every = Counter(key for terms in truth.values() for key in terms)
-    assert {
-        incidence.key(int(n)): int(together[n]) for n in np.flatnonzero(together)
-    } == every
+    assert {incidence.key(int(n)): int(together[n]) for n in np.flatnonzero(together)} == every
     for windows in (Windows.single(len(visible)), Windows.by(of_exchanges(visible))):
         check_windows(incidence, seen, mask, windows)
 
@@ -115,16 +101,13 @@ def check_windows(
     counts, total = incidence.window_counts(mask, windows)
     expected = Counter(key for terms in held.values() for key in terms)
     assert total == len(held)
-    assert {
-        incidence.key(n): int(counts[n]) for n in np.flatnonzero(counts).tolist()
-    } == expected
+    assert {incidence.key(n): int(counts[n]) for n in np.flatnonzero(counts).tolist()} == expected
     asked = np.asarray([*held, *held][1:], np.int64)
     met, often, holding = incidence.terms_in(asked, mask, windows)
     assert (np.diff(met) > 0).all()
     assert holding == len(set(asked.tolist()))
     assert {
-        incidence.key(n): times
-        for n, times in zip(met.tolist(), often.tolist(), strict=True)
+        incidence.key(n): times for n, times in zip(met.tolist(), often.tolist(), strict=True)
     } == Counter(key for window in set(asked.tolist()) for key in held[window])
 
 
@@ -148,9 +131,7 @@ def test_asking_by_another_mask_between_changes_changes_nothing(
 
 
 @given(script=SCRIPTS, more=SCRIPTS)
-def test_packed_and_unpacked_it_is_the_same_and_goes_on_alike(
-    script: Script, more: Script
-) -> None:
+def test_packed_and_unpacked_it_is_the_same_and_goes_on_alike(script: Script, more: Script) -> None:
     incidence, truth = played(script)
     again = Incidence.unpacked(incidence.packed())
     check(again, truth, [True] * 13)
@@ -178,12 +159,9 @@ def test_many_rows_in_small_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     script: Script = []
     for _ in range(800):
         terms = [
-            ("abcdefgh"[i], float(draw.random()))
-            for i in np.flatnonzero(draw.random(8) < 0.3)
+            ("abcdefgh"[i], float(draw.random())) for i in np.flatnonzero(draw.random(8) < 0.3)
         ]
-        script.append(
-            (int(draw.integers(0, 60)), terms if draw.random() < 0.9 else None)
-        )
+        script.append((int(draw.integers(0, 60)), terms if draw.random() < 0.9 else None))
     incidence, truth = played(script)
     check(incidence, truth, [bool(b) for b in draw.random(60) < 0.7])
 

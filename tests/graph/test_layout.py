@@ -43,9 +43,7 @@ def test_linked_nodes_stand_nearer_than_others(nodes: int, groups: int) -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 2, 7, 300])
 @pytest.mark.parametrize("linked", [0.0, 0.3, 1.0])
-def test_every_node_has_a_place_of_its_own_in_the_square(
-    size: int, linked: float
-) -> None:
+def test_every_node_has_a_place_of_its_own_in_the_square(size: int, linked: float) -> None:
     ids, links = clusters(size, max(1, size // 20))
     places = layout_of(ids, links[: int(linked * len(links))])
     assert sorted(places) == ids

@@ -22,9 +22,7 @@ from soulmem.graph.rows import Rows
 from tests.ports.stores import memory, without_context
 
 KEYS = st.sampled_from([MemoryId(f"m{n}") for n in range(9)])
-TEXTS = st.text(
-    st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30
-).filter(str.strip)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30).filter(str.strip)
 
 
 @given(
@@ -37,9 +35,7 @@ def test_a_memory_comes_back_in_full(
     text: str, created: datetime, importance: float, kind: MemoryKind
 ) -> None:
     for full in (memory(), without_context(memory())):
-        item = replace(
-            full, text=text, created=created, importance=importance, kind=kind
-        )
+        item = replace(full, text=text, created=created, importance=importance, kind=kind)
         record = encoded(item)
         assert decoded(record, item.id) == item
         assert text_of(record) == text
@@ -50,12 +46,7 @@ def test_every_field_is_kept() -> None:
     bare = without_context(memory())
     full = memory()
     assert all(getattr(full, f.name) not in (None, (), "") for f in fields(Memory))
-    assert (
-        decoded(encoded(full), full.id)
-        == full
-        != bare
-        == decoded(encoded(bare), bare.id)
-    )
+    assert decoded(encoded(full), full.id) == full != bare == decoded(encoded(bare), bare.id)
 
 
 @given(
@@ -68,16 +59,12 @@ def test_every_field_is_kept() -> None:
     )
 )
 def test_terms_come_back_to_the_last_digit(terms: list[tuple[str, float]]) -> None:
-    item = replace(
-        memory(), text="What THE text says", terms=tuple(Term(*term) for term in terms)
-    )
+    item = replace(memory(), text="What THE text says", terms=tuple(Term(*term) for term in terms))
     assert decoded(encoded(item), item.id).terms == item.terms
 
 
 def test_what_most_memories_say_alike_and_words_of_the_text_take_little_room() -> None:
-    text = (
-        "Alice hid the silver lantern below the old mill before the harvest feast began"
-    )
+    text = "Alice hid the silver lantern below the old mill before the harvest feast began"
     words = tuple(Term(word, 0.4 + len(word) / 1000) for word in text.lower().split())
     record = encoded(replace(without_context(memory()), text=text, terms=words))
     assert len(record) < len(text) + 150
@@ -178,9 +165,7 @@ def test_what_was_read_of_late_is_kept_within_bounds(
         rows.add(key := MemoryId(f"m{number}"))
         table[key] = memory(key)
     table.pack(20)
-    assert [table[MemoryId(f"m{n}")].id for n in range(20)] == [
-        f"m{n}" for n in range(20)
-    ]
+    assert [table[MemoryId(f"m{n}")].id for n in range(20)] == [f"m{n}" for n in range(20)]
     assert len(table._recent) <= 4
     assert table[MemoryId("m19")] is table[MemoryId("m19")]
     assert np.asarray(table.packed()["lengths"]).size == 20

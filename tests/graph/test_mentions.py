@@ -49,19 +49,15 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
         for row in range(ROWS):
             every = [s for s in range(SLOTS) if kind[s] == MENTION and target[s] == row]
             moments = sorted(
-                (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s])
-                for s in every
+                (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s]) for s in every
             )
             mine = [s for s in slots_found.tolist() if target[s] == row]
             assert set(mine) <= set(every)
             expected = sorted(
-                (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s])
-                for s in mine
+                (touched[s], -np.inf if np.isnan(at_turn[s]) else at_turn[s]) for s in mine
             )
             assert expected == (moments[-3:] if len(every) > 6 else moments)
-            asked_alone = rows.of(
-                np.asarray([row]), arriving, kind, target, touched, at_turn
-            )
+            asked_alone = rows.of(np.asarray([row]), arriving, kind, target, touched, at_turn)
             assert asked_alone.tolist() == mine
 
     for asks in (rng.random(400) < 0.3).tolist():
@@ -74,9 +70,7 @@ def test_of_very_many_those_touched_last_count(seed: int) -> None:
             if kind[slot] == FREE:
                 kind[slot], target[slot] = rng.choice([MENTION, MENTION, OTHER]), row
                 arriving.add(row, slot)
-            touched[slot] = rng.integers(
-                0, 5
-            )  # many at one moment, and earlier than before
+            touched[slot] = rng.integers(0, 5)  # many at one moment, and earlier than before
             at_turn[slot] = np.nan if rng.random() < 0.2 else rng.integers(0, 6)
             if kind[slot] == MENTION:
                 rows.put(int(target[slot]), slot, touched, at_turn)
@@ -95,10 +89,6 @@ def test_no_more_rows_are_remembered_than_there_is_room_for(
     target = np.repeat(np.arange(8), 7).astype(np.uint32)
     kind, touched = np.full(target.size, MENTION, np.uint8), np.arange(target.size)
     arriving.add_all(target.astype(np.int64), np.arange(target.size, dtype=np.int32))
-    slots_found = rows.of(
-        np.arange(8), arriving, kind, target, touched, np.zeros(target.size)
-    )
-    assert slots_found.tolist() == [
-        7 * row + last for row in range(8) for last in (4, 5, 6)
-    ]
+    slots_found = rows.of(np.arange(8), arriving, kind, target, touched, np.zeros(target.size))
+    assert slots_found.tolist() == [7 * row + last for row in range(8) for last in (4, 5, 6)]
     assert len(rows._latest) <= 3

@@ -123,9 +123,7 @@ def test_the_index_agrees_with_looking_everywhere(
 
 
 @given(NAMES, ALPHABET, st.booleans())
-def test_a_glance_misses_no_name(
-    names: dict[int, list[str]], text: str, many: bool
-) -> None:
+def test_a_glance_misses_no_name(names: dict[int, list[str]], text: str, many: bool) -> None:
     """It may see one that is not there."""
     index: NameIndex[int] = NameIndex()
     some = [name for names in names.values() for name in names]
@@ -136,9 +134,7 @@ def test_a_glance_misses_no_name(
 
 
 @pytest.mark.parametrize("others", [0, 40])
-@pytest.mark.parametrize(
-    "name", ["Mira Stern", "İstanbul", "米拉", "O'Brien", "Ｂｏｂ"]
-)
+@pytest.mark.parametrize("name", ["Mira Stern", "İstanbul", "米拉", "O'Brien", "Ｂｏｂ"])
 def test_a_glance_knows_what_is_not_there(name: str, others: int) -> None:
     """A few names or many; as people write them."""
     glance = Glance([name, *(f"name{n}" for n in range(others))])
@@ -154,9 +150,9 @@ def looked_for(names: dict[int, list[str]], text: str) -> set[int]:
         for stop in range(start + 1, len(text) + 1):
             piece = text[start:stop]
             for key, some in names.items():
-                if any(
-                    reads(piece, " ".join(n.split()), text) for n in some
-                ) and stands(text, start, stop):
+                if any(reads(piece, " ".join(n.split()), text) for n in some) and stands(
+                    text, start, stop
+                ):
                     places.append((start, stop, key))
     places.sort(key=lambda p: (p[0] - p[1], p[0]))
     kept: list[tuple[int, int]] = []
@@ -172,14 +168,8 @@ def reads(piece: str, name: str, text: str) -> bool:
     """Whether the piece is the name in a case that will do."""
     if not any(c.isalnum() for c in name) or piece.lower() != name.lower():
         return False
-    words = len(
-        "".join(c if is_word(c) else " " + c * c.isalnum() + " " for c in name).split()
-    )
-    free = (
-        words > 1
-        or sum(c.isalpha() for c in name) >= 5
-        or not any(c.isupper() for c in name)
-    )
+    words = len("".join(c if is_word(c) else " " + c * c.isalnum() + " " for c in name).split())
+    free = words > 1 or sum(c.isalpha() for c in name) >= 5 or not any(c.isupper() for c in name)
     return piece == name or free or not any(c.isupper() for c in text)
 
 

@@ -30,9 +30,7 @@ def play(pairs: Pairs, counts: Counter[Pair], steps: list[tuple[bool, Pair]]) ->
 
 
 def check(pairs: Pairs, counts: Counter[Pair]) -> None:
-    assert {pair: pairs.chats(pair) for pair in PAIRS} == {
-        pair: counts[pair] for pair in PAIRS
-    }
+    assert {pair: pairs.chats(pair) for pair in PAIRS} == {pair: counts[pair] for pair in PAIRS}
     rows = {pair: row for pair in PAIRS if (row := pairs.row(pair)) is not None}
     assert set(rows) == {pair for pair in PAIRS if counts[pair]}
     assert dict(pairs) == rows

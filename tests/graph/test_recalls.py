@@ -30,9 +30,7 @@ def usage(memory: str, *turns: int) -> Usage:
 def record(trace: str, slot: str = "r1", swipe: int = 0) -> RecallRecord:
     """A recall for a reply."""
     trails = (Trail(MemoryId("a")),)
-    return RecallRecord(
-        trace, SOUL, ChatId("c1"), SlotId(slot), swipe, Stamp(NOON, 1), trails
-    )
+    return RecallRecord(trace, SOUL, ChatId("c1"), SlotId(slot), swipe, Stamp(NOON, 1), trails)
 
 
 @pytest.fixture
@@ -103,9 +101,7 @@ def test_what_is_said_of_strangers_is_ignored(rows: Rows[MemoryId]) -> None:
 def test_the_hot_ones_come_by_count_then_by_turn(rows: Rows[MemoryId]) -> None:
     """What was never recalled is not hot."""
     recalls = Recalls(rows)
-    recalls.put(
-        [usage("a", 1, 2), usage("b", 1, 7), usage("c", 9), usage("d", 1, 2, 3)]
-    )
+    recalls.put([usage("a", 1, 2), usage("b", 1, 7), usage("c", 9), usage("d", 1, 2, 3)])
     assert recalls.hot(10) == ["d", "b", "a", "c"]
     for count in range(5):
         assert recalls.hot(count) == ["d", "b", "a", "c"][:count]

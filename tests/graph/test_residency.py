@@ -41,19 +41,13 @@ class Machine(RuleBasedStateMachine):
     def open(self, pairs: list[tuple[int, int, EdgeKind]]) -> None:
         (like,) = links([(0, 0)], 1)
         for memory, two, kind in pairs:
-            edge = Edge(
-                like.soul, key(memory), key(two), kind, Origin.CHAT, like.touched
-            )
+            edge = Edge(like.soul, key(memory), key(two), kind, Origin.CHAT, like.touched)
             self.stored[edge.id] = edge
         self.known.mark_partial(COUNT)
-        self.table.load(
-            page_of([e for e in self.stored.values() if e.kind is EdgeKind.RELATES])
-        )
+        self.table.load(page_of([e for e in self.stored.values() if e.kind is EdgeKind.RELATES]))
 
     def around(self, row: int) -> set[str]:
-        return {
-            name for name, e in self.stored.items() if key(row) in (e.source, e.target)
-        }
+        return {name for name, e in self.stored.items() if key(row) in (e.source, e.target)}
 
     @rule(rows=st.sets(ends, min_size=1))
     def read(self, rows: set[int]) -> None:
@@ -101,19 +95,11 @@ class Machine(RuleBasedStateMachine):
     def staying(self, most: int, hot: set[int]) -> set[int]:
         """The rows that stay complete: one age after the other goes, as long as there are too many edges."""
         stays = {
-            row
-            for row, index in self.used.items()
-            if row in hot or self.turn - index < UNUSED
+            row for row, index in self.used.items() if row in hot or self.turn - index < UNUSED
         }
         for age in sorted({self.used[row] for row in stays - hot} - {self.turn}):
             kept = {name for row in stays for name in self.around(row)}
-            if (
-                sum(
-                    name in kept or e.kind not in LINKS
-                    for name, e in self.table.items()
-                )
-                <= most
-            ):
+            if sum(name in kept or e.kind not in LINKS for name, e in self.table.items()) <= most:
                 break
             stays -= {row for row in stays - hot if self.used[row] == age}
         return stays
@@ -131,9 +117,7 @@ class Machine(RuleBasedStateMachine):
     @invariant()
     def nothing_is_there_that_is_not_stored(self) -> None:
         assert set(self.table) <= set(self.stored)
-        relations = {
-            name for name, edge in self.stored.items() if edge.kind is EdgeKind.RELATES
-        }
+        relations = {name for name, edge in self.stored.items() if edge.kind is EdgeKind.RELATES}
         assert relations <= set(self.table)
 
 
@@ -175,9 +159,7 @@ def test_texts_are_counted_once() -> None:
     known_rows.set_mention_counts([1, 2], [5, 7])
     known_rows.mark_weighed([3])
     assert list(known_rows.texts_to_count(table, [3])) == []
-    np.testing.assert_array_equal(
-        known_rows.mentions(4, np.asarray([0, 1, 2])), [1, 5, 7, 0]
-    )
+    np.testing.assert_array_equal(known_rows.mentions(4, np.asarray([0, 1, 2])), [1, 5, 7, 0])
     boundary = known_rows.boundary(4)
     assert boundary is not None
     assert list(boundary) == [

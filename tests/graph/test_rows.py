@@ -14,9 +14,7 @@ from soulmem.graph import rows as module
 from soulmem.graph.rows import Rows
 
 IDS = ["", "a", "ab", "b", "a\x00", "é", "勃啨", "勃", "\U0001f427", "\ud800", "\x00"]
-STEPS = st.lists(
-    st.tuples(st.booleans(), st.sampled_from(IDS) | st.text(max_size=3)), max_size=60
-)
+STEPS = st.lists(st.tuples(st.booleans(), st.sampled_from(IDS) | st.text(max_size=3)), max_size=60)
 
 
 @pytest.fixture(
@@ -136,9 +134,7 @@ def test_others_find_every_id_that_stays_while_one_writes() -> None:
     def look() -> None:
         while not done.is_set():
             wrong.extend(
-                key
-                for key, row in stay.items()
-                if rows.row(key) != row or rows.id(row) != key
+                key for key, row in stay.items() if rows.row(key) != row or rows.id(row) != key
             )
 
     others = [threading.Thread(target=look) for _ in range(2)]

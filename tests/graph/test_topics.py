@@ -38,8 +38,7 @@ def test_what_goes_together_is_a_topic_named_by_its_strongest() -> None:
     assert members(topics_found) == [set(KITCHEN), set(FRONTEND), set(SEA)]
     assert topics_found[1].name[0] == "React"
     assert all(
-        len(topic.name) == 3 and set(topic.name) <= set(topic.members)
-        for topic in topics_found
+        len(topic.name) == 3 and set(topic.name) <= set(topic.members) for topic in topics_found
     )
 
 
@@ -51,9 +50,7 @@ def test_two_concepts_are_no_topic() -> None:
 @given(st.integers(0, 2**32))
 def test_neither_order_nor_direction_matters(seed: int) -> None:
     rng = random.Random(seed)
-    items = [
-        ((a, b) if rng.random() < 0.5 else (b, a), w) for (a, b), w in three().items()
-    ]
+    items = [((a, b) if rng.random() < 0.5 else (b, a), w) for (a, b), w in three().items()]
     rng.shuffle(items)
     assert topics_of(dict(items)) == topics_of(three())
 
@@ -106,7 +103,5 @@ def test_more_resolution_gives_smaller_topics() -> None:
         | clique(KITCHEN, 0.4)
         | {("Vue", "oven"): 0.4, ("React", "butter"): 0.4}
     )
-    coarse, fine = (
-        topics_of(links, params=TopicParams(resolution=r)) for r in (0.05, 1.0)
-    )
+    coarse, fine = (topics_of(links, params=TopicParams(resolution=r)) for r in (0.05, 1.0))
     assert max(len(t.members) for t in coarse) > max(len(t.members) for t in fine)

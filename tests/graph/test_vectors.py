@@ -47,9 +47,7 @@ def step(vector: Float32s) -> float:
     return float(np.abs(vector).max()) / 254 * 1.02
 
 
-def built(
-    steps: list[tuple[int, bool]], dim: int
-) -> tuple[VectorTable, dict[int, Float32s]]:
+def built(steps: list[tuple[int, bool]], dim: int) -> tuple[VectorTable, dict[int, Float32s]]:
     """A table after puts and drops, and what was put and not dropped."""
     table, kept = VectorTable(dim), dict[int, Float32s]()
     for row, puts in steps:
@@ -76,9 +74,7 @@ def test_cosines_are_those_of_the_vectors_kept(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(vectors, "kernels", kernels if is_compiled else interpreted)
         result = cosines(table, query, 210)
-    steps_off = np.sum(np.abs(query)) * max(
-        (step(v) for v in kept.values()), default=0.0
-    )
+    steps_off = np.sum(np.abs(query)) * max((step(v) for v in kept.values()), default=0.0)
     assert_allclose(result, expected, atol=float(steps_off) + 1e-6)
     assert_allclose(result, table.rows(np.arange(210)) @ query, atol=1e-6)
     assert_array_equal(table.has(210), ~np.isnan(expected))
@@ -101,9 +97,7 @@ def test_rows_come_back_as_put_and_nan_where_there_is_none() -> None:
     table.put(2, unit(2))
     nothing = [np.nan] * 3
     result = table.rows(np.asarray([2, 5, -1, 100_000]))
-    assert_allclose(
-        result, np.asarray([unit(2), nothing, nothing, nothing]), atol=step(unit(2))
-    )
+    assert_allclose(result, np.asarray([unit(2), nothing, nothing, nothing]), atol=step(unit(2)))
 
 
 def test_a_row_used_again_does_not_answer_with_the_old_vector() -> None:
@@ -120,9 +114,7 @@ def test_a_row_used_again_does_not_answer_with_the_old_vector() -> None:
 def test_a_vector_of_nothing_resembles_nothing_and_a_broken_one_is_none() -> None:
     """Neither spoils what stands beside it."""
     table = VectorTable(3)
-    for row, vector in enumerate(
-        ([0.0, 0, 0], [np.nan, 1, 0], [np.inf, 0, 0], unit(3))
-    ):
+    for row, vector in enumerate(([0.0, 0, 0], [np.nan, 1, 0], [np.inf, 0, 0], unit(3))):
         table.put(row, np.asarray(vector, np.float32))
     assert_array_equal(table.has(4), [True, False, False, True])
     assert_allclose(cosines(table, unit(3), 4), [0, np.nan, np.nan, 1], atol=0.01)

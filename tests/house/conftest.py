@@ -27,7 +27,5 @@ def tracked() -> list[Path]:
         encoding="utf-8",
     )
     return [
-        Path(name)
-        for name in listed.stdout.split("\0")
-        if name and (REPOSITORY / name).is_file()
+        Path(name) for name in listed.stdout.split("\0") if name and (REPOSITORY / name).is_file()
     ]

@@ -82,8 +82,7 @@ class Figures:
             "files in a folder, most": max(self.folders.values(), default=0),
             "files right in soulmem/engine": self.folders[engine],
             "lines of a file, most": self.longest_file,
-            "characters of a code line, mean": self.characters
-            / max(self.code_lines, 1),
+            "characters of a code line, mean": self.characters / max(self.code_lines, 1),
             "nested comprehensions per 1,000 code lines": self.nested / thousands,
             "share of functions over complexity 12": self.complex_functions
             / max(self.functions, 1),
@@ -111,11 +110,7 @@ def is_nested(node: ast.AST) -> bool:
         return False
     if len(node.generators) > 1:
         return True
-    return any(
-        isinstance(inner, COMPREHENSIONS)
-        for inner in ast.walk(node)
-        if inner is not node
-    )
+    return any(isinstance(inner, COMPREHENSIONS) for inner in ast.walk(node) if inner is not node)
 
 
 def docstring_lines(tree: ast.AST) -> set[int]:

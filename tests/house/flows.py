@@ -111,9 +111,7 @@ async def main() -> None:
     await stage.engine.idle.run()
     longer = [*said, line("m900", "Did Petra ever come back to the harbour?")]
     message = await tracer.follow(lambda: stage.sync("c1", longer))
-    recall = await tracer.follow(
-        lambda: stage.recall("What did Quentin promise?", "c1")
-    )
+    recall = await tracer.follow(lambda: stage.recall("What did Quentin promise?", "c1"))
     await stage.stop()
     model = ModelStage()
     await model.start()

@@ -81,9 +81,7 @@ class Mutant:
 
     def describe(self) -> str:
         """Where it is and what it changes."""
-        return (
-            f"{self.path}:{self.line}  {self.before.strip()}  ->  {self.after.strip()}"
-        )
+        return f"{self.path}:{self.line}  {self.before.strip()}  ->  {self.after.strip()}"
 
 
 def changed(line: str, start: int, end: int, text: str) -> str:
@@ -135,9 +133,7 @@ def _between(
         yield right.lineno, changed(line, *span, text)
 
 
-def _instead(
-    node: ast.expr | ast.stmt, text: str, lines: list[str]
-) -> Iterator[tuple[int, str]]:
+def _instead(node: ast.expr | ast.stmt, text: str, lines: list[str]) -> Iterator[tuple[int, str]]:
     """A node of one line replaced."""
     if node.lineno == node.end_lineno and node.end_col_offset is not None:
         span = (node.col_offset, node.end_col_offset)
@@ -234,9 +230,7 @@ class Workplace:
     """A copy of the repository in which faults are planted."""
 
     def __init__(self, copy: Path, importers: imports.Importers) -> None:
-        ignore = shutil.ignore_patterns(
-            ".git", ".venv", "__pycache__", ".*_cache", "node_modules"
-        )
+        ignore = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", "node_modules")
         shutil.copytree(REPOSITORY, copy, ignore=ignore, symlinks=True)
         self.copy = copy
         self._importers = importers
@@ -247,9 +241,7 @@ class Workplace:
         """Whether tests fail with the fault and pass without it."""
         near = nearest_tests(mutant.path)
         further = further_tests(self._importers, mutant.path)
-        return any(
-            tests and self._fail_for(mutant, tuple(tests)) for tests in (near, further)
-        )
+        return any(tests and self._fail_for(mutant, tuple(tests)) for tests in (near, further))
 
     def _fail_for(self, mutant: Mutant, tests: tuple[str, ...]) -> bool:
         target = self.copy / mutant.path

@@ -42,9 +42,7 @@ def commands_in(text: str) -> list[list[str]]:
 def options_of(command: str) -> set[str]:
     """The options of a command of `soulmem`."""
     parser = build_parser(Words("en"))
-    choices = next(
-        a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction)
-    )
+    choices = next(a.choices for a in parser._actions if isinstance(a, argparse._SubParsersAction))
     return set(choices[command]._option_string_actions)
 
 
@@ -101,39 +99,29 @@ def test_files_that_are_named_are_there(repository: Path, name: str) -> None:
         repository / "soulmem/cli",
         repository / "extension_js",
     )
-    lost = [
-        path for path in named if not any((place / path).exists() for place in places)
-    ]
+    lost = [path for path in named if not any((place / path).exists() for place in places)]
     assert set(lost) - {"config.toml"} == set()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_settings_that_are_named_exist(repository: Path, name: str) -> None:
     keys = {
-        f"{section}.{each.name}"
-        for section, type_ in SECTIONS.items()
-        for each in fields(type_)
+        f"{section}.{each.name}" for section, type_ in SECTIONS.items() for each in fields(type_)
     }
-    named = set(
-        re.findall(rf"`((?:{'|'.join(SECTIONS)})\.[a-z_]+)`", page(repository, name))
-    )
+    named = set(re.findall(rf"`((?:{'|'.join(SECTIONS)})\.[a-z_]+)`", page(repository, name)))
     assert named - keys == set()
 
 
 def test_buttons_are_called_as_in_the_extension(repository: Path) -> None:
     for readme, texts in (("README.md", "en"), ("README.zh.md", "zh-cn")):
         text = page(repository, readme)
-        labels = json.loads(
-            page(repository, f"extension_js/i18n/{texts}.json")
-        ).values()
+        labels = json.loads(page(repository, f"extension_js/i18n/{texts}.json")).values()
         buttons = re.findall(r"\*\*((?:Read|阅读)[^*]+)\*\*", text)
         assert buttons
         assert all(any(button in label for label in labels) for button in buttons)
 
 
 def test_the_changelog_knows_this_version(repository: Path) -> None:
-    headings = re.findall(
-        r"^## \[(.+?)\]", page(repository, "CHANGELOG.md"), re.MULTILINE
-    )
+    headings = re.findall(r"^## \[(.+?)\]", page(repository, "CHANGELOG.md"), re.MULTILINE)
     assert headings[0] in ("Unreleased", __version__)
     assert __version__ in headings or headings == ["Unreleased"]

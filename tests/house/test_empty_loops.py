@@ -24,9 +24,7 @@ def is_full(node: ast.expr, known: dict[str, ast.expr]) -> bool:
     Constants and enums of other files count as full: they are written by hand.
     """
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return any(
-            not isinstance(e, ast.Starred) or is_full(e.value, known) for e in node.elts
-        )
+        return any(not isinstance(e, ast.Starred) or is_full(e.value, known) for e in node.elts)
     if isinstance(node, ast.Name) and node.id in known:
         rest = {name: value for name, value in known.items() if name != node.id}
         return is_full(known[node.id], rest)
@@ -63,9 +61,7 @@ def call_name(node: ast.Call) -> str:
     return str(getattr(function, "attr", "") or getattr(function, "id", ""))
 
 
-def checks_of(
-    node: ast.AST, loops: tuple[ast.expr, ...] = ()
-) -> Iterator[tuple[ast.expr, ...]]:
+def checks_of(node: ast.AST, loops: tuple[ast.expr, ...] = ()) -> Iterator[tuple[ast.expr, ...]]:
     """For each check below a node what its loops go over."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -104,9 +100,7 @@ def empty_loops(tree: ast.Module) -> Iterator[tuple[str, int]]:
             continue  # of many drawn examples some are full
         inside = known | named_values(node.body)
         found = list(checks_of(node))
-        if found and not any(
-            all(is_full(each, inside) for each in loops) for loops in found
-        ):
+        if found and not any(all(is_full(each, inside) for each in loops) for loops in found):
             yield node.name, node.lineno
 
 

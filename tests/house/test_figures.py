@@ -38,8 +38,6 @@ def test_complexity_counts_comprehensions(code: str, expected: int) -> None:
         ("f(x for x in a)", False),
     ],
 )
-def test_a_comprehension_in_a_comprehension_is_nested(
-    code: str, expected: bool
-) -> None:
+def test_a_comprehension_in_a_comprehension_is_nested(code: str, expected: bool) -> None:
     nested = any(is_nested(node) for node in ast.walk(ast.parse(code)))
     assert nested is expected

@@ -63,9 +63,7 @@ def test_files_are_short_enough_to_read(repository: Path, tracked: list[Path]) -
     assert long == {}
 
 
-def test_python_files_say_what_they_are_for(
-    repository: Path, tracked: list[Path]
-) -> None:
+def test_python_files_say_what_they_are_for(repository: Path, tracked: list[Path]) -> None:
     silent = [
         str(path)
         for path, text in texts(repository, tracked)
@@ -79,12 +77,8 @@ def test_python_files_say_what_they_are_for(
 def test_nothing_of_this_machine(repository: Path, tracked: list[Path]) -> None:
     """No path into the clone or the home folder of whoever runs this."""
     places = {str(repository), str(repository.parent), str(Path.home())}
-    meaningful = sorted(
-        place for place in places if len(Path(place).parts) > 1 and place != "/tmp"
-    )
-    pattern = re.compile(
-        "|".join(rf"(?<![\w./~-]){re.escape(place)}/" for place in meaningful)
-    )
+    meaningful = sorted(place for place in places if len(Path(place).parts) > 1 and place != "/tmp")
+    pattern = re.compile("|".join(rf"(?<![\w./~-]){re.escape(place)}/" for place in meaningful))
     found = [
         f"{path}: {match.group()}"
         for path, text in texts(repository, tracked)
@@ -104,9 +98,7 @@ def registry_hosts() -> set[str]:
     hosts = {urlsplit(PyPI.url).hostname, PyPI.file_storage_domain}
     for program, *arguments in commands:
         if found := shutil.which(program):
-            done = subprocess.run(
-                [found, *arguments], capture_output=True, text=True, check=False
-            )
+            done = subprocess.run([found, *arguments], capture_output=True, text=True, check=False)
             hosts.add(urlsplit(done.stdout.strip()).hostname)
     return {host for host in hosts if host}
 
@@ -131,17 +123,13 @@ def test_start_bat_is_for_windows(repository: Path) -> None:
     assert b"start.py" in content
 
 
-def test_links_in_the_pages_lead_somewhere(
-    repository: Path, tracked: list[Path]
-) -> None:
+def test_links_in_the_pages_lead_somewhere(repository: Path, tracked: list[Path]) -> None:
     missing = []
     for path in tracked:
         if path.suffix != ".md":
             continue
         text = (repository / path).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\(([^)#\s]+)", text) + re.findall(
-            r'src="([^"]+)"', text
-        ):
+        for target in re.findall(r"\]\(([^)#\s]+)", text) + re.findall(r'src="([^"]+)"', text):
             if "://" not in target and not (repository / path.parent / target).exists():
                 missing.append(f"{path}: {target}")
     assert missing == []

@@ -49,14 +49,10 @@ def parts_of(name: str) -> list[str]:
 def holds(name: str, word: str) -> bool:
     """Whether the words of a name hold all those of `word` in a row."""
     parts, wanted = parts_of(name), word.split("_")
-    return any(
-        parts[start : start + len(wanted)] == wanted for start in range(len(parts))
-    )
+    return any(parts[start : start + len(wanted)] == wanted for start in range(len(parts)))
 
 
-def test_every_name_of_the_glossary_exists(
-    rows: list[list[str]], names: set[str]
-) -> None:
+def test_every_name_of_the_glossary_exists(rows: list[list[str]], names: set[str]) -> None:
     missing = [name for row in rows for name in words_of(row[2]) if name not in names]
     assert missing == []
 

@@ -66,17 +66,11 @@ def test_each_wrong_import_is_named(copied: Path) -> None:
     done = contracts_of(copied)
     assert done.returncode != 0, done.stdout
     found = re.findall(r"(soulmem\.\S+) -> (\S+) \(l\.1\)", done.stdout)
-    wanted = {
-        (f"soulmem.{where[:-3].replace('/', '.')}", line.split()[1])
-        for where, line in WRONG
-    }
+    wanted = {(f"soulmem.{where[:-3].replace('/', '.')}", line.split()[1]) for where, line in WRONG}
     # Of a package outside the first name is told
-    told = {
-        (own, name) for own, name in found if own.endswith(("spoilt", "other", "third"))
-    }
+    told = {(own, name) for own, name in found if own.endswith(("spoilt", "other", "third"))}
     assert told == {
-        (own, name if name.startswith("soulmem") else name.split(".")[0])
-        for own, name in wanted
+        (own, name if name.startswith("soulmem") else name.split(".")[0]) for own, name in wanted
     }, done.stdout
 
 
@@ -106,9 +100,7 @@ def top_imports(folder: Path) -> Iterator[tuple[Path, str]]:
     ("room", "allowed"),
     [("domain", set[str]()), ("kernels", {"numpy", "numba", "llvmlite", "scipy"})],
 )
-def test_the_lowest_rooms_stand_on_little(
-    repository: Path, room: str, allowed: set[str]
-) -> None:
+def test_the_lowest_rooms_stand_on_little(repository: Path, room: str, allowed: set[str]) -> None:
     known = set(sys.stdlib_module_names) | allowed
     imports = list(top_imports(repository / "soulmem" / room))
     assert imports or room != "domain"

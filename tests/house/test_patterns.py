@@ -46,7 +46,9 @@ names: Any = importlib.import_module("re._constants")
 
 SIZES = (2_000, 30_000, 100_000)
 SUSPECT = 0.0005  # CPU seconds at the first size, from which on the next is tried
-GROWN = 2.0  # a text that took so much more a sign than a shorter one takes longer than its length says
+GROWN = (
+    2.0  # a text that took so much more a sign than a shorter one takes longer than its length says
+)
 MOST = 2.0  # CPU seconds at the last one; at a shorter one as much less
 LONG = 50  # a repetition that may be so long can be pumped
 RUNS = (
@@ -188,11 +190,7 @@ def one_of(items: Any) -> str:
     """A sign of the class."""
     if items[0][0] is names.NEGATE:
         return next(
-            (
-                sign
-                for sign in 'xa1 的\n"('
-                if not any(has(one, sign) for one in items[1:])
-            ),
+            (sign for sign in 'xa1 的\n"(' if not any(has(one, sign) for one in items[1:])),
             "z",
         )
     kind, value = items[0]
@@ -239,13 +237,9 @@ def pumps(tree: Any, before: str = "") -> Iterator[tuple[str, str]]:
 def worst_of(pattern: re.Pattern[Any]) -> dict[tuple[str, str], None]:
     """Texts that may hurt: what stands once, and what is repeated behind it."""
     source = (
-        pattern.pattern
-        if isinstance(pattern.pattern, str)
-        else pattern.pattern.decode("latin-1")
+        pattern.pattern if isinstance(pattern.pattern, str) else pattern.pattern.decode("latin-1")
     )
-    tree = parser.parse(
-        source, pattern.flags if isinstance(pattern.pattern, str) else 0
-    )
+    tree = parser.parse(source, pattern.flags if isinstance(pattern.pattern, str) else 0)
     texts = {("", run): None for run in RUNS}
     for before, pump in pumps(tree):
         for text in (
@@ -285,9 +279,7 @@ def slow(found: Found, sizes: Sequence[int] = SIZES) -> str | None:
                 # The lesser of two: the machine may have been busy with something else.
                 took = min(took, seconds(found, once, pump, size))
             if took > MOST * size / SIZES[-1]:
-                return (
-                    f"{found.place}: {took:.1f} s on {size} signs of {once!r} {pump!r}"
-                )
+                return f"{found.place}: {took:.1f} s on {size} signs of {once!r} {pump!r}"
             if took <= usual * size:
                 break
             usual = max(usual, GROWN * took / size)
@@ -310,9 +302,7 @@ def with_each(use: Callable[[str], object]) -> Callable[[], None]:
 
 
 def habits_of(*sentences: str) -> Callable[[], None]:
-    return with_each(
-        lambda word: [habit_sentences.stated_habit(one, [word]) for one in sentences]
-    )
+    return with_each(lambda word: [habit_sentences.stated_habit(one, [word]) for one in sentences])
 
 
 ENGLISH_HABIT = "Whenever it rains she sings"
@@ -324,9 +314,7 @@ BUILDERS: dict[str, Callable[[], object]] = {
     "engine/deep/exploration.py:_about": with_each(
         lambda word: exploration._about(SAID, HOSTILE, word)
     ),
-    "engine/recall/absence.py:_said_as": with_each(
-        lambda word: absence._said_as(word, "xy")
-    ),
+    "engine/recall/absence.py:_said_as": with_each(lambda word: absence._said_as(word, "xy")),
     "engine/recall/situation_fit.py:_any_of": with_each(
         lambda word: situation_fit._any_of((word, "Ann"))
     ),
@@ -338,25 +326,17 @@ BUILDERS: dict[str, Callable[[], object]] = {
         lambda word: list(micro_units._places_of(SAID, word, 0))
     ),
     "language/feelings.py:_any_word": feelings._any_word.__wrapped__,
-    "language/habit_sentences.py:_english_begin": (
-        habit_sentences._english_begin.__wrapped__
-    ),
-    "language/habit_sentences.py:_english_inner": (
-        habit_sentences._english_inner.__wrapped__
-    ),
+    "language/habit_sentences.py:_english_begin": (habit_sentences._english_begin.__wrapped__),
+    "language/habit_sentences.py:_english_inner": (habit_sentences._english_inner.__wrapped__),
     "language/habit_sentences.py:_english_parts": habits_of(ENGLISH_HABIT),
     "language/habit_sentences.py:_english_main": habits_of(
         ENGLISH_HABIT, "She always sings whenever it rains"
     ),
-    "language/habit_sentences.py:_chinese_begin": (
-        habit_sentences._chinese_begin.__wrapped__
-    ),
+    "language/habit_sentences.py:_chinese_begin": (habit_sentences._chinese_begin.__wrapped__),
     "language/habit_sentences.py:_chinese_once": with_each(
         lambda word: habit_sentences._chinese_once([word])
     ),
-    "language/habit_sentences.py:_chinese_time": (
-        habit_sentences._chinese_time.__wrapped__
-    ),
+    "language/habit_sentences.py:_chinese_time": (habit_sentences._chinese_time.__wrapped__),
     "language/habit_sentences.py:_chinese_main": habits_of(CHINESE_HABIT),
     "language/habit_sentences.py:_subject": habits_of(ENGLISH_HABIT, CHINESE_HABIT),
     "conversation/micro_units.py:_cue": lambda: micro_units._cue("feelings"),
@@ -372,9 +352,7 @@ BUILDERS: dict[str, Callable[[], object]] = {
         lambda word: passage_words.stands(word, SAID + "的")
     ),
     "prompts/grounding/support.py:_pattern": lambda: support._pattern(HOSTILE),
-    "engine/deep/quiz.py:_places": with_each(
-        lambda word: list(quiz._places(SAID, word))
-    ),
+    "engine/deep/quiz.py:_places": with_each(lambda word: list(quiz._places(SAID, word))),
     "transfer/world_prose.py:_matcher": lambda: world_prose._matcher("decisive"),
     "transfer/world_prose.py:_brackets": lambda: world_prose._brackets(SAID),
 }

@@ -106,9 +106,7 @@ def error_names() -> set[str]:
     return names
 
 
-def test_what_an_error_tells_a_player_is_a_phrase(
-    repository: Path, tracked: list[Path]
-) -> None:
+def test_what_an_error_tells_a_player_is_a_phrase(repository: Path, tracked: list[Path]) -> None:
     import soulmem.bootstrap  # noqa: F401  loads the classes of errors of every room
 
     errors = error_names()

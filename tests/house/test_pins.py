@@ -34,11 +34,7 @@ def project(repository: Path) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def pinned(repository: Path) -> list[Requirement]:
     """The constraints."""
-    lines = (
-        (repository / ".ci" / "constraints.txt")
-        .read_text(encoding="utf-8")
-        .splitlines()
-    )
+    lines = (repository / ".ci" / "constraints.txt").read_text(encoding="utf-8").splitlines()
     return [Requirement(line) for line in lines if line and not line.startswith("#")]
 
 
@@ -67,9 +63,7 @@ def wanted(project: dict[str, Any]) -> list[Requirement]:
     ]
 
 
-def versions(
-    requirements: list[Requirement], python: str, platform: str
-) -> dict[str, set[str]]:
+def versions(requirements: list[Requirement], python: str, platform: str) -> dict[str, set[str]]:
     """What holds on one Python and system: name to the exact versions that are asked for."""
     environment: dict[str, str | AbstractSet[str]] = {
         "python_version": python,
@@ -98,14 +92,10 @@ def test_one_exact_version_of_each(
 
 
 def test_pins_are_exact(pinned: list[Requirement]) -> None:
-    assert [
-        str(pin) for pin in pinned if not re.fullmatch(r"==[^*,]+", str(pin.specifier))
-    ] == []
+    assert [str(pin) for pin in pinned if not re.fullmatch(r"==[^*,]+", str(pin.specifier))] == []
 
 
-def test_nothing_comes_along_unpinned(
-    project: dict[str, Any], pinned: list[Requirement]
-) -> None:
+def test_nothing_comes_along_unpinned(project: dict[str, Any], pinned: list[Requirement]) -> None:
     """Follow what is installed here from pyproject.toml to the end of its requirements."""
     names = {canonicalize_name(pin.name) for pin in pinned}
     open_names, seen = wanted(project), set[str]()
@@ -113,9 +103,7 @@ def test_nothing_comes_along_unpinned(
         requirement = open_names.pop()
         name = canonicalize_name(requirement.name)
         seen.add(name)
-        with contextlib.suppress(
-            PackageNotFoundError
-        ):  # an extra or another platform's
+        with contextlib.suppress(PackageNotFoundError):  # an extra or another platform's
             for line in requires(name) or []:
                 found = Requirement(line)
                 extras = requirement.extras or {""}
@@ -163,29 +151,21 @@ def test_each_pin_is_locked_as_it_is_pinned(
 ) -> None:
     """Python .ci/lock.py makes the lock anew. What only a part without start.py needs is not in it."""
     exact = {(pin.name, str(pin.specifier)) for pin in pinned}
-    in_lock = {
-        (pin.name, str(pin.specifier)) for pins in locked.values() for pin in pins
-    }
+    in_lock = {(pin.name, str(pin.specifier)) for pins in locked.values() for pin in pins}
     assert in_lock - exact == set()
     assert {
-        name
-        for name, _ in exact - in_lock
-        if not name.startswith((*BY_INDEX, "sudachi"))
+        name for name, _ in exact - in_lock if not name.startswith((*BY_INDEX, "sudachi"))
     } == set()
 
 
 def test_each_locked_package_has_a_hash(repository: Path) -> None:
     text = (repository / ".ci" / "locked.txt").read_text(encoding="utf-8")
-    blocks = re.findall(
-        r"^([\w.-]+)==.*((?:\n    --hash=sha256:[0-9a-f]{64}.*)*)$", text, re.M
-    )
+    blocks = re.findall(r"^([\w.-]+)==.*((?:\n    --hash=sha256:[0-9a-f]{64}.*)*)$", text, re.M)
     assert len(blocks) > 100
     assert [name for name, hashes in blocks if not hashes] == []
 
 
-def test_the_pythons_we_promise_are_those_we_pin(
-    project: dict[str, Any], repository: Path
-) -> None:
+def test_the_pythons_we_promise_are_those_we_pin(project: dict[str, Any], repository: Path) -> None:
     assert project["project"]["requires-python"] == ">=3.10,<3.14"
     start = (repository / "start.py").read_text(encoding="utf-8")
     assert "(3, 10) <= sys.version_info[:2] <= (3, 13)" in start
@@ -203,7 +183,5 @@ def test_node_packages_are_exact_too(repository: Path) -> None:
     described = json.loads((repository / "package.json").read_text(encoding="utf-8"))
     pins = {**described.get("dependencies", {}), **described.get("devDependencies", {})}
     assert {
-        name: pin
-        for name, pin in pins.items()
-        if not re.fullmatch(r"\d+\.\d+\.\d+", pin)
+        name: pin for name, pin in pins.items() if not re.fullmatch(r"\d+\.\d+\.\d+", pin)
     } == {}

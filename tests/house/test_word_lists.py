@@ -67,9 +67,7 @@ def size_of_text(text: str) -> int:
 
 def literals(tree: ast.AST) -> Iterator[ast.AST]:
     """Every literal but docstrings."""
-    docstrings = {
-        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)
-    }
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     return (node for node in ast.walk(tree) if id(node) not in docstrings)
 
 
@@ -81,9 +79,7 @@ def word_lists(path: Path) -> list[str]:
     ]
 
 
-def test_only_the_language_room_lists_words(
-    repository: Path, tracked: list[Path]
-) -> None:
+def test_only_the_language_room_lists_words(repository: Path, tracked: list[Path]) -> None:
     listed = {}
     for path in tracked:
         name = path.as_posix()

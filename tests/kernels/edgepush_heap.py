@@ -73,9 +73,7 @@ class EdgePush:
             touched=np.zeros(n, np.uint32),
         )
 
-    def push(
-        self, seeds: Rows, share: Floats, restart: float, l1: float
-    ) -> tuple[int, int]:
+    def push(self, seeds: Rows, share: Floats, restart: float, l1: float) -> tuple[int, int]:
         """Push until every edge's residue is below its threshold; the L1 error is then at most `l1`.
 
         How many nodes were touched and edges pushed. Call `take` or `reset` next.
@@ -141,9 +139,7 @@ def _sift(s: _State, u: int, due: float, edge: int) -> None:
 
 
 @njit(nogil=True)
-def _push(
-    s: _State, seeds: Rows, share: Floats, onward: float, l1: float
-) -> tuple[int, int]:
+def _push(s: _State, seeds: Rows, share: Floats, onward: float, l1: float) -> tuple[int, int]:
     n = s.queue.size
     existing = visits = head = tail = waiting = 0
     for i in range(seeds.size):

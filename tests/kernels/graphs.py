@@ -46,9 +46,9 @@ def queries(draw: st.DrawFn) -> Query:
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n = draw(st.integers(1, 60))
     graph = random_graph(rng, n, draw(st.integers(0, 6 * n)), draw(st.integers(0, 2)))
-    seeds = rng.choice(
-        n, draw(st.integers(1, min(n, 5))), replace=draw(st.booleans())
-    ).astype(np.uint32)
+    seeds = rng.choice(n, draw(st.integers(1, min(n, 5))), replace=draw(st.booleans())).astype(
+        np.uint32
+    )
     share = rng.dirichlet(np.ones(seeds.size)) + 1e-6
     restart = draw(st.sampled_from([0.05, 0.2, 0.5, 0.9, 1.0]))
     l1 = 10.0 ** draw(st.floats(-11, 0))
@@ -62,15 +62,9 @@ def tunings(draw: st.DrawFn, query: Query) -> Tuning:
     n, m = graph.nodes, graph.edge.size
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     kind_factor = rng.choice([0.0, 0.1, 0.7, 1.0, 5.0, 1e4], 256).astype(np.float32)
-    edges = (
-        rng.choice(m, rng.integers(0, m + 1), replace=False).astype(np.uint32)
-        if m
-        else None
-    )
+    edges = rng.choice(m, rng.integers(0, m + 1), replace=False).astype(np.uint32) if m else None
     factor = (
-        None
-        if edges is None
-        else rng.choice([0.0, 1e-6, 0.3, 2.0], edges.size).astype(np.float32)
+        None if edges is None else rng.choice([0.0, 1e-6, 0.3, 2.0], edges.size).astype(np.float32)
     )
     alive = rng.random(n) < rng.choice([0.3, 0.9])
     alive[query.seeds] = True
@@ -91,17 +85,13 @@ def transition_matrix(graph: Csr, tuning: Tuning | None = None) -> Float64s:
     dense = np.zeros((graph.nodes, graph.nodes))
     np.add.at(dense, (graph.sources, graph.indices), weight)
     total = dense.sum(axis=1, keepdims=True)
-    shares: Float64s = np.divide(
-        dense, total, out=np.zeros_like(dense), where=total > 0
-    )
+    shares: Float64s = np.divide(dense, total, out=np.zeros_like(dense), where=total > 0)
     return shares
 
 
 def start(query: Query) -> Float64s:
     """Where the walk starts, by node."""
-    shares: Float64s = np.bincount(query.seeds, query.share, query.graph.nodes).astype(
-        np.float64
-    )
+    shares: Float64s = np.bincount(query.seeds, query.share, query.graph.nodes).astype(np.float64)
     return shares
 
 

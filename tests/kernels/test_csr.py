@@ -24,17 +24,13 @@ def test_edges_stand_by_source_and_falling_weight_and_keep_their_number(
     )
     weight = rng.choice([0.0, -0.0, 1e-40, 0.2, 0.3, 7.0, 1e12], 500)
     compiled = kernels()
-    order = {"plain": None, "as python": order_edges, "compiled": compiled.order_edges}[
-        way
-    ]
+    order = {"plain": None, "as python": order_edges, "compiled": compiled.order_edges}[way]
     graph = build_csr(40, source, target, weight, kind, order)
     assert np.array_equal(
         graph.edge, np.lexsort((np.arange(500), -weight.astype(np.float32), source))
     )
     assert np.array_equal(graph.sources, np.sort(source))
-    assert np.array_equal(
-        graph.indptr[1:], np.cumsum(np.bincount(source, minlength=40))
-    )
+    assert np.array_equal(graph.indptr[1:], np.cumsum(np.bincount(source, minlength=40)))
     assert sorted(graph.edge) == list(range(500))
     assert np.array_equal(graph.indices, target[graph.edge])
     assert np.array_equal(graph.kind, kind[graph.edge])

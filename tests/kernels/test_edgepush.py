@@ -43,9 +43,9 @@ def test_both_are_apart_by_no_more_than_their_errors(
     graph = connected(n, int(n * density), rng)
     start = rng.choice(n, min(seeds, n), replace=False).astype(np.uint32)
     share = rng.dirichlet(np.ones(start.size))
-    theirs = EdgePush(
-        graph.indptr, graph.indices, graph.weight.astype(np.float64)
-    ).walk(start, share, restart, loose)
+    theirs = EdgePush(graph.indptr, graph.indices, graph.weight.astype(np.float64)).walk(
+        start, share, restart, loose
+    )
     ours = Walker(graph).walk(start, share, WalkParams(restart=restart, l1=l1))
     score = np.zeros(n)
     score[ours.rows] = ours.score

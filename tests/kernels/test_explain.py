@@ -38,9 +38,7 @@ def best_flows(
     total = np.bincount(graph.sources, weights=weight, minlength=graph.nodes)
     flows = {int(seed): score[int(seed)] for seed in query.seeds}
     chance = {
-        int(graph.edge[position]): (1 - query.params.restart)
-        * weight[position]
-        / total[source]
+        int(graph.edge[position]): (1 - query.params.restart) * weight[position] / total[source]
         for position, source in enumerate(graph.sources.tolist())
         if weight[position] > 0
     }
@@ -50,12 +48,7 @@ def best_flows(
         for position, source in enumerate(graph.sources.tolist()):
             halts = tuning.boundary is not None and tuning.boundary[source]
             target = int(graph.indices[position])
-            if (
-                source in flows
-                and weight[position] > 0
-                and not halts
-                and target in score
-            ):
+            if source in flows and weight[position] > 0 and not halts and target in score:
                 flow = flows[source] * chance[int(graph.edge[position])]
                 longer[target] = max(longer.get(target, 0.0), flow)
         flows = longer
@@ -66,15 +59,11 @@ def best_flows(
 
 @MANY
 @given(data=st.data())
-def test_chains_are_real_and_the_best(
-    find_kernels: FindKernels, data: st.DataObject
-) -> None:
+def test_chains_are_real_and_the_best(find_kernels: FindKernels, data: st.DataObject) -> None:
     query = data.draw(queries())
     tuning = data.draw(tunings(query))
     max_hops = data.draw(st.integers(0, 7))
-    result = Walker(query.graph, find_kernels).walk(
-        query.seeds, query.share, query.params, tuning
-    )
+    result = Walker(query.graph, find_kernels).walk(query.seeds, query.share, query.params, tuning)
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
     targets = rng.permutation(query.graph.nodes)[:12].astype(np.uint32)
     chains = explain(
@@ -91,24 +80,14 @@ def test_chains_are_real_and_the_best(
     best, chance = best_flows(query, tuning, score, max_hops)
     reachable = [node for node in targets.tolist() if best.get(node, 0) > 1e-300]
     assert [int(chain.rows[-1]) for chain in chains if chain.flow > 1e-300] == reachable
-    source = dict(
-        zip(query.graph.edge.tolist(), query.graph.sources.tolist(), strict=True)
-    )
-    target = dict(
-        zip(query.graph.edge.tolist(), query.graph.indices.tolist(), strict=True)
-    )
+    source = dict(zip(query.graph.edge.tolist(), query.graph.sources.tolist(), strict=True))
+    target = dict(zip(query.graph.edge.tolist(), query.graph.indices.tolist(), strict=True))
     for chain in chains:
         assert chain.edges.size <= max_hops
         assert chain.rows[0] in query.seeds
-        assert [source[edge] for edge in chain.edges.tolist()] == chain.rows[
-            :-1
-        ].tolist()
-        assert [target[edge] for edge in chain.edges.tolist()] == chain.rows[
-            1:
-        ].tolist()
-        along = score[int(chain.rows[0])] * np.prod(
-            [chance[edge] for edge in chain.edges.tolist()]
-        )
+        assert [source[edge] for edge in chain.edges.tolist()] == chain.rows[:-1].tolist()
+        assert [target[edge] for edge in chain.edges.tolist()] == chain.rows[1:].tolist()
+        along = score[int(chain.rows[0])] * np.prod([chance[edge] for edge in chain.edges.tolist()])
         assert chain.flow == pytest.approx(along, rel=1e-9)
         assert chain.flow == pytest.approx(best[int(chain.rows[-1])], rel=1e-9)
 

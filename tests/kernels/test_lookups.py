@@ -29,20 +29,15 @@ def both_ways(name: str) -> list[Callable[..., Any]]:
 
 
 @given(st.integers(1, 9), st.integers(0, 40), st.integers(0, 40), SEEDS)
-def test_chains_are_followed_to_their_ends(
-    n: int, m: int, room: int, seed: int
-) -> None:
+def test_chains_are_followed_to_their_ends(n: int, m: int, room: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     row, code = rng.integers(0, n, m), rng.integers(0, 3, m).astype(np.uint8)
     first, after = np.full(n, -1, np.int32), np.full(m, -1, np.int32)
     for slot in rng.permutation(m).tolist():
         after[slot], first[row[slot]] = first[row[slot]], slot
-    asked = rng.permutation(n + 3)[
-        : rng.integers(0, n + 4)
-    ]  # some have no chain at all
+    asked = rng.permutation(n + 3)[: rng.integers(0, n + 4)]  # some have no chain at all
     expected = [
-        {int(s) for s in np.flatnonzero((row == wanted_row) & (code > 0))}
-        for wanted_row in asked
+        {int(s) for s in np.flatnonzero((row == wanted_row) & (code > 0))} for wanted_row in asked
     ]
     wanted = np.zeros(256, np.uint8)
     wanted[1:3] = 1
@@ -59,9 +54,7 @@ def test_chains_are_followed_to_their_ends(
 
 
 @given(st.integers(1, 9), st.integers(0, 40), st.integers(1, 5), SEEDS)
-def test_the_worth_at_the_ends_of_a_chain_is_added_up(
-    n: int, m: int, most: int, seed: int
-) -> None:
+def test_the_worth_at_the_ends_of_a_chain_is_added_up(n: int, m: int, most: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     row, code = rng.integers(0, n, m), rng.integers(0, 2, m).astype(np.uint8)
     ends = rng.integers(0, n, m).astype(np.uint32)
@@ -88,17 +81,14 @@ def test_the_worth_at_the_ends_of_a_chain_is_added_up(
     st.lists(HASHES | st.integers(-9, 9) | st.integers(2**62, 2**62 + 40), max_size=9),
     SEEDS,
 )
-def test_tokens_are_found_however_they_lie(
-    held: list[int], others: list[int], seed: int
-) -> None:
+def test_tokens_are_found_however_they_lie(held: list[int], others: list[int], seed: int) -> None:
     """Evenly or crowded, near the ends of what 64 bits hold, and not at all."""
     rng = np.random.default_rng(seed)
     tokens = np.sort(np.asarray(held, np.int64))
     starts = np.cumsum(rng.integers(0, 4, tokens.size + 1)).astype(np.int32)
     wanted = rng.permutation(np.asarray([*held, *others], np.int64))
     places = {
-        token: (int(starts[i]), int(starts[i + 1]))
-        for i, token in enumerate(tokens.tolist())
+        token: (int(starts[i]), int(starts[i + 1])) for i, token in enumerate(tokens.tolist())
     }
     expected = [places.get(token, (0, 0)) for token in wanted.tolist()]
     for find in both_ways("find_tokens"):
@@ -130,12 +120,8 @@ def test_what_is_at_home_is_taken_in_its_order(
     often = rng.integers(1, 99, total).astype(np.uint8)
     home = rng.integers(3, 5, n).astype(np.int32)
     taken = np.ones(total, np.bool_) if is_whole else home[rows] == 4
-    size = np.asarray(
-        [int(taken[a:b].sum()) for a, b in zip(begin, end, strict=True)], np.int64
-    )
-    for count, take in zip(
-        both_ways("count_home"), both_ways("take_home"), strict=True
-    ):
+    size = np.asarray([int(taken[a:b].sum()) for a, b in zip(begin, end, strict=True)], np.int64)
+    for count, take in zip(both_ways("count_home"), both_ways("take_home"), strict=True):
         counted = np.full(size.size, 10)
         count(rows, begin, end, home, 4, counted)
         assert is_whole or (counted - 10).tolist() == size.tolist()
@@ -193,9 +179,7 @@ def test_windows_that_hold_a_number_are_counted(
         runs = windows.starts, windows.members
         distinct, holding = count(cells, asked, *runs, visible, passed, tally, seen)
         assert sorted(seen[:distinct].tolist()) == sorted(expected)
-        assert {
-            number: int(tally[number, 0]) for number in np.flatnonzero(tally[:, 0])
-        } == expected
+        assert {number: int(tally[number, 0]) for number in np.flatnonzero(tally[:, 0])} == expected
         assert holding == sum(map(bool, held))
         assert not passed.any()
 

@@ -118,9 +118,7 @@ def test_the_kernel_unpacks_what_plain_numpy_does(seed: int, width: int) -> None
     texts = packed_texts(np.random.default_rng(seed), [7, 0, 3], width)
     out = np.empty((10, 2 * texts.codes.shape[1]), np.float32)
     unpack(texts.codes, texts.scale.astype(np.float32), out)
-    assert_allclose(
-        out[:, :width] + texts.center.astype(np.float32), unpacked(texts), atol=1e-6
-    )
+    assert_allclose(out[:, :width] + texts.center.astype(np.float32), unpacked(texts), atol=1e-6)
 
 
 @given(seed=st.integers(0, 2**32), share=st.floats(0.5, 0.9))
@@ -135,8 +133,7 @@ def test_a_center_takes_the_part_that_all_states_share_out_of_the_error(
     nothing = np.zeros(384, np.float16)
     centered, plain = pack([rows], pieces, center), pack([rows], pieces, nothing)
     errors = [
-        float(np.linalg.norm(unpacked(texts) - rows, axis=1).mean())
-        for texts in (centered, plain)
+        float(np.linalg.norm(unpacked(texts) - rows, axis=1).mean()) for texts in (centered, plain)
     ]
     assert errors[0] < 0.8 * errors[1]
     assert errors[0] < 0.14 * np.sqrt(1 - share * share)
@@ -144,9 +141,7 @@ def test_a_center_takes_the_part_that_all_states_share_out_of_the_error(
 
 def test_without_a_center_it_is_the_mean_of_the_states() -> None:
     rows = with_common_part(unit_rows(np.random.default_rng(3), 40, 16), 0.8)
-    texts = pack(
-        [rows[:10], rows[10:]], [np.zeros(10, np.int32), np.zeros(30, np.int32)]
-    )
+    texts = pack([rows[:10], rows[10:]], [np.zeros(10, np.int32), np.zeros(30, np.int32)])
     assert_allclose(texts.center, rows.mean(axis=0), atol=1e-3)
     nothing = pack([rows[:0]], [np.zeros(0, np.int32)])
     assert not nothing.center.any()

@@ -44,9 +44,7 @@ def test_marked_edges_share_what_leaves_their_source(
         if total > 0 and (is_whole or not boundary[row]):
             for position in leaving:
                 if mark[position] >= 0:
-                    expected[to[mark[position]]] += (
-                        0.8 * row_score * weight[position] / total
-                    )
+                    expected[to[mark[position]]] += 0.8 * row_score * weight[position] / total
     marked = np.zeros(n, np.bool_)
     marked[graph.sources[mark >= 0]] = True
     compiled = kernels()

@@ -31,9 +31,7 @@ def built(sources: list[int], leaving: Edges, targets: int) -> Csr:
         for place, source in enumerate(sources)
         for number, (target, weight) in enumerate(leaving.get(source, ()))
     ]
-    source, target, number = (
-        np.asarray([edge[i] for edge in listed], np.int64) for i in (0, 1, 3)
-    )
+    source, target, number = (np.asarray([edge[i] for edge in listed], np.int64) for i in (0, 1, 3))
     weight = np.asarray([edge[2] for edge in listed], np.float64)
     return build_csr(
         len(sources),

@@ -14,9 +14,7 @@ from soulmem.kernels.spread import Activation, Links, SpreadParams, StopReason, 
 
 pytestmark = pytest.mark.timeout(120)  # some hundred graphs a test on a busy machine
 Floats = NDArray[np.float64]
-LINKS = st.lists(
-    st.tuples(st.integers(0, 7), st.integers(0, 7), st.floats(0, 1)), max_size=40
-)
+LINKS = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.floats(0, 1)), max_size=40)
 SEEDS = st.lists(st.integers(0, 7), min_size=1, max_size=4)
 PARAMS = st.builds(
     SpreadParams,
@@ -27,14 +25,10 @@ PARAMS = st.builds(
 )
 
 
-def links(
-    n: int, triples: list[tuple[int, int, float]], both_ways: bool = False
-) -> Links:
+def links(n: int, triples: list[tuple[int, int, float]], both_ways: bool = False) -> Links:
     every = triples + [(b, a, w) for a, b, w in triples] if both_ways else triples
     ends = np.asarray([[a, b] for a, b, _ in every], np.int64).reshape(-1, 2)
-    return Links.of(
-        n, ends[:, 0], ends[:, 1], np.asarray([w for _, _, w in every], np.float64)
-    )
+    return Links.of(n, ends[:, 0], ends[:, 1], np.asarray([w for _, _, w in every], np.float64))
 
 
 def run(
@@ -59,10 +53,7 @@ def slowly(
             if energy[i] > p.threshold and unsent[i] > 0:
                 for j, weight in out:
                     received[j] += (
-                        p.transmission
-                        * unsent[i]
-                        * weight
-                        / max(1.0, sum(w for _, w in out))
+                        p.transmission * unsent[i] * weight / max(1.0, sum(w for _, w in out))
                     )
                 unsent[i] = 0.0
         energy += received
@@ -86,9 +77,7 @@ def test_it_is_bounded_on_any_graph(
     triples: list[tuple[int, int, float]], seeds: list[int], p: SpreadParams
 ) -> None:
     result = spread(links(8, triples), np.asarray(seeds, np.int64), p)
-    most = (
-        sum(p.transmission**done for done in range(p.rounds + 1)) * len(seeds) * p.start
-    )
+    most = sum(p.transmission**done for done in range(p.rounds + 1)) * len(seeds) * p.start
     assert (result.energy >= 0).all()
     assert result.energy.sum() <= most + 1e-9
 
@@ -115,14 +104,10 @@ def test_a_higher_threshold_shrinks_and_more_transmission_widens(
 ) -> None:
     graph, index = links(8, triples), np.asarray(seeds, np.int64)
     low, high = sorted((p.threshold, other))
-    wide, narrow = (
-        spread(graph, index, replace(p, threshold=f)).energy for f in (low, high)
-    )
+    wide, narrow = (spread(graph, index, replace(p, threshold=f)).energy for f in (low, high))
     assert (wide >= narrow - 1e-9).all()
     low, high = sorted((p.transmission, other))
-    near, far = (
-        spread(graph, index, replace(p, transmission=d)).energy for d in (low, high)
-    )
+    near, far = (spread(graph, index, replace(p, transmission=d)).energy for d in (low, high))
     assert (far >= near - 1e-9).all()
 
 
@@ -157,15 +142,11 @@ def test_between_two_nodes_of_equal_fan_as_much_flows_either_way() -> None:
 
 def test_a_ring_stops_by_delta_and_a_star_by_rounds() -> None:
     ring = [(i, (i + 1) % 12, 1.0) for i in range(12)]
-    assert (
-        run(12, ring, [0], threshold=0.0, transmission=0.4).stopped is StopReason.DELTA
-    )
+    assert run(12, ring, [0], threshold=0.0, transmission=0.4).stopped is StopReason.DELTA
     star = [(0, leaf, 1.0) for leaf in range(1, 20_001)]
     result = run(20_001, star, [0], threshold=0.0, transmission=1.0)
     assert (result.stopped, result.rounds) == (StopReason.ROUNDS, 10)
-    assert (
-        run(20_001, star, [0]).stopped is StopReason.QUIET
-    )  # no leaf has enough to fire
+    assert run(20_001, star, [0]).stopped is StopReason.QUIET  # no leaf has enough to fire
 
 
 def test_who_is_fed_by_two_outranks_who_is_fed_by_one() -> None:
@@ -200,9 +181,7 @@ def test_who_is_fed_by_two_outranks_who_is_fed_by_one() -> None:
         ("delta", 2.0),
     ],
 )
-def test_a_parameter_out_of_its_range_is_refused_by_name(
-    name: str, value: float
-) -> None:
+def test_a_parameter_out_of_its_range_is_refused_by_name(name: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"{name} {value}"):
         replace(SpreadParams(), **{name: value})  # type: ignore[arg-type]
 

@@ -19,9 +19,9 @@ GAINS = st.sampled_from([0.0, 0.3, 0.5, 0.9, 0.99])
 
 
 def stimulus(query: Query) -> Floats:
-    return np.bincount(
-        query.seeds, weights=query.share, minlength=query.graph.nodes
-    ).astype(np.float64)
+    return np.bincount(query.seeds, weights=query.share, minlength=query.graph.nodes).astype(
+        np.float64
+    )
 
 
 def bound_of(graph: Csr) -> float:
@@ -53,17 +53,13 @@ def test_one_state_from_any_start(query: Query, gain: float, seed: int) -> None:
 
 
 @given(query=queries(), gain=GAINS)
-def test_it_solves_the_equation_and_is_as_near_as_stated(
-    query: Query, gain: float
-) -> None:
+def test_it_solves_the_equation_and_is_as_near_as_stated(query: Query, gain: float) -> None:
     w, s = dense(query.graph), stimulus(query)
     rough = steady(query.graph, s, SteadyParams(gain, 1e-2))
     exact = steady(query.graph, s, SteadyParams(gain, 1e-11))
     norm = bound_of(query.graph)
     g = gain / norm if norm > 0 else 0.0
-    np.testing.assert_allclose(
-        exact.potential, np.tanh(g * w.T @ exact.potential + s), atol=1e-9
-    )
+    np.testing.assert_allclose(exact.potential, np.tanh(g * w.T @ exact.potential + s), atol=1e-9)
     assert np.linalg.norm(rough.potential - exact.potential) <= rough.error + 1e-10
 
 
@@ -79,10 +75,7 @@ def test_a_round_is_a_contraction_by_the_bound(query: Query, seed: int) -> None:
         state, two = draw.random((2, query.graph.nodes)) * 3
         s = stimulus(query)
         after = [np.tanh(0.9 / bound * w.T @ x + s) for x in (state, two)]
-        assert (
-            np.linalg.norm(after[0] - after[1])
-            <= 0.9 * np.linalg.norm(state - two) + 1e-9
-        )
+        assert np.linalg.norm(after[0] - after[1]) <= 0.9 * np.linalg.norm(state - two) + 1e-9
 
 
 @pytest.mark.parametrize("gain", [1.0, 1.5, -0.1])

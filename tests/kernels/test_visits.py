@@ -34,9 +34,7 @@ class Asked:
 
     def walk(self, query: Query, l1: float) -> Walk:
         """Ours."""
-        return self.walker.walk(
-            query.seeds, query.share, WalkParams(restart=RESTART, l1=l1)
-        )
+        return self.walker.walk(query.seeds, query.share, WalkParams(restart=RESTART, l1=l1))
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +49,7 @@ def asked() -> Asked:
 
 
 @pytest.mark.parametrize(("l1", "times"), [(0.1, 5), (0.05, 8)])
-def test_visits_stay_near_the_fewest_possible(
-    asked: Asked, l1: float, times: float
-) -> None:
+def test_visits_stay_near_the_fewest_possible(asked: Asked, l1: float, times: float) -> None:
     ratios = []
     for query, truth in asked.known:
         walk = asked.walk(query, l1)

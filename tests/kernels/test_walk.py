@@ -72,15 +72,11 @@ def test_a_tuned_walk_equals_one_on_a_graph_of_those_weights(
 
 @MANY
 @given(data=st.data())
-def test_stuck_walk_is_all_that_is_missing(
-    make_walker: MakeWalker, data: st.DataObject
-) -> None:
+def test_stuck_walk_is_all_that_is_missing(make_walker: MakeWalker, data: st.DataObject) -> None:
     query = data.draw(queries())
     n, restart = query.graph.nodes, query.params.restart
     query = dataclasses.replace(query, params=WalkParams(restart, 1e-10))
-    boundary = (
-        np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.3
-    )
+    boundary = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.3
     result = walk(make_walker, query, Tuning(boundary=boundary))
     assert boundary[result.stuck_rows].all()
     assert set(result.rows[boundary[result.rows]]) == set(result.stuck_rows)
@@ -99,9 +95,7 @@ def test_loading_where_walk_is_stuck_leads_to_the_answer_of_the_whole_graph(
 ) -> None:
     query = data.draw(queries())
     n = query.graph.nodes
-    boundary = (
-        np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.7
-    )
+    boundary = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1))).random(n) < 0.7
     sources = query.graph.sources
     for _ in range(n + 1):
         loaded = ~boundary[sources]
@@ -123,9 +117,7 @@ def test_loading_where_walk_is_stuck_leads_to_the_answer_of_the_whole_graph(
 
 def test_walks_of_one_walker_do_not_leave_traces(make_walker: MakeWalker) -> None:
     rng = np.random.default_rng(5)
-    graph = build_csr(
-        300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000)
-    )
+    graph = build_csr(300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000))
     used, params = make_walker(graph), WalkParams(0.2, 1e-3)
     dead = Tuning(
         kind_factor=np.full(256, 0.5, np.float32),
@@ -158,9 +150,7 @@ def test_edges_of_one_query_beside_those_of_all_leave_no_traces(
 ) -> None:
     """With and without multipliers that all queries have."""
     rng = np.random.default_rng(6)
-    graph = build_csr(
-        300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000)
-    )
+    graph = build_csr(300, rng.integers(0, 300, 2000), rng.integers(0, 300, 2000), rng.random(2000))
     used, params = make_walker(graph), WalkParams(0.2, 1e-3)
     base = rng.choice(1000, own, replace=False).astype(np.uint32)
     factor = rng.random(own).astype(np.float32) + 1
@@ -283,9 +273,7 @@ def test_what_cannot_be_walked_is_refused(
 ) -> None:
     graph = build_csr(4, np.array([0, 1]), np.array([1, 2]), np.ones(2))
     with pytest.raises(ValueError, match=words):
-        make_walker(graph).walk(
-            np.array(seeds, np.uint32), np.array(share), WalkParams(), tuning
-        )
+        make_walker(graph).walk(np.array(seeds, np.uint32), np.array(share), WalkParams(), tuning)
 
 
 @pytest.mark.parametrize(("restart", "l1"), [(0, 0.1), (1.1, 0.1), (0.5, 0)])

@@ -9,9 +9,7 @@ def f1(keys: Collection[str], marked: Collection[str]) -> float:
     """Harmonic mean of precision and recall, 0..1; a part of a marked phrase is neither right nor wrong."""
     right = [key for key in keys if key in marked]
     wrong = [
-        key
-        for key in keys
-        if key not in marked and not any(is_part(key, one) for one in marked)
+        key for key in keys if key not in marked and not any(is_part(key, one) for one in marked)
     ]
     if not right:
         return 0.0

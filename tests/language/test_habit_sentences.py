@@ -93,9 +93,7 @@ NAMES = ("Mira", "米拉")
         ("只要听见铃响两次，就会伸手去抓绳子。", "听见铃响两次", "伸手去抓绳子", Often.ALWAYS),
     ],
 )  # fmt: skip
-def test_a_habit_is_read_from_a_sentence(
-    sentence: str, when: str, does: str, often: Often
-) -> None:
+def test_a_habit_is_read_from_a_sentence(sentence: str, when: str, does: str, often: Often) -> None:
     assert stated_habit(sentence, NAMES) == StatedHabit(when, does, often)
 
 
@@ -137,6 +135,4 @@ def test_in_a_list_of_habits_nobody_has_to_be_named() -> None:
 def test_in_a_list_of_habits_it_is_who_the_list_is_of() -> None:
     text = "When idle, it hums."
     assert stated_habit(text, NAMES) is None
-    assert stated_habit(text, NAMES, is_listed=True) == StatedHabit(
-        "idle", "hums", Often.OFTEN
-    )
+    assert stated_habit(text, NAMES, is_listed=True) == StatedHabit("idle", "hums", Often.OFTEN)

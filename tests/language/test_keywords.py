@@ -31,9 +31,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_marked_lines(language: str) -> None:
-    scores = [
-        f1(strong(line), marked) for lang, line, marked in MARKED if lang == language
-    ]
+    scores = [f1(strong(line), marked) for lang, line, marked in MARKED if lang == language]
     assert min(scores) > 0.0  # at least one right in every line
     assert sum(scores) / len(scores) >= 0.75
 
@@ -41,9 +39,7 @@ def test_marked_lines(language: str) -> None:
 def test_base_forms_are_one_concept() -> None:
     for told in ("They run.", "She ran to the river.", "Running wears shoes out."):
         assert "run" in [term.key for term in terms(told)]
-    assert {"wolf", "child"} <= {
-        term.key for term in terms("The wolves spared both children.")
-    }
+    assert {"wolf", "child"} <= {term.key for term in terms("The wolves spared both children.")}
 
 
 def test_names_have_no_base_form() -> None:
@@ -55,9 +51,7 @@ def test_names_have_no_base_form() -> None:
 def test_a_name_weighs_most() -> None:
     found = terms("Yesterday the rain spoiled the picnic that Odette planned.")
     assert found[0].key == "odette"
-    assert [t.salience for t in found] == sorted(
-        (t.salience for t in found), reverse=True
-    )
+    assert [t.salience for t in found] == sorted((t.salience for t in found), reverse=True)
 
 
 def test_what_is_repeated_weighs_more() -> None:
@@ -104,9 +98,7 @@ def test_mark_up_hides_no_word(text: str) -> None:
 
 
 def test_an_action_and_what_is_said_are_apart() -> None:
-    assert not any(
-        " " in term.key for term in terms("*takes the silver* locket dealers wait")
-    )
+    assert not any(" " in term.key for term in terms("*takes the silver* locket dealers wait"))
 
 
 @pytest.mark.parametrize(
@@ -117,9 +109,7 @@ def test_an_action_and_what_is_said_are_apart() -> None:
         ("Elle pose la lanterne sur une chaise.", {"lanterne", "chaise"}),
     ],
 )
-def test_function_words_of_other_languages_tell_nothing(
-    text: str, expected: set[str]
-) -> None:
+def test_function_words_of_other_languages_tell_nothing(text: str, expected: set[str]) -> None:
     keys = {term.key for term in terms(text)}
     assert expected <= keys
     assert keys.isdisjoint(
@@ -152,9 +142,7 @@ def test_any_text_has_few_well_formed_terms(text: str) -> None:
     found = terms(text)
     assert len(found) <= MOST
     assert len({term.key for term in found}) == len(found)
-    assert all(
-        isinstance(term, Term) and term.key == term.key.strip() for term in found
-    )
+    assert all(isinstance(term, Term) and term.key == term.key.strip() for term in found)
     assert found == terms(text)
 
 

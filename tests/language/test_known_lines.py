@@ -30,9 +30,7 @@ def places(
         ([0.9], []),
     ],
 )
-def test_lines_around_that_last_speak_for_a_line(
-    lasting: list[float], known: list[int]
-) -> None:
+def test_lines_around_that_last_speak_for_a_line(lasting: list[float], known: list[int]) -> None:
     assert places(lasting) == known
 
 

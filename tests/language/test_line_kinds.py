@@ -134,9 +134,7 @@ def test_a_plea_to_remember_alone_is_nothing_momentous() -> None:
     assert max(got["momentous"], got["fact"]) < 0.5
 
 
-def test_of_a_text_with_very_many_lines_some_that_are_spread_over_it_are_judged() -> (
-    None
-):
+def test_of_a_text_with_very_many_lines_some_that_are_spread_over_it_are_judged() -> None:
     many = [f"Line {number} says little." for number in range(3000)]
     lines = lines_of(" ".join(many))
     assert 100 < len(lines) < 500

@@ -51,21 +51,14 @@ OVER = [
 @pytest.mark.parametrize("spellings", SAME)
 def test_spellings_of_one_verb_are_one(spellings: tuple[str, ...]) -> None:
     assert (
-        len(
-            {
-                (r.topic, r.pole) if (r := relation_of(one)).topic else r.base
-                for one in spellings
-            }
-        )
+        len({(r.topic, r.pole) if (r := relation_of(one)).topic else r.base for one in spellings})
         == 1
     )
     assert not any(relation_of(one).is_over for one in spellings)
 
 
 @pytest.mark.parametrize(("verb", "denied"), OVER)
-def test_what_is_denied_is_the_same_verb_and_over(
-    verb: str, denied: tuple[str, ...]
-) -> None:
+def test_what_is_denied_is_the_same_verb_and_over(verb: str, denied: tuple[str, ...]) -> None:
     plain = relation_of(verb)
     assert denied
     for one in denied:
@@ -146,6 +139,4 @@ def test_names_of_one_thing() -> None:
 def test_a_relation_says_the_same_a_cause_a_contrast_or_anything_else(
     says: RelationClass, verbs: tuple[str | None, ...]
 ) -> None:
-    assert {verb: relation_of(verb).says for verb in verbs} == dict.fromkeys(
-        verbs, says
-    )
+    assert {verb: relation_of(verb).says for verb in verbs} == dict.fromkeys(verbs, says)

@@ -62,9 +62,7 @@ def test_each_listed_language_has_its_words(kind: str) -> None:
         ("ru", "Он ушёл.", False, False),
     ],
 )
-def test_of_whom_a_line_speaks(
-    language: str, text: str, speaker: bool, listener: bool
-) -> None:
+def test_of_whom_a_line_speaks(language: str, text: str, speaker: bool, listener: bool) -> None:
     speech = speech_of(language)
     assert speech.tells_of_speaker(text) is speaker
     assert speech.tells_of_listener(text) is listener

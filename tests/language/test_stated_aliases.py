@@ -58,9 +58,7 @@ UNSAID = [
 
 
 @pytest.mark.parametrize(("text", "pair"), STATED)
-def test_two_names_are_one_where_the_text_says_so(
-    text: str, pair: tuple[str, str]
-) -> None:
+def test_two_names_are_one_where_the_text_says_so(text: str, pair: tuple[str, str]) -> None:
     assert may_state_aliases(text)
     assert stated_aliases(text, KNOWN.__contains__) == [pair]
 

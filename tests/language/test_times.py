@@ -19,24 +19,16 @@ TOKYO = timezone(timedelta(hours=9))
 
 
 @pytest.mark.parametrize(("text", "expected"), SPANS, ids=[text for text, _ in SPANS])
-def test_words_mean_these_days(
-    text: str, expected: tuple[tuple[str, str], ...]
-) -> None:
+def test_words_mean_these_days(text: str, expected: tuple[tuple[str, str], ...]) -> None:
     found = [one.spans[0] for one in time_phrases(text, NOON)]
-    assert [
-        (s.start.date().isoformat(), s.end.date().isoformat()) for s in found
-    ] == list(expected)
+    assert [(s.start.date().isoformat(), s.end.date().isoformat()) for s in found] == list(expected)
 
 
 @pytest.mark.parametrize(("text", "moment"), WITHIN, ids=[text for text, _ in WITHIN])
 def test_vague_words_mean_a_span_round_the_time(text: str, moment: str) -> None:
     (one,) = time_phrases(text, NOON)
     span = one.spans[0]
-    assert (
-        span.start
-        <= datetime.fromisoformat(moment).replace(tzinfo=timezone.utc)
-        < span.end
-    )
+    assert span.start <= datetime.fromisoformat(moment).replace(tzinfo=timezone.utc) < span.end
     assert span.end - span.start < timedelta(400)
 
 
@@ -54,18 +46,14 @@ def test_other_words_are_no_time(text: str) -> None:
     ("english", "chinese"), [("last Tuesday", "上周二"), ("last Friday", "上周五")]
 )
 @given(day=st.integers(0, 20))
-def test_both_languages_mean_the_same_weekday(
-    english: str, chinese: str, day: int
-) -> None:
+def test_both_languages_mean_the_same_weekday(english: str, chinese: str, day: int) -> None:
     now = NOON + timedelta(day)
     ((one,), (other,)) = (time_phrases(text, now) for text in (english, chinese))
     assert one.spans[0] == other.spans[0]
 
 
 def test_what_is_counted_from_a_date_of_the_text_is_left_out() -> None:
-    (one,) = time_phrases(
-        "What did you lose last week, as mentioned on November 6, 2023?", NOON
-    )
+    (one,) = time_phrases("What did you lose last week, as mentioned on November 6, 2023?", NOON)
     assert one.words == "on November 6, 2023"
 
 

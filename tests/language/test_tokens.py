@@ -113,13 +113,9 @@ def test_what_is_in_every_other_line_is_no_reason() -> None:
 
 def test_shared_words_read_as_the_cue_writes_them() -> None:
     tokeniser = Tokeniser(["Rose"])
-    assert tokeniser.shared(
-        "Remember the Presses at Rose's?", "rose stood by the press"
-    ) == [
+    assert tokeniser.shared("Remember the Presses at Rose's?", "rose stood by the press") == [
         "Presses",
         "Rose's",
     ]
-    assert tokeniser.shared("她又捏了捏黄鸭头的伞", "接过来，指尖在鸭头的嘴上一捏") == [
-        "鸭头"
-    ]
+    assert tokeniser.shared("她又捏了捏黄鸭头的伞", "接过来，指尖在鸭头的嘴上一捏") == ["鸭头"]
     assert tokeniser.shared("他们的", "她们的") == []

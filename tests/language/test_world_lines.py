@@ -115,8 +115,6 @@ def test_every_file_of_the_folder_is_a_language_and_lies_in_the_package() -> Non
         ("", ""),
     ],
 )
-def test_the_script_tells_which_lines_a_text_is_judged_against(
-    text: str, language: str
-) -> None:
+def test_the_script_tells_which_lines_a_text_is_judged_against(text: str, language: str) -> None:
     """Languages in Latin letters share the English ones, other scripts have the lines of all."""
     assert world_language(text) == language

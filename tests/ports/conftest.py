@@ -16,9 +16,7 @@ from tests.ports.stores import (
 
 
 @pytest.fixture(params=KINDS)
-async def make(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[Factory]:
+async def make(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Factory]:
     """Gives handles on one store."""
     async with factory(request.param, tmp_path) as made:
         yield made

@@ -156,9 +156,7 @@ def message(number: int, text: str = "hello", rank: int | None = None) -> Ranked
     )
 
 
-def memory(
-    key: str = "mem-1", text: str = "the key is under the bridge", of: str = SOUL
-) -> Memory:
+def memory(key: str = "mem-1", text: str = "the key is under the bridge", of: str = SOUL) -> Memory:
     """A memory with every field set but its protection."""
     return Memory(
         id=MemoryId(key),
@@ -226,10 +224,7 @@ def edge(
 
 def usage(key: str = "mem-1", of: str = SOUL, recalls: int = 3) -> Usage:
     """The record of a memory recalled so many times, an hour and two turns apart."""
-    stamps = [
-        Stamp(NOON + timedelta(hours=n, microseconds=n), 40 + 2 * n)
-        for n in range(recalls)
-    ]
+    stamps = [Stamp(NOON + timedelta(hours=n, microseconds=n), 40 + 2 * n) for n in range(recalls)]
     made = first_use(MemoryId(key), SoulId(of), stamps[0])
     for stamp in stamps[1:]:
         made = made.again(stamp)
@@ -276,13 +271,9 @@ async def snapshot(store: Store, owner: Owner = OWNER) -> Snapshot:
         "souls": souls,
         "chats": chats,
         "messages": [await store.messages(owner, value.id) for value in chats],
-        "memories": [
-            sorted(graph.memories, key=lambda value: value.id) for graph in graphs
-        ],
+        "memories": [sorted(graph.memories, key=lambda value: value.id) for graph in graphs],
         "edges": [sorted(graph.edges, key=lambda value: value.id) for graph in graphs],
-        "usages": [
-            sorted(each.usages, key=lambda value: value.memory) for each in recalls
-        ],
+        "usages": [sorted(each.usages, key=lambda value: value.memory) for each in recalls],
         "recalls": [list(each.records) for each in recalls],
     }
 

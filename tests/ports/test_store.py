@@ -68,10 +68,7 @@ async def test_souls_and_chats_come_oldest_first(store: Store) -> None:
         Change(
             OWNER,
             souls=[replace(soul(key), created=born) for key, born in ages.items()],
-            chats=[
-                ChatChange(replace(chat(key), created=born))
-                for key, born in ages.items()
-            ],
+            chats=[ChatChange(replace(chat(key), created=born)) for key, born in ages.items()],
         )
     )
 
@@ -85,17 +82,11 @@ async def test_messages_come_by_rank_whatever_their_slots(store: Store) -> None:
     await store.commit(
         Change(
             OWNER,
-            chats=[
-                ChatChange(
-                    chat(), [message(n, rank=rank) for n, rank in enumerate(ranks)]
-                )
-            ],
+            chats=[ChatChange(chat(), [message(n, rank=rank) for n, rank in enumerate(ranks)])],
         )
     )
 
-    assert [ranked.rank for ranked in await store.messages(OWNER, CHAT)] == sorted(
-        ranks
-    )
+    assert [ranked.rank for ranked in await store.messages(OWNER, CHAT)] == sorted(ranks)
     assert await store.message_count(OWNER, CHAT) == len(ranks)
     assert await store.message_count(OTHER, CHAT) == 0
     assert await store.message_count(OWNER, ChatId("elsewhere")) == 0
@@ -104,9 +95,7 @@ async def test_messages_come_by_rank_whatever_their_slots(store: Store) -> None:
 async def test_dropped_messages_go_and_unknown_slots_are_ignored(store: Store) -> None:
     await store.commit(full_change())
     await store.commit(
-        Change(
-            OWNER, chats=[ChatChange(chat(), drop=[SlotId("slot-1"), SlotId("never")])]
-        )
+        Change(OWNER, chats=[ChatChange(chat(), drop=[SlotId("slot-1"), SlotId("never")])])
     )
 
     assert await store.messages(OWNER, CHAT) == [message(2)]
@@ -150,8 +139,7 @@ async def test_chats_keep_their_messages_apart(store: Store) -> None:
     )
 
     stored = [
-        [ranked.message.slot for ranked in await store.messages(OWNER, ChatId(key))]
-        for key in keys
+        [ranked.message.slot for ranked in await store.messages(OWNER, ChatId(key))] for key in keys
     ]
     assert stored == [[], ["slot-1"], ["slot-2"], ["slot-3"], ["slot-4"]]
 
@@ -166,9 +154,7 @@ async def test_edges_go_with_their_memories(store: Store) -> None:
             put_edges=[edge("a", "b"), edge("b", "c"), edge("c", "a"), edge("a", "a")],
         )
     )
-    await store.commit(
-        Change(OWNER, drop_memories=[MemoryId("a"), MemoryId("unknown")])
-    )
+    await store.commit(Change(OWNER, drop_memories=[MemoryId("a"), MemoryId("unknown")]))
     graph = await store.graph(OWNER, SOUL)
 
     assert sorted(item.id for item in graph.memories) == ["b", "c"]
@@ -194,9 +180,7 @@ async def test_parallel_edges_of_different_kinds_and_verbs_are_kept(
         edge("mem-2", "mem-1"),
     ]
     await store.commit(
-        Change(
-            OWNER, put_memories=[memory("mem-1"), memory("mem-2")], put_edges=parallel
-        )
+        Change(OWNER, put_memories=[memory("mem-1"), memory("mem-2")], put_edges=parallel)
     )
 
     stored = (await store.graph(OWNER, SOUL)).edges
@@ -236,9 +220,7 @@ async def test_an_edge_to_a_memory_dropped_in_the_same_change_is_refused(
     await store.commit(full_change())
 
     with pytest.raises(StoreError):
-        await store.commit(
-            Change(OWNER, drop_memories=[MemoryId("mem-2")], put_edges=[edge()])
-        )
+        await store.commit(Change(OWNER, drop_memories=[MemoryId("mem-2")], put_edges=[edge()]))
 
     assert (await snapshot(store))["edges"] == [[edge()]]
 
@@ -254,9 +236,7 @@ async def test_owners_never_meet(store: Store) -> None:
 
     assert mine["memories"] == [[memory("mem-1"), memory("mem-2")]]
     with pytest.raises(StoreError):
-        await store.commit(
-            Change(Owner("third"), put_edges=[edge()])
-        )  # both ends are others'
+        await store.commit(Change(Owner("third"), put_edges=[edge()]))  # both ends are others'
     await store.commit(
         Change(
             OTHER,
@@ -283,9 +263,7 @@ async def test_souls_have_graphs_of_their_own(store: Store) -> None:
         )
     )
 
-    assert [item.id for item in (await store.graph(OWNER, SoulId("a-"))).memories] == [
-        "m3"
-    ]
+    assert [item.id for item in (await store.graph(OWNER, SoulId("a-"))).memories] == ["m3"]
     assert list((await store.graph(OWNER, SoulId("a-"))).edges) == []
     assert len((await store.graph(OWNER, SoulId("a"))).memories) == 2
     assert len((await store.graph(OWNER, SoulId("a"))).edges) == 1
@@ -331,8 +309,7 @@ async def test_more_rows_than_one_call_reads_or_writes(
     assert (await snapshot(store))["messages"] == [text[30:]]
     assert (await snapshot(store))["memories"] == [line[30:]]
     assert (
-        sorted((await store.graph(OWNER, SOUL)).edges, key=lambda item: item.source)
-        == links[30:40]
+        sorted((await store.graph(OWNER, SOUL)).edges, key=lambda item: item.source) == links[30:40]
     )
     await store.drop_vectors([("model", key) for key in list(vectors)[:30]])
     assert len(await vector_keys(store)) == 30
@@ -358,16 +335,9 @@ async def test_pages_hold_each_row_once(
     edges = [page async for page in store.edge_pages(OWNER, SOUL)]
     assert all(memories)
     assert all(page.id for page in edges)
-    assert (
-        sorted((item for page in memories for item in page), key=lambda item: item.id)
-        == line
-    )
-    assert sorted(key for page in edges for key in page.id) == sorted(
-        item.id for item in links
-    )
-    assert sorted(key for page in edges for key in page.target) == [
-        item.id for item in line
-    ]
+    assert sorted((item for page in memories for item in page), key=lambda item: item.id) == line
+    assert sorted(key for page in edges for key in page.id) == sorted(item.id for item in links)
+    assert sorted(key for page in edges for key in page.target) == [item.id for item in line]
 
 
 @over_the_wire
@@ -375,9 +345,7 @@ async def test_a_page_that_nobody_waits_for_does_not_keep_the_store(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 20)
-    await store.commit(
-        Change(OWNER, put_memories=[memory(f"m{n:03}") for n in range(100)])
-    )
+    await store.commit(Change(OWNER, put_memories=[memory(f"m{n:03}") for n in range(100)]))
     async for page in store.memory_pages(OWNER, SOUL):
         assert page
         break

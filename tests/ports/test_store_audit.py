@@ -86,9 +86,7 @@ async def test_entries_are_found_by_what_they_are_about(store: Store) -> None:
     assert await ids(AuditQuery(source="job-2")) == [other.id]
     assert await ids(AuditQuery(id=mine.id)) == [mine.id]
     assert await ids(AuditQuery(since=other.moment)) == [late.id, other.id]
-    assert await ids(AuditQuery(since=other.moment + timedelta(microseconds=1))) == [
-        late.id
-    ]
+    assert await ids(AuditQuery(since=other.moment + timedelta(microseconds=1))) == [late.id]
     assert await ids(AuditQuery(before=late.id)) == [other.id, mine.id]
     assert await ids(AuditQuery(limit=1)) == [late.id]
     assert await ids(AuditQuery(soul=SOUL, target="mem-2")) == []
@@ -96,9 +94,7 @@ async def test_entries_are_found_by_what_they_are_about(store: Store) -> None:
 
 async def test_a_change_that_is_refused_leaves_no_entry(store: Store) -> None:
     with pytest.raises(StoreError):
-        await store.commit(
-            Change(OWNER, put_edges=[edge("nobody", "nothing")], audit=[entry()])
-        )
+        await store.commit(Change(OWNER, put_edges=[edge("nobody", "nothing")], audit=[entry()]))
 
     assert await store.audit(OWNER, AuditQuery()) == []
 
@@ -123,9 +119,7 @@ async def test_nor_is_one_without_words(store: Store) -> None:
     await store.commit(Change(OWNER, audit=[bare]))
 
     with pytest.raises(Protected):
-        await store.commit(
-            Change(OWNER, audit=[replace(bare, reason="another")], by=Actor.USER)
-        )
+        await store.commit(Change(OWNER, audit=[replace(bare, reason="another")], by=Actor.USER))
     assert await store.audit(OWNER, AuditQuery()) == [bare]
 
 

@@ -60,14 +60,8 @@ async def test_edges_around_memories_are_those_that_touch_any_of_them_once(
 
     for count in (1, 4, 11):
         wanted = draw.sample(names, count)
-        page = await store.edges_around(
-            OWNER, SOUL, [*keys(*wanted), MemoryId("nobody")]
-        )
-        expected = {
-            key
-            for key, item in links.items()
-            if {item.source, item.target} & set(wanted)
-        }
+        page = await store.edges_around(OWNER, SOUL, [*keys(*wanted), MemoryId("nobody")])
+        expected = {key for key, item in links.items() if {item.source, item.target} & set(wanted)}
         assert sorted(page.id) == sorted(expected)
         page = await store.edges_around(OWNER, SOUL, keys(*wanted), leaving=True)
         assert sorted(page.id) == sorted(
@@ -76,12 +70,8 @@ async def test_edges_around_memories_are_those_that_touch_any_of_them_once(
         counts = await store.edges_leaving(
             OWNER, SOUL, [*keys(*wanted), *keys(*wanted)], EdgeKind.RELATES
         )
-        sources = [
-            item.source for item in links.values() if item.kind is EdgeKind.RELATES
-        ]
-        assert counts == {
-            item: sources.count(MemoryId(item)) for item in wanted if item in sources
-        }
+        sources = [item.source for item in links.values() if item.kind is EdgeKind.RELATES]
+        assert counts == {item: sources.count(MemoryId(item)) for item in wanted if item in sources}
 
 
 async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:
@@ -94,9 +84,7 @@ async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:
         edge("b", "c", of=OTHER),
         edge("c", "a", of=OTHER),
     ]
-    await store.commit(
-        Change(OWNER, [soul(OTHER)], put_memories=names, put_edges=links)
-    )
+    await store.commit(Change(OWNER, [soul(OTHER)], put_memories=names, put_edges=links))
 
     assert [await store.edge_count(OWNER, item) for item in (None, SOUL, OTHER)] == [
         4,
@@ -116,9 +104,7 @@ async def test_souls_and_owners_count_their_own_edges(store: Store) -> None:
         1,
         1,
     ]
-    assert list((await store.edges_around(OWNER, OTHER, keys("a", "b"))).id) == [
-        links[2].id
-    ]
+    assert list((await store.edges_around(OWNER, OTHER, keys("a", "b"))).id) == [links[2].id]
 
 
 async def test_known_edges_are_told_from_unknown_ones(
@@ -126,10 +112,7 @@ async def test_known_edges_are_told_from_unknown_ones(
 ) -> None:
     monkeypatch.setattr("soulmem.adapters.surreal.store.READ_ROWS", 2)
     await store.commit(full_change())
-    links = [
-        edge("mem-1", "mem-2", kind)
-        for kind in (EdgeKind.ASSOCIATES, EdgeKind.TOPIC_OF)
-    ]
+    links = [edge("mem-1", "mem-2", kind) for kind in (EdgeKind.ASSOCIATES, EdgeKind.TOPIC_OF)]
     await store.commit(Change(OWNER, put_edges=links))
 
     asked = [edge().id, "never", links[0].id, edge("mem-2", "mem-1").id, links[1].id]

@@ -39,9 +39,7 @@ def fading_record(memory: str = "mem-1", soul: str = SOUL) -> FadingRecord:
         soul=SoulId(soul),
         wording="0123456789abcdef",
         units=(MicroUnit(span, state), MicroUnit(UnitSpan(0, 12), state)),
-        anchors=(
-            Anchor("银色的吊坠", AnchorKind.FORCED, replace(state, at_turn=None)),
-        ),
+        anchors=(Anchor("银色的吊坠", AnchorKind.FORCED, replace(state, at_turn=None)),),
         own_units=True,
         own_anchors=True,
         reworded="another text",

@@ -45,9 +45,7 @@ async def test_concurrent_callers_lose_nothing(store: Store) -> None:
                     put_memories=[memory(key)],
                 )
             )
-            assert any(
-                item.id == key for item in (await store.graph(OWNER, SOUL)).memories
-            )
+            assert any(item.id == key for item in (await store.graph(OWNER, SOUL)).memories)
 
     await asyncio.gather(*(writer(number) for number in range(8)))
 
@@ -73,9 +71,7 @@ async def test_a_cancelled_commit_is_stored_whole_or_not_at_all(store: Store) ->
     kept = {item.id for item in (await store.graph(OWNER, SOUL)).memories}
     text = {ranked.message.slot for ranked in await store.messages(OWNER, CHAT)}
 
-    assert {key.removeprefix("m") for key in kept} == {
-        slot.removeprefix("slot-") for slot in text
-    }
+    assert {key.removeprefix("m") for key in kept} == {slot.removeprefix("slot-") for slot in text}
     await store.commit(Change(OWNER, put_memories=[memory("last")]))
     assert "last" in {item.id for item in (await store.graph(OWNER, SOUL)).memories}
 

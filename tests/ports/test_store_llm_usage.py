@@ -18,8 +18,7 @@ BOOKS = SoulLlmUsage(
         (NOON + timedelta(microseconds=1), LlmUsage(nodes=2)),
     ),
     tuple(
-        Deferred(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1))
-        for work in Work
+        Deferred(ChatId("c1"), work, "no lists", 2, 40, NOON + timedelta(days=1)) for work in Work
     ),
 )
 
@@ -47,9 +46,7 @@ async def test_they_come_back_and_are_replaced(store: Store) -> None:
 
 async def test_a_reason_is_kept_whatever_it_says(store: Store) -> None:
     for text in STRANGE:
-        parked = Deferred(
-            ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc)
-        )
+        parked = Deferred(ChatId("c1"), Work.SUMMARY, text, 1, 0, NOON.astimezone(timezone.utc))
         books = SoulLlmUsage(SoulId(SOUL), parked=(parked,))
         await store.put_llm_usage(OWNER, books)
         assert await store.llm_usage(OWNER) == [books]

@@ -37,9 +37,7 @@ def lists(request: pytest.FixtureRequest) -> bool:
 async def marked(store: Store) -> Store:
     """The store with something of two souls, each with a mark."""
     await store.commit(full_change())
-    await store.commit(
-        Change(OWNER, souls=[soul(OTHER)], put_memories=[memory("other", of=OTHER)])
-    )
+    await store.commit(Change(OWNER, souls=[soul(OTHER)], put_memories=[memory("other", of=OTHER)]))
     await store.mark(OWNER, SoulId(SOUL), "one")
     await store.mark(OWNER, OTHER, "two")
     return store
@@ -55,9 +53,7 @@ async def test_without_a_mark_there_is_none(store: Store) -> None:
     assert await store.marked(OWNER, SoulId(SOUL)) is None
 
 
-async def test_a_mark_and_its_list_outlive_the_handle(
-    make: Factory, lists: bool
-) -> None:
+async def test_a_mark_and_its_list_outlive_the_handle(make: Factory, lists: bool) -> None:
     store = await _opened(make)
     await marked(store)
     await store.mark(OWNER, OTHER, "three")
@@ -108,18 +104,14 @@ CHANGES: Mapping[str, tuple[Callable[[], Change], Mark]] = {
 
 
 @pytest.mark.parametrize("what", CHANGES)
-async def test_what_is_written_of_a_soul_is_listed(
-    store: Store, what: str, lists: bool
-) -> None:
+async def test_what_is_written_of_a_soul_is_listed(store: Store, what: str, lists: bool) -> None:
     change, expected = CHANGES[what]
     await marked(store)
     await store.commit(change())
     assert (await marks(store))[0] == (expected if lists else None)
 
 
-async def test_a_commit_that_writes_the_soul_takes_its_mark(
-    store: Store, lists: bool
-) -> None:
+async def test_a_commit_that_writes_the_soul_takes_its_mark(store: Store, lists: bool) -> None:
     await marked(store)
     await store.commit(Change(OWNER, put_memories=[memory("late")]))
     await store.commit(Change(OWNER, souls=[replace(soul(), name="Another")]))
@@ -140,9 +132,7 @@ async def test_what_goes_by_its_id_alone_is_listed_for_every_soul_of_the_owner(
 
 async def test_another_owner_changes_none(store: Store) -> None:
     await marked(store)
-    await store.commit(
-        Change(Owner("somebody"), souls=[soul()], drop_memories=[MemoryId("other")])
-    )
+    await store.commit(Change(Owner("somebody"), souls=[soul()], drop_memories=[MemoryId("other")]))
     assert await marks(store) == (Mark("one"), Mark("two"))
 
 
@@ -165,9 +155,7 @@ async def test_a_mark_put_anew_begins_anew(store: Store, lists: bool) -> None:
         assert (await marks(store))[0] == Mark(f"again {number}")
 
 
-async def test_a_list_that_is_too_long_takes_the_mark(
-    store: Store, lists: bool
-) -> None:
+async def test_a_list_that_is_too_long_takes_the_mark(store: Store, lists: bool) -> None:
     if not lists:
         return  # every commit does
     await marked(store)

@@ -38,9 +38,7 @@ texts = st.text(alphabet="ab\x00'雨", max_size=3)
 
 def edges() -> st.SearchStrategy[Edge]:
     return st.builds(
-        lambda source, target, of, uses: replace(
-            edge(source, target, of=of), uses=uses
-        ),
+        lambda source, target, of, uses: replace(edge(source, target, of=of), uses=uses),
         *(
             st.sampled_from(MEMORIES),
             st.sampled_from(MEMORIES),
@@ -50,9 +48,7 @@ def edges() -> st.SearchStrategy[Edge]:
     )
 
 
-EVERY_EDGE = sorted(
-    {edge(source, target).id for source in MEMORIES for target in MEMORIES}
-)
+EVERY_EDGE = sorted({edge(source, target).id for source in MEMORIES for target in MEMORIES})
 
 chat_changes = st.builds(
     lambda key, title, put, drop: ChatChange(
@@ -118,17 +114,11 @@ async def outcome(store: Store, change: Change) -> object:
 async def ranked(store: Store, owner: Owner) -> object:
     """The owner's contents; messages of equal rank, which the port leaves open, by slot."""
     rows = await snapshot(store, owner)
-    chats = [
-        await store.messages(owner, value.id) for value in await store.chats(owner)
-    ]
+    chats = [await store.messages(owner, value.id) for value in await store.chats(owner)]
     rows["messages"] = [
-        sorted(text, key=lambda value: (value.rank, value.message.slot))
-        for text in chats
+        sorted(text, key=lambda value: (value.rank, value.message.slot)) for text in chats
     ]
-    around = [
-        await store.edges_around(owner, SoulId(value), [MemoryId("m1")])
-        for value in SOULS
-    ]
+    around = [await store.edges_around(owner, SoulId(value), [MemoryId("m1")]) for value in SOULS]
     rows["around"] = [sorted(page.id) for page in around]
     rows["counts"] = [await store.edge_count(owner, SoulId(value)) for value in SOULS]
     return rows
@@ -143,9 +133,7 @@ def test_the_engine_does_what_the_fake_does() -> None:
     async def compare(series: list[Change]) -> None:
         fake = FakeStore()
         await fake.open()
-        example = next(
-            examples
-        )  # owners of its own, so that one engine serves all examples
+        example = next(examples)  # owners of its own, so that one engine serves all examples
         for change in series:
             mine = replace(change, owner=Owner(f"{change.owner}-{example}"))
             assert await outcome(real, mine) == await outcome(fake, mine)

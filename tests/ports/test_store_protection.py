@@ -56,9 +56,7 @@ FREE: dict[str, Any] = {
 
 
 async def stored(store: Store, *memories: Memory) -> None:
-    await store.commit(
-        Change(OWNER, souls=[soul()], put_memories=memories, by=Actor.USER)
-    )
+    await store.commit(Change(OWNER, souls=[soul()], put_memories=memories, by=Actor.USER))
 
 
 @pytest.mark.parametrize("actor", AUTOMATIC)
@@ -122,9 +120,7 @@ async def test_what_the_user_put_into_the_bin_may_be_purged_and_not_be_taken_out
     await stored(store, binned)
 
     with pytest.raises(Protected):
-        await store.commit(
-            Change(OWNER, put_memories=[replace(binned, state=MemoryState.ACTIVE)])
-        )
+        await store.commit(Change(OWNER, put_memories=[replace(binned, state=MemoryState.ACTIVE)]))
     await store.commit(Change(OWNER, drop_memories=[binned.id]))
     assert await store.memories(OWNER, SOUL) == []
 
@@ -133,9 +129,7 @@ async def test_no_statement_of_ones_own_gets_past_the_store(tmp_path: Path) -> N
     url = f"surrealkv://{tmp_path / 'data'}"
     store = SurrealStore(url)
     await store.open()
-    await stored(
-        store, replace(memory(), permanent=True), replace(memory("mem-2"), locked=True)
-    )
+    await stored(store, replace(memory(), permanent=True), replace(memory("mem-2"), locked=True))
     before = sorted(await store.memories(OWNER, SOUL), key=lambda change: change.id)
     await store.close()
     link = EmbeddedLink(url)
@@ -152,10 +146,7 @@ async def test_no_statement_of_ones_own_gets_past_the_store(tmp_path: Path) -> N
         assert [change for change in answers if change["status"] != "OK"], sql
     await link.close()
     await store.open()
-    assert (
-        sorted(await store.memories(OWNER, SOUL), key=lambda change: change.id)
-        == before
-    )
+    assert sorted(await store.memories(OWNER, SOUL), key=lambda change: change.id) == before
     await store.close()
 
 
@@ -187,21 +178,13 @@ def test_whatever_order_of_changes_comes(
         await stored(store, *kept)
         for actor, drops, names, number in moves:
             change = kept[number - 1]
-            put = (
-                []
-                if drops
-                else [replace(change, **{name: ALTERED[name] for name in names})]
-            )
+            put = [] if drops else [replace(change, **{name: ALTERED[name] for name in names})]
             drop = [change.id] if drops else []
             try:
-                await store.commit(
-                    Change(OWNER, put_memories=put, drop_memories=drop, by=actor)
-                )
+                await store.commit(Change(OWNER, put_memories=put, drop_memories=drop, by=actor))
             except Protected:
                 continue
-        matches = sorted(
-            await store.memories(OWNER, SOUL), key=lambda change: change.id
-        )
+        matches = sorted(await store.memories(OWNER, SOUL), key=lambda change: change.id)
         assert matches == kept
         await store.close()
 
@@ -209,9 +192,7 @@ def test_whatever_order_of_changes_comes(
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-async def test_no_automatic_hand_unites_it_with_others(
-    store: Store, guard: dict[str, Any]
-) -> None:
+async def test_no_automatic_hand_unites_it_with_others(store: Store, guard: dict[str, Any]) -> None:
     kept = replace(memory(), state=MemoryState.ACTIVE, merged_into=None, **guard)
     await stored(store, kept, memory("mem-2"))
 

@@ -27,9 +27,7 @@ from tests.ports.wire import over_the_wire
 async def recalls(store: Store, of: str = SOUL, owner: Owner = OWNER) -> SoulRecalls:
     """What a soul recalled; usages by memory."""
     stored = await store.recalls(owner, SoulId(of))
-    return SoulRecalls(
-        sorted(stored.usages, key=lambda one: one.memory), list(stored.records)
-    )
+    return SoulRecalls(sorted(stored.usages, key=lambda one: one.memory), list(stored.records))
 
 
 async def test_a_soul_that_recalled_nothing(store: Store) -> None:
@@ -75,9 +73,7 @@ async def test_a_usage_goes_with_its_memory_and_with_nothing_else(store: Store) 
     await store.commit(replace(full_change(), put_usages=[usage(), usage("mem-2")]))
     await store.commit(Change(OWNER, put_memories=[memory("mem-1", "again")]))
     assert len((await recalls(store)).usages) == 2
-    await store.commit(
-        Change(OWNER, drop_memories=[MemoryId("mem-1"), MemoryId("unknown")])
-    )
+    await store.commit(Change(OWNER, drop_memories=[MemoryId("mem-1"), MemoryId("unknown")]))
     assert (await recalls(store)).usages == [usage("mem-2")]
 
 
@@ -106,12 +102,8 @@ async def test_a_usage_that_comes_with_the_drop_of_its_memory_stays(
 
 async def test_dropped_records_go(store: Store) -> None:
     """Unknown ones are ignored; one that is put in the same change stays."""
-    await store.commit(
-        Change(OWNER, put_recalls=[recall("a"), recall("b"), recall("c")])
-    )
-    await store.commit(
-        Change(OWNER, put_recalls=[recall("c")], drop_recalls=["a", "c", "unknown"])
-    )
+    await store.commit(Change(OWNER, put_recalls=[recall("a"), recall("b"), recall("c")]))
+    await store.commit(Change(OWNER, put_recalls=[recall("c")], drop_recalls=["a", "c", "unknown"]))
     assert [usage.trace for usage in (await recalls(store)).records] == ["b", "c"]
 
 
@@ -132,9 +124,7 @@ async def test_owners_and_souls_have_recalls_of_their_own(store: Store) -> None:
         [usage("mem-9", of="soul-2")], [recall("t9", of="soul-2")]
     )
     before = await snapshot(store, other)
-    await store.commit(
-        Change(OWNER, drop_memories=[MemoryId("mem-1")], drop_recalls=["trace-1"])
-    )
+    await store.commit(Change(OWNER, drop_memories=[MemoryId("mem-1")], drop_recalls=["trace-1"]))
     assert await recalls(store) == SoulRecalls([], [])
     assert await snapshot(store, other) == before
 
@@ -145,9 +135,7 @@ async def test_many_usages(store: Store, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("soulmem.adapters.surreal.transaction.WRITE_ROWS", 7)
     made = [usage(f"m{n:03}") for n in range(60)]
     await store.commit(
-        Change(
-            OWNER, put_usages=made, put_recalls=[recall(f"t{n:03}") for n in range(60)]
-        )
+        Change(OWNER, put_usages=made, put_recalls=[recall(f"t{n:03}") for n in range(60)])
     )
     stored = await recalls(store)
     assert stored.usages == made

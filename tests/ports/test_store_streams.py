@@ -26,9 +26,7 @@ async def test_they_come_back_by_time_and_id(store: Store) -> None:
     await store.put_events(OWNER, SOUL, events[3:])
     listed = await store.events(OWNER, SOUL, LIVE, _FIRST, _LAST)
     assert listed == [events[2], events[1], events[0], events[3]]
-    assert await store.event_keys(OWNER, SOUL) == [
-        (LIVE, each.moment, each.id) for each in listed
-    ]
+    assert await store.event_keys(OWNER, SOUL) == [(LIVE, each.moment, each.id) for each in listed]
 
 
 async def test_a_page_begins_behind_a_position_and_ends_before_a_time(

@@ -93,9 +93,7 @@ async def test_the_smallest_values_come_back(store: Store) -> None:
     talk = Chat(ChatId("c"), ())
     text = RankedMessage(
         0,
-        replace(
-            message(1).message, sent_at=None, story_at=None, present=None, speaker=""
-        ),
+        replace(message(1).message, sent_at=None, story_at=None, present=None, speaker=""),
     )
     nobody = RankedMessage(-5, replace(message(2).message, present=()))
     fact = without_context(memory("m", of="s"))
@@ -146,9 +144,7 @@ async def test_any_text_comes_back_unchanged(store: Store) -> None:
         kept = memory("mem-1", f"{text}!")
         talk = replace(chat(), title=text, persona=text)
         talked = ChatChange(talk, [body])
-        await store.commit(
-            Change(OWNER, souls=[named], chats=[talked], put_memories=[kept])
-        )
+        await store.commit(Change(OWNER, souls=[named], chats=[talked], put_memories=[kept]))
 
         assert await snapshot(store) == {
             "souls": [named],
@@ -221,9 +217,7 @@ async def test_vectors_are_kept_by_model_and_key(store: Store) -> None:
         ("e5/small", "k2"),
         ("other", "k1"),
     ]
-    await store.drop_vectors(
-        [("e5/small", "k1"), ("other", "unknown"), ("never", "k1")]
-    )
+    await store.drop_vectors([("e5/small", "k1"), ("other", "unknown"), ("never", "k1")])
     assert sorted(await vector_keys(store)) == [("e5/small", "k2"), ("other", "k1")]
 
 

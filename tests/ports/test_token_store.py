@@ -118,15 +118,11 @@ def test_records_outlive_the_file(store: TokenStore) -> None:
     file.put([key(3)], texts(3))
     file.close()
     file = opened(store)
-    assert_same(
-        file.read(numbers(*map(file.record, map(key, (1, 2, 3))))), texts(1, 2, 3)
-    )
+    assert_same(file.read(numbers(*map(file.record, map(key, (1, 2, 3))))), texts(1, 2, 3))
 
 
 @pytest.mark.parametrize(("model", "width"), [("other", WIDTH), ("e5", 12)])
-def test_a_file_of_another_model_is_begun_anew(
-    store: TokenStore, model: str, width: int
-) -> None:
+def test_a_file_of_another_model_is_begun_anew(store: TokenStore, model: str, width: int) -> None:
     file = opened(store)
     file.put([key(1)], texts(1))
     file.close()

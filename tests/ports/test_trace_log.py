@@ -23,9 +23,7 @@ Again = Callable[[], TraceLog]
 def again(request: pytest.FixtureRequest, tmp_path: Path) -> Again:
     """The same place, opened anew."""
     fake = FakeTraces()
-    return lambda: (
-        fake if request.param == "fake" else FolderTraces(tmp_path / "data" / "traces")
-    )
+    return lambda: fake if request.param == "fake" else FolderTraces(tmp_path / "data" / "traces")
 
 
 async def test_what_is_added_is_found_by_its_owner_alone(again: Again) -> None:
@@ -47,9 +45,7 @@ async def test_the_oldest_leave(again: Again, monkeypatch: pytest.MonkeyPatch) -
     await kept.add(ME, S2, "u1", b"of another soul")
     for n in range(20):
         await kept.add(ME, S1, f"t{n:02}", b"told")
-    assert [n for n in range(20) if await kept.find(ME, f"t{n:02}") is not None][
-        -5:
-    ] == [
+    assert [n for n in range(20) if await kept.find(ME, f"t{n:02}") is not None][-5:] == [
         15,
         16,
         17,

@@ -19,8 +19,7 @@ def passage(
 ) -> Passage:
     """A passage of these (speaker, text), numbered from 1."""
     lines = tuple(
-        PassageLine(number, speaker, text)
-        for number, (speaker, text) in enumerate(rows, 1)
+        PassageLine(number, speaker, text) for number, (speaker, text) in enumerate(rows, 1)
     )
     return Passage(language, soul, users, lines, summary, known_names, names)
 

@@ -53,17 +53,14 @@ def test_what_is_not(answer: str) -> None:
 
 def test_chinese() -> None:
     assert (
-        digest.parse('{"digest": "外婆把怀表藏在阁楼。"}', ZH, said(ZH))
-        == "外婆把怀表藏在阁楼。"
+        digest.parse('{"digest": "外婆把怀表藏在阁楼。"}', ZH, said(ZH)) == "外婆把怀表藏在阁楼。"
     )
 
 
 @pytest.mark.parametrize("period", ["day", "week", "month", "year"])
 @pytest.mark.parametrize("passage", [EN, ZH])
 def test_the_period_is_named(period: str, passage: Passage) -> None:
-    others = {
-        digest.render(passage, other).user for other in ("day", "week", "month", "year")
-    }
+    others = {digest.render(passage, other).user for other in ("day", "week", "month", "year")}
     prompt = digest.render(passage, period)
     assert prompt.user in others
     assert len(others) == 4

@@ -31,9 +31,7 @@ def lines_of(chat: Passage, cited: Sequence[int], text: str, *names: str) -> Lin
     st.lists(st.sampled_from(WORDS), min_size=2, max_size=6, unique=True),
     st.data(),
 )
-def test_what_later_lines_say_is_evidence_too(
-    words: list[str], data: st.DataObject
-) -> None:
+def test_what_later_lines_say_is_evidence_too(words: list[str], data: st.DataObject) -> None:
     """A branch that forked before them must not know it."""
     first = data.draw(st.integers(1, len(words)))
     said = data.draw(st.sets(st.integers(first, len(words)))) | {first}
@@ -122,9 +120,7 @@ def test_made_up_names_in_chinese() -> None:
 def test_capitals_of_german_nouns_mark_no_names() -> None:
     german = "Der Hund schläft im Garten, und die Katze sitzt auf dem Dach neben der alten Linde."
     assert (
-        Grounds(passage([("Lena", german)] * 2)).unknown_names(
-            "Nun schläft der Hund im Haus."
-        )
+        Grounds(passage([("Lena", german)] * 2)).unknown_names("Nun schläft der Hund im Haus.")
         == ()
     )
 

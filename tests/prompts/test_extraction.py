@@ -114,9 +114,7 @@ def test_wrong_types_never_break_it(value: dict[str, Any]) -> None:
     st.sampled_from(["lines", "text", "subject", "name", "when", "importance"]),
     ANYTHING,
 )
-def test_one_wrong_field_spoils_its_draft_at_most(
-    kind: str, field: str, value: Any
-) -> None:
+def test_one_wrong_field_spoils_its_draft_at_most(kind: str, field: str, value: Any) -> None:
     changed = {key: [dict(item) for item in items] for key, items in GOOD.items()}
     changed[kind][0][field] = value
     drafts, whole = parse(changed), parse(GOOD)

@@ -91,9 +91,7 @@ def test_what_the_chat_does_not_say_is_dropped(kind: str, item: dict[str, Any]) 
 
 def test_a_chinese_text_of_little_words_is_hardly_believed() -> None:
     texts = ("阿明来教你。", "林月笑了。", "外婆把怀表藏在了阁楼。")
-    drafts = parse_chinese(
-        {"episodes": [{"lines": [1], "text": text} for text in texts]}
-    )
+    drafts = parse_chinese({"episodes": [{"lines": [1], "text": text} for text in texts]})
     recalled = [d.text for d in drafts.episodes if d.confidence >= WAITING]
     assert recalled == ["外婆把怀表藏在了阁楼。"]
 
@@ -142,9 +140,7 @@ def test_a_strict_reading_believes_no_kind() -> None:
         ("people", ["Zorro"]),
     ],
 )
-def test_details_that_the_chat_does_not_tell_are_left_out(
-    field: str, value: Any
-) -> None:
+def test_details_that_the_chat_does_not_tell_are_left_out(field: str, value: Any) -> None:
     bare = {"lines": [4], "text": GOOD["episodes"][0]["text"], "importance": 0.7}
     assert parse({"episodes": [{**bare, field: value}]}) == parse({"episodes": [bare]})
 
@@ -159,9 +155,7 @@ def test_lines_of_a_narrator_are_said_by_nobody() -> None:
     )
     assert "\n[2] You hear" in extraction.render(chat).user
     answer = {
-        "episodes": [
-            {"lines": [2], "text": "You hear *thunder* rolling over the old mill."}
-        ],
+        "episodes": [{"lines": [2], "text": "You hear *thunder* rolling over the old mill."}],
         "habits": [{"lines": [1], "when": "when it matters", "does": "looks away"}],
     }
     drafts = extraction.parse(json.dumps(answer), chat)

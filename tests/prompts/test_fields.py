@@ -13,8 +13,7 @@ from soulmem.prompts.reading import fields
 ANYTHING: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=40),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
     ),
     max_leaves=6,
 )
@@ -23,9 +22,7 @@ ANYTHING: Any = st.recursive(
 @given(ANYTHING)
 def test_every_value_has_a_reading(value: Any) -> None:
     words = fields.text(value, 30)
-    assert words is None or (
-        0 < len(words) <= 30 and words == words.strip() and "\n" not in words
-    )
+    assert words is None or (0 < len(words) <= 30 and words == words.strip() and "\n" not in words)
     name = fields.label(value, 10)
     assert name is None or 0 < len(name) <= 10
     assert len(fields.labels(value)) <= 8

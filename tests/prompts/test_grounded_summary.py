@@ -11,9 +11,7 @@ from soulmem.domain.drafts import DraftSummary, Passage
 from soulmem.prompts.summary import grounded_summary
 from tests.prompts.passages import EN, ZH
 
-COPIED = (
-    "Hester buried the locket in the bakery, and Lena promised Anton to feed his cat."
-)
+COPIED = "Hester buried the locket in the bakery, and Lena promised Anton to feed his cat."
 INVENTED = "Nora and her friends learn about the history and culture of the village."
 COPIED_ZH = "外婆把怀表藏在了阁楼的箱子里。"
 INVENTED_ZH = "他们一起去了王宫参加国王的婚礼。"

@@ -101,19 +101,14 @@ def test_what_was_not_seen_is_no_kind(text: str) -> None:
     assert not kinds.parse(text, RAIN).count
 
 
-@pytest.mark.parametrize(
-    "text", ["", "<think>hm", "Sure!", "[]", "{}", '{"answer": 7}']
-)
+@pytest.mark.parametrize("text", ["", "<think>hm", "Sure!", "[]", "{}", '{"answer": 7}'])
 def test_what_says_nothing(text: str) -> None:
     with pytest.raises(Unreadable):
         kinds.parse(text, RAIN)
 
 
 def test_a_name_that_all_scenes_have_may_be_in_it() -> None:
-    lines = [
-        ("Nora", f"Anton fell off horse number {word}.")
-        for word in ("one", "two", "three")
-    ]
+    lines = [("Nora", f"Anton fell off horse number {word}.") for word in ("one", "two", "three")]
     text = json.dumps(
         {
             "kind": "Anton falls off a horse",
@@ -124,14 +119,10 @@ def test_a_name_that_all_scenes_have_may_be_in_it() -> None:
 
 
 @given(st.lists(st.integers(0, 7), max_size=12), st.text(max_size=200))
-def test_no_scene_is_made_up_and_three_always_stand(
-    numbers: list[int], noise: str
-) -> None:
+def test_no_scene_is_made_up_and_three_always_stand(numbers: list[int], noise: str) -> None:
     """Property: whatever is cited, a kind rests on three scenes or more, each quoted from its own line."""
     scenes = [{"line": n, "words": QUOTES.get(n, noise)} for n in numbers]
-    drafts = kinds.parse(
-        json.dumps({"kind": "getting wet on a walk", "scenes": scenes}), RAIN
-    )
+    drafts = kinds.parse(json.dumps({"kind": "getting wet on a walk", "scenes": scenes}), RAIN)
     for kind in drafts.abstracts:
         assert len(set(kind.lines)) == len(kind.lines) >= 3
         assert {n for n in kind.lines if n in QUOTES} <= set(numbers)

@@ -44,9 +44,7 @@ async def test_it_summarises(model_folder: Path, passage: Passage) -> None:
 
 
 @pytest.mark.parametrize("passage", [EN, ZH], ids=["en", "zh"])
-async def test_it_drafts_only_what_the_chat_says(
-    model_folder: Path, passage: Passage
-) -> None:
+async def test_it_drafts_only_what_the_chat_says(model_folder: Path, passage: Passage) -> None:
     async def attempt(endpoint: LitellmEndpoint) -> None:
         answer = await endpoint.complete(extraction.render(passage))
         assert answer.prompt_tokens < 1000

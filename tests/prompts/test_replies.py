@@ -16,9 +16,7 @@ from soulmem.prompts.reading.replies import read_object
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-99, 99) | TEXTS,
-    lambda inner: (
-        st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4)
-    ),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
     max_leaves=12,
 )
 
@@ -29,9 +27,7 @@ def is_part(value: Any, whole: Any) -> bool:
         return isinstance(whole, str) and whole.startswith(value)
     if isinstance(value, list):
         return (
-            isinstance(whole, list)
-            and all(map(is_part, value, whole))
-            and len(value) <= len(whole)
+            isinstance(whole, list) and all(map(is_part, value, whole)) and len(value) <= len(whole)
         )
     if isinstance(value, dict):
         return isinstance(whole, dict) and all(
@@ -47,9 +43,7 @@ def test_sound_json_is_read_as_it_is(value: Any, behind: str) -> None:
 
 
 @given(VALUES, st.data())
-def test_what_was_cut_off_keeps_its_whole_parts(
-    value: Any, data: st.DataObject
-) -> None:
+def test_what_was_cut_off_keeps_its_whole_parts(value: Any, data: st.DataObject) -> None:
     whole = {"a": [value], "b": value}
     text = json.dumps(whole)
     cut = data.draw(st.integers(1, len(text)))

@@ -10,9 +10,7 @@ from soulmem.domain.llm import Unreadable
 from soulmem.prompts import rewording
 from soulmem.prompts.rewording import Filled, Gapped
 
-EN = Gapped(
-    "Mia", "Bela gave me xxx(a thing) at xxx.", "The silver locket, at the fair!", "en"
-)
+EN = Gapped("Mia", "Bela gave me xxx(a thing) at xxx.", "The silver locket, at the fair!", "en")
 ZH = Gapped("小雨", "阿力在xxx送了我xxx（一件东西）。", "那只银吊坠，在码头。", "zh")
 
 

@@ -116,9 +116,7 @@ def confidence(text: str, *lines: int, chat: Passage = EN) -> float:
 def test_a_word_that_the_line_denies_halves_it() -> None:
     chat = passage([("Lena", "I never liked the sea."), ("Nora", "Why?")])
     denied = confidence("Lena liked the sea.", 1, chat=chat)
-    assert denied == pytest.approx(
-        0.5 * confidence("Lena never liked the sea.", 1, chat=chat)
-    )
+    assert denied == pytest.approx(0.5 * confidence("Lena never liked the sea.", 1, chat=chat))
 
 
 def test_i_and_you_may_be_anybody() -> None:
@@ -191,9 +189,7 @@ def test_a_strict_reading_keeps_copied_descriptions() -> None:
         for name, text in zip(("thunder", "Anton"), about, strict=True)
     ]
     answer = json.dumps({"concepts": concepts})
-    strict, plain = (
-        extraction.parse(answer, EN, is_strict=s).concepts for s in (True, False)
-    )
+    strict, plain = (extraction.parse(answer, EN, is_strict=s).concepts for s in (True, False))
     assert [concept.description for concept in plain] == about
     assert [concept.description for concept in strict] == [about[0], None]
 
@@ -229,9 +225,7 @@ def test_the_object_of_a_fact_is_somebody_whom_a_line_means() -> None:
 
 
 def test_an_end_needs_a_line_that_denies() -> None:
-    chat = passage(
-        [("Lena", "Anton lives in Rome."), ("Lena", "He lives here no more.")]
-    )
+    chat = passage([("Lena", "Anton lives in Rome."), ("Lena", "He lives here no more.")])
     fact = {"subject": "Anton", "verb": "lives in", "object": "Rome"}
 
     def confidence_of(line: int, *, is_over: bool) -> float:
@@ -242,9 +236,7 @@ def test_an_end_needs_a_line_that_denies() -> None:
 
     assert confidence_of(2, is_over=True) == confidence_of(2, is_over=False)
     for line in (1, 3):
-        assert confidence_of(line, is_over=True) == 0.5 * confidence_of(
-            line, is_over=False
-        )
+        assert confidence_of(line, is_over=True) == 0.5 * confidence_of(line, is_over=False)
 
 
 def test_names_alone_carry_half_of_what_is_told() -> None:

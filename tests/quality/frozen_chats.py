@@ -31,9 +31,7 @@ CHATS = ("orchard_en", "book_shop_zh")
 WAYS = ("asked", "said")  # the line as a query; the line in the chat, and no query
 _WINDOW = 12  # messages in the prompt
 _SOUL = SoulId("s1")
-_PATIENT = EngineParams(
-    rest_by_itself=False, recall=RecallParams(time_budget_ms=20_000)
-)
+_PATIENT = EngineParams(rest_by_itself=False, recall=RecallParams(time_budget_ms=20_000))
 
 
 @dataclass(frozen=True, slots=True)

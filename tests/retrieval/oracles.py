@@ -22,18 +22,14 @@ def standardise(values: Float32s, among: Bools) -> Float32s:
     if sample.size < 2:
         return out
     centred = sample - np.float32(sample.mean(dtype=np.float64))
-    deviation, usual = (
-        float(np.sqrt(np.dot(x, x) / sample.size)) for x in (centred, sample)
-    )
+    deviation, usual = (float(np.sqrt(np.dot(x, x) / sample.size)) for x in (centred, sample))
     if deviation < NOISE * max(1.0, usual):
         return out  # all alike in float32: the part says nothing, and rounding noise must not
     out[finite] = centred / np.float32(deviation)
     return out
 
 
-def combined(
-    text: Float32s, walked: Float32s, visible: Bools, share: float
-) -> Float32s:
+def combined(text: Float32s, walked: Float32s, visible: Bools, share: float) -> Float32s:
     """z(text) + share * z(sqrt(walked)), over the visible rows; -inf elsewhere."""
     out = standardise(text, visible)
     out += np.float32(share) * standardise(np.sqrt(walked).astype(np.float32), visible)
@@ -79,9 +75,7 @@ def own_score(evidence: TextEvidence, params: FusionParams | None = None) -> Flo
         np.zeros(e.visible.shape, np.float32),
     )
     word_score = _part(words, groups[0])
-    own = np.where(
-        groups[0] & ~np.any(np.isfinite(meaning), axis=0), word_score, meaning_score
-    )
+    own = np.where(groups[0] & ~np.any(np.isfinite(meaning), axis=0), word_score, meaning_score)
     if len(groups) == 1:
         own += p.lexical * word_score
     else:
@@ -101,9 +95,7 @@ def with_neighbours(
     score = own.copy()
     for beside in (before, after):
         two_away = _at(beside, beside, -1)
-        score += p.neighbour * _at(own, beside, 0) + p.neighbour**2 * _at(
-            own, two_away, 0
-        )
+        score += p.neighbour * _at(own, beside, 0) + p.neighbour**2 * _at(own, two_away, 0)
     return np.where(visible, score, -np.inf).astype(np.float32)
 
 

@@ -53,9 +53,7 @@ def test_a_lone_situation_gets_half_where_it_is_as_present_as_not() -> None:
 def test_other_situations_that_do_not_fit_take_nothing() -> None:
     """One of forty that fits gets what it would alone, but for the price of so many."""
     alone = situation_attention(row(7.0))[0]
-    assert situation_attention(row(7.0, *[0.0] * 39))[0] == pytest.approx(
-        alone, abs=0.01
-    )
+    assert situation_attention(row(7.0, *[0.0] * 39))[0] == pytest.approx(alone, abs=0.01)
 
 
 def test_two_situations_that_fit_share() -> None:
@@ -71,9 +69,7 @@ def test_more_situations_and_more_lines_must_say_it_louder() -> None:
     )  # ten times 20 situations
     lines = np.asarray([[fit], *[[-9.0]] * 4])
     assert situation_attention(lines)[0] == pytest.approx(1 / 6, abs=1e-3)
-    assert situation_attention(row(fit, *[-9.0] * 19))[0] == pytest.approx(
-        0.5, abs=1e-3
-    )
+    assert situation_attention(row(fit, *[-9.0] * 19))[0] == pytest.approx(0.5, abs=1e-3)
 
 
 def test_the_best_line_counts_and_what_is_unknown_does_not() -> None:
@@ -104,9 +100,7 @@ def test_an_action_fires_from_the_threshold_on() -> None:
 def test_a_full_strength_way_fires_sooner_than_one_that_is_made_by_default() -> None:
     """What one concrete episode triggers starts at 1, a reflex at 0.5."""
     paths = [TriggerPath(SCENE, TRIGGER, 0.5)]
-    strong, usual = (
-        {TRIGGER: [Tendency(ACTION, 1.0, strength)]} for strength in (1.0, 0.5)
-    )
+    strong, usual = ({TRIGGER: [Tendency(ACTION, 1.0, strength)]} for strength in (1.0, 0.5))
     assert select_actions({SCENE: 0.3}, {}, paths, strong, NO_DRAW)
     assert not select_actions({SCENE: 0.3}, {}, paths, usual, NO_DRAW)
 
@@ -167,16 +161,11 @@ def test_exactly_one_action_of_a_trigger_fires() -> None:
         assert [impulse.action for impulse in selected] == [action]
     nothing = {TRIGGER: [Tendency(ACTION, 0.0, 1.0)]}
     assert (
-        select_actions(
-            {SCENE: 0.9}, {}, [TriggerPath(SCENE, TRIGGER, 1.0)], nothing, NO_DRAW
-        )
-        == []
+        select_actions({SCENE: 0.9}, {}, [TriggerPath(SCENE, TRIGGER, 1.0)], nothing, NO_DRAW) == []
     )
 
 
-@given(
-    st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1, exclude_max=True)
-)
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1, exclude_max=True))
 def test_a_choice_is_one_that_can_be(probabilities: list[float], number: float) -> None:
     """None only when none can."""
     selected = draw_action(list(enumerate(probabilities)), number)
@@ -192,8 +181,7 @@ def test_draws_follow_the_probabilities(probabilities: tuple[float, ...]) -> Non
     """2,000 swipes: total variation at most 0.03."""
     actions = list(enumerate(probabilities))
     drawn = [
-        draw_action(actions, draw_number("c1", f"m{i // 4}", str(i % 4), "t1"))
-        for i in range(2000)
+        draw_action(actions, draw_number("c1", f"m{i // 4}", str(i % 4), "t1")) for i in range(2000)
     ]
     count, whole = Counter(drawn), sum(probabilities)
     assert sum(abs(count[a] / 2000 - p / whole) for a, p in actions) / 2 <= 0.03

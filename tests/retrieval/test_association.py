@@ -38,9 +38,7 @@ def held(texts: list[str]) -> Incidence:
     return incidence
 
 
-def spread(
-    incidence: Incidence, words: str, visible: Bools, **more: float
-) -> ActiveTerms | None:
+def spread(incidence: Incidence, words: str, visible: Bools, **more: float) -> ActiveTerms | None:
     numbers = [n for word in words.split() if (n := incidence.number(word)) is not None]
     params = AssociationParams(spread=SpreadParams(**more))  # type: ignore[arg-type]
     return spread_energy(
@@ -68,9 +66,7 @@ def test_what_was_met_often_calls_up_what_holds_it() -> None:
         "penguin",
     ]
     assert associated.direct_rows.tolist() == [0, 1, 2, 3]
-    assert associated_rows(active, incidence, visible, 1, 0.0, 0.0).rows.tolist()[
-        :2
-    ] == [
+    assert associated_rows(active, incidence, visible, 1, 0.0, 0.0).rows.tolist()[:2] == [
         4,
         5,
     ]
@@ -116,21 +112,15 @@ def test_a_row_is_as_active_as_its_terms_together() -> None:
     energy = row_energy(active, incidence, visible)
     pull = dict(zip(names(incidence, active), active.pull.tolist(), strict=True))
     for row, text in enumerate(TEXTS):
-        assert energy[row] == pytest.approx(
-            sum(pull.get(word, 0.0) for word in text.split())
-        )
+        assert energy[row] == pytest.approx(sum(pull.get(word, 0.0) for word in text.split()))
     assert energy.argmax() in (0, 1, 2)
 
 
-WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True).map(
-    " ".join
-)
+WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=4, unique=True).map(" ".join)
 
 
 @given(st.lists(WORDS, min_size=1, max_size=20), st.data())
-def test_it_depends_on_the_known_rows_alone(
-    texts: list[str], data: st.DataObject
-) -> None:
+def test_it_depends_on_the_known_rows_alone(texts: list[str], data: st.DataObject) -> None:
     """Rows in another order, among rows that are not known: the same energy for the same terms."""
     unknown = data.draw(st.lists(WORDS, max_size=10))
     order = data.draw(st.permutations(range(len(texts))))

@@ -24,9 +24,7 @@ Arc = tuple[int, int, float, int]
 
 
 def graph(n: int, *arcs: Arc) -> Csr:
-    source, target, weight, kind = (
-        np.asarray(column) for column in zip(*arcs, strict=True)
-    )
+    source, target, weight, kind = (np.asarray(column) for column in zip(*arcs, strict=True))
     return build_csr(n, source, target, weight.astype(np.float64), kind)
 
 
@@ -82,9 +80,7 @@ def test_a_crowd_leads_nowhere_unless_the_cue_names_it() -> None:
 
 
 def test_what_arrives_is_shared_by_weight() -> None:
-    fork = graph(
-        4, (0, 1, 3.0, LINK), (0, 2, 1.0, LINK), (1, 3, 1.0, LINK), (2, 3, 1.0, LINK)
-    )
+    fork = graph(4, (0, 1, 3.0, LINK), (0, 2, 1.0, LINK), (1, 3, 1.0, LINK), (2, 3, 1.0, LINK))
     assert_allclose(find(fork, 0).flow, [1, 0.75, 0.25, 1])
 
 

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from soulmem.retrieval.best import best_rows
 
 scores = st.lists(
-    st.sampled_from([0.0, 1.0, 2.5, -3.0, np.inf, -np.inf, np.nan])
-    | st.floats(width=32)
+    st.sampled_from([0.0, 1.0, 2.5, -3.0, np.inf, -np.inf, np.nan]) | st.floats(width=32)
 )
 
 

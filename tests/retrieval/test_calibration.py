@@ -67,8 +67,7 @@ def calibration(embedder: Embedder) -> Calibration:
 def scenes(language: str) -> tuple[list[str], list[str], list[str]]:
     """Situations, lines near them, and lines that mean the same in other words."""
     rows = [
-        [cell.strip() for cell in line.split("|")]
-        for line in SCENES[language].strip().splitlines()
+        [cell.strip() for cell in line.split("|")] for line in SCENES[language].strip().splitlines()
     ]
     situations, near, far = zip(*rows, strict=True)
     return list(situations), list(near), list(far)
@@ -86,10 +85,9 @@ def test_what_shares_words_is_present_and_small_talk_is_not(
         shares = situation_attention(calibration.fit(embedder.embed([line]), stated))
         assert np.flatnonzero(shares >= 0.4).tolist() == [i], line
     for line in TALK[language]:
-        assert (
-            situation_attention(calibration.fit(embedder.embed([line]), stated)).max()
-            < 0.4
-        ), line
+        assert situation_attention(calibration.fit(embedder.embed([line]), stated)).max() < 0.4, (
+            line
+        )
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -116,8 +114,7 @@ def test_some_paraphrases_are_present_and_hardly_anything_else(
         stated = embedder.embed(situations)
         for i, line in enumerate(far):
             present = np.flatnonzero(
-                situation_attention(calibration.fit(embedder.embed([line]), stated))
-                >= 0.4
+                situation_attention(calibration.fit(embedder.embed([line]), stated)) >= 0.4
             )
             right += i in present
             wrong += np.count_nonzero(present != i)
@@ -135,9 +132,7 @@ def test_the_other_language_is_measured_by_its_own(
     assert situation_attention(fits).max() < 0.4
 
 
-def test_what_has_no_vector_has_no_fit(
-    embedder: Embedder, calibration: Calibration
-) -> None:
+def test_what_has_no_vector_has_no_fit(embedder: Embedder, calibration: Calibration) -> None:
     """NaN stays NaN, and its neighbours do not mind."""
     situations = embedder.embed(scenes("en")[0][:2])
     situations[0] = np.nan
@@ -158,9 +153,7 @@ def test_scenes_tell_what_a_situation_is_like(
     taught = calibration.fit(embedder.embed(near), stated, seen)
     own = np.eye(len(near), dtype=np.bool_)
     assert (taught[own] > plain[own]).all()
-    assert taught[own].mean() - taught[~own].mean() > 1.1 * (
-        plain[own].mean() - plain[~own].mean()
-    )
+    assert taught[own].mean() - taught[~own].mean() > 1.1 * (plain[own].mean() - plain[~own].mean())
     unread = np.full((1, stated.shape[1]), np.nan, np.float32)
     some = [np.concatenate([unread, scene]) for scene in seen]
     assert np.allclose(
@@ -196,9 +189,7 @@ def test_without_vectors_words_decide(language: str) -> None:
 
     def present(line: str) -> list[int]:
         fits = word_fit([tokens(line)], stated, lambda _: 1, len(stated))
-        return [
-            int(index) for index in np.flatnonzero(situation_attention(fits) >= 0.4)
-        ]
+        return [int(index) for index in np.flatnonzero(situation_attention(fits) >= 0.4)]
 
     assert [present(line) for line in near] == [[i] for i in range(len(near))]
     assert not any(present(line) for line in (*far, *TALK[language]))
@@ -208,9 +199,7 @@ def test_common_words_weigh_less_than_rare_ones() -> None:
     """How common the soul's own memories tell."""
     situations = [["duke", "arrives"]]
     counts = {"duke": 1, "arrives": 400}
-    rare, common = word_fit(
-        [["duke"], ["arrives"]], situations, counts.__getitem__, 500
-    )[:, 0]
+    rare, common = word_fit([["duke"], ["arrives"]], situations, counts.__getitem__, 500)[:, 0]
     assert rare > 4 > 0 > common
 
 
@@ -218,7 +207,5 @@ def test_examples_are_neutral_and_balanced() -> None:
     """As many of each kind in each language, none twice, and none of them tested here."""
     assert len(set(TEXTS)) == len(TEXTS)
     assert len({(len(e.situations), len(e.lines)) for e in EXAMPLES}) == 1
-    tested = {
-        text for language in SCENES for column in scenes(language) for text in column
-    }
+    tested = {text for language in SCENES for column in scenes(language) for text in column}
     assert not tested & set(TEXTS)

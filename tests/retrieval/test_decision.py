@@ -70,9 +70,7 @@ def test_a_line_has_the_features_of_its_memories() -> None:
 
 
 @given(st.floats(0.0, 3.0), st.floats(0.0, 3.0))
-def test_the_least_probability_rises_with_restraint(
-    first: float, second: float
-) -> None:
+def test_the_least_probability_rises_with_restraint(first: float, second: float) -> None:
     numbers = fitted().models["tokens"]
     low, high = sorted((first, second))
     assert 0.0 <= least_probability(low, numbers) <= least_probability(high, numbers)

@@ -50,9 +50,7 @@ def test_the_budget_and_the_number_hold_and_room_is_used(
     assert spent <= budget
     assert len(chosen) == len(set(chosen)) <= max_items
     assert np.isfinite(scores[chosen]).all()
-    unused = [
-        i for i in range(scores.size) if i not in chosen and np.isfinite(scores[i])
-    ]
+    unused = [i for i in range(scores.size) if i not in chosen and np.isfinite(scores[i])]
     assert len(chosen) == max_items or all(spent + tokens[i] > budget for i in unused)
 
 
@@ -61,27 +59,19 @@ def test_without_novelty_the_score_alone_ranks(
     case: tuple[Float32s, Float32s, np.ndarray[tuple[int], np.dtype[np.int64]]],
 ) -> None:
     scores, vectors, tokens = case
-    chosen = choose_diverse(
-        scores, vectors, tokens.item, budget=10**6, max_items=99, novelty=0.0
-    )
-    assert scores[chosen].tolist() == sorted(
-        scores[np.isfinite(scores)].tolist(), reverse=True
-    )
+    chosen = choose_diverse(scores, vectors, tokens.item, budget=10**6, max_items=99, novelty=0.0)
+    assert scores[chosen].tolist() == sorted(scores[np.isfinite(scores)].tolist(), reverse=True)
 
 
 def test_a_repetition_gives_way_to_something_else() -> None:
     vectors = units((1, 0.02, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
     scores = np.asarray([3.0, 2.9, 2.6, 0.0], np.float32)
     tokens = np.full(4, 10)
-    assert choose_diverse(
-        scores, vectors, tokens.item, budget=20, max_items=2, novelty=0.3
-    ) == [
+    assert choose_diverse(scores, vectors, tokens.item, budget=20, max_items=2, novelty=0.3) == [
         0,
         2,
     ]
-    assert choose_diverse(
-        scores, vectors, tokens.item, budget=20, max_items=2, novelty=0.0
-    ) == [
+    assert choose_diverse(scores, vectors, tokens.item, budget=20, max_items=2, novelty=0.0) == [
         0,
         1,
     ]
@@ -98,27 +88,20 @@ def test_a_memory_too_long_for_the_room_left_does_not_end_the_choice() -> None:
 def test_likeness_is_measured_against_what_is_usual() -> None:
     spread = units((1, 0, 0), (1, 0.05, 0), (0, 1, 0), (0, 0, 1), (-1, 0, 0))
     squeezed = units(
-        *(
-            tuple(row + np.asarray([0, 0, 0, 2.0]))
-            for row in np.pad(spread, ((0, 0), (0, 1)))
-        )
+        *(tuple(row + np.asarray([0, 0, 0, 2.0])) for row in np.pad(spread, ((0, 0), (0, 1))))
     )
     for vectors in (spread, squeezed):
         alike = RelativeSimilarity(vectors).to(0)
         assert alike[1] > 0.9
         assert alike[2] < 0.4
-    assert (
-        squeezed @ squeezed.T
-    ).min() > 0.5  # every cosine is high, as among e5 vectors
+    assert (squeezed @ squeezed.T).min() > 0.5  # every cosine is high, as among e5 vectors
 
 
 def test_candidates_without_vectors_resemble_nothing() -> None:
     vectors = np.full((3, 4), np.nan, np.float32)
     assert not RelativeSimilarity(vectors).to(0).any()
     scores = np.asarray([1.0, 3.0, 2.0], np.float32)
-    assert choose_diverse(
-        scores, vectors, np.full(3, 5).item, budget=99, max_items=3
-    ) == [
+    assert choose_diverse(scores, vectors, np.full(3, 5).item, budget=99, max_items=3) == [
         1,
         2,
         0,

@@ -26,9 +26,7 @@ FLAT = EdgeWeightParams(fan=0.0)
 def edges(*given: tuple[int, int, EdgeKind, float]) -> EdgeArrays:
     """Edges of source, target, kind and confidence."""
     m = len(given)
-    ends = np.asarray(
-        [(source, target) for source, target, _, _ in given], np.uint32
-    ).reshape(m, 2)
+    ends = np.asarray([(source, target) for source, target, _, _ in given], np.uint32).reshape(m, 2)
     return EdgeArrays(
         slot=np.arange(m),
         source=ends[:, 0],
@@ -61,9 +59,9 @@ def test_a_text_that_names_many_is_less_about_each() -> None:
 def test_back_along_a_sequence_is_half_of_on() -> None:
     factor = class_factors()
     on = factor[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE)]
-    assert factor[
-        arc_class(EdgeKind.NEXT, MemoryKind.EPISODE, back=True)
-    ] == pytest.approx(0.5 * on)
+    assert factor[arc_class(EdgeKind.NEXT, MemoryKind.EPISODE, back=True)] == pytest.approx(
+        0.5 * on
+    )
     for kind in (EdgeKind.MENTIONS, EdgeKind.RELATES, EdgeKind.ASSOCIATES):
         assert factor[arc_class(kind, MemoryKind.CONCEPT)] == 1.0
         assert factor[arc_class(kind, MemoryKind.CONCEPT, back=True)] == 1.0
@@ -93,9 +91,7 @@ def test_a_fact_that_fits_the_cue_weighs_more_however_squeezed_the_space() -> No
         assert np.argmax(factor) == 2
         assert 1.2 < factor[2] <= 1.5
         assert factor.min() == 1.0
-    assert_allclose(
-        fact_factors(squeezed.astype(np.float32)), fact_factors(wide), atol=1e-5
-    )
+    assert_allclose(fact_factors(squeezed.astype(np.float32)), fact_factors(wide), atol=1e-5)
 
 
 def test_facts_without_vectors_or_without_rivals_are_as_they_are() -> None:

@@ -72,9 +72,7 @@ def test_standardised_values_do_not_depend_on_unit_or_origin(
     )
 
 
-@pytest.mark.parametrize(
-    "values", [(), (0.7,), (0.7, 0.7), (np.nan, 0.7), (np.nan, np.nan)]
-)
+@pytest.mark.parametrize("values", [(), (0.7,), (0.7, 0.7), (np.nan, 0.7), (np.nan, np.nan)])
 def test_too_little_to_compare_says_nothing(values: tuple[float, ...]) -> None:
     raw = floats(*values)
     assert not standardised_all(raw, np.ones(raw.size, np.bool_)).any()
@@ -89,9 +87,7 @@ def test_rounding_noise_among_equal_cosines_says_nothing() -> None:
 def test_what_is_not_visible_neither_ranks_nor_sways_the_rest() -> None:
     seen = np.asarray([True, True, True, False])
     quiet = chain(4, alone=floats(0.1, 0.5, 0.3, 0.2), visible=seen)
-    loud = chain(
-        4, alone=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen
-    )
+    loud = chain(4, alone=floats(0.1, 0.5, 0.3, 1.0), lexical=floats(0, 0, 0, 9), visible=seen)
     assert score_of(quiet)[3] == -np.inf
     assert_allclose(score_of(loud)[:3], score_of(quiet)[:3])
 
@@ -196,9 +192,7 @@ def test_what_a_script_adds_to_every_cosine_does_not_matter(
 
 def test_words_the_cue_could_not_hold_count_as_their_meaning_does() -> None:
     meaning = np.tile(np.linspace(0.2, 0.8, 10, dtype=np.float32), 2)
-    words = np.concatenate(
-        [np.linspace(0, 3, 10, dtype=np.float32), np.zeros(10, np.float32)]
-    )
+    words = np.concatenate([np.linspace(0, 3, 10, dtype=np.float32), np.zeros(10, np.float32)])
     score = score_of(two_scripts(10, alone=meaning, lexical=words), ALONE)
     assert_allclose(score[10:], score[:10], atol=1e-4)
 
@@ -210,20 +204,14 @@ def test_a_handful_in_another_script_is_judged_with_all_others() -> None:
 
 
 @given(
-    st.lists(
-        st.sampled_from([np.nan, np.inf, -np.inf, 0.5]) | st.floats(-9, 9, width=32)
-    ),
+    st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 0.5]) | st.floats(-9, 9, width=32)),
     st.integers(0, 99),
 )
-def test_compiled_code_standardises_alike(
-    compiled: Path, values: list[float], seed: int
-) -> None:
+def test_compiled_code_standardises_alike(compiled: Path, values: list[float], seed: int) -> None:
     raw = np.asarray(values, np.float32)
     among = np.random.default_rng(seed).random(raw.size) < 0.8
     rows = np.arange(raw.size)[::-2]
-    assert_allclose(
-        standardised(raw, among, rows), standardise(raw, among)[rows], atol=1e-4
-    )
+    assert_allclose(standardised(raw, among, rows), standardise(raw, among)[rows], atol=1e-4)
 
 
 VIEW = st.sampled_from(["some", "none", "all", "alike"])
@@ -268,9 +256,7 @@ def test_all_at_once_is_each_by_itself(
         unread=None if foreign is None else rng.random(n) < foreign,
     )
     nothing = np.full(n, np.nan, np.float32)
-    bare = replace(
-        evidence, pair_before=nothing, pair_after=nothing, lexical_before=None
-    )
+    bare = replace(evidence, pair_before=nothing, pair_after=nothing, lexical_before=None)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fusion, "kernels", kernels if is_compiled else interpreted)
         scores = fuse(evidence)

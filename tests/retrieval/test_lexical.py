@@ -64,9 +64,7 @@ def built(
     return index, remaining
 
 
-def oracle(
-    docs: Sequence[Doc], query: Sequence[str], texts: Sequence[Doc]
-) -> NDArray[np.float32]:
+def oracle(docs: Sequence[Doc], query: Sequence[str], texts: Sequence[Doc]) -> NDArray[np.float32]:
     """bm25s over `docs`, in their order; each word counts by how rare it is among `texts`.
 
     It indexes only words it has seen.
@@ -78,9 +76,7 @@ def oracle(
         if any(word in doc for doc in docs):
             rows = sum(word in text for text in texts)
             idf = math.log(1 + (len(texts) - rows + 0.5) / (rows + 0.5))
-            out += (
-                model.get_scores([word]) * (idf / math.log(1 + len(texts))) ** SHARPNESS
-            )
+            out += model.get_scores([word]) * (idf / math.log(1 + len(texts))) ** SHARPNESS
     return out
 
 
@@ -108,11 +104,7 @@ def test_a_pair_scores_like_its_two_texts_in_one(
     rng = np.random.default_rng(seed)
     # as in branches: not always the row above
     before = rng.integers(-1, N_ROWS, N_ROWS, np.int32)
-    pairs = [
-        row
-        for row in range(N_ROWS)
-        if row in remaining and int(before[row]) in remaining
-    ]
+    pairs = [row for row in range(N_ROWS) if row in remaining and int(before[row]) in remaining]
     scores = index.pair_scores(query, before)
     expected = np.full(N_ROWS, np.nan, np.float32)
     if pairs:
@@ -145,9 +137,7 @@ def test_pairs_follow_the_rows_before_however_these_change(
             continue
         fresh = LexicalIndex.unpacked(index.packed())
         for query in (["ash"], ["elm", "oak", "ash"]):
-            assert_allclose(
-                index.pair_scores(query, before), fresh.pair_scores(query, before)
-            )
+            assert_allclose(index.pair_scores(query, before), fresh.pair_scores(query, before))
 
 
 @given(st.permutations(list(range(12))), st.lists(WORDS, min_size=1, max_size=4))
@@ -164,9 +154,7 @@ def test_the_order_of_puts_does_not_matter(order: list[int], query: list[str]) -
 def test_thousands_of_rows_that_are_put_again_and_again_leave_nothing_behind() -> None:
     """As when the soul is renamed: what the rows held before goes for good."""
     index, fresh = LexicalIndex(), LexicalIndex()
-    docs = [
-        ["ash"] * (row % 3 + 1) + ["elm", "雨"][: row % 2 + 1] for row in range(6000)
-    ]
+    docs = [["ash"] * (row % 3 + 1) + ["elm", "雨"][: row % 2 + 1] for row in range(6000)]
     for row in range(len(docs)):
         index.put(row, ["fir", "ash", "elm"])
     sizes = []
@@ -188,9 +176,7 @@ def test_a_weight_multiplies_what_its_token_adds() -> None:
     index.put(0, ["ash", "elm"])
     index.put(1, ["elm"])
     ash, elm = index.scores(["ash"], 2), index.scores(["elm"], 2)
-    assert_allclose(
-        index.scores({"ash": 2.0, "elm": 0.5}, 2), 2 * ash + 0.5 * elm, rtol=1e-6
-    )
+    assert_allclose(index.scores({"ash": 2.0, "elm": 0.5}, 2), 2 * ash + 0.5 * elm, rtol=1e-6)
     assert_allclose(index.scores(["ash", "ash"], 2), 2 * ash, rtol=1e-6)
 
 
@@ -200,9 +186,7 @@ def test_a_word_said_more_often_than_can_be_counted_counts_as_often_as_can_be() 
     index = LexicalIndex()
     for row, doc in enumerate(docs):
         index.put(row, doc)
-    assert_allclose(
-        index.scores(["ash"], 5), oracle(counted, ["ash"], counted), rtol=1e-6
-    )
+    assert_allclose(index.scores(["ash"], 5), oracle(counted, ["ash"], counted), rtol=1e-6)
     before = np.arange(-1, 4, dtype=np.int32)
     # of which each has up to twice as many
     pairs = [item + two for item, two in pairwise(counted)]
@@ -264,9 +248,7 @@ def test_a_packed_index_goes_on_as_the_one_it_was(
         for item in (index, other):
             item.drop(row) if doc is None else item.put(row, doc)
         assert len(other) == len(index)
-        assert_allclose(
-            other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
-        )
+        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
         assert_allclose(
             other.pair_scores(query, before),
             index.pair_scores(query, before),
@@ -289,14 +271,10 @@ def test_a_gathered_index_goes_on_as_the_one_it_was(
         for row, doc in part:
             for item in (index, other):
                 item.drop(row) if doc is None else item.put(row, doc)
-        assert_allclose(
-            other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
-        )
+        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
         for _ in other.gather():
             pass
-        assert_allclose(
-            other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6
-        )
+        assert_allclose(other.scores(query, N_ROWS), index.scores(query, N_ROWS), rtol=1e-6)
     assert len(other.packed()["runs"]) == 1
 
 

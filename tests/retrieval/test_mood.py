@@ -51,9 +51,7 @@ def test_different_feelings_do_not_match() -> None:
 
 def test_the_fit_is_the_strongest_echo() -> None:
     mood = {"joy": 0.5, "fear": 1.0}
-    assert mood_fit(
-        mood, [("joy", 1.0), ("害怕", 0.8), ("fear", 0.2)]
-    ) == pytest.approx(0.8)
+    assert mood_fit(mood, [("joy", 1.0), ("害怕", 0.8), ("fear", 0.2)]) == pytest.approx(0.8)
     assert mood_fit(mood, []) == 0.0
     assert mood_fit({}, [("joy", 1.0)]) == 0.0
 

@@ -37,8 +37,7 @@ def test_a_text_is_embedded_once_or_not_at_all(text: str) -> None:
 
 def test_of_a_long_dialogue_the_end_is_kept() -> None:
     lines = [
-        f"line {i}: " + "so much was said on that evening by the harbour " * 2
-        for i in range(40)
+        f"line {i}: " + "so much was said on that evening by the harbour " * 2 for i in range(40)
     ]
     [(kept, _)] = parts_of_text("\n".join(lines))
     assert kept.endswith(lines[-1].strip())
@@ -53,9 +52,7 @@ def test_one_line_longer_than_the_limit_is_kept_whole() -> None:
 
 def test_chinese_reaches_the_limit_in_fewer_characters() -> None:
     [(chinese, _)] = parts_of_text("\n".join(["我们昨天在河边看见了那盏灯笼"] * 100))
-    [(english, _)] = parts_of_text(
-        "\n".join(["we saw that lantern down by the river"] * 100)
-    )
+    [(english, _)] = parts_of_text("\n".join(["we saw that lantern down by the river"] * 100))
     assert 2 * len(chinese) < len(english)
 
 

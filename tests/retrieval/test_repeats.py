@@ -38,10 +38,7 @@ KEY_ZH = "爱丽丝把铜钥匙悄悄地藏在教堂后面的空心橡树里。"
     ],
 )
 def test_what_stands_there_is_not_told(text: str, there: str) -> None:
-    assert (
-        ContextText(["A card says nothing.", there, ""]).rest_of(text, ["Mira", "米拉"])
-        is None
-    )
+    assert ContextText(["A card says nothing.", there, ""]).rest_of(text, ["Mira", "米拉"]) is None
 
 
 @pytest.mark.parametrize(
@@ -100,9 +97,7 @@ def test_a_sentence_that_stands_there_is_left_out_of_a_text_that_says_more() -> 
     assert rest is not None
     assert KEY in rest
     assert "miller" in rest
-    assert standing.rest_of(f"Mira: Yes. {footer}", ["Mira"]) is None, (
-        "a word or two are no memory"
-    )
+    assert standing.rest_of(f"Mira: Yes. {footer}", ["Mira"]) is None, "a word or two are no memory"
     standing.add(KEY)
     assert (
         standing.rest_of(text, ["Mira"])

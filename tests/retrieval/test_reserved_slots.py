@@ -25,9 +25,7 @@ def floats(*values: float) -> Float32s:
     return np.asarray(values, np.float32)
 
 
-def told(
-    hops: list[int], flow: list[float], directness: float = 0.5
-) -> AssociationPaths:
+def told(hops: list[int], flow: list[float], directness: float = 0.5) -> AssociationPaths:
     return AssociationPaths(
         np.asarray(hops, np.int8),
         np.full(len(hops), directness, np.float32),
@@ -63,15 +61,10 @@ def test_those_that_come_in_anyway_use_up_the_share() -> None:
     assert association_slots(score, told(hops, flow), RARE, 10).behind == (40,)
 
 
-def test_a_name_in_too_many_memories_gives_the_front_to_what_one_of_them_leads_to() -> (
-    None
-):
+def test_a_name_in_too_many_memories_gives_the_front_to_what_one_of_them_leads_to() -> None:
     score, hops, flow = scene()
     assert association_slots(score, told(hops, flow), COMMON, 10).front == (40, 41, 42)
-    assert (
-        association_slots(score, told(hops, flow, directness=0.1), COMMON, 10).front
-        == ()
-    )
+    assert association_slots(score, told(hops, flow, directness=0.1), COMMON, 10).front == ()
 
 
 def test_the_invisible_and_the_unreached_get_no_seat() -> None:
@@ -82,9 +75,7 @@ def test_the_invisible_and_the_unreached_get_no_seat() -> None:
 
 @given(
     st.lists(
-        st.tuples(
-            st.floats(-5, 5, width=32), st.integers(-1, 5), st.floats(0, 1, width=32)
-        ),
+        st.tuples(st.floats(-5, 5, width=32), st.integers(-1, 5), st.floats(0, 1, width=32)),
         max_size=30,
     ),
     st.integers(0, 12),
@@ -141,9 +132,7 @@ def test_an_association_that_scores_better_stands_before_the_end() -> None:
 
 def test_long_answers_keep_seats_for_later_tens_too() -> None:
     score, hops, flow = scene()
-    assert association_slots(
-        score, told([2] * 40 + hops[40:], flow), RARE, 20
-    ).behind == (
+    assert association_slots(score, told([2] * 40 + hops[40:], flow), RARE, 20).behind == (
         10,
         11,
         12,
@@ -182,9 +171,7 @@ def test_what_pulls_far_more_strongly_comes_first_however_alike() -> None:
 def test_learned_associations_stand_before_others_behind_each_once() -> None:
     slots = with_learned_slots(ReservedSlots((5, 1), (6, 3, 7)), [1, 2, 3, 4])
     assert slots == ReservedSlots((5, 1), (2, 3, 4, 6, 7))
-    assert with_learned_slots(ReservedSlots((5,), (6,)), []) == ReservedSlots(
-        (5,), (6,)
-    )
+    assert with_learned_slots(ReservedSlots((5,), (6,)), []) == ReservedSlots((5,), (6,))
 
 
 def test_of_two_places_none_is_taken_from_the_texts() -> None:
@@ -192,6 +179,4 @@ def test_of_two_places_none_is_taken_from_the_texts() -> None:
     paths = told([0, 0, 2, 2, 2], [0, 0, 1, 1, 1])
 
     assert association_slots(score, paths, RARE, 2).behind == ()
-    assert association_slots(
-        score[:4], told([0, 0, 0, 2], [0, 0, 0, 1]), RARE, 3
-    ).behind
+    assert association_slots(score[:4], told([0, 0, 0, 2], [0, 0, 0, 1]), RARE, 3).behind

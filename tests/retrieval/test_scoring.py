@@ -55,8 +55,7 @@ def test_a_better_text_or_a_greater_weight_never_lowers(
 def test_a_walk_is_heard_the_more_the_rarer_the_rarest_name_it_began_at() -> None:
     params = ScoreParams(walk=2.0, least=0.25, common=10.0)
     heard = [
-        walk_weight(np.asarray(df, np.float64), params)
-        for df in ([1, 900], [10], [900], [0], [])
+        walk_weight(np.asarray(df, np.float64), params) for df in ([1, 900], [10], [900], [0], [])
     ]
     assert_allclose(heard, [0.5 + 1.5 / 1.01, 1.25, 0.5, 0.5, 0.5], rtol=1e-3)
 
@@ -70,9 +69,7 @@ def test_what_fits_the_mood_gains() -> None:
 def test_of_two_equal_texts_the_weightier_comes_first() -> None:
     text = floats(5, 5, 1, 0)
     nothing = np.zeros(4, np.float32)
-    score = combine(
-        text, nothing, everyone(4), weight_factor(floats(0.5, 0.7, 0.5, 1.0))
-    )
+    score = combine(text, nothing, everyone(4), weight_factor(floats(0.5, 0.7, 0.5, 1.0)))
     assert np.argsort(-score)[:2].tolist() == [1, 0]
 
 
@@ -82,19 +79,13 @@ def test_weight_does_not_drown_the_text() -> None:
     # all that importance can differ
     weight = np.append(0.45, np.full(200, 0.7)).astype(np.float32)
     assert (
-        np.argmax(
-            combine(
-                text, np.zeros(201, np.float32), everyone(201), weight_factor(weight)
-            )
-        )
+        np.argmax(combine(text, np.zeros(201, np.float32), everyone(201), weight_factor(weight)))
         == 0
     )
 
 
 def test_the_walk_lifts_what_no_text_calls_for() -> None:
-    text = np.append([4, 0], np.random.default_rng(2).normal(size=98)).astype(
-        np.float32
-    )
+    text = np.append([4, 0], np.random.default_rng(2).normal(size=98)).astype(np.float32)
     walked = np.zeros(100, np.float32)
     walked[:2] = 0.3, 0.2
     alike = np.ones(100, np.float32)
@@ -109,9 +100,7 @@ def test_a_walk_that_stayed_where_it_started_is_not_heard() -> None:
     text, walked = floats(3, 2, 1, 0), floats(0.1, 0.2, 0.3, 0.4)
     alike = np.ones(4, np.float32)
     alone = combine(text, 0 * walked, everyone(4), alike)
-    assert_allclose(
-        combine(text, walked, everyone(4), alike, started=walked), alone, atol=1e-6
-    )
+    assert_allclose(combine(text, walked, everyone(4), alike, started=walked), alone, atol=1e-6)
     stayed = combine(text, walked, everyone(4), alike, started=floats(1, 0, 0, 0))
     assert_allclose(stayed, combine(text, walked, everyone(4), alike))
 
@@ -151,9 +140,7 @@ def test_compiled_code_combines_alike(
     rng = np.random.default_rng(seed)
     visible = rng.random(n) < seen
     text = np.where(visible, rng.normal(0, 3, n), -np.inf).astype(np.float32)
-    walked = np.where(rng.random(n) < reached, rng.random(n) / max(n, 1), 0).astype(
-        np.float32
-    )
+    walked = np.where(rng.random(n) < reached, rng.random(n) / max(n, 1), 0).astype(np.float32)
     plain = combined(text, walked, visible, 0.7)
     for found_kernels in (kernels, interpreted):
         with pytest.MonkeyPatch.context() as patch:

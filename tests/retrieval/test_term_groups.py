@@ -90,9 +90,7 @@ def test_where_a_chat_has_not_met_two_of_a_group_together_it_joins_nothing() -> 
 
 @given(
     st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=1), min_size=1),
-    st.lists(
-        st.frozensets(st.sampled_from("abcdef"), min_size=2), min_size=1, max_size=2
-    ),
+    st.lists(st.frozensets(st.sampled_from("abcdef"), min_size=2), min_size=1, max_size=2),
     st.integers(0, 9999) | st.none(),
 )
 def test_group_and_term_are_counted_like_two_terms(
@@ -110,9 +108,7 @@ def test_group_and_term_are_counted_like_two_terms(
         of = np.random.default_rng(seed).integers(0, n, n)
         windows = Windows.by(of.astype(np.int32))
     said = [
-        frozenset[str]().union(
-            *(texts[row] for row in np.flatnonzero((of == w) & visible))
-        )
+        frozenset[str]().union(*(texts[row] for row in np.flatnonzero((of == w) & visible)))
         for w in range(n)
     ]
     shown = [words for words in said if words]

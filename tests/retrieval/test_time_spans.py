@@ -29,9 +29,7 @@ def test_a_memory_that_reaches_into_a_span_is_inside() -> None:
 
 
 def test_a_moment_without_an_end_ends_when_it_happened() -> None:
-    assert overlaps_span(np.array([15.0]), np.array([0.0]), 10.0, 20.0).tolist() == [
-        True
-    ]
+    assert overlaps_span(np.array([15.0]), np.array([0.0]), 10.0, 20.0).tolist() == [True]
 
 
 def test_a_further_reading_is_less_sure_and_an_empty_one_is_passed_over() -> None:
@@ -46,9 +44,7 @@ def test_a_further_reading_is_less_sure_and_an_empty_one_is_passed_over() -> Non
         TimeSpanParams(next=0.5),
     )
     np.testing.assert_allclose(sure, [0.45, 0.9, 0.45])
-    assert not span_confidence(
-        moment, moment, eligible & False, [(0.0, 30.0)], 0.9
-    ).any()
+    assert not span_confidence(moment, moment, eligible & False, [(0.0, 30.0)], 0.9).any()
 
 
 @given(moments, st.integers(1, 10))
@@ -65,9 +61,7 @@ def test_every_part_of_a_span_that_holds_something_is_shown(
         assert {part[i] for i in chosen} == set(part)
 
 
-def test_the_worthiest_of_a_part_stands_for_it_and_the_worthiest_part_comes_first() -> (
-    None
-):
+def test_the_worthiest_of_a_part_stands_for_it_and_the_worthiest_part_comes_first() -> None:
     happened = np.array([0.0, 1.0, 2.0, 98.0, 99.0, 100.0])
     worth = np.array([0.1, 0.5, 0.2, 0.3, 0.9, 0.4], np.float32)
     assert spread_over_time(happened, worth, 2) == [4, 1]

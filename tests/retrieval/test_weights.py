@@ -16,9 +16,7 @@ def each(*values: float) -> Float64s:
     return np.asarray(values, np.float64)
 
 
-FRESH = MemoryFactors(
-    each(0.4), each(0), each(1), each(0), each(np.inf), each(0), each(0.5)
-)
+FRESH = MemoryFactors(each(0.4), each(0), each(1), each(0), each(np.inf), each(0), each(0.5))
 
 
 def one(params: WeightParams | None = None, **other: float) -> float:
@@ -27,9 +25,7 @@ def one(params: WeightParams | None = None, **other: float) -> float:
 
 
 def test_the_weight_of_a_new_memory_is_what_the_design_says() -> None:
-    assert one() == pytest.approx(
-        0.3 * 0.4 + 0.2 * 1 + 0.1 * 0 + 0.2 * 1 + 0.1 * 0 + 0.1 * 0.5
-    )
+    assert one() == pytest.approx(0.3 * 0.4 + 0.2 * 1 + 0.1 * 0 + 0.2 * 1 + 0.1 * 0 + 0.1 * 0.5)
 
 
 @pytest.mark.parametrize(
@@ -44,20 +40,14 @@ def test_the_weight_of_a_new_memory_is_what_the_design_says() -> None:
         ("feedback", 0.0, 1.0, 0.1),
     ],
 )
-def test_each_factor_adds_its_share(
-    name: str, less: float, more: float, gain: float
-) -> None:
-    assert one(None, **{name: more}) - one(None, **{name: less}) == pytest.approx(
-        gain, abs=1e-6
-    )
+def test_each_factor_adds_its_share(name: str, less: float, more: float, gain: float) -> None:
+    assert one(None, **{name: more}) - one(None, **{name: less}) == pytest.approx(gain, abs=1e-6)
 
 
 def test_what_was_just_used_can_wait() -> None:
     waits = [one(since_use=exchanges) for exchanges in (0, 1, 5, 20)]
     assert waits == sorted(waits)
-    assert one(since_use=5) - one(since_use=0) == pytest.approx(
-        0.2 * (1 - np.exp(-1)), abs=1e-6
-    )
+    assert one(since_use=5) - one(since_use=0) == pytest.approx(0.2 * (1 - np.exp(-1)), abs=1e-6)
 
 
 def test_a_soul_sets_its_own_shares() -> None:
@@ -69,9 +59,7 @@ def test_a_soul_sets_its_own_shares() -> None:
 
 def test_without_any_share_all_weigh_alike() -> None:
     nothing = WeightParams(0, 0, 0, 0, 0, 0)
-    assert memory_weight(replace(FRESH, importance=each(0.9)), nothing).tolist() == [
-        0.5
-    ]
+    assert memory_weight(replace(FRESH, importance=each(0.9)), nothing).tolist() == [0.5]
 
 
 def test_weights_stay_within_bounds() -> None:

@@ -177,22 +177,14 @@ class FakeEngine:
             if whose == owner and not soul.startswith("closed")
         )
 
-    async def list_souls(
-        self, owner: Owner, state: SoulState = SoulState.ACTIVE
-    ) -> list[Soul]:
+    async def list_souls(self, owner: Owner, state: SoulState = SoulState.ACTIVE) -> list[Soul]:
         self._called("list_souls", (owner, state))
-        return [
-            soul for (whose, _), soul in self.stored_souls.items() if whose == owner
-        ]
+        return [soul for (whose, _), soul in self.stored_souls.items() if whose == owner]
 
-    async def delete_soul(
-        self, owner: Owner, soul: SoulId, confirm: str | None
-    ) -> None:
+    async def delete_soul(self, owner: Owner, soul: SoulId, confirm: str | None) -> None:
         self._called("delete_soul", (soul, confirm))
         if confirm != _found(self.stored_souls, owner, soul).name:
-            raise ConfirmationRequired(
-                f"send confirm with the name of {soul!r}", field="confirm"
-            )
+            raise ConfirmationRequired(f"send confirm with the name of {soul!r}", field="confirm")
         del self.stored_souls[owner, soul]
 
     async def fingerprint(self, owner: Owner, soul: SoulId) -> str:
@@ -233,17 +225,11 @@ class FakeEngine:
         self._called("get_chat", chat)
         return _found(self.stored_chats, owner, chat)
 
-    async def list_chats(
-        self, owner: Owner, soul: SoulId | None
-    ) -> list[tuple[Chat, int]]:
+    async def list_chats(self, owner: Owner, soul: SoulId | None) -> list[tuple[Chat, int]]:
         self._called("list_chats", soul)
-        mine = [
-            pair for (whose, _), pair in self.stored_chats.items() if whose == owner
-        ]
+        mine = [pair for (whose, _), pair in self.stored_chats.items() if whose == owner]
         return [
-            (chat, len(messages))
-            for chat, messages in mine
-            if soul is None or soul in chat.souls
+            (chat, len(messages)) for chat, messages in mine if soul is None or soul in chat.souls
         ]
 
     async def delete_chat(self, owner: Owner, chat: ChatId) -> None:
@@ -275,16 +261,12 @@ class FakeEngine:
             seeds=((MemoryId("m1"), 0.5),),
             guidance={"depth": "casual"},
             considered=(
-                Considered(
-                    MemoryId("m2"), "sun", 0.1, 0.2, None, False, "over the budget"
-                ),
+                Considered(MemoryId("m2"), "sun", 0.1, 0.2, None, False, "over the budget"),
             ),
             answer=a_recalled(),
             notes=("lexical only",),
             grades=(Grade("baseline", True, SMALL_TALK, 0.5),),
-            working=(
-                ActiveMemory(MemoryId("m3"), "fog", False, 2, 7, "recalled twice"),
-            ),
+            working=(ActiveMemory(MemoryId("m3"), "fog", False, 2, 7, "recalled twice"),),
         )
 
     async def create_memory(self, owner: Owner, new: NewMemory) -> MemoryView:
@@ -331,9 +313,7 @@ class FakeEngine:
         ]
         start = int(wanted.cursor or 0)
         end = start + wanted.limit
-        views = [
-            MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine[start:end]
-        ]
+        views = [MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine[start:end]]
         return Page(views, str(end) if end < len(mine) else None)
 
     async def get_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
@@ -348,9 +328,7 @@ class FakeEngine:
             ),
         )
 
-    async def patch_memory(
-        self, owner: Owner, memory: MemoryId, patch: MemoryPatch
-    ) -> MemoryView:
+    async def patch_memory(self, owner: Owner, memory: MemoryId, patch: MemoryPatch) -> MemoryView:
         self._called("patch_memory", patch)
         view = _found(self.stored_memories, owner, memory)
         if patch.revision not in (None, view.revision):
@@ -363,9 +341,7 @@ class FakeEngine:
         )
         return MemoryView(self.stored_memories[owner, memory], ())
 
-    async def delete_memory(
-        self, owner: Owner, memory: MemoryId, confirm: str | None
-    ) -> None:
+    async def delete_memory(self, owner: Owner, memory: MemoryId, confirm: str | None) -> None:
         self._called("delete_memory", (memory, confirm))
         view = _found(self.stored_memories, owner, memory)
         if view.permanent and confirm != "permanent":
@@ -376,15 +352,11 @@ class FakeEngine:
 
     async def restore_memory(self, owner: Owner, memory: MemoryId) -> MemoryView:
         self._called("restore_memory", memory)
-        back = replace(
-            _found(self.stored_memories, owner, memory), state=MemoryState.ACTIVE
-        )
+        back = replace(_found(self.stored_memories, owner, memory), state=MemoryState.ACTIVE)
         self.stored_memories[owner, memory] = back
         return MemoryView(back, ())
 
-    async def split(
-        self, owner: Owner, concept: MemoryId, name: str, other: str
-    ) -> MemoryId:
+    async def split(self, owner: Owner, concept: MemoryId, name: str, other: str) -> MemoryId:
         self._called("split", (concept, name, other))
         return MemoryId("c9")
 
@@ -399,9 +371,7 @@ class FakeEngine:
     ) -> GraphView:
         self._called("graph", (soul, center, hops, limit, *also))
         views = [
-            MemoryView(m, ())
-            for (whose, _), m in self.stored_memories.items()
-            if whose == owner
+            MemoryView(m, ()) for (whose, _), m in self.stored_memories.items() if whose == owner
         ]
         return GraphView(views, [])
 
@@ -420,9 +390,7 @@ class FakeEngine:
             for (whose, _), m in self.stored_memories.items()
             if whose == owner and m.kind is MemoryKind.EPISODE
         ]
-        return Page(
-            [MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine], None
-        )
+        return Page([MemoryView(m, (Place(ChatId("c1"), SlotId("k1")),)) for m in mine], None)
 
     async def advance_clock(self, seconds: float, turns: int) -> None:
         self._called("advance_clock", (seconds, turns))

@@ -65,9 +65,7 @@ class FakeGovernor:
             raise NotFound(f"no soul {soul!r}", field="soul")
         spent = LlmUsage(3, 1, 900, 120, 4.5, 7)
         parked = Deferred(ChatId("c1"), Work.SUMMARY, "it babbles", 2, 40, NOW)
-        return UsageReport(
-            {"consolidation": spent}, spent, UsageLimits(), [parked], None, 4, 0.1
-        )
+        return UsageReport({"consolidation": spent}, spent, UsageLimits(), [parked], None, 4, 0.1)
 
     async def give(
         self, owner: Owner, trace: str, memory: MemoryId, verdict: Verdict

@@ -26,9 +26,7 @@ class FakeJobs:
     def __init__(self, engine: Recorder) -> None:
         self._engine = engine
 
-    async def ask(
-        self, owner: Owner, kind: str, soul: SoulId, arguments: dict[str, Any]
-    ) -> str:
+    async def ask(self, owner: Owner, kind: str, soul: SoulId, arguments: dict[str, Any]) -> str:
         self._engine._called("ask_job", (owner, kind, soul, arguments))
         return "j1"
 
@@ -38,9 +36,7 @@ class FakeJobs:
 
     def get(self, owner: Owner, job: str) -> JobView:
         self._engine._called("get_job", (owner, job))
-        return JobView(
-            job, "count", SoulId("s1"), JobState.RUNNING, NOW, Progress(3, 9, "pages")
-        )
+        return JobView(job, "count", SoulId("s1"), JobState.RUNNING, NOW, Progress(3, 9, "pages"))
 
     def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
         self._engine._called("list_jobs", (owner, soul))

@@ -35,9 +35,7 @@ from soulmem.engine.views.read_texts import ReadText
 from soulmem.engine.views.spots import Spot
 
 MET = datetime(2024, 3, 1, tzinfo=timezone.utc)
-_MEMORY = Memory(
-    MemoryId("m1"), SoulId("s1"), MemoryKind.EPISODE, "It rained.", Origin.CHAT, MET
-)
+_MEMORY = Memory(MemoryId("m1"), SoulId("s1"), MemoryKind.EPISODE, "It rained.", Origin.CHAT, MET)
 
 
 def _seen(text: str, visibility: float) -> ReadText:
@@ -124,9 +122,7 @@ class FakeOverviews:
         )
         return KnownPage([thing], "5_1_m1l0", 2)
 
-    async def habits(
-        self, owner: Owner, soul: SoulId, limit: int, cursor: str | None
-    ) -> HabitPage:
+    async def habits(self, owner: Owner, soul: SoulId, limit: int, cursor: str | None) -> HabitPage:
         self._called("habits", (soul, limit, cursor))
         situation, action = MemoryView(_MEMORY, ()), MemoryView(_HUMS, ())
         habit = HabitView(MemoryId("t1"), [situation], [HabitAction(action, 0.5)])

@@ -33,17 +33,13 @@ ASK = {
         " ",
     ],
 )
-async def test_foreign_hosts_are_turned_away(
-    client: Client, engine: FakeEngine, host: str
-) -> None:
+async def test_foreign_hosts_are_turned_away(client: Client, engine: FakeEngine, host: str) -> None:
     for method, path in (
         ("GET", "/v1/souls"),
         ("GET", "/nowhere"),
         ("OPTIONS", "/v1/recall"),
     ):
-        answer = await client.request(
-            method, path, headers={"Host": host, "Origin": OWN_PAGE}
-        )
+        answer = await client.request(method, path, headers={"Host": host, "Origin": OWN_PAGE})
         assert answer.status == 403
         assert hdrs.ACCESS_CONTROL_ALLOW_ORIGIN not in answer.headers
     assert engine.calls == []
@@ -80,14 +76,10 @@ async def test_foreign_pages_are_turned_away(
         ("GET", BEARER),
     ]
     for method, headers in more:
-        answer = await client.request(
-            method, "/v1/souls/s1", headers={"Origin": origin, **headers}
-        )
+        answer = await client.request(method, "/v1/souls/s1", headers={"Origin": origin, **headers})
         assert answer.status == 403
         assert hdrs.ACCESS_CONTROL_ALLOW_ORIGIN not in answer.headers
-    answer = await client.put(
-        "/v1/souls/s1", json={"name": "Evil"}, headers={"Origin": origin}
-    )
+    answer = await client.put("/v1/souls/s1", json={"name": "Evil"}, headers={"Origin": origin})
     await refused(answer, 403, "Origin")
     assert engine.calls == []
 
@@ -113,9 +105,7 @@ async def test_a_preflight_needs_no_token(opened: Opener) -> None:
     assert answer.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] == OWN_PAGE
     assert "PUT" in answer.headers[hdrs.ACCESS_CONTROL_ALLOW_METHODS]
     allowed = answer.headers[hdrs.ACCESS_CONTROL_ALLOW_HEADERS]
-    assert all(
-        name in allowed for name in ("content-type", "authorization", "x-soulmem-user")
-    )
+    assert all(name in allowed for name in ("content-type", "authorization", "x-soulmem-user"))
     assert "Access-Control-Allow-Private-Network" not in answer.headers
 
 
@@ -187,13 +177,9 @@ async def test_beyond_loopback_every_request_needs_the_token(opened: Opener) -> 
             "memory.home:8731",
             "Memory.Home",
         ):
-            await refused(
-                await client.get(path, headers={"Host": host}), 401, "Authorization"
-            )
+            await refused(await client.get(path, headers={"Host": host}), 401, "Authorization")
     for host in ("127.0.0.1", "192.168.1.5:8731", "memory.home:8731"):
-        assert (
-            await client.get("/v1/souls", headers={"Host": host, **BEARER})
-        ).status == 200
+        assert (await client.get("/v1/souls", headers={"Host": host, **BEARER})).status == 200
     await refused(
         await client.get("/v1/souls", headers={"Host": "evil.example", **BEARER}),
         403,
@@ -203,17 +189,13 @@ async def test_beyond_loopback_every_request_needs_the_token(opened: Opener) -> 
 
 async def test_configured_names_count_beyond_loopback_only(opened: Opener) -> None:
     client = await opened(hosts=("memory.home",))
-    await refused(
-        await client.get("/v1/souls", headers={"Host": "memory.home"}), 403, "Host"
-    )
+    await refused(await client.get("/v1/souls", headers={"Host": "memory.home"}), 403, "Host")
 
 
 async def test_users_are_told_apart_by_the_token_holder_alone(client: Client) -> None:
     bob = {"X-SoulMem-User": "bob", **BEARER}
     await client.put("/v1/souls/s1", json={"name": "Mira"})
-    assert (
-        await client.put("/v1/souls/s2", json={"name": "Bo"}, headers=bob)
-    ).status == 201
+    assert (await client.put("/v1/souls/s2", json={"name": "Bo"}, headers=bob)).status == 201
     own = await (await client.get("/v1/souls")).json()
     bobs = await (await client.get("/v1/souls", headers=bob)).json()
     assert [s["id"] for s in own["souls"]] == ["s1"]
@@ -223,9 +205,7 @@ async def test_users_are_told_apart_by_the_token_holder_alone(client: Client) ->
     assert plain == own
 
 
-async def test_a_user_without_the_token_is_turned_away(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_a_user_without_the_token_is_turned_away(client: Client, engine: FakeEngine) -> None:
     answer = await client.put(
         "/v1/souls/s1", json={"name": "Bo"}, headers={"X-SoulMem-User": "bob"}
     )
@@ -247,9 +227,7 @@ async def test_a_user_without_the_token_is_turned_away(
         "http://127.0.0.2",
     ],
 )
-async def test_pages_of_this_machine_come_in_on_any_port(
-    client: Client, origin: str
-) -> None:
+async def test_pages_of_this_machine_come_in_on_any_port(client: Client, origin: str) -> None:
     answer = await client.get(
         "/v1/souls", headers={"Origin": origin, "Sec-Fetch-Site": "same-site"}
     )
@@ -257,16 +235,12 @@ async def test_pages_of_this_machine_come_in_on_any_port(
     assert answer.headers[hdrs.ACCESS_CONTROL_ALLOW_ORIGIN] == origin
 
 
-@pytest.mark.parametrize(
-    "path", ["/v1/llm/next", "/v1/events", "/v1/souls", "/v1/health"]
-)
+@pytest.mark.parametrize("path", ["/v1/llm/next", "/v1/events", "/v1/souls", "/v1/health"])
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 async def test_what_a_foreign_page_has_loaded_for_it_is_refused(
     client: Client, engine: FakeEngine, path: str, site: str
 ) -> None:
-    answer = await client.get(
-        path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Dest": "image"}
-    )
+    answer = await client.get(path, headers={"Sec-Fetch-Site": site, "Sec-Fetch-Dest": "image"})
     await refused(answer, 403, "Sec-Fetch-Site")
     assert engine.calls == []
 

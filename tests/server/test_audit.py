@@ -26,12 +26,8 @@ ENTRY = {
 WHEN = datetime(2024, 3, 1, 11, tzinfo=timezone.utc)
 
 
-async def test_the_audit_is_told_page_by_page(
-    client: Client, engine: FakeEngine
-) -> None:
-    got = await client.get(
-        "/v1/audit?soul=s1&since=2024-03-01T12:00:00%2B01:00&limit=7&cursor=c9"
-    )
+async def test_the_audit_is_told_page_by_page(client: Client, engine: FakeEngine) -> None:
+    got = await client.get("/v1/audit?soul=s1&since=2024-03-01T12:00:00%2B01:00&limit=7&cursor=c9")
 
     assert (got.status, await got.json()) == (200, {"audit": [ENTRY], "cursor": "c0"})
     assert engine.asked("audit") == (DEFAULT_OWNER, "s1", WHEN, 7, "c9")
@@ -76,17 +72,13 @@ async def test_undoing_is_told(
         "/v1/audit?soul=s/1",
     ],
 )
-async def test_bad_questions_are_refused(
-    client: Client, engine: FakeEngine, path: str
-) -> None:
+async def test_bad_questions_are_refused(client: Client, engine: FakeEngine, path: str) -> None:
     assert (await client.get(path)).status == 422
     assert engine.calls == []
 
 
 @pytest.mark.parametrize("verdict", [choice.value for choice in Verdict])
-async def test_feedback_is_taken(
-    client: Client, engine: FakeEngine, verdict: str
-) -> None:
+async def test_feedback_is_taken(client: Client, engine: FakeEngine, verdict: str) -> None:
     body = {"trace": "t1", "memory": "m1", "verdict": verdict}
     got = await client.post("/v1/feedback", json=body)
 

@@ -103,9 +103,7 @@ async def test_texts_arrive_as_they_are(client: Client, engine: FakeEngine) -> N
         '"\\/\b\f\n\r\t',
         "x" * 200_000,
     ):
-        assert (
-            await client.post("/v1/recall", json={"soul": "s1", "query": text})
-        ).status == 200
+        assert (await client.post("/v1/recall", json={"soul": "s1", "query": text})).status == 200
         assert engine.asked("recall").query == text
 
 
@@ -152,16 +150,12 @@ async def test_a_compressed_body_is_unsupported(client: Client) -> None:
 
 
 async def test_a_missing_body_is_a_bad_request(client: Client) -> None:
-    assert "missing" in await refused(
-        await client.post("/v1/recall", headers=JSON), 400
-    )
+    assert "missing" in await refused(await client.post("/v1/recall", headers=JSON), 400)
 
 
 @pytest.mark.alone
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-async def test_an_announced_flood_is_refused_unread(
-    client: Client, method: str
-) -> None:
+async def test_an_announced_flood_is_refused_unread(client: Client, method: str) -> None:
     server = client.server
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     head = f"{method} /v1/souls HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -120,9 +120,7 @@ async def test_times_arrive_in_utc(client: Client, engine: FakeEngine) -> None:
     assert sent.utcoffset() == timedelta(0)
 
 
-async def test_the_request_reaches_the_engine(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_the_request_reaches_the_engine(client: Client, engine: FakeEngine) -> None:
     body = a_chat(
         a_message("m3", text="x"),
         souls=["s1", "s2", "s1"],
@@ -211,16 +209,11 @@ async def test_a_slot_may_come_once(client: Client) -> None:
 def large_chat() -> bytes:
     """5,000 messages, 6 MB; made outside the loop, which must not compute."""
     text = "x" * 1000
-    messages = [
-        a_message(f"m{i}", text, sent_at="2024-03-01T02:00:00+02:00")
-        for i in range(5000)
-    ]
+    messages = [a_message(f"m{i}", text, sent_at="2024-03-01T02:00:00+02:00") for i in range(5000)]
     return json.dumps(a_chat(*messages)).encode()
 
 
-async def test_a_large_chat_never_holds_the_loop(
-    client: Client, large_chat: bytes
-) -> None:
+async def test_a_large_chat_never_holds_the_loop(client: Client, large_chat: bytes) -> None:
     """The fixture of all tests fails this one if a step on the loop computes longer than 50 ms."""
     answer = await client.put(
         "/v1/chats/c1",
@@ -240,9 +233,7 @@ async def test_delete(client: Client) -> None:
 
 
 async def test_activity(client: Client, engine: FakeEngine) -> None:
-    assert (
-        await client.post("/v1/activity", json={"chat": "c1", "state": "closed"})
-    ).status == 200
+    assert (await client.post("/v1/activity", json={"chat": "c1", "state": "closed"})).status == 200
     assert engine.asked("activity") == ("c1", Activity.CLOSED)
     await refused(
         await client.post("/v1/activity", json={"chat": "c1", "state": "open"}),

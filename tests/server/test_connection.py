@@ -15,9 +15,7 @@ from soulmem.server.app import create_app
 from soulmem.server.run import serve
 from tests.server.fake_engine import FakeEngine
 
-HEAD = (
-    b"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-)
+HEAD = b"POST /v1/recall HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
 
 
 @pytest.fixture
@@ -33,9 +31,7 @@ async def port(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[int]:
     taken: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     stop = asyncio.Event()
     app = create_app(FakeEngine(), ServerSettings(), test_mode=False)  # type: ignore[arg-type]
-    ready = serve(
-        app, "127.0.0.1", 0, ready=lambda _host, port: taken.set_result(port), stop=stop
-    )
+    ready = serve(app, "127.0.0.1", 0, ready=lambda _host, port: taken.set_result(port), stop=stop)
     serving = asyncio.create_task(ready)
     yield await taken
     stop.set()
@@ -77,9 +73,7 @@ async def test_a_packed_body_is_refused_and_not_unpacked(port: int) -> None:
     # The whole of it in a thread: filling 50 MB takes the loop over its limit on a loaded machine.
     packed = await asyncio.to_thread(lambda: gzip.compress(b" " * 50_000_000, 9))
     sent = (
-        HEAD
-        + f"Content-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n".encode()
-        + packed
+        HEAD + f"Content-Encoding: gzip\r\nContent-Length: {len(packed)}\r\n\r\n".encode() + packed
     )
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(sent)
@@ -100,8 +94,6 @@ async def test_what_is_no_request_is_answered_and_no_error_of_ours(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     assert b" 400 " in await answer(port, b"no request at all\r\n\r\n")
-    (told,) = [
-        r for r in caplog.records if r.getMessage().startswith("invalid request")
-    ]
+    (told,) = [r for r in caplog.records if r.getMessage().startswith("invalid request")]
     assert told.levelno == logging.DEBUG
     assert "no request at all" not in told.getMessage()

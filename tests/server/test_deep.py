@@ -63,9 +63,7 @@ async def test_it_answers_as_a_recall_with_steps_and_calls(whole: Client) -> Non
     assert view["error"] is None
     assert (result["calls"], result["ended"]) == (1, "enough")
     assert [step["step"] for step in result["steps"]] == ["explore", "plan"]
-    assert all(
-        step.keys() == {"step", "ask", "found", "calls"} for step in result["steps"]
-    )
+    assert all(step.keys() == {"step", "ask", "found", "calls"} for step in result["steps"])
     body = {"soul": "s1", "query": "mandolin", "type": "quiet"}
     recalled = await (await whole.post("/v1/recall", json=body)).json()
     assert result["answer"].keys() == recalled.keys()

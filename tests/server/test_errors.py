@@ -70,20 +70,14 @@ async def test_nothing_of_a_request_is_logged(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
-        await client.post(
-            "/v1/memories", json={"soul": "s1", "kind": "note", "text": SECRET}
-        )
+        await client.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": SECRET})
         await client.post("/v1/recall", json={"soul": "nobody", "query": SECRET})
-        await client.get(
-            "/v1/memories", params={"soul": "s1", "q": SECRET, "oops": SECRET}
-        )
+        await client.get("/v1/memories", params={"soul": "s1", "q": SECRET, "oops": SECRET})
     assert SECRET not in caplog.text
 
 
 @pytest.mark.parametrize(("method", "path"), NOWHERE)
-async def test_what_is_not_there_is_not_found(
-    client: Client, method: str, path: str
-) -> None:
+async def test_what_is_not_there_is_not_found(client: Client, method: str, path: str) -> None:
     await refused(await client.request(method, path, json={}), 404)
 
 
@@ -118,9 +112,7 @@ async def test_a_wrong_method_names_the_right_ones(client: Client) -> None:
         "a%0a",
     ],
 )
-async def test_a_path_that_names_no_id(
-    client: Client, engine: FakeEngine, name: str
-) -> None:
+async def test_a_path_that_names_no_id(client: Client, engine: FakeEngine, name: str) -> None:
     port = client.server.port
     for route in (
         "GET /v1/souls/{}",

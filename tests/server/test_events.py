@@ -34,13 +34,9 @@ async def whole() -> AsyncIterator[Client]:
 
 async def heard(answer: ClientResponse) -> tuple[str, Any]:
     """The next event."""
-    kind, data, end = [
-        await asyncio.wait_for(answer.content.readline(), 5) for _ in range(3)
-    ]
+    kind, data, end = [await asyncio.wait_for(answer.content.readline(), 5) for _ in range(3)]
     assert end == b"\n"
-    return kind.decode().removeprefix("event: ").strip(), json.loads(
-        data.removeprefix(b"data: ")
-    )
+    return kind.decode().removeprefix("event: ").strip(), json.loads(data.removeprefix(b"data: "))
 
 
 async def test_memories_and_deletions_are_told(whole: Client) -> None:
@@ -66,9 +62,7 @@ async def test_memories_and_deletions_are_told(whole: Client) -> None:
             "awaiting_confirmation",
             made,
         )
-        await whole.post(
-            f"/v1/deletions/{asked['request']}", json={"decision": "confirm"}
-        )
+        await whole.post(f"/v1/deletions/{asked['request']}", json={"decision": "confirm"})
         assert (await heard(answer))[1]["memories"] == [made]
         assert (await heard(answer))[1]["state"] == "confirmed"
 
@@ -89,14 +83,10 @@ async def test_the_states_of_a_job_are_told(whole: Client) -> None:
 async def test_nobody_hears_of_another_user(whole: Client) -> None:
     async with whole.get("/v1/events", headers=OTHER) as answer:
         await heard(answer)
-        await whole.post(
-            "/v1/memories", json={"soul": "s1", "kind": "note", "text": "mine"}
-        )
+        await whole.post("/v1/memories", json={"soul": "s1", "kind": "note", "text": "mine"})
         await whole.put("/v1/souls/s1", json={"name": "Bel"}, headers=OTHER)
         mine = {"soul": "s1", "kind": "note", "text": "of bob"}
-        made = (
-            await (await whole.post("/v1/memories", json=mine, headers=OTHER)).json()
-        )["id"]
+        made = (await (await whole.post("/v1/memories", json=mine, headers=OTHER)).json())["id"]
         assert (await heard(answer))[1]["memories"] == [made]
 
 
@@ -158,9 +148,7 @@ async def test_a_page_that_goes_away_is_no_failure_and_makes_room(
 
 def test_only_what_a_page_asks_by_itself_does_not_postpone_idle_work() -> None:
     """Whatever a user or a reply asks for is use, and a new route is, too."""
-    unnoticed = {
-        f"{route.method} {route.path}" for route in PUBLIC_ROUTES if not route.is_use
-    }
+    unnoticed = {f"{route.method} {route.path}" for route in PUBLIC_ROUTES if not route.is_use}
     assert unnoticed == {
         "GET /v1/health",
         "GET /v1/events",

@@ -8,16 +8,11 @@ from tests.server.conftest import Client, refused
 from tests.server.fake_engine import FakeEngine
 
 
-async def test_a_soul_is_sent_as_lines_to_be_saved(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_a_soul_is_sent_as_lines_to_be_saved(client: Client, engine: FakeEngine) -> None:
     answer = await client.get("/v1/export?soul=s1")
     assert answer.status == 200
     assert answer.headers["Content-Type"] == "application/x-ndjson; charset=utf-8"
-    assert (
-        answer.headers["Content-Disposition"]
-        == 'attachment; filename="soulmem-s1.jsonl"'
-    )
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="soulmem-s1.jsonl"'
     assert answer.headers["Cache-Control"] == "no-store"
     assert await answer.read() == b'{"type":"bundle"}\n{"type":"end","lines":1}\n'
     assert engine.calls == [("export", (DEFAULT_OWNER, "s1"))]

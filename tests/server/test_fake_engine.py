@@ -46,9 +46,7 @@ def parameters(function: object) -> list[tuple[str, object]]:
 
 
 @pytest.mark.parametrize(("service", "method"), methods())
-def test_methods_of_services_have_the_same_parameters(
-    service: str, method: str
-) -> None:
+def test_methods_of_services_have_the_same_parameters(service: str, method: str) -> None:
     fake = getattr(getattr(FakeEngine(), service), method)
     true = getattr(SERVICES[service], method)
     wanted = dict(parameters(true))
@@ -62,9 +60,7 @@ def test_methods_of_services_have_the_same_parameters(
 @pytest.mark.parametrize("method", OWN)
 def test_own_methods_have_the_same_parameters(method: str) -> None:
     fake, true = getattr(FakeEngine, method), getattr(Engine, method)
-    assert [name for name, _ in parameters(fake)] == [
-        name for name, _ in parameters(true)
-    ]
+    assert [name for name, _ in parameters(fake)] == [name for name, _ in parameters(true)]
     assert inspect.iscoroutinefunction(fake) == inspect.iscoroutinefunction(true)
 
 

@@ -39,9 +39,7 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-SCHEMA = schemathesis.openapi.from_dict(
-    openapi.describe((*app.PUBLIC_ROUTES, *debug.ROUTES))
-)
+SCHEMA = schemathesis.openapi.from_dict(openapi.describe((*app.PUBLIC_ROUTES, *debug.ROUTES)))
 OPERATIONS = [
     SCHEMA[path][method]
     for method, path, _ in described_operations()
@@ -112,9 +110,7 @@ def aim(case: Any, existing: dict[str, list[str]]) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
-@pytest.mark.parametrize(
-    "mode", schemathesis.GenerationMode, ids=lambda mode: mode.value
-)
+@pytest.mark.parametrize("mode", schemathesis.GenerationMode, ids=lambda mode: mode.value)
 def test_no_request_makes_a_route_fail(
     sidecar: Client,
     existing: dict[str, list[str]],
@@ -131,9 +127,7 @@ def test_no_request_makes_a_route_fail(
     )
     @given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
-        case.headers.pop(
-            "X-SoulMem-User", None
-        )  # without the token it would never come in
+        case.headers.pop("X-SoulMem-User", None)  # without the token it would never come in
         for aimed in (False, True):
             if aimed:
                 aim(case, existing)
@@ -180,9 +174,7 @@ def test_broken_bodies_are_refused_and_nothing_else_happens(
 ) -> None:
     """Each is answered, in the contract's shape, on a connection that lives on."""
     chance = random.Random(20261122)
-    routes = [
-        route for route in routes_with_bodies() if not route[1].startswith("/v1/test/")
-    ]
+    routes = [route for route in routes_with_bodies() if not route[1].startswith("/v1/test/")]
     before = sidecar.ask("GET", "/souls/s1/fingerprint")
     connection = http.client.HTTPConnection(sidecar.host, sidecar.port, timeout=30)
     statuses: Counter[int] = Counter()

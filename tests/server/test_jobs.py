@@ -26,9 +26,7 @@ FILE: dict[str, Any] = {
 }
 
 
-async def test_a_job_is_started_looked_at_and_cancelled(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_a_job_is_started_looked_at_and_cancelled(client: Client, engine: FakeEngine) -> None:
     answer = await client.post(
         "/v1/jobs", json={"kind": "count", "soul": "s1", "arguments": {"to": 3}}
     )
@@ -53,9 +51,7 @@ async def test_a_job_is_started_looked_at_and_cancelled(
     ]
 
 
-async def test_the_jobs_of_a_soul_are_listed(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_the_jobs_of_a_soul_are_listed(client: Client, engine: FakeEngine) -> None:
     await client.put("/v1/souls/s1", json={"name": "Mira"})
     engine.calls.clear()
     (job,) = (await (await client.get("/v1/jobs?soul=s1")).json())["jobs"]
@@ -73,24 +69,16 @@ async def test_looking_at_a_job_is_no_use_of_the_sidecar(
     assert engine.touches == 1
 
 
-async def test_what_the_engine_refuses_is_refused(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_what_the_engine_refuses_is_refused(client: Client, engine: FakeEngine) -> None:
     engine.failure = Unprocessable("no job of kind 'dream'", field="kind")
-    await refused(
-        await client.post("/v1/jobs", json={"kind": "dream", "soul": "s1"}), 422, "kind"
-    )
+    await refused(await client.post("/v1/jobs", json={"kind": "dream", "soul": "s1"}), 422, "kind")
     engine.failure = NotFound("no job 'j9'", field="job")
     await refused(await client.get("/v1/jobs/j9"), 404, "job")
     engine.failure = NotFound("no soul 's9'", field="soul")
-    await refused(
-        await client.post("/v1/import", json={**FILE, "soul": "s9"}), 404, "soul"
-    )
+    await refused(await client.post("/v1/import", json={**FILE, "soul": "s9"}), 404, "soul")
 
 
-async def test_a_file_comes_as_text_or_as_base64(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_a_file_comes_as_text_or_as_base64(client: Client, engine: FakeEngine) -> None:
     raw = b"\x89PNG\x00\xff"
     body = {
         **FILE,
@@ -141,9 +129,7 @@ async def test_a_bad_file_request_is_refused(
     client: Client, engine: FakeEngine, change: dict[str, Any], field: str, words: str
 ) -> None:
     sent = {**FILE, **change}
-    assert words in await refused(
-        await client.post("/v1/import", json=sent), 422, field
-    )
+    assert words in await refused(await client.post("/v1/import", json=sent), 422, field)
     assert engine.calls == []
 
 

@@ -48,9 +48,7 @@ async def test_a_call_goes_out_and_its_answer_comes_back(
             "max_tokens": 30,
         },
     )
-    assert (
-        await client.get("/v1/llm/next")
-    ).status == 204  # it is with one client at a time
+    assert (await client.get("/v1/llm/next")).status == 204  # it is with one client at a time
     answer = await client.post(f"/v1/llm/{request}", json={"text": "written"})
     assert answer.status == 200
     assert (await call).text == "written"
@@ -119,9 +117,7 @@ async def test_no_other_user_gives_it_back(
     call.cancel()
 
 
-async def test_a_failed_connection_is_told(
-    client: Client, call: asyncio.Task[Completion]
-) -> None:
+async def test_a_failed_connection_is_told(client: Client, call: asyncio.Task[Completion]) -> None:
     request = (await (await client.get("/v1/llm/next")).json())["request"]
     await client.post(f"/v1/llm/{request}", json={"error": "no\nconnection"})
     with pytest.raises(LlmFailed, match="no connection") as raised:
@@ -156,7 +152,5 @@ async def test_no_other_users_client_gets_it(
         ({"word": "a"}, "word"),
     ],
 )
-async def test_one_of_the_two_is_sent(
-    client: Client, body: dict[str, Any], field: str
-) -> None:
+async def test_one_of_the_two_is_sent(client: Client, body: dict[str, Any], field: str) -> None:
     await refused(await client.post("/v1/llm/abc", json=body), 422, field)

@@ -203,11 +203,7 @@ async def test_what_the_page_forbids_is_refused(
     operation: dict[str, Any],
 ) -> None:
     for query, body in cases(operation):
-        raw = (
-            None
-            if body is None and "requestBody" not in operation
-            else json.dumps(body).encode()
-        )
+        raw = None if body is None and "requestBody" not in operation else json.dumps(body).encode()
         answer = await client.request(
             method,
             path,

@@ -188,9 +188,7 @@ async def test_edges_are_told_with_what_they_have(client: Client) -> None:
         {"to": "m9", "kind": "relates", "verb": "loves"},
         {"to": "m9", "kind": "associates"},
     ]
-    got = await (
-        await client.post("/v1/memories", json={**NOTE, "edges": edges})
-    ).json()
+    got = await (await client.post("/v1/memories", json={**NOTE, "edges": edges})).json()
     first, second = got["edges"]
     assert (first["from"], first["to"], first["kind"], first["verb"]) == (
         "m1",
@@ -293,31 +291,21 @@ async def test_a_concept(client: Client, engine: FakeEngine) -> None:
 async def test_bad_memories_are_refused(
     client: Client, engine: FakeEngine, change: dict[str, Any], field: str
 ) -> None:
-    await refused(
-        await client.post("/v1/memories", json={**NOTE, **change}), 422, field
-    )
+    await refused(await client.post("/v1/memories", json={**NOTE, **change}), 422, field)
     assert engine.stored_memories == {}
 
 
 async def test_the_longest_text_is_taken(client: Client) -> None:
-    assert (
-        await client.post("/v1/memories", json={**NOTE, "text": "漢" * 100_000})
-    ).status == 201
+    assert (await client.post("/v1/memories", json={**NOTE, "text": "漢" * 100_000})).status == 201
 
 
-async def test_patch_sends_only_what_changes(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_patch_sends_only_what_changes(client: Client, engine: FakeEngine) -> None:
     await client.post("/v1/memories", json=NOTE)
-    assert (
-        await client.patch("/v1/memories/m1", json={"text": "u", "revision": 1})
-    ).status == 200
+    assert (await client.patch("/v1/memories/m1", json={"text": "u", "revision": 1})).status == 200
     assert engine.asked("patch_memory") == MemoryPatch(text="u", revision=1)
 
 
-async def test_empty_values_of_a_patch_count_as_sent(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_empty_values_of_a_patch_count_as_sent(client: Client, engine: FakeEngine) -> None:
     await client.post("/v1/memories", json=NOTE)
     body = {
         "fields": EPISODE_FIELDS,
@@ -344,19 +332,13 @@ async def test_empty_values_of_a_patch_count_as_sent(
     )
 
 
-async def test_a_patch_sends_the_fields_of_a_concept(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_a_patch_sends_the_fields_of_a_concept(client: Client, engine: FakeEngine) -> None:
     await client.post("/v1/memories", json=NOTE)
-    assert (
-        await client.patch("/v1/memories/m1", json={"fields": CONCEPT_FIELDS})
-    ).status == 200
+    assert (await client.patch("/v1/memories/m1", json={"fields": CONCEPT_FIELDS})).status == 200
     asked = engine.asked("patch_memory")
     assert asked.situation is None
     assert asked.concept.aliases == ("home",)
-    assert (
-        await client.patch("/v1/memories/m1", json={"fields": {"aliases": []}})
-    ).status == 200
+    assert (await client.patch("/v1/memories/m1", json={"fields": {"aliases": []}})).status == 200
     assert engine.asked("patch_memory").fields == {"aliases"}
 
 
@@ -402,9 +384,7 @@ async def test_bin_and_back(client: Client) -> None:
     back = await client.post("/v1/memories/m1/restore")
     assert (back.status, (await back.json())["state"]) == (200, "active")
     assert (await client.post("/v1/memories/m1/restore", json={})).status == 200
-    await refused(
-        await client.post("/v1/memories/m1/restore", json={"to": "x"}), 422, "to"
-    )
+    await refused(await client.post("/v1/memories/m1/restore", json={"to": "x"}), 422, "to")
 
 
 async def test_a_memory_tells_its_evidence(client: Client) -> None:

@@ -26,9 +26,7 @@ UNIT = {"text": "钥匙", "gist": "an object", "visibility": 0.5, "start": 12, "
 ANCHOR = {"text": "well", "kind": "forced"}
 
 
-async def test_they_reach_the_engine_as_they_are_sent(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_they_reach_the_engine_as_they_are_sent(client: Client, engine: FakeEngine) -> None:
     new = {"soul": "s1", "kind": "note", "text": TEXT, "units": [UNIT]}
     await client.put("/v1/souls/s1", json={"name": "Mira"})
     made = await (await client.post("/v1/memories", json=new)).json()
@@ -49,9 +47,7 @@ async def test_they_reach_the_engine_as_they_are_sent(
 
 def test_they_are_shown_as_clear_as_they_are_by_now() -> None:
     state = Retention(0.123456789, 1080.0, NOON, 4.0)
-    memory = Memory(
-        MemoryId("m1"), SoulId("s1"), MemoryKind.NOTE, TEXT, Origin.USER, NOON
-    )
+    memory = Memory(MemoryId("m1"), SoulId("s1"), MemoryKind.NOTE, TEXT, Origin.USER, NOON)
     view = MemoryView(
         memory,
         (),
@@ -70,9 +66,7 @@ def test_they_are_shown_as_clear_as_they_are_by_now() -> None:
 
 def test_the_units_of_a_rewording_are_parts_of_it() -> None:
     state = Retention(0.5, 1080.0, NOON, 4.0)
-    memory = Memory(
-        MemoryId("m1"), SoulId("s1"), MemoryKind.NOTE, TEXT, Origin.USER, NOON
-    )
+    memory = Memory(MemoryId("m1"), SoulId("s1"), MemoryKind.NOTE, TEXT, Origin.USER, NOON)
     view = MemoryView(memory, (), units=(MicroUnit(UnitSpan(0, 3), state),))
     shown = memory_response(replace(view, reads="The key is lost."))
     assert (shown.text, shown.reworded) == (TEXT, "The key is lost.")

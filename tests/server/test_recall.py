@@ -41,9 +41,7 @@ ANSWER = {
             "role": "system",
             "text": "Memories:\nIt rained.",
             "tokens": 5,
-            "items": [
-                {"memory": "m1", "text": "It rained.", "tokens": 3, "scene": None}
-            ],
+            "items": [{"memory": "m1", "text": "It rained.", "tokens": 3, "scene": None}],
         }
     ],
     "tokens": 5,

@@ -87,9 +87,7 @@ async def test_an_idle_connection_does_not_delay_the_end(engine: FakeEngine) -> 
         writer.close()
 
 
-@pytest.mark.skipif(
-    sys.platform == "win32", reason="os.kill ends a Windows process at once"
-)
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill ends a Windows process at once")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_it(engine: FakeEngine, number: signal.Signals) -> None:
     async with serving(engine) as (_, _, task):
@@ -126,9 +124,7 @@ async def test_a_taken_port_is_told_with_the_remedy(engine: FakeEngine) -> None:
         b"POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nExpect: a-miracle\r\nConnection: close\r\n\r\n",
     ],
 )
-async def test_what_is_no_http_is_refused_in_the_one_shape(
-    engine: FakeEngine, raw: bytes
-) -> None:
+async def test_what_is_no_http_is_refused_in_the_one_shape(engine: FakeEngine, raw: bytes) -> None:
     async with serving(engine) as (port, _, _):
         status, body = await exchange(port, raw)
         assert 400 <= status < 500

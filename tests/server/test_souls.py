@@ -73,9 +73,7 @@ async def test_new_then_changed(client: Client) -> None:
 
 async def test_config_comes_back_as_it_was_put(client: Client) -> None:
     names = [{"name": "Bo", "aliases": ["B", "小波"]}]
-    await client.put(
-        "/v1/souls/s1", json={"name": "Mira", "names": names, "config": FULL}
-    )
+    await client.put("/v1/souls/s1", json={"name": "Mira", "names": names, "config": FULL})
     got = await (await client.get("/v1/souls/s1")).json()
     assert got["config"] == FULL
     assert got["names"] == names
@@ -119,9 +117,9 @@ async def test_what_is_not_sent_of_a_config_stays_and_null_is_the_default(
     got = await (await client.get("/v1/souls/s1")).json()
     back = dict.fromkeys(("forgetting", "restraint", "scope", "max_items", "weights"))
     assert got["config"] == {**FULL, **{name: DEFAULTS[name] for name in back}}
-    assert [
-        name for name, origin in got["config_from"].items() if origin == "default"
-    ] == [name for name in FULL if name in back]
+    assert [name for name, origin in got["config_from"].items() if origin == "default"] == [
+        name for name in FULL if name in back
+    ]
 
 
 async def test_of_digests_the_part_that_is_sent_changes(client: Client) -> None:
@@ -145,12 +143,8 @@ async def test_weights_are_scaled_and_replaced_as_a_whole(client: Client) -> Non
         ({"importance": 0.2}, {"importance": 1.0}),
         ({}, {}),
     ):
-        await client.put(
-            "/v1/souls/s1", json={"name": "Mira", "config": {"weights": sent}}
-        )
-        assert (await (await client.get("/v1/souls/s1")).json())["config"][
-            "weights"
-        ] == shown
+        await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"weights": sent}})
+        assert (await (await client.get("/v1/souls/s1")).json())["config"]["weights"] == shown
 
 
 @pytest.mark.parametrize("weights", [{"charm": 0.5}, {"recency": 0.0, "uses": 0.0}])
@@ -158,9 +152,7 @@ async def test_weights_of_nothing_known_are_refused(
     client: Client, weights: dict[str, float]
 ) -> None:
     await client.put("/v1/souls/s1", json={"name": "Mira", "config": FULL})
-    answer = await client.put(
-        "/v1/souls/s1", json={"name": "Mira", "config": {"weights": weights}}
-    )
+    answer = await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"weights": weights}})
     await refused(answer, 422, "config.weights")
     assert (await (await client.get("/v1/souls/s1")).json())["config"] == FULL
 
@@ -231,9 +223,7 @@ async def test_bad_souls_are_refused(
 
 
 async def test_a_typo_is_told_with_what_was_meant(client: Client) -> None:
-    answer = await client.put(
-        "/v1/souls/s1", json={"name": "Mira", "config": {"forgeting": 1}}
-    )
+    answer = await client.put("/v1/souls/s1", json={"name": "Mira", "config": {"forgeting": 1}})
     assert "'forgetting'" in await refused(answer, 422, "config.forgeting")
 
 
@@ -242,9 +232,7 @@ async def test_delete_needs_the_name(client: Client) -> None:
     answer = await client.delete("/v1/souls/s1")
     assert (await answer.json())["error"] == "confirmation_required"
     await refused(answer, 409, "confirm")
-    assert (
-        await client.delete("/v1/souls/s1", params={"confirm": "Mira"})
-    ).status == 200
+    assert (await client.delete("/v1/souls/s1", params={"confirm": "Mira"})).status == 200
     await refused(await client.get("/v1/souls/s1"), 404)
 
 
@@ -254,9 +242,7 @@ async def test_fingerprint(client: Client) -> None:
     assert await answer.json() == {"hash": "print-of-s1"}
 
 
-async def test_souls_in_the_bin_can_be_asked_for(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_souls_in_the_bin_can_be_asked_for(client: Client, engine: FakeEngine) -> None:
     assert (await client.get("/v1/souls?state=bin")).status == 200
     assert engine.asked("list_souls") == (DEFAULT_OWNER, SoulState.BIN)
     assert (await client.get("/v1/souls?state=stale")).status == 422

@@ -73,9 +73,7 @@ async def test_a_stream_that_is_not_known_is_empty(whole: Client) -> None:
         {"mood": "fine"},
     ],
 )
-async def test_one_malformed_event_refuses_the_batch(
-    whole: Client, more: dict[str, Any]
-) -> None:
+async def test_one_malformed_event_refuses_the_batch(whole: Client, more: dict[str, Any]) -> None:
     status, answer = await add(whole, event(1), event(2, **more))
     assert (status, answer["error"]) == (422, "unprocessable")
     assert answer["field"].startswith("events[1]")

@@ -99,15 +99,11 @@ async def test_a_tool_may_be_called_on_behalf_of_a_reply(
 async def test_a_bad_call_reaches_no_tool(
     client: Client, engine: FakeEngine, change: dict[str, Any]
 ) -> None:
-    assert (
-        await client.post("/v1/tools/search_memories", json=CALL | change)
-    ).status == 422
+    assert (await client.post("/v1/tools/search_memories", json=CALL | change)).status == 422
     assert engine.calls == []
 
 
-async def test_deletions_are_told_and_decided(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_deletions_are_told_and_decided(client: Client, engine: FakeEngine) -> None:
     got = await (await client.get("/v1/deletions?soul=s1")).json()
     assert got == {"deletions": [DELETION], "cursor": None}
     assert engine.asked("list_deletions") == (DEFAULT_OWNER, "s1")
@@ -116,6 +112,4 @@ async def test_deletions_are_told_and_decided(
         answer = await client.post("/v1/deletions/d1", json={"decision": word})
         assert (answer.status, (await answer.json())["state"]) == (200, "confirmed")
         assert engine.asked("decide") == (DEFAULT_OWNER, "d1", confirmed)
-    assert (
-        await client.post("/v1/deletions/d1", json={"decision": "perhaps"})
-    ).status == 422
+    assert (await client.post("/v1/deletions/d1", json={"decision": "perhaps"})).status == 422

@@ -84,9 +84,7 @@ async def test_a_list_shows_how_memories_read_now_where_that_is_asked_for(
     assert (read["text"], read["reads_now"], read["visibility"]) == ("t", "t xxx", 0.5)
 
 
-async def test_facts_and_every_kind_can_be_listed(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_facts_and_every_kind_can_be_listed(client: Client, engine: FakeEngine) -> None:
     await client.put("/v1/souls/s1", json={"name": "Mira"})
     assert (await client.get("/v1/memories?soul=s1&kind=fact&reads=true")).status == 200
     assert engine.asked("list_memories") == MemoryFilter(SoulId("s1"), only_facts=True)
@@ -174,9 +172,7 @@ async def test_what_a_soul_knows_of_people(client: Client, engine: FakeEngine) -
     assert engine.asked("known") == ("s1", KnownFilter(), 100, None)
 
 
-async def test_two_people_of_one_name_are_told_apart(
-    client: Client, engine: FakeEngine
-) -> None:
+async def test_two_people_of_one_name_are_told_apart(client: Client, engine: FakeEngine) -> None:
     names = {"name": "Jo the smith", "other": "Jo the bird"}
     got = await client.post("/v1/people/c1/split", json=names)
     assert (got.status, await got.json()) == (201, {"concept": "c1", "other": "c9"})
@@ -248,9 +244,7 @@ async def test_timeline(client: Client, engine: FakeEngine) -> None:
         "/v1/memories",
         json={"soul": "s1", "kind": "episode", "text": "t", "fields": fields},
     )
-    await client.post(
-        "/v1/memories", json={"soul": "s1", "kind": "episode", "text": "u"}
-    )
+    await client.post("/v1/memories", json={"soul": "s1", "kind": "episode", "text": "u"})
     got = await (await client.get("/v1/timeline", params={"soul": "s1", **SPAN})).json()
     places = [{"chat": "c1", "slot": "k1"}]
     assert got == {
@@ -319,12 +313,8 @@ async def test_bad_views_are_refused(client: Client, path: str, field: str) -> N
 
 
 async def test_the_clock_moves(client: Client, engine: FakeEngine) -> None:
-    assert (
-        await client.post("/v1/test/clock", json={"advance_seconds": 1.5})
-    ).status == 200
-    assert (
-        await client.post("/v1/test/clock", json={"advance_turns": 7})
-    ).status == 200
+    assert (await client.post("/v1/test/clock", json={"advance_seconds": 1.5})).status == 200
+    assert (await client.post("/v1/test/clock", json={"advance_turns": 7})).status == 200
     assert engine.clock == (1.5, 7)
     await refused(
         await client.post("/v1/test/clock", json={"advance_turns": -1}),
@@ -354,14 +344,9 @@ async def test_idle_runs(client: Client, engine: FakeEngine) -> None:
     assert [name for name, _ in engine.calls] == ["run_idle", "run_idle"]
 
 
-async def test_test_doors_exist_in_test_mode_only(
-    opened: Opener, engine: FakeEngine
-) -> None:
+async def test_test_doors_exist_in_test_mode_only(opened: Opener, engine: FakeEngine) -> None:
     client = await opened(test_mode=False)
     await refused(await client.post("/v1/test/idle", json={}), 404)
     await refused(await client.post("/v1/test/clock", json={"advance_turns": 1}), 404)
-    assert (
-        "/v1/test/idle"
-        not in (await (await client.get("/openapi.json")).json())["paths"]
-    )
+    assert "/v1/test/idle" not in (await (await client.get("/openapi.json")).json())["paths"]
     assert engine.calls == []

@@ -67,14 +67,12 @@ def settle_in(client: Client) -> dict[str, list[str]]:
     client.ask("PUT", "/chats/c1", {"souls": ["s1"], "messages": messages})
     kinds = ("note", "concept", "action")
     made = [
-        client.ask(
-            "POST", "/memories", {"soul": "s1", "kind": kind, "text": f"a {kind}"}
-        )["id"]
+        client.ask("POST", "/memories", {"soul": "s1", "kind": kind, "text": f"a {kind}"})["id"]
         for kind in kinds
     ]
-    trace = client.ask(
-        "POST", "/recall", {"soul": "s1", "chat": "c1", "query": "the ring"}
-    )["trace"]
+    trace = client.ask("POST", "/recall", {"soul": "s1", "chat": "c1", "query": "the ring"})[
+        "trace"
+    ]
     job = client.ask("POST", "/jobs", {"kind": "topics", "soul": "s1"})["job"]
     return {
         **{

@@ -44,18 +44,14 @@ class Commands:
             installer.PYTHON.parent.mkdir(parents=True)
             installer.PYTHON.symlink_to(sys.executable)
         if "--report" in words:
-            Path(words[words.index("--report") + 1]).write_text(
-                '{"install": []}', encoding="utf-8"
-            )
+            Path(words[words.index("--report") + 1]).write_text('{"install": []}', encoding="utf-8")
         printed = [text for word, text in self.outputs.items() if word in words]
         return 0, "".join(printed), ""
 
     def installs(self) -> list[str]:
         """The last thing that each call of pip or uv was to install, without looks."""
         return [
-            words[-1]
-            for words in self.asked
-            if "install" in words and "--dry-run" not in words
+            words[-1] for words in self.asked if "install" in words and "--dry-run" not in words
         ]
 
 
@@ -65,9 +61,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     clone = tmp_path / "clone"
     (clone / ".ci").mkdir(parents=True)
     (clone / ".ci" / "constraints.txt").write_text("one==1\n", encoding="utf-8")
-    blocks = [
-        f"# for: {part}\n{part}pin==1 \\\n    --hash=sha256:0\n" for part in PARTS
-    ]
+    blocks = [f"# for: {part}\n{part}pin==1 \\\n    --hash=sha256:0\n" for part in PARTS]
     (clone / ".ci" / "locked.txt").write_text("".join(blocks), encoding="utf-8")
     (clone / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
     venv = clone / ".venv"

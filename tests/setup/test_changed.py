@@ -80,9 +80,7 @@ def test_what_differs_from_main_is_committed_unsaved_or_new(tmp_path: Path) -> N
     assert changed.changed_files(tmp_path) == ["committed.py", "edited.py", "new.py"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "passed"), [(-1.0, 1), (600.0, 2)], ids=["over", "enough"]
-)
+@pytest.mark.parametrize(("seconds", "passed"), [(-1.0, 1), (600.0, 2)], ids=["over", "enough"])
 def test_no_further_file_begins_when_the_time_is_over_and_the_run_says_so(
     tmp_path: Path, seconds: float, passed: int
 ) -> None:

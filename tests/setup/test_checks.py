@@ -97,12 +97,9 @@ def test_each_file_of_tests_is_read_by_one_run(tmp_path: Path) -> None:
         chosen = Path(part.commands[0][-1].removeprefix("@"))
         named += chosen.read_text("utf-8").split()
     every = {
-        path.relative_to(checks.HERE).as_posix()
-        for path in checks.HERE.glob("tests/**/test_*.py")
+        path.relative_to(checks.HERE).as_posix() for path in checks.HERE.glob("tests/**/test_*.py")
     }
-    by_folder = {
-        name for name in every if name.startswith(("tests/e2e/", "tests/house/"))
-    }
+    by_folder = {name for name in every if name.startswith(("tests/e2e/", "tests/house/"))}
     assert len(by_folder) > 40
     assert sorted(named) == sorted(every - by_folder)
 
@@ -124,8 +121,7 @@ def test_a_check_that_fails_in_any_lane_is_told_whole_and_fails_the_run(
     if failing == "missing program":
         commands[failing] = ("no-such-program",)
     one, two, three = (
-        checks.Check(name, (command, saying("more", 0)))
-        for name, command in commands.items()
+        checks.Check(name, (command, saying("more", 0))) for name, command in commands.items()
     )
     outcomes = checks.perform_in_lanes([[one, three], [two]])
     assert [outcome.name for outcome in outcomes] == [one.name, three.name, two.name]
@@ -135,9 +131,7 @@ def test_a_check_that_fails_in_any_lane_is_told_whole_and_fails_the_run(
     assert f"{failing}: failed" in said
     wanted = "no-such-program is not" if failing == "missing program" else story
     assert wanted in said
-    assert (
-        checks.summarise([one_more for one_more in outcomes if not one_more.code]) == 0
-    )
+    assert checks.summarise([one_more for one_more in outcomes if not one_more.code]) == 0
 
 
 def test_lanes_that_share_a_queue_run_each_of_its_checks_once() -> None:
@@ -155,9 +149,7 @@ def test_of_a_test_run_that_passed_the_slowest_tests_and_the_counts_are_told(
     skipping = "    import pytest; pytest.skip('no moon')\n"
     (tmp_path / "test_it.py").write_text(test + skipping, encoding="utf-8")
     options = ("-p", "no:cacheprovider", "--durations-min=0.001", str(tmp_path))
-    run = checks.pytest_check(
-        "pytest", True, "not llm", f"--rootdir={tmp_path}", *options
-    )
+    run = checks.pytest_check("pytest", True, "not llm", f"--rootdir={tmp_path}", *options)
     (outcome,) = checks.perform_in_turn([run])
     said = capsys.readouterr().out
     assert outcome.code == 0, outcome.output

@@ -23,9 +23,7 @@ from .conftest import Commands
 
 
 def ready(*extras: str) -> bool:
-    return installer.is_ready(
-        installer.read_stamp(), installer.current_key(), set(extras)
-    )
+    return installer.is_ready(installer.read_stamp(), installer.current_key(), set(extras))
 
 
 def test_a_finished_installation_is_ready(folder: Path, commands: Commands) -> None:
@@ -40,20 +38,16 @@ def test_extras_are_installed_and_remembered(folder: Path, commands: Commands) -
     assert commands.installs()[1] == "testpin"
     assert ready("test")
     assert not ready("other")
-    assert installer.wish_of([], installer.read_stamp(), explicit=True).extras == (
+    assert installer.wish_of([], installer.read_stamp(), explicit=True).extras == ("test",)
+
+
+def test_an_extra_that_is_no_more_is_forgotten() -> None:
+    assert installer.wish_of([], Installed("key", ("gone", "test")), explicit=False).extras == (
         "test",
     )
 
 
-def test_an_extra_that_is_no_more_is_forgotten() -> None:
-    assert installer.wish_of(
-        [], Installed("key", ("gone", "test")), explicit=False
-    ).extras == ("test",)
-
-
-@pytest.mark.parametrize(
-    "changed", ["pyproject.toml", ".ci/constraints.txt", ".ci/locked.txt"]
-)
+@pytest.mark.parametrize("changed", ["pyproject.toml", ".ci/constraints.txt", ".ci/locked.txt"])
 def test_other_pins_ask_for_a_new_installation(
     folder: Path, commands: Commands, changed: str
 ) -> None:
@@ -81,9 +75,7 @@ def test_a_python_that_went_away_is_noticed(folder: Path, commands: Commands) ->
     assert not ready()
 
 
-@pytest.mark.parametrize(
-    "step", ["venv", "toolspin", "testpin", ".", "torch", "modelpin"]
-)
+@pytest.mark.parametrize("step", ["venv", "toolspin", "testpin", ".", "torch", "modelpin"])
 def test_after_a_break_the_same_command_goes_on(
     folder: Path, commands: Commands, step: str
 ) -> None:
@@ -167,9 +159,7 @@ def test_no_network_for_the_model_still_gives_a_working_soulmem(
     assert installer.read_stamp() == Installed(installer.current_key(), (), "failed")
 
 
-def test_the_search_is_compiled_at_installation(
-    folder: Path, commands: Commands
-) -> None:
+def test_the_search_is_compiled_at_installation(folder: Path, commands: Commands) -> None:
     installer.install(Wish())
     compiled = [words for words in commands.asked if "soulmem.kernels.warm" in words]
     assert compiled == [[str(installer.PYTHON), "-m", "soulmem.kernels.warm"]]
@@ -185,9 +175,7 @@ def test_without_a_compiler_the_installation_is_complete_and_says_so(
 
 
 def test_no_network_for_the_libraries_says_so(folder: Path, commands: Commands) -> None:
-    commands.failures["basepin"] = (
-        "WARNING: Retrying after connection broken by NewConnectionError"
-    )
+    commands.failures["basepin"] = "WARNING: Retrying after connection broken by NewConnectionError"
     with pytest.raises(Trouble, match="HTTPS_PROXY"):
         installer.install(Wish())
     assert not ready()
@@ -299,9 +287,7 @@ def test_where_uv_fails_pip_installs(
     commands.failures["/bin/uv"] = "error: an index that uv cannot read"
     installer.install(Wish(model=False))
     assert ready()
-    with_pip = [
-        words[-1] for words in commands.asked if words[2:4] == ["pip", "install"]
-    ]
+    with_pip = [words[-1] for words in commands.asked if words[2:4] == ["pip", "install"]]
     assert with_pip == ["toolspin", "basepin", "."]
 
 

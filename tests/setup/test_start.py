@@ -113,9 +113,7 @@ def test_the_first_start_installs(
     assert handed == [[RUNNER, "serve"]]
 
 
-def test_install_runs_nothing(
-    folder: Path, commands: Commands, handed: list[list[str]]
-) -> None:
+def test_install_runs_nothing(folder: Path, commands: Commands, handed: list[list[str]]) -> None:
     starting.main(["install"], "usage")
     assert handed == []
 
@@ -142,9 +140,7 @@ def test_test_brings_what_tests_need(
     assert handed[0][1:] == ["-k", "word"]
 
 
-@pytest.mark.parametrize(
-    ("locale", "install"), [("C", "Install"), ("zh_CN.UTF-8", "安装扩展")]
-)
+@pytest.mark.parametrize(("locale", "install"), [("C", "Install"), ("zh_CN.UTF-8", "安装扩展")])
 def test_the_next_steps_begin_with_the_installation_where_there_is_none(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -81,9 +81,7 @@ def test_a_crash_after_a_long_life_is_the_first_again(
     hours = iter(range(0, 3600 * 100, 3600))
     waits: list[float] = []
     command = life("sys.exit(1 if life < 8 else 0)")
-    code = Supervisor(
-        command, SOON, sleep=waits.append, clock=lambda: float(next(hours))
-    ).run()
+    code = Supervisor(command, SOON, sleep=waits.append, clock=lambda: float(next(hours))).run()
     assert (code, lives(tmp_path)) == (0, 8)
     assert waits == [0.01] * 7
 
@@ -107,9 +105,7 @@ def test_who_ends_start_ends_the_sidecar(
         time.sleep(30)
         """
     )
-    program = (
-        f"from supervisor import *\nimport sys\nsys.exit(Supervisor({command!r}).run())"
-    )
+    program = f"from supervisor import *\nimport sys\nsys.exit(Supervisor({command!r}).run())"
     with subprocess.Popen(
         [sys.executable, "-c", program],
         env={**os.environ, "PYTHONPATH": str(CI)},

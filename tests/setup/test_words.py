@@ -74,9 +74,7 @@ def test_a_registry_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> Non
         ({"LC_ALL": "", "LC_MESSAGES": "zh_CN", "LANG": "en_US"}, True),
     ],
 )
-def test_the_language_follows_the_locale(
-    environ: dict[str, str], chinese: bool
-) -> None:
+def test_the_language_follows_the_locale(environ: dict[str, str], chinese: bool) -> None:
     assert messages.reads_chinese(environ) is chinese
 
 

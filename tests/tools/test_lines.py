@@ -91,9 +91,7 @@ class Full(io.RawIOBase):
         return 1
 
 
-async def test_a_line_is_written_whole_however_little_the_client_reads_at_once() -> (
-    None
-):
+async def test_a_line_is_written_whole_however_little_the_client_reads_at_once() -> None:
     out = Full()
     writing = asyncio.create_task(LineWriter(out).write("雨\n"))  # type: ignore[arg-type]
     await asyncio.sleep(0)

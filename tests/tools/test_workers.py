@@ -19,9 +19,7 @@ async def test_results_and_errors_come_back() -> None:
 
 async def test_a_thousand_calls_need_no_more_threads_than_allowed() -> None:
     workers, threads = Workers(3), set[str]()
-    names = await asyncio.gather(
-        *(workers.run(lambda: threading.get_ident()) for _ in range(1000))
-    )
+    names = await asyncio.gather(*(workers.run(lambda: threading.get_ident()) for _ in range(1000)))
     threads.update(map(str, names))
     assert 1 <= len(threads) <= 3
 

@@ -13,12 +13,7 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 def chunk(kind: bytes, body: bytes) -> bytes:
     """One chunk of a PNG."""
-    return (
-        struct.pack(">I", len(body))
-        + kind
-        + body
-        + struct.pack(">I", zlib.crc32(kind + body))
-    )
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
 def picture(*chunks: bytes) -> bytes:

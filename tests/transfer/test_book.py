@@ -38,9 +38,7 @@ def test_entries_are_told_with_what_they_are_about() -> None:
     lore = read(
         {
             "0": entry("{{user}} was born in Varn.", "Varn"),
-            "1": entry(
-                "A realm of forests.", "eldoria", comment="Eldoria", constant=True
-            ),
+            "1": entry("A realm of forests.", "eldoria", comment="Eldoria", constant=True),
             "2": entry("Off.", "off", disable=True),
             "3": entry("   "),
             "7": entry(None, "x"),
@@ -48,8 +46,7 @@ def test_entries_are_told_with_what_they_are_about() -> None:
         }
     )
     assert [
-        (statement.text, statement.part, statement.importance)
-        for statement in lore.statements
+        (statement.text, statement.part, statement.importance) for statement in lore.statements
     ] == [
         ("Ann was born in Varn.", "world info", None),
         ("Eldoria: A realm of forests.", "world info", 0.8),
@@ -71,25 +68,18 @@ def test_a_book_of_a_card_by_itself_is_read_too() -> None:
         {"spec": "lorebook_v3", "data": {"entries": [row]}},
     ):
         lore = read_world(json.dumps(whole).encode(), "Isles", CAST)
-        assert [statement.text for statement in lore.statements] == [
-            "Varn is an island."
-        ]
+        assert [statement.text for statement in lore.statements] == ["Varn is an island."]
 
 
-def test_a_long_entry_is_cut_between_sentences_and_each_piece_says_what_it_is_about() -> (
-    None
-):
+def test_a_long_entry_is_cut_between_sentences_and_each_piece_says_what_it_is_about() -> None:
     sentences = [
-        f"In the year {n} the harbour burned and was built again of stone."
-        for n in range(80)
+        f"In the year {n} the harbour burned and was built again of stone." for n in range(80)
     ]
     lore = read([entry(" ".join(sentences), "Varn")])
     assert len(lore.statements) > 3
     assert all(statement.text.startswith("Varn: ") for statement in lore.statements)
     assert all(columns(statement.text) <= LONGEST for statement in lore.statements)
-    assert (
-        "".join(statement.text for statement in lore.statements).count("burned") == 80
-    )
+    assert "".join(statement.text for statement in lore.statements).count("burned") == 80
 
 
 @pytest.mark.parametrize(
@@ -110,9 +100,7 @@ def test_only_what_is_plainly_one_is_taken_for_one(
     keys: list[str], names: list[tuple[str, Any]]
 ) -> None:
     lore = read([entry("It is so.", *keys)])
-    assert [
-        (known_names.name, known_names.aliases) for known_names in lore.names
-    ] == names
+    assert [(known_names.name, known_names.aliases) for known_names in lore.names] == names
 
 
 @pytest.mark.parametrize(

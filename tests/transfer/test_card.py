@@ -25,34 +25,24 @@ def read(card: dict[str, Any], cast: Cast = CAST) -> Lore:
 
 
 def texts(lore: Lore, part: str | None = None) -> list[str]:
-    return [
-        statement.text
-        for statement in lore.statements
-        if part in (None, statement.part)
-    ]
+    return [statement.text for statement in lore.statements if part in (None, statement.part)]
 
 
 @pytest.mark.parametrize(
     "wrapped",
     [
-        picture(
-            chunk(b"tEXt", b"chara\x00" + packed(v2(description="Habit: keeps bees")))
-        ),
-        picture(
-            chunk(b"tEXt", b"Chara\x00" + packed(v2(description="Habit: keeps bees")))
-        ),
+        picture(chunk(b"tEXt", b"chara\x00" + packed(v2(description="Habit: keeps bees")))),
+        picture(chunk(b"tEXt", b"Chara\x00" + packed(v2(description="Habit: keeps bees")))),
         picture(
             chunk(
                 b"zTXt",
-                b"chara\x00\x00"
-                + zlib.compress(packed(v2(description="Habit: keeps bees"))),
+                b"chara\x00\x00" + zlib.compress(packed(v2(description="Habit: keeps bees"))),
             )
         ),
         picture(
             chunk(
                 b"iTXt",
-                b"chara\x00\x00\x00\x00\x00"
-                + packed(v2(description="Habit: keeps bees")),
+                b"chara\x00\x00\x00\x00\x00" + packed(v2(description="Habit: keeps bees")),
             )
         ),
         picture(
@@ -67,9 +57,7 @@ def texts(lore: Lore, part: str | None = None) -> list[str]:
             chunk(
                 b"tEXt",
                 b"ccv3\x00"
-                + packed(
-                    {**v2(description="Habit: keeps bees"), "spec": "chara_card_v3"}
-                ),
+                + packed({**v2(description="Habit: keeps bees"), "spec": "chara_card_v3"}),
             ),
         ),
         json.dumps(v2(description="Habit: keeps bees")).encode(),
@@ -110,9 +98,7 @@ def test_names_for_macros_and_names_of_the_greeting() -> None:
         v2(
             scenario="The harbour town fears the old Captain Rolf more than the sea.",
             first_mes='*The door opens, and old Tomas Hale comes in.* "You are late, {{user}}."',
-            character_book={
-                "entries": [{"content": "<USER> visits <BOT> in {{char}}'s town."}]
-            },
+            character_book={"entries": [{"content": "<USER> visits <BOT> in {{char}}'s town."}]},
         )
     )
     assert texts(lore) == ["Ann visits Mira in Mira's town."]
@@ -163,9 +149,7 @@ def test_habits_are_actions_and_only_those_that_say_so() -> None:
         )
     )
     assert [
-        statement.text
-        for statement in lore.statements
-        if statement.kind is MemoryKind.ACTION
+        statement.text for statement in lore.statements if statement.kind is MemoryKind.ACTION
     ] == [
         "hums when nervous",
         "bites her lip",
@@ -237,9 +221,7 @@ def test_what_cannot_be_read_is_reported_and_stops_nothing() -> None:
             {"content": "On it is."},
         ]
     }
-    lore = read(
-        v2(description="Habit: keeps bees", scenario=["no text"], character_book=book)
-    )
+    lore = read(v2(description="Habit: keeps bees", scenario=["no text"], character_book=book))
     assert texts(lore) == ["keeps bees", "On it is."]
     assert set(lore.broken) == {
         BrokenPart("scenario", "no_text"),
@@ -280,8 +262,7 @@ def test_what_is_no_card_is_refused_in_words(data: bytes, words: str) -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
     ),
     max_leaves=6,
 )

@@ -41,10 +41,7 @@ def said(text: str, *, user: bool = False, **more: Any) -> dict[str, Any]:
 
 
 def as_lines(*rows: dict[str, Any] | bytes) -> list[bytes]:
-    return [
-        row if isinstance(row, bytes) else json.dumps(row).encode() + b"\n"
-        for row in rows
-    ]
+    return [row if isinstance(row, bytes) else json.dumps(row).encode() + b"\n" for row in rows]
 
 
 def read(*rows: dict[str, Any] | bytes, title: str = "night") -> ChatLog:
@@ -58,14 +55,10 @@ def test_a_plain_chat() -> None:
         (Role.CHARACTER, "Bel", "Hello.", False, 0),
         (Role.USER, "Ann", "Hi, Bel.", False, 0),
     ]
-    assert log.messages[0].sent_at == datetime(
-        2025, 3, 1, 10, 20, 30, tzinfo=timezone.utc
-    )
+    assert log.messages[0].sent_at == datetime(2025, 3, 1, 10, 20, 30, tzinfo=timezone.utc)
 
 
-def test_the_same_file_gives_the_same_ids_and_another_soul_or_title_other_ones() -> (
-    None
-):
+def test_the_same_file_gives_the_same_ids_and_another_soul_or_title_other_ones() -> None:
     first, again = (
         read(HEADER, said("Hello."), said("So.")),
         read(HEADER, said("Hello."), said("So.")),
@@ -126,9 +119,7 @@ def test_a_file_without_header_or_with_a_byte_order_mark() -> None:
     assert (marked.broken, len(marked.messages)) == ((), 1)
 
 
-def test_names_missing_from_messages_come_from_the_header_unless_it_says_unused() -> (
-    None
-):
+def test_names_missing_from_messages_come_from_the_header_unless_it_says_unused() -> None:
     row = {"mes": "Hi.", "is_user": True}
     assert read(HEADER, row).messages[0].speaker == "Ann"
     newer = {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}
@@ -138,9 +129,7 @@ def test_names_missing_from_messages_come_from_the_header_unless_it_says_unused(
 
 
 def test_the_shown_swipe_is_the_message() -> None:
-    log = read(
-        HEADER, said("B", swipes=["A", "B", "C"], swipe_id=1), said("D", swipe_id=None)
-    )
+    log = read(HEADER, said("B", swipes=["A", "B", "C"], swipe_id=1), said("D", swipe_id=None))
     assert [(m.text, m.swipe) for m in log.messages] == [("B", 1), ("D", 0)]
 
 
@@ -185,9 +174,7 @@ def test_slots_that_the_extension_left_are_kept_unless_copied_or_malformed() -> 
         said("Two.", extra={"soulmem": {"id": "m-1"}}),
         said("Three.", extra={"soulmem": {"id": "no id!"}}),
         said("Four.", extra={"soulmem": "m-9"}),
-        said(
-            "Five.", extra={}, swipe_info=[None, {"extra": {"soulmem": {"id": "m-5"}}}]
-        ),
+        said("Five.", extra={}, swipe_info=[None, {"extra": {"soulmem": {"id": "m-5"}}}]),
     )
     slots = [m.slot for m in log.messages]
     assert (slots[0], slots[4]) == ("m-1", "m-5")
@@ -235,9 +222,7 @@ def test_the_record_of_the_extension_names_the_chat() -> None:
 
 
 def test_who_was_present_is_taken_over_for_souls_that_the_file_knows() -> None:
-    stamped = said(
-        "Only Cas hears this.", extra={"soulmem": {"id": "m2", "present": ["cas"]}}
-    )
+    stamped = said("Only Cas hears this.", extra={"soulmem": {"id": "m2", "present": ["cas"]}})
     log = read(
         {"chat_metadata": {"soulmem": {"chat": "c", "cast": ["bel", "cas"]}}},
         said("All."),
@@ -245,10 +230,7 @@ def test_who_was_present_is_taken_over_for_souls_that_the_file_knows() -> None:
     )
 
     def present(*souls: str) -> list[Any]:
-        return [
-            m.present
-            for m in sent_messages(log, [SoulId(soul) for soul in souls], 0, 2)
-        ]
+        return [m.present for m in sent_messages(log, [SoulId(soul) for soul in souls], 0, 2)]
 
     assert present("bel", "cas") == [None, ("cas",)]
     assert present("bel") == [None, ()]
@@ -281,11 +263,7 @@ def test_dates_without_meaning_are_counted() -> None:
     assert log.messages[0].sent_at is None
 
 
-@given(
-    st.text(max_size=200).filter(
-        lambda t: not any("\ud800" <= c <= "\udfff" for c in t)
-    )
-)
+@given(st.text(max_size=200).filter(lambda t: not any("\ud800" <= c <= "\udfff" for c in t)))
 def test_the_hash_is_the_contracts(text: str) -> None:
     [message] = read(HEADER, said(text)).messages
     assert message.text == text
@@ -301,16 +279,12 @@ def test_messages_are_sent_as_they_were_read() -> None:
     sent = sent_messages(log, SOULS, 2, 6)
     names = [each.name for each in fields(SentMessage) if each.name != "present"]
     for item, message in zip(sent, log.messages[2:], strict=True):
-        assert [getattr(item, name) for name in names] == [
-            getattr(message, name) for name in names
-        ]
+        assert [getattr(item, name) for name in names] == [getattr(message, name) for name in names]
     assert (sent[-1].hidden, sent[-1].swipe) == (True, 2)
 
 
 @given(st.integers(0, 3000), st.integers(0, 3000), st.integers(1, 400))
-def test_pieces_are_of_nearly_the_same_length(
-    start: int, count: int, size: int
-) -> None:
+def test_pieces_are_of_nearly_the_same_length(start: int, count: int, size: int) -> None:
     bounds, total = [start], start + count
     while bounds[-1] < total:
         bounds.append(stop_of_piece(bounds[-1], total, size))
@@ -375,9 +349,7 @@ def test_an_empty_file_is_an_empty_chat() -> None:
 
 def test_a_file_from_disk_is_read_by_its_lines(tmp_path: Path) -> None:
     path = tmp_path / "night.jsonl"
-    path.write_bytes(
-        b"".join(as_lines(HEADER, said("One."), said("Two, with\u2028a separator.")))
-    )
+    path.write_bytes(b"".join(as_lines(HEADER, said("One."), said("Two, with\u2028a separator."))))
     with path.open("rb") as file:
         log = read_chat_log(file, path.stem, SOULS)
     assert [m.text for m in log.messages] == ["One.", "Two, with\u2028a separator."]

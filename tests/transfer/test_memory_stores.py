@@ -69,9 +69,7 @@ def test_of_a_world_only_what_memory_books_made_is_read() -> None:
 
 
 def test_a_title_of_digits_alone_stays() -> None:
-    (text,) = texts(
-        read(world({"comment": "1984", "content": "Bo read.", "stmemorybooks": True}))
-    )
+    (text,) = texts(read(world({"comment": "1984", "content": "Bo read.", "stmemorybooks": True})))
     assert text.endswith("Bo read.")
 
 
@@ -96,9 +94,7 @@ def test_bullets_of_character_memory_keep_their_topic() -> None:
 
 
 def test_the_older_file_of_character_memory_with_headings_is_read() -> None:
-    lore = read(
-        "## Memory 1\n_Extracted: 2026_\n- Ida sings.\n\n## Memory 2\n- Bo hums."
-    )
+    lore = read("## Memory 1\n_Extracted: 2026_\n- Ida sings.\n\n## Memory 2\n- Bo hums.")
     assert texts(lore) == ["Ida sings.", "Bo hums."]
 
 
@@ -126,9 +122,7 @@ def test_a_store_without_memories_is_empty_and_no_error() -> None:
     assert texts(read("<memory></memory>")) == []
 
 
-@pytest.mark.parametrize(
-    "data", ["Just some text.", '{"name": "Mira"}', "{broken", " "]
-)
+@pytest.mark.parametrize("data", ["Just some text.", '{"name": "Mira"}', "{broken", " "])
 def test_what_is_no_store_is_refused_with_what_to_choose(data: str) -> None:
     with pytest.raises(Unprocessable) as refusal:
         read(data)

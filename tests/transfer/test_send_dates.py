@@ -32,9 +32,7 @@ def test_a_send_date_names_its_moment(value: Any, expected: str | None) -> None:
 
 
 @pytest.mark.parametrize(("text", "expected"), TABLE["story_dates"])
-def test_a_message_states_its_date_in_the_story(
-    text: str, expected: str | None
-) -> None:
+def test_a_message_states_its_date_in_the_story(text: str, expected: str | None) -> None:
     assert written(story_date(text)) == expected
 
 

@@ -16,9 +16,7 @@ from soulmem.transfer.templates import filled
 from soulmem.transfer.world_prose import Prose, prose_of
 
 CAST = Cast("Mira", "Tobin")
-ENTRIES = json.loads(
-    Path(__file__).with_name("world_entries.json").read_text(encoding="utf-8")
-)
+ENTRIES = json.loads(Path(__file__).with_name("world_entries.json").read_text(encoding="utf-8"))
 STATED = [(title, content) for title, content, left in ENTRIES if left is None]
 CUT = [entry for entry in ENTRIES if entry[2] is not None]
 

@@ -171,9 +171,7 @@ class Connection:
                 )
             )
             self._broken = error
-            self._health = StoreHealth(
-                writable=False, is_gone=True, detail=error.wording
-            )
+            self._health = StoreHealth(writable=False, is_gone=True, detail=error.wording)
         if isinstance(self._broken, StoreGone):
             raise self._broken
 
@@ -216,10 +214,7 @@ class Connection:
     async def _reopen_if_needed(self, limit: int) -> None:
         """Reopen the store if its log has reached the limit, or if too much was read since it was opened."""
         self._written_at_check = self._link.written()
-        if (
-            self._link.held() < HELD_LIMIT
-            and await asyncio.to_thread(self._link.log_size) < limit
-        ):
+        if self._link.held() < HELD_LIMIT and await asyncio.to_thread(self._link.log_size) < limit:
             return
         try:
             await self._recycle()
@@ -271,8 +266,4 @@ def _results(statements: list[Statement], place: str) -> list[Any]:
 def _kind(statement: Statement) -> str:
     """The engine's name of the error, if it has one."""
     details = statement.get("details")
-    return (
-        str(details.get("kind"))
-        if isinstance(details, dict)
-        else str(statement.get("kind"))
-    )
+    return str(details.get("kind")) if isinstance(details, dict) else str(statement.get("kind"))

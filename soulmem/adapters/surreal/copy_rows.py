@@ -152,8 +152,7 @@ def main() -> None:
     with suppress(AttributeError, OSError):  # no such call on Windows
         os.nice(_NICENESS)
     source, target = (
-        Database(task[name], task["namespace"], task["database"])
-        for name in ("source", "target")
+        Database(task[name], task["namespace"], task["database"]) for name in ("source", "target")
     )
     for statements in task["schema"]:
         target.run(statements, {})

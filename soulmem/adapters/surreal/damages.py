@@ -30,9 +30,7 @@ OF_OWNER: tuple[tuple[Table, Callable[[str], object], tuple[int, ...]], ...] = (
 )
 
 
-def parsed(
-    table: Table, whose: str, parse: Callable[[Any], T], lines: Sequence[Any]
-) -> list[T]:
+def parsed(table: Table, whose: str, parse: Callable[[Any], T], lines: Sequence[Any]) -> list[T]:
     """The values of these rows. Raises StoreDamaged, which names the first that cannot be read."""
     values = []
     for line in lines:

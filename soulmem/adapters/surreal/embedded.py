@@ -128,9 +128,7 @@ class EmbeddedLink:
     async def _call(self, request: bytes) -> Any:
         if self._handle is None:
             raise StoreError(
-                phrase(
-                    "store_closed", "the store in {place} is closed", place=self.place
-                )
+                phrase("store_closed", "the store in {place} is closed", place=self.place)
             )
         self._written += len(request)
         try:

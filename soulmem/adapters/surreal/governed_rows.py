@@ -52,9 +52,7 @@ def audit_row(owner: Owner, entry: AuditEntry) -> Row:
 
 
 def audit_of(line: str) -> AuditEntry:
-    key, soul, moment_text, actor, action, target, before, after, source, reason = (
-        json.loads(line)
-    )
+    key, soul, moment_text, actor, action, target, before, after, source, reason = json.loads(line)
     return AuditEntry(
         id=key,
         soul=SoulId(soul),
@@ -136,9 +134,7 @@ def opinion_row(owner: Owner, opinion: Opinion) -> Row:
 
 def opinion_of(line: str) -> Opinion:
     key, soul, score, doubted, not_in = json.loads(line)
-    return Opinion(
-        MemoryId(key), SoulId(soul), score, doubted, tuple(map(ChatId, not_in))
-    )
+    return Opinion(MemoryId(key), SoulId(soul), score, doubted, tuple(map(ChatId, not_in)))
 
 
 def fading_row(owner: Owner, record: FadingRecord) -> Row:

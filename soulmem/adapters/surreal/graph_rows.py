@@ -115,9 +115,7 @@ class Memories:
 
     def page(self, text: str) -> list[Memory]:
         """The memories of a page."""
-        return [
-            self._memory(row) for row in msgspec.json.decode(text, type=list[list[Any]])
-        ]
+        return [self._memory(row) for row in msgspec.json.decode(text, type=list[list[Any]])]
 
     def _memory(self, row: list[Any]) -> Memory:
         (
@@ -163,9 +161,7 @@ class Memories:
             state=_STATES[state],
             revision=revision,
             evidence=tuple([_versions(pairs) for pairs in evidence]),
-            place=Place(ChatId(place["chat"]), SlotId(place["slot"]))
-            if place
-            else None,
+            place=Place(ChatId(place["chat"]), SlotId(place["slot"])) if place else None,
             situation=self._situation(situation) if situation else _NO_SITUATION,
             concept=ConceptDetail(
                 ConceptType(concept["type"]),
@@ -188,10 +184,7 @@ class Memories:
         if len(keys) > _MAX_SHARED:
             keys.clear()
         return tuple(
-            [
-                Term(keys.setdefault(k, k), s)
-                for k, s in zip(values[::2], values[1::2], strict=True)
-            ]
+            [Term(keys.setdefault(k, k), s) for k, s in zip(values[::2], values[1::2], strict=True)]
         )
 
     def _situation(self, row: Row) -> Situation:
@@ -213,19 +206,11 @@ class Memories:
         )
 
     def _participants_of(self, rows: Sequence[Row]) -> tuple[Participant, ...]:
-        key = tuple(
-            [
-                (row["name"], row["kind"], _feelings(row.get("feels") or ()))
-                for row in rows
-            ]
-        )
+        key = tuple([(row["name"], row["kind"], _feelings(row.get("feels") or ())) for row in rows])
         participants = self._participants.get(key)
         if participants is None:
             participants = tuple(
-                [
-                    Participant(name, ParticipantKind(kind), feels)
-                    for name, kind, feels in key
-                ]
+                [Participant(name, ParticipantKind(kind), feels) for name, kind, feels in key]
             )
             if len(self._participants) < _MAX_SHARED:
                 self._participants[key] = participants
@@ -252,17 +237,12 @@ def _feelings(rows: Sequence[Row]) -> tuple[Emotion, ...]:
 
 
 def _feeling_rows(feelings: Sequence[Emotion]) -> list[Row]:
-    return [
-        {"label": feeling.label, "intensity": float(feeling.intensity)}
-        for feeling in feelings
-    ]
+    return [{"label": feeling.label, "intensity": float(feeling.intensity)} for feeling in feelings]
 
 
 def _participant_row(participant: Participant) -> Row:
     row: Row = {"name": participant.name, "kind": participant.kind.value}
-    return (
-        {**row, "feels": _feeling_rows(participant.feels)} if participant.feels else row
-    )
+    return {**row, "feels": _feeling_rows(participant.feels)} if participant.feels else row
 
 
 def _situation_row(situation: Situation) -> Row | None:
@@ -271,13 +251,9 @@ def _situation_row(situation: Situation) -> Row | None:
     span = situation.time_span
     period = {} if situation.period is None else {"period": situation.period}
     return period | {
-        "time_span": {"start": span.start, "end": span.end, "story": span.story}
-        if span
-        else None,
+        "time_span": {"start": span.start, "end": span.end, "story": span.story} if span else None,
         "location": situation.location,
-        "participants": [
-            _participant_row(participant) for participant in situation.participants
-        ],
+        "participants": [_participant_row(participant) for participant in situation.participants],
         "emotions": _feeling_rows(situation.emotions),
         "sensations": list(situation.sensations),
         "situation": situation.situation,
@@ -302,9 +278,7 @@ def edge_row(owner: Owner, edge: Edge) -> Row:
             "stability": float(edge.stability),
             "uses": edge.uses,
             "verb": edge.verb,
-            "probability": None
-            if edge.probability is None
-            else float(edge.probability),
+            "probability": None if edge.probability is None else float(edge.probability),
             "at_turn": None if edge.at_turn is None else float(edge.at_turn),
             "made": edge.made,
         },

@@ -67,9 +67,7 @@ class KeptStore(SurrealStore):
         except StoreLocked:
             raise
         except StoreBroken as error:
-            raise StoreBroken(
-                await asyncio.to_thread(self._with_remedy, error.wording)
-            ) from error
+            raise StoreBroken(await asyncio.to_thread(self._with_remedy, error.wording)) from error
         await asyncio.to_thread(self._rewriting.tidy)
         await asyncio.to_thread(self._write_marker)
         await self._connection.check_files(self._seen.update)
@@ -148,9 +146,7 @@ class KeptStore(SurrealStore):
         # The engine cuts an incomplete record off by a copy of the log. Where that was broken off, as by a full
         # disk, the next start would take the half copy for the log.
         shutil.rmtree(self._folder / "wal" / _UNFINISHED_REPAIR, ignore_errors=True)
-        damage = (
-            damage_of(self._folder / "wal", self._seen.read()) if has_list else None
-        )
+        damage = damage_of(self._folder / "wal", self._seen.read()) if has_list else None
         if damage is not None:
             self._set_aside(damage)
         # Opening moves the log into tables, and the process may be killed in the middle of that.

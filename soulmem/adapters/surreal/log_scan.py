@@ -88,11 +88,7 @@ def _record(data: bytes, start: int, room: int) -> int:
     size = _HEAD.size + int(length)
     if not 1 <= kind <= _LAST_KIND or size > room or start + size > len(data):
         return 0
-    return (
-        size
-        if zlib.crc32(data[start + _HEAD.size - 1 : start + size]) == checksum
-        else 0
-    )
+    return size if zlib.crc32(data[start + _HEAD.size - 1 : start + size]) == checksum else 0
 
 
 def _next_good(data: bytes, position: int) -> int:

@@ -14,7 +14,9 @@ from soulmem.ports.store import Change, Mark
 
 Marked = tuple[Owner, SoulId]
 
-_MOST = 20_000  # ids listed since a mark: reading more rows one by one is no faster than reading all
+_MOST = (
+    20_000  # ids listed since a mark: reading more rows one by one is no faster than reading all
+)
 _LISTS = ("put", "dropped", "edges", "chats")
 _SINCE = "image_change:[$owner, $soul, '']..=[$owner, $soul, ..]"
 
@@ -110,9 +112,7 @@ async def read_marks(run: Run) -> Marks:
     for owner, soul in ids:
         marks.put(Owner(owner), SoulId(soul))
     length = " + ".join(f"array::len({name})" for name in _LISTS)
-    (lists,) = await run(
-        bound(f"SELECT VALUE [record::id(id), {length}] FROM image_change;")
-    )
+    (lists,) = await run(bound(f"SELECT VALUE [record::id(id), {length}] FROM image_change;"))
     for (owner, soul, place), ids_listed in lists:
         marks.note(Owner(owner), SoulId(soul), int(place), ids_listed)
     return marks
@@ -132,9 +132,7 @@ async def read_mark(run: Run, owner: Owner, soul: SoulId) -> Mark | None:
     if token is None:
         return None
     fields = ", ".join(_LISTS)
-    (lists,) = await run(
-        bound(f"SELECT {fields} FROM {_SINCE};", owner=owner, soul=soul)
-    )
+    (lists,) = await run(bound(f"SELECT {fields} FROM {_SINCE};", owner=owner, soul=soul))
 
     def every(name: str) -> Iterator[str]:
         for row in lists:

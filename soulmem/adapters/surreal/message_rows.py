@@ -55,9 +55,7 @@ def message_of(line: str) -> RankedMessage:
             story_at=moment(story_at),
             hidden=hidden,
             swipe=swipe,
-            present=None
-            if present is None
-            else tuple(SoulId(soul) for soul in present),
+            present=None if present is None else tuple(SoulId(soul) for soul in present),
             story=story,
         ),
     )

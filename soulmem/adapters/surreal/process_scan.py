@@ -7,9 +7,7 @@ import sys
 from contextlib import suppress
 from itertools import count, islice
 
-_MOST = (
-    16  # files that the engine may need for an empty store in memory; it needs three
-)
+_MOST = 16  # files that the engine may need for an empty store in memory; it needs three
 
 
 def forgo_process_scan() -> None:

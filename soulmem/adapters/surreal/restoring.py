@@ -44,13 +44,9 @@ async def restore_store(
             )
         )
     existing = await asyncio.to_thread(backups.all)
-    candidates = (
-        [chosen] if chosen is not None else [candidate.path for candidate in existing]
-    )
+    candidates = [chosen] if chosen is not None else [candidate.path for candidate in existing]
     if not candidates:
-        raise NotFound(
-            phrase("no_backup", "there is no backup in {folder}", folder=backups.folder)
-        )
+        raise NotFound(phrase("no_backup", "there is no backup in {folder}", folder=backups.folder))
     passed_over: list[tuple[Path, str]] = []
     for backup in candidates:
         try:

@@ -143,9 +143,7 @@ class Rewriting:
                 return None
             if time.monotonic() > end:
                 raise StoreError(
-                    phrase(
-                        "copy_late", "copying {size} MiB took too long", size=size >> 20
-                    )
+                    phrase("copy_late", "copying {size} MiB took too long", size=size >> 20)
                 )
             await asyncio.sleep(_LOOK_SECONDS)
         answer, errors = await asyncio.to_thread(process.communicate)
@@ -193,9 +191,7 @@ class Rewriting:
     def _put(self, fresh: Path) -> None:
         if self._former.exists():
             raise StoreError(
-                phrase(
-                    "former_in_the_way", "{former} is in the way", former=self._former
-                )
+                phrase("former_in_the_way", "{former} is in the way", former=self._former)
             )
         _write(self._exchange_file, "folder", fresh.stat().st_ino)
         self._rename(self._folder, self._former)

@@ -160,10 +160,7 @@ def soul_of(line: str) -> Soul:
     return Soul(
         id=SoulId(key),
         name=name,
-        names=tuple(
-            KnownName(row["name"], tuple(row["aliases"]), row["source"])
-            for row in names
-        ),
+        names=tuple(KnownName(row["name"], tuple(row["aliases"]), row["source"]) for row in names),
         settings=msgspec.convert(settings, SoulSettings),
         state=SoulState(state),
         created=moment(created),
@@ -188,9 +185,7 @@ def chat_row(owner: Owner, chat: Chat) -> Row:
 
 
 def chat_of(line: str) -> Chat:
-    key, souls, cast, title, persona, parent, tail, since, hold, state, created = (
-        json.loads(line)
-    )
+    key, souls, cast, title, persona, parent, tail, since, hold, state, created = json.loads(line)
     return Chat(
         id=ChatId(key),
         souls=tuple(SoulId(soul) for soul in souls),
@@ -230,8 +225,7 @@ def usage_of(line: str) -> Usage:
         count=count,
         first=Stamp(instant(first), first_turn),
         stamps=tuple(
-            Stamp(instant(stamp), turn)
-            for stamp, turn in zip(stamps, turns, strict=True)
+            Stamp(instant(stamp), turn) for stamp, turn in zip(stamps, turns, strict=True)
         ),
     )
 
@@ -247,10 +241,7 @@ def recall_row(owner: Owner, record: RecallRecord) -> Row:
         "swipe": record.swipe,
         "at": record.stamp.moment,
         "turn": record.stamp.turn,
-        "trails": [
-            [trail.memory, list(trail.via), list(trail.edges)]
-            for trail in record.trails
-        ],
+        "trails": [[trail.memory, list(trail.via), list(trail.edges)] for trail in record.trails],
     }
 
 

@@ -77,15 +77,11 @@ class ServerLink:
     async def _call(self, request: bytes) -> Any:
         if self._socket is None:
             raise StoreError(
-                phrase(
-                    "store_closed", "the store in {place} is closed", place=self.place
-                )
+                phrase("store_closed", "the store in {place} is closed", place=self.place)
             )
         try:
             await self._socket.send_bytes(request)
-            response = await asyncio.wait_for(
-                self._socket.receive_bytes(), _ANSWER_SECONDS
-            )
+            response = await asyncio.wait_for(self._socket.receive_bytes(), _ANSWER_SECONDS)
         except (OSError, TypeError, asyncio.TimeoutError) as error:
             # TypeError: the server closed the connection.
             await self.close()

@@ -25,9 +25,7 @@ from soulmem.domain.memories import Memory
 from soulmem.graph.hash_index import HashIndex
 from soulmem.ports.store import Change
 
-Line = tuple[
-    str, dict[str, Any]
-]  # a memory: its key, and the fields of its row that it has
+Line = tuple[str, dict[str, Any]]  # a memory: its key, and the fields of its row that it has
 
 # What most rows have in common; stored rows can be read with the same bytes alone.
 _COMMON = (
@@ -112,9 +110,7 @@ class ShelfChange:
     drop: list[list[str]] = field(default_factory=list)
     _taken: list[tuple[Shelf, int, list[str]]] = field(default_factory=list)
 
-    async def take(
-        self, run: Run, shelf: Shelf, number: int, keys: Sequence[str]
-    ) -> list[Line]:
+    async def take(self, run: Run, shelf: Shelf, number: int, keys: Sequence[str]) -> list[Line]:
         """Take these keys out of a row; returns the memories taken."""
         row_id = shelf.row_id(number)
         contents = await _contents(run, [row_id])
@@ -178,9 +174,7 @@ class Shelves:
     async def take_off(self, run: Run, change: Change) -> tuple[Change, ShelfChange]:
         """The change with the memories here that get an edge, and the blocks without what it puts or drops."""
         put = {memory.id for memory in change.put_memories}
-        joined = {
-            end for edge in change.put_edges for end in (edge.source, edge.target)
-        }
+        joined = {end for edge in change.put_edges for end in (edge.source, edge.target)}
         keys = [*put, *(joined - put), *change.drop_memories]
         off, taken = ShelfChange(), list[Line]()
         for owner, soul in self._concerned(change):
@@ -228,9 +222,7 @@ class Shelves:
         (texts,) = await run(_rows_to_shelve(owner, new)) if new else ([],)
         return await _shelving(run, shelf, texts) if texts else None
 
-    async def _read(
-        self, run: Run, owner: Owner, soul: SoulId
-    ) -> tuple[Shelf, list[str]]:
+    async def _read(self, run: Run, owner: Owner, soul: SoulId) -> tuple[Shelf, list[str]]:
         """The shelf, and its memories as pages."""
         shelf, pages, page = Shelf(owner, soul), list[str](), list[list[Any]]()
         which = "[$owner, $soul, '']..=[$owner, $soul, ..]"
@@ -287,9 +279,7 @@ async def _contents(run: Run, ids: list[list[str]]) -> list[tuple[str, list[Line
         "FROM $ids.map(|$id| type::record('shelf', $id)) WHERE data != NONE;"
     )
     (pairs,) = await run(bound(sql, ids=ids))
-    return await asyncio.to_thread(
-        lambda: [(name, _unpacked(data)) for name, data in pairs]
-    )
+    return await asyncio.to_thread(lambda: [(name, _unpacked(data)) for name, data in pairs])
 
 
 def _unpacked(data: bytes) -> list[Line]:

@@ -177,9 +177,7 @@ class SurrealStore(StreamEventRows):
             memories += page
         return memories
 
-    async def memory_pages(
-        self, owner: Owner, soul: SoulId
-    ) -> AsyncIterator[Sequence[Memory]]:
+    async def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
         parse = graph_rows.Memories().page
         async for page in self._pages(
             rows.MEMORIES,
@@ -192,9 +190,7 @@ class SurrealStore(StreamEventRows):
         if self._shelves.has(owner, soul):
             load = partial(self._shelves.pages, owner=owner, soul=soul)
             for text in await self._connection.read(load):
-                yield await asyncio.to_thread(
-                    parsed_page, rows.MEMORIES, soul, parse, text
-                )
+                yield await asyncio.to_thread(parsed_page, rows.MEMORIES, soul, parse, text)
 
     async def some_memories(
         self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
@@ -210,23 +206,17 @@ class SurrealStore(StreamEventRows):
             found += await self._connection.read(load)
         return found
 
-    async def some_edges(
-        self, owner: Owner, soul: SoulId, edges: Sequence[str]
-    ) -> EdgePage:
+    async def some_edges(self, owner: Owner, soul: SoulId, edges: Sequence[str]) -> EdgePage:
         read = partial(graph_rows.some, rows.EDGES, owner, soul, edges)
         texts = await self._connection.read(read)
         lines = ",".join(text[1:-1] for text in texts if text != "[]")
         return await asyncio.to_thread(graph_rows.edge_page, f"[{lines}]")
 
-    async def shelve(
-        self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]
-    ) -> None:
+    async def shelve(self, owner: Owner, soul: SoulId, memories: Sequence[MemoryId]) -> None:
         await self._shelves.shelve(self._connection, owner, soul, memories)
 
     def edge_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[EdgePage]:
-        return self._pages(
-            rows.EDGES, owner, soul, graph_rows.edge_page, lambda page: page.id
-        )
+        return self._pages(rows.EDGES, owner, soul, graph_rows.edge_page, lambda page: page.id)
 
     async def memory_count(self, owner: Owner) -> int:
         return await self._count("memory:[$owner, '']..=[$owner, ..]", owner=owner)
@@ -341,9 +331,7 @@ class SurrealStore(StreamEventRows):
             read = partial(readable, table, governed_rows.audit_of)
             entries = await asyncio.to_thread(read, lines)
             (lines,) = await run(groups)
-            within = partial(
-                readable, audit_groups.GROUPS, audit_groups.matching(wanted)
-            )
+            within = partial(readable, audit_groups.GROUPS, audit_groups.matching(wanted))
             lists = await asyncio.to_thread(within, lines)
             entries += (entry for some in lists for entry in some)
             entries.sort(key=lambda entry: entry.id, reverse=True)
@@ -358,24 +346,18 @@ class SurrealStore(StreamEventRows):
 
     async def opinions(self, owner: Owner, soul: SoulId) -> list[Opinion]:
         table, parse = governed_rows.OPINIONS, governed_rows.opinion_of
-        return await self._connection.read(
-            lambda run: _rows_of(run, table, owner, soul, parse)
-        )
+        return await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
 
     async def fading(self, owner: Owner, soul: SoulId) -> list[FadingRecord]:
         table, parse = governed_rows.FADING, governed_rows.fading_of
-        return await self._connection.read(
-            lambda run: _rows_of(run, table, owner, soul, parse)
-        )
+        return await self._connection.read(lambda run: _rows_of(run, table, owner, soul, parse))
 
     async def derivations(self, owner: Owner, soul: SoulId) -> list[Derivation]:
         table, parse = governed_rows.DERIVATIONS, governed_rows.derivation_of
         derivations = await self._connection.read(
             lambda run: _rows_of(run, table, owner, soul, parse)
         )
-        return sorted(
-            derivations, key=lambda derivation: (derivation.made, derivation.id)
-        )
+        return sorted(derivations, key=lambda derivation: (derivation.made, derivation.id))
 
     async def llm_usage(self, owner: Owner) -> list[SoulLlmUsage]:
         read = partial(readable, governed_rows.BOOKS, governed_rows.books_of)
@@ -494,9 +476,7 @@ class SurrealStore(StreamEventRows):
             # The keys come first, because a range with a LIMIT is read to its end all the same.
             (keys,) = await run(bound(which, prefix=prefix))
             for piece in pieces(keys, READ_ROWS):
-                (lines,) = await run(
-                    bound(page, prefix=prefix, first=piece[0], last=piece[-1])
-                )
+                (lines,) = await run(bound(page, prefix=prefix, first=piece[0], last=piece[-1]))
                 values += await asyncio.to_thread(read, lines)
             return values
 
@@ -518,9 +498,7 @@ async def _rows_of(
     values: list[T] = []
     after = ""
     while True:
-        (lines,) = await run(
-            bound(sql, owner=owner, soul=soul, after=after, limit=READ_ROWS)
-        )
+        (lines,) = await run(bound(sql, owner=owner, soul=soul, after=after, limit=READ_ROWS))
         values += await asyncio.to_thread(parsed, table, soul, parse, lines)
         if len(lines) < READ_ROWS:
             return values

@@ -27,14 +27,10 @@ class StreamEventRows:
 
     _connection: Connection
 
-    async def put_events(
-        self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]
-    ) -> None:
+    async def put_events(self, owner: Owner, soul: SoulId, events: Sequence[StreamEvent]) -> None:
         await self._connection.write(_put_query(owner, soul, events))
 
-    async def event_keys(
-        self, owner: Owner, soul: SoulId
-    ) -> list[tuple[StreamId, datetime, str]]:
+    async def event_keys(self, owner: Owner, soul: SoulId) -> list[tuple[StreamId, datetime, str]]:
         return await self._connection.read(lambda run: _read_keys(run, owner, soul))
 
     async def events(
@@ -64,13 +60,9 @@ def _put_query(owner: Owner, soul: SoulId, events: Sequence[StreamEvent]) -> Que
     return bound(f"BEGIN;FOR $row IN $rows {{ {put} }};COMMIT;", rows=new)
 
 
-async def _read_keys(
-    run: Run, owner: Owner, soul: SoulId
-) -> list[tuple[StreamId, datetime, str]]:
+async def _read_keys(run: Run, owner: Owner, soul: SoulId) -> list[tuple[StreamId, datetime, str]]:
     """Stream, time and id of every event of a soul, by stream and time."""
-    query = bound(
-        f"SELECT VALUE record::id(id) FROM {_OF_SOUL};", owner=owner, soul=soul
-    )
+    query = bound(f"SELECT VALUE record::id(id) FROM {_OF_SOUL};", owner=owner, soul=soul)
     (keys,) = await run(query)
     return await asyncio.to_thread(_keys, keys)
 
@@ -86,9 +78,7 @@ async def _read_events(
 ) -> list[StreamEvent]:
     """The events of a stream behind the position `start` and before `end`, by time."""
     cut = "" if limit is None else " LIMIT $limit"
-    which = (
-        "[$owner, $soul, $stream, $first, $after]>..[$owner, $soul, $stream, $end, '']"
-    )
+    which = "[$owner, $soul, $stream, $first, $after]>..[$owner, $soul, $stream, $end, '']"
     query = bound(
         f"SELECT VALUE {_LINE} FROM stream_event:{which}{cut};",
         owner=owner,

@@ -109,9 +109,7 @@ def _put_governed(script: _Script, change: Change) -> None:
     single, groups = audit_groups.grouped(change.audit)
     script.put(governed_rows.AUDIT, governed_rows.audit_row, single)
     script.put(audit_groups.GROUPS, audit_groups.group_row, groups)
-    script.put(
-        governed_rows.DELETIONS, governed_rows.deletion_row, change.put_deletions
-    )
+    script.put(governed_rows.DELETIONS, governed_rows.deletion_row, change.put_deletions)
     script.put(governed_rows.OPINIONS, governed_rows.opinion_row, change.put_opinions)
     states = {r.memory: r for r in change.put_fading if not r.is_empty}
     unfaded = [r.memory for r in change.put_fading if r.is_empty]
@@ -140,9 +138,7 @@ class _Script:
                 f"DELETE ${name}.map(|$id| type::record('{table.name}', $id)) RETURN NONE;"
             )
 
-    def drop_keys(
-        self, table: rows.Table, keys: Iterable[str], *, kept: Collection[str]
-    ) -> None:
+    def drop_keys(self, table: rows.Table, keys: Iterable[str], *, kept: Collection[str]) -> None:
         """Delete the owner's rows with these keys, except those in `kept`."""
         self.drop(table, [[self._owner, key] for key in keys if key not in kept])
 
@@ -153,9 +149,7 @@ class _Script:
     def drop_all(self, table: rows.Table, *within: str) -> None:
         """Delete all of the owner's rows whose ids go on with `within`."""
         prefix = ", ".join(f"${self._bind(part)}" for part in (self._owner, *within))
-        self._statements.append(
-            f"DELETE {table.name}:[{prefix}, '']..=[{prefix}, ..] RETURN NONE;"
-        )
+        self._statements.append(f"DELETE {table.name}:[{prefix}, '']..=[{prefix}, ..] RETURN NONE;")
 
     def drop_edges_of(self, memories: list[MemoryId], *, kept: Collection[str]) -> None:
         """Delete the edges of these memories, except those whose keys are in `kept`."""
@@ -172,9 +166,7 @@ class _Script:
             whose, ends = self._bind(self._owner), self._bind(piece)
             for end in ("source", "target"):
                 which = f"{end} IN ${ends} AND owner = ${whose}"
-                self._statements.append(
-                    f"DELETE edge_vector WHERE {which} RETURN NONE;"
-                )
+                self._statements.append(f"DELETE edge_vector WHERE {which} RETURN NONE;")
 
     def purge_audit(self, targets: Collection[str]) -> None:
         """Erase the texts of entries about these targets, and the requested deletions of them."""

@@ -100,18 +100,14 @@ class RecallRequest:
     budget_tokens: int | None = None
     max_items: int | None = None  # 1..50
     context_from: SlotId | None = None
-    context_texts: tuple[
-        str, ...
-    ] = ()  # other texts in the prompt: card, greeting, active lore
+    context_texts: tuple[str, ...] = ()  # other texts in the prompt: card, greeting, active lore
     time_budget_ms: int | None = None
     mode: RecallMode = RecallMode.AUTO
     time_range: TimeRange | None = None
     restraint: float | None = None  # 0..2; None: the setting of the soul
     mood: Emotion | None = None
     tags: tuple[str, ...] = ()
-    reserve_window: bool = (
-        False  # allow the chat's last exchanges although they are in the context
-    )
+    reserve_window: bool = False  # allow the chat's last exchanges although they are in the context
     # "en" or "zh", of the reasons; None: that of the scene
     language: str | None = None
 

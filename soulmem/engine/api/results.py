@@ -174,14 +174,10 @@ class MemoryView:
     strength: float = 1.0
     visibility: float = 1.0
     usage: Usage | None = None  # None: it was never recalled
-    base_activation: float | None = (
-        None  # 0..1, of a concept: activation without a query
-    )
+    base_activation: float | None = None  # 0..1, of a concept: activation without a query
     reads: str = ""  # the wording that `units` are parts of: the text, or its rewording
     reads_now: str | None = None  # with masks for what has blurred; None: not asked
-    scene: MemoryId | None = (
-        None  # the first line of its scene; None: not asked, or none
-    )
+    scene: MemoryId | None = None  # the first line of its scene; None: not asked, or none
     gone_in: float | None = None  # turns until nothing of it is told; None: never
     fades: bool = False  # whether any part of it does
     units: tuple[MicroUnit, ...] = ()  # `retention.visibility` as of now

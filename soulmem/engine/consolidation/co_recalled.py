@@ -42,17 +42,13 @@ def co_recalled(
             if memory == key:
                 continue
             distances = [
-                abs(positions[episode] - recalled[key])
-                for episode in cited
-                if episode in positions
+                abs(positions[episode] - recalled[key]) for episode in cited if episode in positions
             ]
             pairs.append((min(distances, default=len(read)), rank, memory, key))
     return [(memory, key) for _, _, memory, key in sorted(pairs)[:_LINKS]]
 
 
-def _recalled_at(
-    mind: Mind, chat: ChatId, read: Sequence[MemoryId]
-) -> dict[MemoryId, int]:
+def _recalled_at(mind: Mind, chat: ChatId, read: Sequence[MemoryId]) -> dict[MemoryId, int]:
     """Memories recalled for replies of the stretch, with the position of the last such reply in `read`."""
     slots = {}
     for index, key in enumerate(read):
@@ -68,9 +64,7 @@ def _recalled_at(
     return recalled
 
 
-def _most_frequent(
-    mind: Mind, keys: Mapping[MemoryId, int], count: int
-) -> list[MemoryId]:
+def _most_frequent(mind: Mind, keys: Mapping[MemoryId, int], count: int) -> list[MemoryId]:
     """The `count` most frequently recalled of the keys, in this order; equal ones by id."""
     frequency = {}
     for key in keys:

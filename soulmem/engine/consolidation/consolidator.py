@@ -181,9 +181,7 @@ class Consolidator:
         for chat in await self._compute.run(_chats, mind):
             chat_log = await world.log(chat)
             if chat_log is not None:
-                plan = await self._compute.run(
-                    chat_plan, mind, chat_log, self._params.marks
-                )
+                plan = await self._compute.run(chat_plan, mind, chat_log, self._params.marks)
                 calls += plan.calls
         return calls
 
@@ -239,9 +237,7 @@ class Consolidator:
         """Job: do all that is due in one soul. `progress` may raise to end it."""
         if not self._llms.has_archivist:
             return {}
-        task = LlmTask(
-            world.owner, mind.soul.id, CONSOLIDATION, progress, source=source
-        )
+        task = LlmTask(world.owner, mind.soul.id, CONSOLIDATION, progress, source=source)
         with contextlib.suppress(LlmInterrupted):
             await self._run_soul(world, mind, task)
         return {
@@ -280,9 +276,7 @@ class Consolidator:
         for chat in chats:
             await self._run_chat(world, mind, chat, task)
 
-    async def _run_chat(
-        self, world: World, mind: Mind, chat: ChatId, task: LlmTask
-    ) -> None:
+    async def _run_chat(self, world: World, mind: Mind, chat: ChatId, task: LlmTask) -> None:
         await self._form_habits(world, mind, chat, task)
         while True:
             due = await self._next_call(world, mind, chat, task)
@@ -291,9 +285,7 @@ class Consolidator:
             await self._carry_out(world, mind, due, task)
         await self._form_habits(world, mind, chat, task)
 
-    async def _form_habits(
-        self, world: World, mind: Mind, chat: ChatId, task: LlmTask
-    ) -> None:
+    async def _form_habits(self, world: World, mind: Mind, chat: ChatId, task: LlmTask) -> None:
         """Store the habits of the chat, unless its drafts are the same as the last time."""
         reports = await self._compute.run(habit_reports, mind, chat)
         drafts = tuple(report.derivation.id for report in reports)
@@ -324,25 +316,19 @@ class Consolidator:
         if following.plan.outdated:
             make = partial(_without_summaries, keys=following.plan.outdated)
             await self._write(world, mind, make, task)
-            following = await self._compute.run(
-                next_call, mind, chat_log, limits, following.plan
-            )
+            following = await self._compute.run(next_call, mind, chat_log, limits, following.plan)
         if following.call is None:
             return None
         task.calls_expected = task.calls_made + following.plan.calls
         task.report_progress()
         return following
 
-    def _limits(
-        self, world: World, mind: Mind, chat: ChatId, task: LlmTask
-    ) -> CallLimits:
+    def _limits(self, world: World, mind: Mind, chat: ChatId, task: LlmTask) -> CallLimits:
         """What may be called in the chat at this time."""
         current_time = self._clock.now()
         awaited = {}
         if task.is_idle:
-            awaited = self.deferrals.awaited(
-                world.owner, mind.soul.id, chat, current_time
-            )
+            awaited = self.deferrals.awaited(world.owner, mind.soul.id, chat, current_time)
         return CallLimits(
             marks=self._params.marks,
             backlog=self._params.backlog,
@@ -352,9 +338,7 @@ class Consolidator:
             awaited=awaited,
         )
 
-    async def _carry_out(
-        self, world: World, mind: Mind, due: NextCall, task: LlmTask
-    ) -> None:
+    async def _carry_out(self, world: World, mind: Mind, due: NextCall, task: LlmTask) -> None:
         """Make the call and store its result. Raises LlmInterrupted if no model is available."""
         call, passage, slid = due.call, due.passage, due.plan.slid
         if call is None or passage is None:
@@ -414,9 +398,7 @@ class Consolidator:
         nodes = len(change.put_memories)
         if nodes:
             spent = LlmUsage(nodes=nodes)
-            self.usage.record(
-                world.owner, mind.soul.id, task.work, spent, self._clock.now()
-            )
+            self.usage.record(world.owner, mind.soul.id, task.work, spent, self._clock.now())
             self._on_written()
         return nodes
 

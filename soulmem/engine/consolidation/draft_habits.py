@@ -47,12 +47,16 @@ class HabitParams:
     # least deviations between two reactions, `Calibration.between`
     reaction: float = 7.0
     situation: float = 3.5  # the same between two situations
-    shown: float = 2.0  # the same between a message and a reaction without shared words; others reach 1.5
+    shown: float = (
+        2.0  # the same between a message and a reaction without shared words; others reach 1.5
+    )
     # 0..1, share of common words that suffices instead, of each half
     words: float = 0.5
     # 0..1, least share of a group that a wording is similar to, to join it
     company: float = 0.5
-    growth: float = 2.0  # factor of new scenes after which the evidence of a habit is gathered again
+    growth: float = (
+        2.0  # factor of new scenes after which the evidence of a habit is gathered again
+    )
 
 
 def count_scenes(places: Collection[tuple[str, int]], params: HabitParams) -> int:
@@ -76,9 +80,7 @@ def word_overlap(wordings: Sequence[Collection[str]]) -> Float32s:
             holds[row, column[word]] = 1.0
     common = holds @ holds.T
     sizes = holds.sum(axis=1)
-    return np.asarray(
-        common / np.maximum(sizes[:, None] + sizes - common, 1.0), np.float32
-    )
+    return np.asarray(common / np.maximum(sizes[:, None] + sizes - common, 1.0), np.float32)
 
 
 def wording_groups(alike: Bools, params: HabitParams) -> list[list[int]]:
@@ -91,16 +93,8 @@ def wording_groups(alike: Bools, params: HabitParams) -> list[list[int]]:
     # number of wordings of a group (column) that are similar to each (row)
     like = np.zeros(alike.shape, np.float64)
     for wording in range(len(alike)):
-        shares = (
-            like[wording, : len(out)] / [len(group) for group in out]
-            if out
-            else np.zeros(0)
-        )
-        best = (
-            int(shares.argmax())
-            if shares.size and shares.max() >= params.company
-            else len(out)
-        )
+        shares = like[wording, : len(out)] / [len(group) for group in out] if out else np.zeros(0)
+        best = int(shares.argmax()) if shares.size and shares.max() >= params.company else len(out)
         if best == len(out):
             out.append([])
         out[best].append(wording)
@@ -215,9 +209,7 @@ class _HabitConverter:
     def change(self) -> MindChange:
         """Everything added so far."""
         edges = self._builder.edges
-        for trigger in dict.fromkeys(
-            e.source for e in edges.values() if e.kind is EdgeKind.FIRES
-        ):
+        for trigger in dict.fromkeys(e.source for e in edges.values() if e.kind is EdgeKind.FIRES):
             self._share_probability(trigger)
         return MindChange(
             put_memories=tuple(self._builder.memories.values()),
@@ -262,9 +254,7 @@ class _HabitConverter:
 
     def _fires(self, habit: DraftHabit) -> str:
         """Id of the edge that stands for the habit: from the trigger of its situation to its action."""
-        return edge_id(
-            EdgeKind.FIRES, _trigger(self._soul, habit), _action(self._soul, habit)
-        )
+        return edge_id(EdgeKind.FIRES, _trigger(self._soul, habit), _action(self._soul, habit))
 
     def _is_unwanted(self, habit: DraftHabit) -> bool:
         """Whether any part is in the bin: the user put it there, or undid the job that made it."""
@@ -334,9 +324,7 @@ class _HabitConverter:
                 instances.append((key, (key,)))
         return instances
 
-    def _exchange_before(
-        self, position: int, read: frozenset[MemoryId]
-    ) -> list[MemoryId]:
+    def _exchange_before(self, position: int, read: frozenset[MemoryId]) -> list[MemoryId]:
         """The messages of the other side right before a position, latest first, as far as they were read."""
         before = []
         earlier_keys = self._branch.order[max(0, position - _BEFORE) : position]
@@ -351,9 +339,7 @@ class _HabitConverter:
         """Give the drafted actions of a trigger what those set by the user leave of a probability of 1."""
         edges = self._firing(trigger)
         drafted = [e for e in edges if e.origin is Origin.MODEL]
-        by_hand = sum(
-            e.probability or 0.0 for e in edges if e.origin is not Origin.MODEL
-        )
+        by_hand = sum(e.probability or 0.0 for e in edges if e.origin is not Origin.MODEL)
         chances = [self._chances.get(e.id, e.probability or 0.0) for e in drafted]
         room, total = max(0.0, 1.0 - by_hand), sum(chances)
         for edge, chance in zip(drafted, chances, strict=True):
@@ -363,17 +349,11 @@ class _HabitConverter:
     def _firing(self, trigger: MemoryId) -> list[Edge]:
         """The edges from a trigger to its actions, with those added here."""
         edges = {e.id: e for e in self._mind.edges.of(trigger)} | self._builder.edges
-        return [
-            e
-            for e in edges.values()
-            if e.kind is EdgeKind.FIRES and e.source == trigger
-        ]
+        return [e for e in edges.values() if e.kind is EdgeKind.FIRES and e.source == trigger]
 
     def _scenes(self, cited: Iterable[MemoryId]) -> int:
         chat = self._branch.chat
-        places = [
-            (chat, self._positions[key]) for key in cited if key in self._positions
-        ]
+        places = [(chat, self._positions[key]) for key in cited if key in self._positions]
         return count_scenes(places, self._params)
 
 

@@ -196,9 +196,7 @@ class DraftConverter:
         """Add a kind of episode; its instances are the drafted episodes that share lines, or those cited."""
         soul = self._mind.soul.id
         key = MemoryId(derived_id("d", soul, "abstract", fold(text) or text))
-        kind = self._builder.new_memory(
-            key, MemoryKind.ABSTRACT_EPISODE, text, importance
-        )
+        kind = self._builder.new_memory(key, MemoryKind.ABSTRACT_EPISODE, text, importance)
         self._builder.put(kind, cited)
         instances = [
             episode
@@ -215,9 +213,7 @@ class DraftConverter:
                 confidence=self._confidence.get(instance, 1.0),
             )
 
-    def _concept(
-        self, name: str, importance: float, cited: tuple[MemoryId, ...]
-    ) -> MemoryId:
+    def _concept(self, name: str, importance: float, cited: tuple[MemoryId, ...]) -> MemoryId:
         """Add a concept, or to the existing one what is drafted of it; its id."""
         soul = self._mind.soul.id
         key = concept_id(soul, name)
@@ -232,9 +228,7 @@ class DraftConverter:
         memory = self._builder.memories.get(key)
         if memory is None:
             memory = self._builder.new_memory(key, MemoryKind.CONCEPT, text, importance)
-        concept = (
-            merged_detail(text, drafts) if drafts else ConceptDetail(ConceptType.ENTITY)
-        )
+        concept = merged_detail(text, drafts) if drafts else ConceptDetail(ConceptType.ENTITY)
         self._builder.put(replace(memory, concept=concept), cited)
         return key
 
@@ -256,9 +250,7 @@ class DraftConverter:
             if not self._are_distinct(draft.name, alias):
                 self._alias(draft, alias, cited)
 
-    def _alias(
-        self, draft: DraftConcept, alias: str, cited: tuple[MemoryId, ...]
-    ) -> None:
+    def _alias(self, draft: DraftConcept, alias: str, cited: tuple[MemoryId, ...]) -> None:
         concept = self._concept(draft.name, draft.importance, cited)
         other = self._concept(alias, draft.importance, cited)
         if concept == other:
@@ -303,9 +295,7 @@ class DraftConverter:
             is_same_pair = (edge.source, edge.target) == (subject, other)
             if edge.kind is not EdgeKind.RELATES or not is_same_pair:
                 continue
-            if edge.origin is Origin.MODEL and _says_the_same(
-                relation_of(edge.verb), wanted
-            ):
+            if edge.origin is Origin.MODEL and _says_the_same(relation_of(edge.verb), wanted):
                 return edge.verb or verb
         return verb
 
@@ -333,10 +323,7 @@ class DraftConverter:
 
     def _associate(self) -> None:
         """Link drafted episodes to memories recalled while they happened."""
-        drafted = {
-            key: self._passage.cited(tuple(sorted(lines)))
-            for key, lines in self._episodes
-        }
+        drafted = {key: self._passage.cited(tuple(sorted(lines))) for key, lines in self._episodes}
         call = self._call
         pairs = co_recalled(self._mind, call.chat, call.read, drafted)
         for episode, recalled in pairs:
@@ -361,9 +348,7 @@ def _says_the_same(relation: Relation, other: Relation) -> bool:
     if relation.is_over is not other.is_over:
         return False
     is_one_side = relation.pole != 0 and relation.pole == other.pole
-    return relation.base == other.base or (
-        is_one_side and relation.topic == other.topic
-    )
+    return relation.base == other.base or (is_one_side and relation.topic == other.topic)
 
 
 def _share_a_line(name: str, alias: str, lines: Iterable[str]) -> bool:

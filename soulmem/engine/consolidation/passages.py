@@ -42,9 +42,7 @@ class EpisodePassage:
 
 
 @compute_only
-def episode_passage(
-    mind: Mind, log: ChatLog, call: PlannedCall, context: int
-) -> EpisodePassage:
+def episode_passage(mind: Mind, log: ChatLog, call: PlannedCall, context: int) -> EpisodePassage:
     """The passage of a planned call, cut to fit into a context of `context` tokens.
 
     Episodes that the user put into the bin or marked as wrong are left out; their line
@@ -64,9 +62,7 @@ def episode_passage(
             users=_user_names(log, visible),
             lines=tuple(lines),
             summary=_summary_so_far(mind, call) if call.work is Work.SUMMARY else "",
-            known_names=tuple(
-                concept.text for concept in spotted if concept is not None
-            ),
+            known_names=tuple(concept.text for concept in spotted if concept is not None),
             names=tuple(line_names),
         ),
         call.read,
@@ -81,9 +77,7 @@ def _line_names(line: PassageLine, memory: Memory) -> Sequence[str]:
     return names(line.text)
 
 
-def _lines(
-    mind: Mind, call: PlannedCall, context: int
-) -> tuple[list[PassageLine], list[Memory]]:
+def _lines(mind: Mind, call: PlannedCall, context: int) -> tuple[list[PassageLine], list[Memory]]:
     """The lines that fit into the context, and their episodes.
 
     Each line gets an equal share of the characters; what short lines leave goes to the
@@ -130,11 +124,7 @@ def _user_names(log: ChatLog, memories: Sequence[Memory]) -> tuple[str, ...]:
     user_names: dict[str, None] = {}
     for memory in memories:
         message = _message(log, memory)
-        if (
-            message is not None
-            and message.role is Role.USER
-            and message.speaker.strip()
-        ):
+        if message is not None and message.role is Role.USER and message.speaker.strip():
             user_names[message.speaker] = None
     return tuple(user_names)
 

@@ -168,9 +168,7 @@ def _read_by(derivations: Iterable[Derivation]) -> set[MemoryId]:
     return read
 
 
-def _frontier(
-    positions: Mapping[MemoryId, int], derivations: Iterable[Derivation]
-) -> int:
+def _frontier(positions: Mapping[MemoryId, int], derivations: Iterable[Derivation]) -> int:
     """The position behind the last episode that any of the derivations read; 0 if there is none."""
     return max((positions[key] + 1 for key in _read_by(derivations)), default=0)
 
@@ -196,9 +194,7 @@ def _slid_until(
     """The position up to which messages left short-term memory, `frontier` or later."""
     memories = mind.memories.many(order[frontier : frontier + _AHEAD])
     ahead = _with_topic_changes(mind, memories, list(map(_said, memories)))
-    return frontier + (
-        count_slid_out(ahead, ended=ended, params=params) if ahead else 0
-    )
+    return frontier + (count_slid_out(ahead, ended=ended, params=params) if ahead else 0)
 
 
 def _with_topic_changes(
@@ -281,8 +277,7 @@ def _summary_calls(
         if not pieces and short and start < slid_until:
             pieces = [(start, slid_until)]
     return [
-        PlannedCall(chat, Work.SUMMARY, tuple(order[begin:end]), after)
-        for begin, end in pieces
+        PlannedCall(chat, Work.SUMMARY, tuple(order[begin:end]), after) for begin, end in pieces
     ]
 
 

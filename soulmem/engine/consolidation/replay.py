@@ -64,11 +64,7 @@ class ReplayJob:
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
-        return (
-            JobKind(
-                "replay", self._job, ("chat", "from", "to", "around"), resumes=True
-            ),
-        )
+        return (JobKind("replay", self._job, ("chat", "from", "to", "around"), resumes=True),)
 
     async def _job(self, run: JobRun) -> dict[str, Any]:
         region = requested_region(run.arguments)
@@ -77,13 +73,9 @@ class ReplayJob:
         joined = await self.joiner.join(world, mind, run.record.job)
         names = await self.stated_names.join(world, mind, run.record.job)
         if region.around is not None:
-            await self.services.loader.complete(
-                world.owner, mind, [MemoryId(region.around)]
-            )
+            await self.services.loader.complete(world.owner, mind, [MemoryId(region.around)])
         extra = self.services.clock.extra_turns
-        keys = await self.services.compute.run(
-            region_memories, mind, region, extra, self.params
-        )
+        keys = await self.services.compute.run(region_memories, mind, region, extra, self.params)
         await self.services.loader.complete(world.owner, mind, keys)
         run.report(0, 0, "memories")
         rehearsal = await self._rehearse(world, mind, keys, run)
@@ -119,9 +111,7 @@ class ReplayJob:
                     source=run.record.job,
                     reason=str(change_reasons.REPLAY),
                 )
-                await self.services.auditor.carry_out(
-                    token, world, mind, change, author
-                )
+                await self.services.auditor.carry_out(token, world, mind, change, author)
         return {"strengthened": len(stronger), "linked": len(new)}
 
 
@@ -135,11 +125,7 @@ def requested_region(arguments: object) -> ReplayRegion:
             phrase("replay_arguments", "replay: {words}", words=words),
             field=f"arguments{place.rstrip('`')}",
         ) from error
-    if (
-        region.start is not None
-        and region.end is not None
-        and region.end <= region.start
-    ):
+    if region.start is not None and region.end is not None and region.end <= region.start:
         raise span_backwards("arguments.to")
     return region
 
@@ -193,9 +179,7 @@ def rehearsed_edges(
         and mind.time.edge_age(edge, turn) >= params.rest
     ]
     linked = {frozenset((edge.source, edge.target)) for edge in existing}
-    pairs = pairs_to_link(
-        _recalled_together(mind, keys), _frequency(mind, keys), linked, params
-    )
+    pairs = pairs_to_link(_recalled_together(mind, keys), _frequency(mind, keys), linked, params)
     new = [
         Edge(
             soul=mind.soul.id,
@@ -212,9 +196,7 @@ def rehearsed_edges(
     return stronger, new
 
 
-def _recalled_together(
-    mind: Mind, keys: Sequence[MemoryId]
-) -> list[frozenset[MemoryId]]:
+def _recalled_together(mind: Mind, keys: Sequence[MemoryId]) -> list[frozenset[MemoryId]]:
     """For each recall those of the memories that it brought."""
     replayed = frozenset(keys)
     together = []

@@ -105,9 +105,7 @@ class Rewording:
         extra = self.services.clock.extra_turns
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is mind:
-                author = ChangeAuthor(
-                    Actor.ARCHIVIST, source=task.source, reason=_REASON
-                )
+                author = ChangeAuthor(Actor.ARCHIVIST, source=task.source, reason=_REASON)
                 await self.services.auditor.carry_out_made(
                     token, world, mind, partial(make, extra=extra), author
                 )
@@ -156,22 +154,14 @@ def _change(
     if record != due.record or not may_be_reworded(mind, due.memory):
         return None
     settled = replace(record, retold=None, reply=reply)
-    if (
-        gapped is None
-        or filled is None
-        or not is_borne_out(mind, gapped, filled, due.memory)
-    ):
+    if gapped is None or filled is None or not is_borne_out(mind, gapped, filled, due.memory):
         return MindChange(put_fading=(replace(record, retold=None),))
     turn = float(mind.lived_turns(extra))
-    return MindChange(
-        put_fading=(_reworded(due.memory, settled, filled.text, moment, turn),)
-    )
+    return MindChange(put_fading=(_reworded(due.memory, settled, filled.text, moment, turn),))
 
 
 @compute_only
-def is_borne_out(
-    mind: Mind, gapped: prompt.Gapped, filled: prompt.Filled, memory: Memory
-) -> bool:
+def is_borne_out(mind: Mind, gapped: prompt.Gapped, filled: prompt.Filled, memory: Memory) -> bool:
     """Whether the fillings name nobody and no number that was not there, and contradict no fact.
 
     What looks like a name, and a number, has to stand in the reply or in the rest of the memory.

@@ -159,9 +159,7 @@ def fits(kind: Float32s, scenes: Float32s, among: Sequence[int]) -> Float32s:
     return np.asarray((likeness - others.mean()) / deviation, np.float32)
 
 
-def confirmed_scenes(
-    kind: Float32s, scenes: Float32s, cited: Sequence[int]
-) -> list[int]:
+def confirmed_scenes(kind: Float32s, scenes: Float32s, cited: Sequence[int]) -> list[int]:
     """Those of the `cited` scenes that the words of the kind fit; none if they do not fit on average."""
     score = fits(kind, scenes, cited)
     shown = [index for index in cited if score[index] >= _SHOWS]
@@ -197,6 +195,4 @@ def _worth(mind: Mind, rows: NDArray[np.int64]) -> NDArray[np.float64]:
     late = np.arange(1, rows.size + 1) / max(1, rows.size)
     uses = mind.recalls.uses(mind.size)[rows]
     recalled = np.minimum(1.0, np.log1p(uses) / np.log1p(10))
-    return np.asarray(
-        mind.columns.importance[rows] * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * late)
-    )
+    return np.asarray(mind.columns.importance[rows] * (0.5 + 0.5 * recalled) * (0.5 + 0.5 * late))

@@ -130,11 +130,7 @@ def _kind(mind: Mind, derivation: Derivation) -> MemoryId | None:
     """The kind that the derivation made, if it is in use."""
     for product in derivation.products:
         memory = mind.memories.get(MemoryId(product.id))
-        if (
-            not product.is_edge
-            and memory is not None
-            and memory.state is MemoryState.ACTIVE
-        ):
+        if not product.is_edge and memory is not None and memory.state is MemoryState.ACTIVE:
             return memory.id
     return None
 
@@ -145,9 +141,7 @@ _ASKED = 3  # calls of a replay that the user asked for, for each chat
 
 # Stores what the callable makes, to be undone by the task's source; returns the
 # number of memories written.
-Write = Callable[
-    [World, Mind, Callable[[Mind], MindChange | None], LlmTask], Awaitable[int]
-]
+Write = Callable[[World, Mind, Callable[[Mind], MindChange | None], LlmTask], Awaitable[int]]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -208,9 +202,7 @@ class SceneKinds:
         if self._is_deferred(task, region):
             return False
         vectors = encoded.rows(region.texts)
-        clustered = await asyncio.to_thread(
-            scene_clusters, vectors, region.places, region.worth
-        )
+        clustered = await asyncio.to_thread(scene_clusters, vectors, region.places, region.worth)
         calls = await self.compute.run(new_calls, mind, region, clustered)
         if within is None:
             calls = calls[: region.room]
@@ -352,9 +344,7 @@ class SceneKinds:
             self.clock.now(),
             mind.lived_turns(self.clock.extra_turns),
         )
-        converter = DraftConverter(
-            mind, call, passage, drafts, model, current_time, turn
-        )
+        converter = DraftConverter(mind, call, passage, drafts, model, current_time, turn)
         change = converter.change()
         (derivation,) = change.put_derivations
         derivation = replace(derivation, work=call.work, drafts=Drafts())

@@ -52,23 +52,17 @@ class Advisor:
         has_model = self._llm_calls.has_model and self.failure is None
         return has_model and self.calls < self._most_calls
 
-    async def plan(
-        self, question: str, soul: str, memories: Sequence[str]
-    ) -> prompt.Plan | None:
+    async def plan(self, question: str, soul: str, memories: Sequence[str]) -> prompt.Plan | None:
         """The model's plan; None after an unreadable answer, or without an answer. Raises OutOfTime."""
         asking = prompt.render_plan(question, soul, memories)
-        return await self._ask(
-            asking, partial(prompt.parse_plan, memories=len(memories))
-        )
+        return await self._ask(asking, partial(prompt.parse_plan, memories=len(memories)))
 
     async def reflect(
         self, question: str, soul: str, asked: Sequence[str], memories: Sequence[str]
     ) -> prompt.Reflection | None:
         """What the model makes of the memories; None like `plan`. Raises OutOfTime."""
         asking = prompt.render_reflection(question, soul, asked, memories)
-        return await self._ask(
-            asking, partial(prompt.parse_reflection, memories=len(memories))
-        )
+        return await self._ask(asking, partial(prompt.parse_reflection, memories=len(memories)))
 
     async def _ask(self, asking: Prompt, read: Callable[[str], T]) -> T | None:
         self._task.attempts = min(_ATTEMPTS, self._most_calls - self.calls)

@@ -76,9 +76,7 @@ class GuidedSearch:
         first = progress.explorations[0].memories[:_PLANNED]
         shown = self._lines(first)
         calls = self._advisor.calls
-        plan = await self._advisor.plan(
-            question, search.mind.soul.name, list(shown.values())
-        )
+        plan = await self._advisor.plan(question, search.mind.soul.name, list(shown.values()))
         useful = _numbered(list(shown), plan.useful) if plan else []
         progress.point_at(useful)
         calls = self._advisor.calls - calls
@@ -140,10 +138,7 @@ class GuidedSearch:
     def _lines(self, memories: Iterable[RecalledMemory]) -> dict[MemoryId, str]:
         """The memories as lines of a prompt."""
         most = _CHARACTERS
-        return {
-            m.id: m.text if len(m.text) <= most else m.text[:most] + "…"
-            for m in memories
-        }
+        return {m.id: m.text if len(m.text) <= most else m.text[:most] + "…" for m in memories}
 
 
 def _numbered(keys: Sequence[MemoryId], numbers: Sequence[int]) -> list[MemoryId]:
@@ -246,9 +241,7 @@ class DeepRecall:
         tokens = settings.budget_tokens or self.recall.budget_tokens
         return AnswerRoom(min(MOST_ITEMS, times * memories), times * tokens)
 
-    async def _answer(
-        self, search: DeepSearch, room: AnswerRoom, ending: Ending
-    ) -> Recalled:
+    async def _answer(self, search: DeepSearch, room: AnswerRoom, ending: Ending) -> Recalled:
         """The answer, its trace kept."""
         progress, question = search.progress, search.question
         answer, considered = await self.services.compute.run(

@@ -73,9 +73,7 @@ class Exploration:
     def always_shown(self) -> tuple[RecalledMemory, ...]:
         """The permanent memories of the answer, and the summary of the chat."""
         return tuple(
-            memory
-            for memory in self.answer.memories
-            if memory.permanent or memory.kind == _SUMMARY
+            memory for memory in self.answer.memories if memory.permanent or memory.kind == _SUMMARY
         )
 
 

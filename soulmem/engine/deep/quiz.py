@@ -72,9 +72,7 @@ def quiz_question(
     return max(usable, key=lambda entry: entry[0])[1] if usable else None
 
 
-def _with_gaps(
-    sentence: str, rarest_first: Iterable[str]
-) -> tuple[int, QuizQuestion] | None:
+def _with_gaps(sentence: str, rarest_first: Iterable[str]) -> tuple[int, QuizQuestion] | None:
     """How much the sentence says, and the question; None where that is too little."""
     if len(sentence) > _LONGEST:
         return None
@@ -141,14 +139,10 @@ def _forms(language: str) -> Any:
 
 _COUNT, _MOST = 10, 50  # questions
 _PLAIN = 0.6  # of the questions at most are about what is known of people
-_KNOWN = (
-    60  # messages that tell such things, the latest: a recall waits while they are read
-)
+_KNOWN = 60  # messages that tell such things, the latest: a recall waits while they are read
 _TRIES = 6  # memories looked at for each question
 _TIME_BUDGET = 5000  # ms, of one recall
-_ASKED_KINDS = [
-    MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.NOTE)
-]
+_ASKED_KINDS = [MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.NOTE)]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -208,9 +202,7 @@ class Quiz:
         score = right / len(asked) if asked else 0.0
         return {"asked": asked, "score": score, "never": never}
 
-    async def _told(
-        self, run: JobRun, chat: ChatId | None, question: str
-    ) -> list[MemoryId]:
+    async def _told(self, run: JobRun, chat: ChatId | None, question: str) -> list[MemoryId]:
         """What is recalled for the question, the best first."""
         request = RecallRequest(
             run.soul,
@@ -254,9 +246,7 @@ def _questions(
     return out
 
 
-def _plain_questions(
-    mind: Mind, visible: Sequence[int]
-) -> Iterator[tuple[MemoryId, QuizQuestion]]:
+def _plain_questions(mind: Mind, visible: Sequence[int]) -> Iterator[tuple[MemoryId, QuizQuestion]]:
     """Questions about what is known of people by these rows, as a player asks."""
     known = quoted_rows(mind)
     player, soul = main_listener(mind, known), mind.soul.name
@@ -276,9 +266,7 @@ def _plain_questions(
 
 
 @compute_only
-def _about_nobody(
-    mind: Mind, questions: Sequence[tuple[MemoryId, QuizQuestion]]
-) -> str | None:
+def _about_nobody(mind: Mind, questions: Sequence[tuple[MemoryId, QuizQuestion]]) -> str | None:
     """A question about somebody of whom the soul has never heard, in the language of these; None without any."""
     texts = (question.answer for _, question in questions)
     language = next(filter(None, map(gist_language, texts)), None)

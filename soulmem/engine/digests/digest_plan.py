@@ -36,9 +36,7 @@ _EPISODE = MEMORY_KINDS.index(MemoryKind.EPISODE)
 _DIGEST = MEMORY_KINDS.index(MemoryKind.DIGEST)
 _CHAT = ORIGINS.index(Origin.CHAT)
 _QUARTER = 900  # seconds: zones differ by whole quarters of an hour
-_TIMELINES = (
-    4  # digests of one period and tree of chats at most, those with most messages
-)
+_TIMELINES = 4  # digests of one period and tree of chats at most, those with most messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,9 +223,7 @@ def _message_rows(mind: Mind) -> Int64s:
     return rows[np.lexsort((rows, place, columns.happened[rows]))]
 
 
-def _by_start(
-    mind: Mind, rows: Int64s, period: Period
-) -> Iterator[tuple[datetime, Int64s]]:
+def _by_start(mind: Mind, rows: Int64s, period: Period) -> Iterator[tuple[datetime, Int64s]]:
     """The rows of each period, with its local start without a zone, the earliest first."""
     quarters = (mind.columns.happened[rows] // _QUARTER).astype(np.int64)
     distinct, place = np.unique(quarters, return_inverse=True)

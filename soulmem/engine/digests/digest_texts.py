@@ -226,10 +226,7 @@ def quotations(
         memory, part = listed[index]
         by_message[memory.id].append(_cut(part))
         speakers[memory.id] = speaker_of(memory)
-    return [
-        Quotation(key, speakers[key], " ".join(parts))
-        for key, parts in by_message.items()
-    ]
+    return [Quotation(key, speakers[key], " ".join(parts)) for key, parts in by_message.items()]
 
 
 @compute_only
@@ -278,9 +275,7 @@ def digest_change(
     return MindChange(put_memories=put, put_derivations=(derivation,))
 
 
-def _still_good(
-    mind: Mind, due: DueDigest, quoted: Sequence[Quotation]
-) -> Derivation | None:
+def _still_good(mind: Mind, due: DueDigest, quoted: Sequence[Quotation]) -> Derivation | None:
     """The derivation of the digest in use, where messages were added and none of them is worth telling.
 
     Making it anew could choose other lines, though none of the messages that it quotes has changed.
@@ -306,9 +301,7 @@ def dropped(outdated: Iterable[Memory], mind: Mind) -> MindChange:
     """Drops these digests with what they were made from; their words stay nowhere."""
     keys = tuple(memory.id for memory in outdated)
     derivations = [d.id for key in keys for d in mind.derivations.of(key)]
-    return MindChange(
-        drop_memories=keys, drop_derivations=tuple(derivations), purge_audit=keys
-    )
+    return MindChange(drop_memories=keys, drop_derivations=tuple(derivations), purge_audit=keys)
 
 
 def heading(planned: PlannedDigest, language: str) -> str:

@@ -85,9 +85,7 @@ class DigestWording:
             if not await self._word(world, mind, key, task):
                 return
 
-    async def _word(
-        self, world: World, mind: Mind, key: MemoryId, task: LlmTask
-    ) -> bool:
+    async def _word(self, world: World, mind: Mind, key: MemoryId, task: LlmTask) -> bool:
         """Word one digest; whether further calls make sense."""
         reading = await self._compute.run(_reading, mind, key)
         if reading is None:
@@ -105,9 +103,7 @@ class DigestWording:
         make = partial(_worded, reading, text, task.model)
         async with world.writing as token:
             if world.minds.get(mind.soul.id) is mind:
-                author = ChangeAuthor(
-                    Actor.ARCHIVIST, source=task.source, reason=task.work
-                )
+                author = ChangeAuthor(Actor.ARCHIVIST, source=task.source, reason=task.work)
                 await self._auditor.carry_out_made(token, world, mind, make, author)
         return True
 
@@ -150,9 +146,7 @@ def _reading(mind: Mind, key: MemoryId) -> _Reading | None:
     return _Reading(memory, derivation, period, passage, "\n".join(texts))
 
 
-def _lines(
-    mind: Mind, memory: Memory, period: Period, derivation: Derivation
-) -> list[PassageLine]:
+def _lines(mind: Mind, memory: Memory, period: Period, derivation: Derivation) -> list[PassageLine]:
     """What the shorter digests tell, or else the messages themselves, those that are quoted before others."""
     start, end = digest_span(memory)
     below = _BELOW.get(period)
@@ -194,18 +188,13 @@ def _messages(mind: Mind, derivation: Derivation) -> list[tuple[str, str]]:
 def _parsed(text: str, mind: Mind, reading: _Reading) -> str:
     """The wording that the period's lines carry. Raises Unreadable where that is nothing."""
     known = [
-        name
-        for key in mind.names.spot(text)
-        for name in mind.names.names_of(key)
-        if name in text
+        name for key in mind.names.spot(text) for name in mind.names.names_of(key) if name in text
     ]
     return prompt.parse(text, reading.passage, reading.said, known)
 
 
 @compute_only
-def _worded(
-    reading: _Reading, text: str | None, model: str, mind: Mind
-) -> MindChange | None:
+def _worded(reading: _Reading, text: str | None, model: str, mind: Mind) -> MindChange | None:
     """Stores the wording, and that a model was asked; nothing where the digest has changed meanwhile.
 
     text  None: no answer could be used, the quotations stay

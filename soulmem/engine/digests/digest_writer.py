@@ -154,9 +154,7 @@ class DigestWriter:
         await self.wording.word(world, mind, keys[::-1], task, calls)
         return await self.services.compute.run(_present, mind, keys)
 
-    async def make_latest_day(
-        self, world: World, task: LlmTask, context: str
-    ) -> MemoryId | None:
+    async def make_latest_day(self, world: World, task: LlmTask, context: str) -> MemoryId | None:
         """Make the digest of the day of the latest message, with an eye to `context`; None without messages."""
         mind = await world.mind(task.soul)
         state = await self._state(mind, Period.DAY, going_on=True)
@@ -228,9 +226,7 @@ class DigestWriter:
         delay: timedelta = timedelta(),
     ) -> DigestState:
         state = partial(digest_state, going_on=going_on, only_present=only_present)
-        return await self.services.compute.run(
-            state, mind, period, shifted(self._now(), -delay)
-        )
+        return await self.services.compute.run(state, mind, period, shifted(self._now(), -delay))
 
     async def _write(
         self,
@@ -245,9 +241,7 @@ class DigestWriter:
         for start in range(0, len(due), size):
             made: list[tuple[DueDigest, list[Quotation]]] = []
             for each in due[start : start + size]:
-                quoted = await self.services.compute.run(
-                    quotations, mind, each.planned, context
-                )
+                quoted = await self.services.compute.run(quotations, mind, each.planned, context)
                 made.append((each, quoted))
             make = partial(_changes, made, self.services.clock.now())
             await self._store(world, mind, make, source)
@@ -293,9 +287,7 @@ def _changes(
         drop_memories=tuple(m for change in changes for m in change.drop_memories),
         purge_audit=tuple(m for change in changes for m in change.purge_audit),
         put_derivations=tuple(d for change in changes for d in change.put_derivations),
-        drop_derivations=tuple(
-            d for change in changes for d in change.drop_derivations
-        ),
+        drop_derivations=tuple(d for change in changes for d in change.drop_derivations),
     )
 
 

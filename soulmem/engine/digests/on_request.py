@@ -57,9 +57,7 @@ class ConsolidationJobs:
         self.learner.teach_settled(world)
         await self.learner.drain()
         mind = await world.mind(run.soul)
-        result = await self.consolidator.run_soul(
-            world, mind, run.record.job, run.report
-        )
+        result = await self.consolidator.run_soul(world, mind, run.record.job, run.report)
         await self.learner.refresh_working_memory([mind])
         working = mind.recalls.working
         active = 0 if working is None else len(working.active(len(mind.memories)))

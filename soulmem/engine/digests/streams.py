@@ -49,7 +49,9 @@ from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
 
 _LINES = 8
-_COMPARED = 800  # different texts at most: those that were said least often, and of these the longest
+_COMPARED = (
+    800  # different texts at most: those that were said least often, and of these the longest
+)
 _LONGEST = 200  # characters of a quotation
 
 
@@ -68,17 +70,13 @@ def highlight_id(soul: SoulId, quarter: Quarter) -> MemoryId:
 
 
 @compute_only
-def highlight_quotations(
-    mind: Mind, events: Sequence[StreamEvent]
-) -> list[StreamEvent]:
+def highlight_quotations(mind: Mind, events: Sequence[StreamEvent]) -> list[StreamEvent]:
     """The events that are quoted, in their order: what few said, and what was felt or promised."""
     often = Counter(event.text.casefold() for event in events)
     firsts: dict[str, StreamEvent] = {}
     for event in events:
         firsts.setdefault(event.text.casefold(), event)
-    listed = sorted(
-        firsts.values(), key=lambda e: (often[e.text.casefold()], -len(e.text))
-    )
+    listed = sorted(firsts.values(), key=lambda e: (often[e.text.casefold()], -len(e.text)))
     candidates = sorted(listed[:_COMPARED], key=lambda event: event.position)
     told = [
         Sentence(
@@ -113,11 +111,7 @@ def highlight_change(
         return None
     language = language_of([event.text for event in quoted])
     name = period_text(local(quarter.start), local(end), Period.HIGHLIGHT, language)
-    head = (
-        f"{name}, {quarter.stream}:"
-        if language == "en"
-        else f"{name}，{quarter.stream}："
-    )
+    head = f"{name}, {quarter.stream}:" if language == "en" else f"{name}，{quarter.stream}："
     text = "\n".join([head, *map(_line, quoted)])
     speakers = dict.fromkeys(event.speaker for event in quoted)
     memory = old or Memory(
@@ -183,9 +177,7 @@ class _SoulStreams:
     those that were not over when theirs was.
     """
 
-    known: defaultdict[StreamId, set[str]] = field(
-        default_factory=lambda: defaultdict(set)
-    )
+    known: defaultdict[StreamId, set[str]] = field(default_factory=lambda: defaultdict(set))
     due: set[Quarter] = field(default_factory=set)
     going_on: set[Quarter] = field(default_factory=set)
 
@@ -220,9 +212,7 @@ class Streams:
         async with self._lock(mind):
             streams = await self._of(owner, mind)
             known = streams.known[stream]
-            new = {
-                event.id: event for event in reversed(events) if event.id not in known
-            }
+            new = {event.id: event for event in reversed(events) if event.id not in known}
             if new:
                 await self._store.put_events(owner, soul, list(new.values())[::-1])
                 known.update(new)
@@ -297,13 +287,9 @@ class Streams:
         return [quarter for quarter in some if self._is_due(streams, quarter, now)]
 
     def _is_due(self, streams: _SoulStreams, quarter: Quarter, now: datetime) -> bool:
-        return quarter in streams.due or (
-            quarter in streams.going_on and self._end(quarter) <= now
-        )
+        return quarter in streams.due or (quarter in streams.going_on and self._end(quarter) <= now)
 
-    async def _make(
-        self, world: World, mind: Mind, quarter: Quarter, now: datetime
-    ) -> None:
+    async def _make(self, world: World, mind: Mind, quarter: Quarter, now: datetime) -> None:
         """Make the highlight of a quarter anew; that of the present tells what there is."""
         end = self._end(quarter)
         events = await self._store.events(
@@ -326,9 +312,7 @@ class Streams:
         if streams is None:
             streams = _SoulStreams()
             quarters: set[Quarter] = set()
-            for stream, moment, key in await self._store.event_keys(
-                owner, mind.soul.id
-            ):
+            for stream, moment, key in await self._store.event_keys(owner, mind.soul.id):
                 streams.known[stream].add(key)
                 quarters.add(Quarter(self._start(moment), stream))
             if quarters:

@@ -14,9 +14,7 @@ from soulmem.kernels.arrays import Int64s
 Cursor = tuple[int, int, str]
 
 _CURSOR = re.compile(r"(-1|[0-5])_(-?\d{1,20})_([a-z0-9]{1,64})\Z")
-_ORDERED = (
-    5  # rung of lists that are not sorted by time; the number is the place in the list
-)
+_ORDERED = 5  # rung of lists that are not sorted by time; the number is the place in the list
 
 
 def cursor_of(text: str) -> Cursor:

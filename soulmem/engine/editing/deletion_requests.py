@@ -19,9 +19,7 @@ from soulmem.engine.world.world import World
 from soulmem.governance.protection import check_unprotected
 from soulmem.ports.store import Change
 
-EXPIRES = timedelta(
-    days=7
-)  # without an answer the request expires; mission table S1-20
+EXPIRES = timedelta(days=7)  # without an answer the request expires; mission table S1-20
 
 
 @dataclass(kw_only=True, eq=False)
@@ -50,9 +48,7 @@ class DeletionRequests:
         entry = await self.services.auditor.entry(
             world.owner, memory.soul, source_author, Action.ASK, memory.id
         )
-        await self.services.store.commit(
-            Change(world.owner, put_deletions=[asked], audit=[entry])
-        )
+        await self.services.store.commit(Change(world.owner, put_deletions=[asked], audit=[entry]))
         self._publish(world.owner, asked)
         return asked
 

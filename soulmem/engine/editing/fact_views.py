@@ -231,10 +231,7 @@ def fact_page(
     slots = listed_facts(mind, wanted, extra_turns, ranked)
     last = None if after is None else mind.edges.slot(after[2])
     start = start_after(after, slots, last)
-    edges = [
-        mind.edges.edge_at(slot)
-        for slot in slots[start : start + wanted.limit].tolist()
-    ]
+    edges = [mind.edges.edge_at(slot) for slot in slots[start : start + wanted.limit].tolist()]
     end = start + len(edges)
     cursor = ordered_cursor(end, edges[-1].id) if edges and end < slots.size else None
     return Page(_viewed(mind, edges, extra_turns), cursor)
@@ -249,9 +246,7 @@ def has_memory(mind: Mind, key: MemoryId) -> bool:
 def _viewed(mind: Mind, stored: Sequence[Edge], extra_turns: int) -> list[MemoryView]:
     """The facts of these relations."""
     turn = mind.lived_turns(extra_turns)
-    edges = [
-        unfaded_edge(mind, edge, turn) or replace(edge, strength=0.0) for edge in stored
-    ]
+    edges = [unfaded_edge(mind, edge, turn) or replace(edge, strength=0.0) for edge in stored]
     standing, shown_as = fact_validities(mind, edges), repeated_concepts(mind)
     views = (_view(mind, edge, standing) for edge in edges)
     return [replace(view, shown_as=shown_as) for view in views]

@@ -67,14 +67,11 @@ def edited_fading(
     text = new.text if record.reworded is None else record.reworded
     stamp = (current_time, turn)
     if units is not None:
-        parts = tuple(
-            _unit(n, unit, text, new, seen, stamp) for n, unit in enumerate(units)
-        )
+        parts = tuple(_unit(n, unit, text, new, seen, stamp) for n, unit in enumerate(units))
         record = replace(record, units=parts, own_units=bool(parts))
     if anchors is not None:
         words = tuple(
-            _anchor(n, anchor, text, new, seen, stamp)
-            for n, anchor in enumerate(anchors)
+            _anchor(n, anchor, text, new, seen, stamp) for n, anchor in enumerate(anchors)
         )
         record = replace(record, anchors=words, own_anchors=True)
     return () if record == before else (record,)
@@ -142,11 +139,7 @@ def _unit(
         )
     same = (u for u in seen.units if (u.span.start, u.span.end) == (start, end))
     former = next(same, None)
-    span = (
-        replace(former.span, gist=unit.gist)
-        if former
-        else UnitSpan(start, end, unit.gist)
-    )
+    span = replace(former.span, gist=unit.gist) if former else UnitSpan(start, end, unit.gist)
     first = unit_stability(span, memory.strongest_emotion)
     state = former.retention if former else None
     return MicroUnit(span, _state(unit.visibility, state, first, stamp))
@@ -176,9 +169,7 @@ def _anchor(
     state = former.retention if former else None
     if anchor.kind is AnchorKind.FORCED:  # clear at once (design 6)
         state = None
-    return Anchor(
-        anchor.text, anchor.kind, _state(anchor.visibility, state, first, stamp)
-    )
+    return Anchor(anchor.text, anchor.kind, _state(anchor.visibility, state, first, stamp))
 
 
 def _state(

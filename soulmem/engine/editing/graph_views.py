@@ -138,9 +138,7 @@ def _among(mind: Mind, chosen: dict[MemoryId, None], turn: int) -> Iterator[Edge
     yield from (edge for edge in of_words if edge.source in chosen)
 
 
-def _views(
-    mind: Mind, chosen: Iterable[MemoryId], extra_turns: int
-) -> list[MemoryView]:
+def _views(mind: Mind, chosen: Iterable[MemoryId], extra_turns: int) -> list[MemoryView]:
     """The views of these memories and words, in order."""
     keys = list(chosen)
     stored = [mind.memories[key] for key in keys if key in mind.memories]

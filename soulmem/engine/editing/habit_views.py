@@ -39,9 +39,7 @@ class _Links:
 
 
 @compute_only
-def habit_page(
-    mind: Mind, limit: int, after: Cursor | None, extra_turns: int
-) -> HabitPage:
+def habit_page(mind: Mind, limit: int, after: Cursor | None, extra_turns: int) -> HabitPage:
     """One page of habits after the cursor `after`, the newest first; an action without a trigger is one by itself.
 
     Raises Unprocessable for a cursor of another list.
@@ -63,15 +61,12 @@ def habit_page(
             trigger=mind.id_at(key) if key in fires.targets else None,
             situations=[views[row] for row in starts.sources.get(key, ())],
             actions=[
-                HabitAction(views[row], _probability(mind, slot))
-                for row, slot in actions[key]
+                HabitAction(views[row], _probability(mind, slot)) for row, slot in actions[key]
             ],
         )
         for key in page
     ]
-    cursor = (
-        ordered_cursor(end, mind.id_at(page[-1])) if page and end < keys.size else None
-    )
+    cursor = ordered_cursor(end, mind.id_at(page[-1])) if page and end < keys.size else None
     return HabitPage(habits, cursor)
 
 
@@ -82,8 +77,7 @@ def _ordered(mind: Mind, shown: Bools, fires: _Links) -> Int64s:
     alone = [row for row in alone if row not in fires.sources]
     happened = columns.happened
     newest = {
-        key: max(float(happened[row]) for row, _ in some)
-        for key, some in fires.targets.items()
+        key: max(float(happened[row]) for row, _ in some) for key, some in fires.targets.items()
     }
     newest |= {row: float(happened[row]) for row in alone}
     return np.asarray(sorted(newest, key=lambda key: (-newest[key], key)), np.int64)

@@ -20,9 +20,7 @@ from soulmem.engine.runtime.worker import compute_only
 
 def follows_a_source(memory: Memory) -> bool:
     """True for a memory that the next import, message or draft would overwrite."""
-    is_drafted_concept = (
-        memory.origin is Origin.MODEL and memory.kind is MemoryKind.CONCEPT
-    )
+    is_drafted_concept = memory.origin is Origin.MODEL and memory.kind is MemoryKind.CONCEPT
     return memory.origin is Origin.CARD or memory.is_learned_name or is_drafted_concept
 
 

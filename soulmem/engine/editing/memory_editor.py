@@ -163,9 +163,7 @@ class MemoryEditor:
             fading = await self._compute.run(
                 edited_fading, mind, None, memory, new.units, new.anchors, *stamp
             )
-            change = MindChange(
-                put_memories=(memory,), put_edges=edges, put_fading=fading
-            )
+            change = MindChange(put_memories=(memory,), put_edges=edges, put_fading=fading)
             await self._commit(token, world, mind, change, author)
         self._on_new_texts()
         return await self.view(world, mind, memory.id)
@@ -268,9 +266,7 @@ class MemoryEditor:
             if confirm == "purge":
                 await self._compute.run(check_purgeable, mind, old)
                 purge = MindChange(drop_memories=(memory,), purge_audit=(memory,))
-                await self._commit(
-                    token, world, mind, purge, replace(author, action=Action.PURGE)
-                )
+                await self._commit(token, world, mind, purge, replace(author, action=Action.PURGE))
                 return
             if old.permanent and confirm != "permanent":
                 raise ConfirmationRequired(
@@ -287,9 +283,7 @@ class MemoryEditor:
                     replace(m, state=MemoryState.BIN, revision=m.revision + 1)
                     for m in (old, *repeats)
                 ]
-                await self._commit(
-                    token, world, mind, MindChange(put_memories=tuple(new)), author
-                )
+                await self._commit(token, world, mind, MindChange(put_memories=tuple(new)), author)
 
     async def restore(self, owner: Owner, memory: MemoryId) -> MemoryView:
         """Take a memory, and drafted concepts of its names, out of the bin.
@@ -337,9 +331,7 @@ class MemoryEditor:
     async def view(self, world: World, mind: Mind, memory: MemoryId) -> MemoryView:
         """As `get`, for a memory of a given mind."""
         await self._loader.complete(world.owner, mind, [memory])
-        view = await self._compute.run(
-            listing.whole, mind, memory, self._clock.extra_turns
-        )
+        view = await self._compute.run(listing.whole, mind, memory, self._clock.extra_turns)
         if view.memory.origin is not Origin.CHAT:
             return view
         logs = [await world.log(place.chat) for place in view.sources[:1]]
@@ -356,11 +348,7 @@ class MemoryEditor:
         world.soul(wanted.soul)
         after = listing.cursor_of(wanted.cursor) if wanted.cursor is not None else None
         ranked: Sequence[MemoryId] = ()
-        if (
-            wanted.q
-            and wanted.match is TagMatch.MEANING
-            and wanted.state is MemoryState.ACTIVE
-        ):
+        if wanted.q and wanted.match is TagMatch.MEANING and wanted.state is MemoryState.ACTIVE:
             ranked = await self._search(world, wanted.soul, wanted.q)
         mind = await world.mind(wanted.soul)
         if wanted.part.about is not None:
@@ -405,9 +393,7 @@ class MemoryEditor:
         mind = await self._open_mind(await self._world_of(owner), soul)
         while True:
             extra = self._clock.extra_turns
-            view = await self._compute.run(
-                surroundings, mind, center, hops, limit, extra, also
-            )
+            view = await self._compute.run(surroundings, mind, center, hops, limit, extra, also)
             # In a partly loaded soul the memories shown may have edges, and neighbours, that are not loaded yet.
             shown = [memory_view.memory.id for memory_view in view.memories]
             if not await self._loader.complete(owner, mind, shown):
@@ -487,9 +473,7 @@ class MemoryEditor:
             figure = await self._compute.run(mind.line_kinds.judged_importance, memory)
         if figure is None:
             figure = await self._judge(spoken(memory))
-        return (
-            memory if figure is None else replace(memory, importance=round(figure, 4))
-        )
+        return memory if figure is None else replace(memory, importance=round(figure, 4))
 
 
 @compute_only
@@ -516,33 +500,23 @@ def with_text_analysis(memory: Memory) -> Memory:
 
 def _is_renamed(memory: Memory, patch: MemoryPatch) -> bool:
     """Whether a concept gets another name while its aliases are left as they are."""
-    says_aliases = patch.concept is not None and (
-        patch.fields is None or "aliases" in patch.fields
-    )
+    says_aliases = patch.concept is not None and (patch.fields is None or "aliases" in patch.fields)
     is_name = memory.kind is MemoryKind.CONCEPT and not memory.is_topic
     return is_name and not says_aliases and patch.text not in (None, memory.text)
 
 
 def _changes(memory: Memory, patch: MemoryPatch) -> dict[str, Any]:
     fields = ("text", "tags", "importance", "permanent", "locked", "timelines")
-    out = {
-        name: value for name in fields if (value := getattr(patch, name)) is not None
-    }
+    out = {name: value for name in fields if (value := getattr(patch, name)) is not None}
     if patch.importance is not None:
         out["importance_given"] = True
     if patch.situation is not None:
         out["situation"] = _merged(memory.situation, patch.situation, patch.fields)
     if patch.concept is not None:
-        out["concept"] = _merged(
-            memory.concept or ConceptDetail(), patch.concept, patch.fields
-        )
+        out["concept"] = _merged(memory.concept or ConceptDetail(), patch.concept, patch.fields)
     return out
 
 
 def _merged(old: T, new: T, fields: frozenset[str] | None) -> T:
     """`new`, or `old` with only these fields of `new`."""
-    return (
-        new
-        if fields is None
-        else replace(old, **{name: getattr(new, name) for name in fields})
-    )
+    return new if fields is None else replace(old, **{name: getattr(new, name) for name in fields})

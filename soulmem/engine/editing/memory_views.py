@@ -111,9 +111,7 @@ def whole(mind: Mind, memory: MemoryId, extra_turns: int) -> MemoryView:
 
 
 @compute_only
-def left_out(
-    mind: Mind, memory: Memory, logs: Iterable[ChatLog | None]
-) -> tuple[LeftOut, ...]:
+def left_out(mind: Mind, memory: Memory, logs: Iterable[ChatLog | None]) -> tuple[LeftOut, ...]:
     """What of its message an episode leaves out, as far as one of these chats has the message."""
     for log in logs:
         if log is None:
@@ -128,9 +126,7 @@ def left_out(
 
 
 @compute_only
-def as_read(
-    mind: Mind, views: Sequence[MemoryView], extra_turns: int
-) -> list[MemoryView]:
+def as_read(mind: Mind, views: Sequence[MemoryView], extra_turns: int) -> list[MemoryView]:
     """The views with what each memory reads now, and the first line of its scene; the word of a topic, which is no
     memory, stays as it is.
     """
@@ -140,8 +136,7 @@ def as_read(
     texts = {memory.id: text for memory, text in zip(stored, read, strict=True)}
     rows = [row for memory in stored if (row := mind.row(memory.id)) is not None]
     scenes = {
-        mind.id_at(row): mind.id_at(int(scene[0]))
-        for row, scene in scenes_of(mind, rows).items()
+        mind.id_at(row): mind.id_at(int(scene[0])) for row, scene in scenes_of(mind, rows).items()
     }
     return [
         replace(
@@ -157,9 +152,7 @@ def as_read(
 
 
 @compute_only
-def viewed(
-    mind: Mind, memories: Sequence[Memory], extra_turns: int
-) -> list[MemoryView]:
+def viewed(mind: Mind, memories: Sequence[Memory], extra_turns: int) -> list[MemoryView]:
     """Memories with their sources, strength and the user's opinion."""
     strengths = text_strengths(mind, memories, extra_turns)
     shown_as = repeated_concepts(mind)
@@ -182,11 +175,7 @@ def viewed(
 def listed_state(mind: Mind, memory: Memory) -> MemoryState:
     """The state by which lists show the memory."""
     is_active = memory.state is MemoryState.ACTIVE
-    return (
-        MemoryState.WAITING
-        if is_active and is_waiting(mind, memory.id)
-        else memory.state
-    )
+    return MemoryState.WAITING if is_active and is_waiting(mind, memory.id) else memory.state
 
 
 def is_by_columns(wanted: MemoryFilter) -> bool:
@@ -230,9 +219,7 @@ def _ordered_page(
     piece = rows[start : start + wanted.limit]
     memories = [mind.memory_at(row) for row in piece.tolist()]
     end = start + len(memories)
-    cursor = (
-        ordered_cursor(end, memories[-1].id) if end < rows.size and memories else None
-    )
+    cursor = ordered_cursor(end, memories[-1].id) if end < rows.size and memories else None
     return Page(viewed(mind, memories, extra_turns), cursor)
 
 

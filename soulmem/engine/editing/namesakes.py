@@ -31,9 +31,7 @@ class Namesakes:
         self._clock = services.clock
         self._on_new_texts = on_new_texts
 
-    async def split(
-        self, owner: Owner, concept: MemoryId, name: str, other: str
-    ) -> MemoryId:
+    async def split(self, owner: Owner, concept: MemoryId, name: str, other: str) -> MemoryId:
         """Name the concept `name` and make another of the name `other`, whose id is returned.
 
         Both keep the name that the concept had; its other names, relations and texts stay with it. Raises
@@ -64,9 +62,7 @@ class Namesakes:
                     ),
                     field="concept",
                 )
-            kept = replace(
-                renamed(old, name), origin=Origin.USER, revision=old.revision + 1
-            )
+            kept = replace(renamed(old, name), origin=Origin.USER, revision=old.revision + 1)
             if old.origin in DERIVED:
                 places = await self._compute.run(source_places, mind, old)
                 kept = replace(kept, place=next(iter(places), None))

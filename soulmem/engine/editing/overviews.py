@@ -201,9 +201,7 @@ class Overviews:
         people: dict[MemoryId, Person] = {}
         for start in range(0, len(concepts), _CONCEPTS):
             some = concepts[start : start + _CONCEPTS]
-            for person in await self._compute.run(
-                people_among, mind, some, extra, verdicts
-            ):
+            for person in await self._compute.run(people_among, mind, some, extra, verdicts):
                 people[person.concept] = person
         joined = await self._compute.run(
             joined_people, mind, list(people.values()), extra, verdicts
@@ -227,9 +225,7 @@ class Overviews:
             kept = self._hearts[mind] = _Heart(state, heart)
         return kept.heart
 
-    async def _mapped(
-        self, owner: Owner, mind: Mind, you: str, *, with_spots: bool
-    ) -> Heart:
+    async def _mapped(self, owner: Owner, mind: Mind, you: str, *, with_spots: bool) -> Heart:
         run, soul = self._compute.run, mind.soul.id
         most = RINGS - MOST_SPOTS if with_spots else RINGS
         people = (await self.people(owner, soul))[:most]
@@ -247,9 +243,7 @@ class Overviews:
         lines = [*lines, *await run(heart_lines, mind, bonds, texts, lines)]
         return await run(mapped, soul, known, lines, you, spots)
 
-    async def _read_of(
-        self, mind: Mind, bonds: Sequence[Bond]
-    ) -> dict[MemoryId, ReadText]:
+    async def _read_of(self, mind: Mind, bonds: Sequence[Bond]) -> dict[MemoryId, ReadText]:
         """How the memories of these bonds read now."""
         keys = list(dict.fromkeys(chain.from_iterable(b.memories for b in bonds)))
         texts: dict[MemoryId, ReadText] = {}
@@ -276,9 +270,7 @@ class Overviews:
         if wanted.about is not None:
             about = await self._compute.run(names_of, mind, wanted.about)
         shown = [
-            thing
-            for thing in things
-            if is_wanted(thing, wanted.told_as, wanted.is_past, about)
+            thing for thing in things if is_wanted(thing, wanted.told_as, wanted.is_past, about)
         ]
         places = {thing.id: place for place, thing in enumerate(shown)}
         last = None if after is None else places.get(after[2])
@@ -303,9 +295,7 @@ class Overviews:
             told = self._quotes[mind] = _Quotes(state, things)
         return told.things
 
-    async def habits(
-        self, owner: Owner, soul: SoulId, limit: int, cursor: str | None
-    ) -> HabitPage:
+    async def habits(self, owner: Owner, soul: SoulId, limit: int, cursor: str | None) -> HabitPage:
         """The soul's habits, the newest first, page by page. Raises NotFound, Unprocessable (cursor)."""
         after = None if cursor is None else cursor_of(cursor)
         mind = await self._mind(owner, soul)
@@ -392,9 +382,7 @@ class Overviews:
         out: list[FadingMemory] = []
         for start in range(0, len(keys), _TEXTS):
             some = keys[start : start + _TEXTS]
-            out += await self._compute.run(
-                fading_memories, mind, some, leaving, extra, horizon
-            )
+            out += await self._compute.run(fading_memories, mind, some, leaving, extra, horizon)
         return out
 
     async def _leaving(

@@ -97,16 +97,10 @@ class Undo:
                 world,
                 mind,
                 back,
-                ChangeAuthor(
-                    Actor.USER, source=source, reason=reason, action=Action.UNDO
-                ),
+                ChangeAuthor(Actor.USER, source=source, reason=reason, action=Action.UNDO),
             )
-            await self._undo_opinions(
-                world, mind, plan, ChangeAuthor(Actor.USER, source, reason)
-            )
-            await self._undo_vectors(
-                world, mind, plan, ChangeAuthor(Actor.USER, source, reason)
-            )
+            await self._undo_opinions(world, mind, plan, ChangeAuthor(Actor.USER, source, reason))
+            await self._undo_vectors(world, mind, plan, ChangeAuthor(Actor.USER, source, reason))
             return UndoResult(
                 changes=tuple(plan.undone),
                 memories=tuple(memory.id for memory in back.put_memories),
@@ -170,23 +164,15 @@ class Undo:
     ) -> tuple[list[AuditEntry], set[str]]:
         """All entries from the oldest chosen one on, newest first, and the ids of those chosen."""
         if since is not None:
-            entries = await self.services.auditor.every(
-                world.owner, AuditQuery(soul, since=since)
-            )
-            undone_ids = undone_by(
-                entries, entries
-            )  # what was undone already is not undone again
-            return entries, {
-                entry.id for entry in entries if is_undoable(entry)
-            } - undone_ids
+            entries = await self.services.auditor.every(world.owner, AuditQuery(soul, since=since))
+            undone_ids = undone_by(entries, entries)  # what was undone already is not undone again
+            return entries, {entry.id for entry in entries if is_undoable(entry)} - undone_ids
         by_name = change is not None
         field = "change" if by_name else "job"
         query = AuditQuery(soul, id=change) if by_name else AuditQuery(soul, source=job)
         picked = await self.services.auditor.every(world.owner, query)
         if not picked:
-            unknown_change = phrase(
-                "no_change", "no change '{change}' of this soul", change=change
-            )
+            unknown_change = phrase("no_change", "no change '{change}' of this soul", change=change)
             unknown_job = phrase(
                 "job_no_change",
                 "no job '{job}' that changed something of this soul",
@@ -253,26 +239,20 @@ def _reduced_derivations(
     New memories stay with it, so that they still follow its messages.
     """
     undone = {
-        d.id
-        for d in mind.derivations
-        if (d.source == job if since is None else d.made >= since)
+        d.id for d in mind.derivations if (d.source == job if since is None else d.made >= since)
     }
     if since is None and job is None:
         return ()
     out = []
     for derivation in map(mind.derivations.get, sorted(undone)):
         assert derivation is not None
-        kept = tuple(
-            p for p in derivation.products if not mind.derivations.without(p.id, undone)
-        )
+        kept = tuple(p for p in derivation.products if not mind.derivations.without(p.id, undone))
         if kept != derivation.products:
             out.append(replace(derivation, products=kept))
     return tuple(out)
 
 
-def _reverted_edges(
-    mind: Mind, plan: Reversal
-) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
+def _reverted_edges(mind: Mind, plan: Reversal) -> tuple[tuple[Edge, ...], tuple[str, ...]]:
     """Edges with their former values, and ids of edges that did not exist."""
     edges: list[Edge] = []
     dropped: list[str] = []
@@ -316,6 +296,4 @@ def _recreated_edge(mind: Mind, stored_values: Mapping[str, Any]) -> Edge | None
     if "source" not in stored_values:
         return None
     edge = edge_of_values(mind.soul.id, stored_values)
-    return (
-        edge if edge.source in mind.memories and edge.target in mind.memories else None
-    )
+    return edge if edge.source in mind.memories and edge.target in mind.memories else None

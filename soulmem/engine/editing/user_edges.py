@@ -94,9 +94,7 @@ def check_topic(mind: Mind, memory: Memory) -> None:
             _check_join(edge.kind, source, target, "fields.concept_type")
 
 
-def _requested_edge(
-    mind: Mind, memory: Memory, asked: NewEdge, field: str
-) -> _RequestedEdge:
+def _requested_edge(mind: Mind, memory: Memory, asked: NewEdge, field: str) -> _RequestedEdge:
     other_id = asked.source if asked.source is not None else asked.to
     if other_id is None or (asked.source is not None and asked.to is not None):
         raise Unprocessable(
@@ -144,16 +142,13 @@ def _check_join(kind: EdgeKind, source: Memory, target: Memory, field: str) -> N
 
 
 def _is_topic(memory: Memory) -> bool:
-    return (
-        memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
-    )
+    return memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
 
 
 def _is_overwhelming(mind: Mind, trigger: Memory) -> bool:
     """Whether a concrete episode fires the trigger."""
     return any(
-        edge.kind is EdgeKind.TRIGGERS
-        and mind.memories[edge.source].kind is MemoryKind.EPISODE
+        edge.kind is EdgeKind.TRIGGERS and mind.memories[edge.source].kind is MemoryKind.EPISODE
         for edge in mind.edges_of(trigger.id)
     )
 
@@ -184,15 +179,11 @@ def _edge(
         made=current_time,
     )
     if asked.strength is not None:  # the present strength, so it fades from now on
-        base = replace(
-            base, strength=asked.strength, touched=current_time, at_turn=turn
-        )
+        base = replace(base, strength=asked.strength, touched=current_time, at_turn=turn)
     return replace(
         base,
         confidence=base.confidence if asked.confidence is None else asked.confidence,
-        probability=base.probability
-        if asked.probability is None
-        else asked.probability,
+        probability=base.probability if asked.probability is None else asked.probability,
     )
 
 
@@ -201,18 +192,14 @@ def _with_probabilities(
 ) -> tuple[Edge, ...]:
     """The edges; actions without a probability get equal parts of what remains."""
     out = {edge.id: edge for _, edge in made}
-    of_trigger: defaultdict[MemoryId, list[tuple[_RequestedEdge, Edge]]] = defaultdict(
-        list
-    )
+    of_trigger: defaultdict[MemoryId, list[tuple[_RequestedEdge, Edge]]] = defaultdict(list)
     for request, edge in made:
         if edge.kind is EdgeKind.FIRES:
             of_trigger[edge.source].append((request, edge))
     for trigger, pairs in of_trigger.items():
         explicit = {edge.target: edge.probability for _, edge in pairs}
         total = sum(_shares(mind, trigger, explicit).values())
-        open_ones = [
-            (request, edge) for request, edge in pairs if edge.probability is None
-        ]
+        open_ones = [(request, edge) for request, edge in pairs if edge.probability is None]
         first = pairs[0][0]
         _check_sum(first.source, total, f"{first.field}.probability")
         for request, edge in open_ones:

@@ -188,9 +188,7 @@ def _is_wanted(memory: Memory, wanted: MemoryFilter) -> bool:
     return wanted.permanent is None or memory.permanent is wanted.permanent
 
 
-def _rung(
-    mind: Mind, memory: Memory, wanted: MemoryFilter, with_word: Bools | None
-) -> int:
+def _rung(mind: Mind, memory: Memory, wanted: MemoryFilter, with_word: Bools | None) -> int:
     """0 tag exact, 1 tag partial, 2 text exact, 3 text partial (design 9); 4 without a
     query; 5 no match. `with_word`: the rows that have a word of the query.
     """

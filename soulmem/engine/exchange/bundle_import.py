@@ -40,9 +40,7 @@ class BundleImport:
         world = await self.services.world_of(run.owner)
         world.soul(run.soul)
         bundle = await asyncio.to_thread(read_bundle, data)
-        bundle = await asyncio.to_thread(
-            bundle_for, bundle, run.soul, dict(world.heads)
-        )
+        bundle = await asyncio.to_thread(bundle_for, bundle, run.soul, dict(world.heads))
         await self.learner.drain()
         async with world.writing:
             stored = await self._stored(world, run.soul, bundle)
@@ -51,9 +49,7 @@ class BundleImport:
             await self._carry_out(run, world, bundle, plan)
         return _result(bundle, plan)
 
-    async def _carry_out(
-        self, run: JobRun, world: World, bundle: Bundle, plan: BundlePlan
-    ) -> None:
+    async def _carry_out(self, run: JobRun, world: World, bundle: Bundle, plan: BundlePlan) -> None:
         done, total = 0, sum(step.lines for step in plan.steps)
         for step in plan.steps:
             run.report(done, total, "lines")
@@ -66,9 +62,7 @@ class BundleImport:
             self.embedding.wake()
         run.report(done, total, "lines")
 
-    async def _store_step(
-        self, world: World, run: JobRun, step: Step, bundle: Bundle
-    ) -> None:
+    async def _store_step(self, world: World, run: JobRun, step: Step, bundle: Bundle) -> None:
         """Store a step and drop the loaded state that it concerns. The caller holds `writing`."""
         chat, soul = step.chat, run.soul
         messages = bundle.messages[chat.id] if chat else []
@@ -79,9 +73,7 @@ class BundleImport:
             for memory in step.memories
             if memory.origin is Origin.USER
         ]
-        await self.services.store.commit(
-            replace(step.change(world.owner, messages), audit=audit)
-        )
+        await self.services.store.commit(replace(step.change(world.owner, messages), audit=audit))
         if step.soul is not None:
             world.souls[soul] = step.soul
         concerned = {soul}
@@ -130,9 +122,7 @@ class BundleImport:
         return StoredState(
             soul=world.souls[soul],
             memories=memories,
-            edges=await self.services.store.edges_known(
-                world.owner, list(bundle.edges)
-            ),
+            edges=await self.services.store.edges_known(world.owner, list(bundle.edges)),
             recalls={record.trace for record in recalls.records},
             derivations={derivation.id for derivation in derivations},
             chats=dict(world.heads),
@@ -149,9 +139,7 @@ class BundleImport:
             ids.update(m.id for m in episodes if m.state is MemoryState.FORGOTTEN)
         return ids
 
-    async def _foreign(
-        self, world: World, soul: SoulId, wanted: set[MemoryId]
-    ) -> set[MemoryId]:
+    async def _foreign(self, world: World, soul: SoulId, wanted: set[MemoryId]) -> set[MemoryId]:
         """Those of the ids that memories of the owner's other souls have: they must not be overwritten."""
         foreign: set[MemoryId] = set()
         if wanted:
@@ -183,7 +171,5 @@ def _result(bundle: Bundle, plan: BundlePlan) -> dict[str, Any]:
         "of_other_souls": plan.foreign,
         "chats_kept": list(plan.kept_chats),
         "whole": bundle.whole,
-        "broken": [
-            {"line": broken.number, "reason": broken.reason} for broken in bundle.broken
-        ],
+        "broken": [{"line": broken.number, "reason": broken.reason} for broken in bundle.broken],
     }

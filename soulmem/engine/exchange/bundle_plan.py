@@ -41,9 +41,7 @@ class StoredState:
     messages: Mapping[ChatId, Sequence[Message]]  # of chats that the bundle has, too
     derivations: Set[str] = frozenset()
     foreign: Set[MemoryId] = frozenset()  # bundle ids that other souls use
-    forgotten: Set[MemoryId] = (
-        frozenset()
-    )  # episodes among `memories` that take no edges
+    forgotten: Set[MemoryId] = frozenset()  # episodes among `memories` that take no edges
 
 
 @dataclass(slots=True)
@@ -226,9 +224,7 @@ class _Planner:
             from_memory = to_memory
         return steps
 
-    def _take_memories(
-        self, chat: Chat, messages: Sequence[Message]
-    ) -> list[Memory | None]:
+    def _take_memories(self, chat: Chat, messages: Sequence[Message]) -> list[Memory | None]:
         """For each message the wanted memory that no step has yet; marks these as placed."""
         root = branch_root(chat.id, self._bundle.chats, self._stored.chats)
         memories: list[Memory | None] = []
@@ -264,9 +260,9 @@ def _keeps_derived(bundle: Bundle, stored: StoredState) -> bool:
         return False
     if not stored.memories:
         return True
-    return soul.names == stored.soul.names and remembered_parts(
-        soul
-    ) == remembered_parts(stored.soul)
+    return soul.names == stored.soul.names and remembered_parts(soul) == remembered_parts(
+        stored.soul
+    )
 
 
 def _soul(bundled: Soul, stored: Soul) -> Soul:
@@ -318,9 +314,7 @@ def _add_relations(steps: Sequence[Step], bundle: Bundle, stored: StoredState) -
     _add_learned(steps, bundle, step_of)
 
 
-def _add_learned(
-    steps: Sequence[Step], bundle: Bundle, step_of: Mapping[str, int]
-) -> None:
+def _add_learned(steps: Sequence[Step], bundle: Bundle, step_of: Mapping[str, int]) -> None:
     """Add usages, opinions and fading to the step of their memory or edge."""
     for memory, usage in bundle.usages.items():
         if memory in step_of:

@@ -48,15 +48,11 @@ def bundle_for(bundle: Bundle, target: SoulId, stored: Mapping[ChatId, Chat]) ->
 class _Renaming:
     """Rewrites one bundle for another soul. What refers to memories that get no new id is left out."""
 
-    def __init__(
-        self, source: Bundle, target: SoulId, stored: Mapping[ChatId, Chat]
-    ) -> None:
+    def __init__(self, source: Bundle, target: SoulId, stored: Mapping[ChatId, Chat]) -> None:
         self._source = source
         self._target = target
         self._stored = stored
-        self._chats = {
-            self._chat_id(key): self._chat(chat) for key, chat in source.chats.items()
-        }
+        self._chats = {self._chat_id(key): self._chat(chat) for key, chat in source.chats.items()}
         self._memory_ids = self._new_memory_ids()
         self._ids: dict[str, str] = {}  # of memories and edges
         for old_id, new_id in self._memory_ids.items():
@@ -70,9 +66,7 @@ class _Renaming:
         source = self._source
         assert source.head is not None
         return Bundle(
-            head=Head(
-                source.head.version, self._target, source.head.made, source.head.soulmem
-            ),
+            head=Head(source.head.version, self._target, source.head.made, source.head.soulmem),
             soul=replace(source.soul, id=self._target) if source.soul else None,
             chats=self._chats,
             messages=self._messages(),
@@ -119,9 +113,7 @@ class _Renaming:
 
     def _souls(self, souls: Iterable[SoulId]) -> tuple[SoulId, ...]:
         old = self._source.owner_soul
-        return tuple(
-            dict.fromkeys(self._target if soul == old else soul for soul in souls)
-        )
+        return tuple(dict.fromkeys(self._target if soul == old else soul for soul in souls))
 
     def _new_memory_ids(self) -> dict[MemoryId, MemoryId]:
         """The new id of each memory by the old one. Concepts of the card get none: they are made again."""
@@ -137,9 +129,7 @@ class _Renaming:
             if memory.origin is Origin.USER and memory_id not in ids:
                 ids[memory_id] = MemoryId(derived_id("m", target, memory_id))
             elif memory.origin is Origin.CARD and memory.kind is not MemoryKind.CONCEPT:
-                ids[memory_id] = MemoryId(
-                    derived_id("n", target, memory.kind.value, memory.text)
-                )
+                ids[memory_id] = MemoryId(derived_id("n", target, memory.kind.value, memory.text))
         return {old: new for old, new in ids.items() if old in source.memories}
 
     def _memory(self, memory: Memory, new_id: MemoryId) -> Memory:
@@ -203,9 +193,7 @@ class _Renaming:
                 retold = record.retold
                 if retold is not None:
                     retold = replace(retold, chat=self._chat_id(retold.chat))
-                fading[new_id] = replace(
-                    record, memory=new_id, soul=self._target, retold=retold
-                )
+                fading[new_id] = replace(record, memory=new_id, soul=self._target, retold=retold)
         return fading
 
     def _recalls(self) -> dict[str, RecallRecord]:

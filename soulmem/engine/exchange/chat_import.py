@@ -51,15 +51,11 @@ def stop_of_piece(start: int, total: int, size: int) -> int:
     return start + -(-(total - start) // pieces)
 
 
-def _present(
-    message: Message, log: ChatLog, souls: Sequence[SoulId]
-) -> tuple[SoulId, ...] | None:
+def _present(message: Message, log: ChatLog, souls: Sequence[SoulId]) -> tuple[SoulId, ...] | None:
     """Those of `souls` that were present, None for all; one that the file never lists was always present."""
     if message.present is None:
         return None
-    present = tuple(
-        soul for soul in souls if soul in message.present or soul not in log.people
-    )
+    present = tuple(soul for soul in souls if soul in message.present or soul not in log.people)
     return None if len(present) == len(souls) else present
 
 
@@ -96,9 +92,7 @@ class ChatImport:
     chats: ChatService
     compute: Worker
 
-    async def placed(
-        self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
-    ) -> ChatLog:
+    async def placed(self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]) -> ChatLog:
         """`log` with its final id, and as a branch of the chat it was branched from if that is stored."""
         if log.parent is not None:
             return log
@@ -187,17 +181,13 @@ class ChatImport:
         run.report(total, total, "messages")
         return {**counts, "held": None}
 
-    async def _stored(
-        self, owner: Owner, chat: ChatId
-    ) -> tuple[Chat | None, Sequence[Message]]:
+    async def _stored(self, owner: Owner, chat: ChatId) -> tuple[Chat | None, Sequence[Message]]:
         try:
             return await self.chats.get(owner, chat)
         except NotFound:
             return None, []
 
-    async def _named(
-        self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]
-    ) -> ChatId:
+    async def _named(self, owner: Owner, log: ChatLog, souls: Sequence[SoulId]) -> ChatId:
         """The chat with the title that `log` gives for the chat it was branched from."""
         for head, _ in await self.chats.list(owner, souls[0]):
             if head.title == log.main_chat and head.id != log.chat:
@@ -226,9 +216,7 @@ def _shared(messages: Sequence[Message], stored: Sequence[Message]) -> int:
     return count
 
 
-def _next_piece(
-    log: ChatLog, stored: Sequence[Message], souls: Sequence[SoulId]
-) -> _Piece:
+def _next_piece(log: ChatLog, stored: Sequence[Message], souls: Sequence[SoulId]) -> _Piece:
     """The messages behind the stored ones; all messages if the stored ones differ from the file."""
     shared, total = _shared(log.messages, stored), len(log.messages)
     if shared < len(stored):
@@ -257,9 +245,7 @@ def _expected(
     if lost and not confirmed:
         return ExpectedChanges(0, 0, 0, _unconfirmed(_BREAKS, lost), ())
     sent = sent_messages(log, souls, 0, len(log.messages))
-    changes = reconcile(
-        stored, sent, None, confirmed=confirmed, known_text=lambda version: None
-    )
+    changes = reconcile(stored, sent, None, confirmed=confirmed, known_text=lambda version: None)
     if changes.hold is not None:
         vanished = len(changes.hold.vanished)
         return ExpectedChanges(0, 0, 0, _unconfirmed(_MASS, vanished), ())

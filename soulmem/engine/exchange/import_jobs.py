@@ -96,9 +96,7 @@ class ImportJobs:
             "minutes": await self._minutes(expected.texts, _VECTORS),
         }
 
-    async def _statements(
-        self, run: JobRun, data: bytes, format_: ImportFormat
-    ) -> dict[str, Any]:
+    async def _statements(self, run: JobRun, data: bytes, format_: ImportFormat) -> dict[str, Any]:
         title = plain_name(run.arguments["name"])
         cast = await self.lore.cast(run.owner, run.soul, run.arguments["persona"])
         source, lore = await asyncio.to_thread(_read_lore, data, title, cast, format_)
@@ -112,8 +110,7 @@ class ImportJobs:
         }
         if run.arguments["dry_run"]:
             file_summary["habits"] = [
-                {"when": h.when, "does": h.does, "often": h.often.value}
-                for h in lore.habits
+                {"when": h.when, "does": h.does, "often": h.often.value} for h in lore.habits
             ]
             counts, texts = await self.lore.expected(run.owner, run.soul, lore, source)
             minutes = await self._minutes(texts, vectors=1)
@@ -129,9 +126,7 @@ class ImportJobs:
         return round(len(texts) * (_WRITE_SECONDS + vectors * pace) / 60.0, 2)
 
 
-def _read_lore(
-    data: bytes, title: str, cast: Cast, format_: ImportFormat
-) -> tuple[str, Lore]:
+def _read_lore(data: bytes, title: str, cast: Cast, format_: ImportFormat) -> tuple[str, Lore]:
     """The source and the statements of a card, a world or a store of another extension."""
     if format_ is ImportFormat.CARD:
         return CARD, read_card(data, cast)

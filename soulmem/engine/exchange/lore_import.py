@@ -103,9 +103,7 @@ class LoreImport:
         """Names for {{char}} and {{user}}; without `persona` the user's in the soul's latest chat."""
         world = await self.services.world_of(owner)
         personas = [
-            head.persona
-            for head in world.heads.values()
-            if soul in head.souls and head.persona
+            head.persona for head in world.heads.values() if soul in head.souls and head.persona
         ]
         latest = personas[-1] if personas else _PLAYER
         return Cast(world.soul(soul).name, persona or latest)
@@ -151,9 +149,7 @@ class LoreImport:
         async with world.writing as token:
             mind = await world.mind_while_writing(token, run.soul)
             found = await self._found(mind, chats, lore.statements)
-            change, some = await self._withdrawn(
-                mind, lore, source, found, owner=run.owner
-            )
+            change, some = await self._withdrawn(mind, lore, source, found, owner=run.owner)
             await self._write(token, run, world, mind, change)
         return counts + some
 
@@ -209,11 +205,7 @@ class LoreImport:
         With `owner` their edges are loaded first, so that those linked by hand are
         kept.
         """
-        stated = [
-            statement
-            for statement in lore.statements
-            if not _is_absent(statement, found)
-        ]
+        stated = [statement for statement in lore.statements if not _is_absent(statement, found)]
         withdrawn = await self._no_longer_stated(mind, stated, source)
         untagged, drop = [], []
         for memory in withdrawn:
@@ -290,9 +282,7 @@ class _Piece:
 
     def _counts(self) -> LoreCounts:
         """The counts of the statements so far."""
-        added = sum(
-            key in self.undone or key not in self.mind.memories for key in self._put
-        )
+        added = sum(key in self.undone or key not in self.mind.memories for key in self._put)
         return LoreCounts(
             added=added,
             changed=len(self._put) - added,
@@ -397,9 +387,7 @@ def _binned_notes(mind: Mind, statements: Iterable[Statement]) -> frozenset[str]
     return frozenset(
         note.id
         for note in notes
-        if note is not None
-        and note.state is MemoryState.BIN
-        and note.kind is MemoryKind.NOTE
+        if note is not None and note.state is MemoryState.BIN and note.kind is MemoryKind.NOTE
     )
 
 
@@ -432,9 +420,7 @@ def _updated(memory: Memory, source: str, importance: float) -> Memory | None:
         or memory.importance == importance
     ):
         return None
-    return replace(
-        memory, tags=tags, importance=importance, revision=memory.revision + 1
-    )
+    return replace(memory, tags=tags, importance=importance, revision=memory.revision + 1)
 
 
 def _read(memories: Iterable[Memory]) -> list[Memory]:

@@ -127,8 +127,7 @@ class _Restoring:
 
 def _is_inside(unit: MicroUnit, others: Sequence[MicroUnit]) -> bool:
     return any(
-        other.span.start <= unit.span.start and unit.span.end <= other.span.end
-        for other in others
+        other.span.start <= unit.span.start and unit.span.end <= other.span.end for other in others
     )
 
 
@@ -136,9 +135,7 @@ def _with_states(
     mind: Mind, memory: Memory, units: Sequence[MicroUnit], anchors: Sequence[Anchor]
 ) -> FadingRecord:
     """The memory's record with these states in place of former ones of the same parts."""
-    record = record_of(mind, memory) or FadingRecord(
-        memory.id, memory.soul, text_hash(memory.text)
-    )
+    record = record_of(mind, memory) or FadingRecord(memory.id, memory.soul, text_hash(memory.text))
     states = {(unit.span.start, unit.span.end): unit for unit in record.units}
     if not record.own_units and record.reworded is None:
         # What it is made of is computed: its states are known by their places.

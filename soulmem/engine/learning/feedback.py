@@ -88,9 +88,7 @@ class FeedbackService:
             old = await self.services.compute.run(opinion_of, mind, memory)
             text = mind.text_of(memory)
             new = opinion_after(old, verdict, text, chat)
-            edges = await self.services.compute.run(
-                self._changed_edges, mind, brought, verdict
-            )
+            edges = await self.services.compute.run(self._changed_edges, mind, brought, verdict)
             vectors = await self.services.compute.run(
                 self._changed_vectors, mind, brought, verdict, asked
             )
@@ -146,9 +144,7 @@ class FeedbackService:
                     at_turn=float(turn),
                 )
             else:  # scale the stored strength; `touched` stays
-                new = replace(
-                    edge, strength=edge.strength * (new_strength / current_strength)
-                )
+                new = replace(edge, strength=edge.strength * (new_strength / current_strength))
             out.append((edge, new))
         return out
 
@@ -226,9 +222,7 @@ def _audit_values(
     if old != new:
         before[OPINION], after[OPINION] = opinion_values(old), opinion_values(new)
     if edges:
-        pairs = {
-            was.id: edge_difference(was, values_after) for was, values_after in edges
-        }
+        pairs = {was.id: edge_difference(was, values_after) for was, values_after in edges}
         before[EDGES] = {key: was for key, (was, _) in pairs.items()}
         after[EDGES] = {key: values_after for key, (_, values_after) in pairs.items()}
     if values := vectors.audit_values():

@@ -81,9 +81,7 @@ class Learner:
             return
         if request.slot is None or request.swipe is None:
             return
-        reply = Reply(
-            world.owner, request.soul, request.chat, request.slot, request.swipe
-        )
+        reply = Reply(world.owner, request.soul, request.chat, request.slot, request.swipe)
         trails = []
         for memory in answer.memories:
             via = tuple(step.id for step in memory.path[:-1])
@@ -98,9 +96,7 @@ class Learner:
             slowing={m.id: m.slowing for m in answer.memories},
         )
         if flows is not None:  # computed after the answer was sent
-            self._flow_tasks.add(
-                task := asyncio.create_task(self._add_flows(reply, noted, flows))
-            )
+            self._flow_tasks.add(task := asyncio.create_task(self._add_flows(reply, noted, flows)))
             task.add_done_callback(self._flow_tasks.discard)
         while len(self._pending) > _PENDING:
             self._pending.popitem(last=False)
@@ -145,12 +141,8 @@ class Learner:
         """
         stored = await self._store.recalls(owner, mind.soul.id)
         await self._compute.run(mind.recalls.put, stored.usages, stored.records)
-        await self._compute.run(
-            mind.opinions.put, await self._store.opinions(owner, mind.soul.id)
-        )
-        await self._compute.run(
-            mind.fading.put, await self._store.fading(owner, mind.soul.id)
-        )
+        await self._compute.run(mind.opinions.put, await self._store.opinions(owner, mind.soul.id))
+        await self._compute.run(mind.fading.put, await self._store.fading(owner, mind.soul.id))
         await self._compute.run(
             mind.edge_vectors.put, await self._store.edge_vectors(owner, mind.soul.id)
         )
@@ -198,9 +190,7 @@ class Learner:
         count = settled_count(chat_log.head, chat_log.messages)
         out = []
         for reply in [
-            r
-            for r in self._pending
-            if r.owner == world.owner and r.chat == chat_log.head.id
+            r for r in self._pending if r.owner == world.owner and r.chat == chat_log.head.id
         ]:
             position = chat_log.index.get(reply.slot, count)
             if position < count:

@@ -88,9 +88,7 @@ def learn(
     None when a recall for that reply has taught already, or none of its memories exists
     any more.
     """
-    trails = tuple(
-        trail for trail in noted.trails if mind.row(trail.memory) is not None
-    )
+    trails = tuple(trail for trail in noted.trails if mind.row(trail.memory) is not None)
     if not trails or mind.recalls.is_recorded((reply.chat, reply.slot, reply.swipe)):
         return None
     stamp = Stamp(noted.recalled_at, turn)
@@ -99,9 +97,7 @@ def learn(
     outer = _outer(mind, trails, noted)
     kept = [t.memory for t in trails if noted.signs.get(t.memory) is not Sign.CORRECTED]
     return Lesson(
-        RecallRecord(
-            noted.trace, reply.soul, reply.chat, reply.slot, reply.swipe, stamp, trails
-        ),
+        RecallRecord(noted.trace, reply.soul, reply.chat, reply.slot, reply.swipe, stamp, trails),
         tuple(_usage(mind, trail.memory, stamp) for trail in trails),
         _edges(mind, taught, outer, current_time, turn, params),
         tuple(mind.recalls.surplus(1)),
@@ -120,9 +116,7 @@ def learn(
 
 def _usage(mind: Mind, memory: MemoryId, stamp: Stamp) -> Usage:
     usage = mind.recalls.usage(memory)
-    return (
-        first_use(memory, mind.soul.id, stamp) if usage is None else usage.again(stamp)
-    )
+    return first_use(memory, mind.soul.id, stamp) if usage is None else usage.again(stamp)
 
 
 def _paths(mind: Mind, trails: Sequence[Trail], noted: NotedRecall) -> dict[str, float]:
@@ -140,11 +134,7 @@ def _sorted_edges(
 ) -> PlasticityUpdate:
     """The edges that the recall used, and those that it offered in vain."""
     among = mind.edges.between([trail.memory for trail in trails])
-    always = {
-        edge.id
-        for edge in among
-        if not noted.core.isdisjoint((edge.source, edge.target))
-    }
+    always = {edge.id for edge in among if not noted.core.isdisjoint((edge.source, edge.target))}
     together = [edge.id for edge in among if edge.id not in always]
     walked = {edge: flow for edge, flow in noted.walked.items() if edge not in always}
     return plasticity_update(paths, together, walked, params)
@@ -230,9 +220,7 @@ def _used(
     return replace(
         new,
         strength=potentiated(strength, share, params),
-        stability=stability_after(
-            edge.stability, mind.time.edge_age(edge, turn), params
-        ),
+        stability=stability_after(edge.stability, mind.time.edge_age(edge, turn), params),
     )
 
 
@@ -258,7 +246,5 @@ def _idle(mind: Mind, edge: Edge, turn: int, params: PlasticityParams) -> Edge:
     strength = mind.edge_strength(edge, turn)
     if strength <= 0.0:
         return edge
-    lower = depressed(
-        strength, keep=edge.uses > 0 or is_protected(mind, edge), params=params
-    )
+    lower = depressed(strength, keep=edge.uses > 0 or is_protected(mind, edge), params=params)
     return replace(edge, strength=edge.strength * (lower / strength))

@@ -50,18 +50,14 @@ class Ratings:
                 where = world.owner, soul, author, Action.FEEDBACK, old.memory
                 entries.append(await self._auditor.entry(*where, before, after))
             opinions = [new for _, new in pairs]
-            change = Change(
-                world.owner, put_opinions=opinions, audit=entries, by=author.actor
-            )
+            change = Change(world.owner, put_opinions=opinions, audit=entries, by=author.actor)
             await self._store.commit(change)
             await self._compute.run(mind.opinions.put, opinions)
         return {str(opinion.memory): opinion.score for opinion in opinions}
 
 
 @compute_only
-def _rated(
-    mind: Mind, ratings: Mapping[MemoryId, float]
-) -> list[tuple[Opinion, Opinion]]:
+def _rated(mind: Mind, ratings: Mapping[MemoryId, float]) -> list[tuple[Opinion, Opinion]]:
     """The opinion of each memory before and after."""
     pairs = []
     for key, useful in ratings.items():

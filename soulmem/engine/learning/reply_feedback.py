@@ -15,9 +15,7 @@ from soulmem.engine.runtime.worker import compute_only
 from soulmem.language.segmentation import sentences
 from soulmem.language.word_lists import alternatives, words
 
-_FIRST = (
-    2  # sentences of a message that are looked at: later ones are about something else
-)
+_FIRST = 2  # sentences of a message that are looked at: later ones are about something else
 _CORRECTION = re.compile(
     rf"(?:{alternatives(words('en', 'corrections', 'openings'))})\b"
     rf"|{alternatives(words('zh', 'corrections', 'openings'))}",
@@ -43,9 +41,7 @@ def _spoken(sentence: str) -> str:
     return rest
 
 
-_BEFORE = (
-    4  # messages before the reply: what they say is no sign that a memory was used
-)
+_BEFORE = 4  # messages before the reply: what they say is no sign that a memory was used
 # Least share, by idf, of what only the memory says that the reply says too, and so many words at least.
 _SHARE = 0.3
 _WORDS = 2
@@ -72,15 +68,11 @@ def reply_context(messages: Sequence[Message], position: int) -> ReplyContext:
     before = messages[max(0, position - _BEFORE) : position]
     after = messages[position + 1 : position + 2]
     answer = next((m.text for m in after if m.role is Role.USER), "")
-    return ReplyContext(
-        tuple(message.text for message in before), messages[position].text, answer
-    )
+    return ReplyContext(tuple(message.text for message in before), messages[position].text, answer)
 
 
 @compute_only
-def signs(
-    mind: Mind, memories: Iterable[MemoryId], context: ReplyContext
-) -> dict[MemoryId, Sign]:
+def signs(mind: Mind, memories: Iterable[MemoryId], context: ReplyContext) -> dict[MemoryId, Sign]:
     """What the reply and its answer say of these memories; those of which they say nothing are left out."""
     said = set(mind.tokeniser.tokens(context.reply))
     known = {token for text in context.before for token in mind.tokeniser.tokens(text)}

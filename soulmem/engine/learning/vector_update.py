@@ -170,9 +170,7 @@ def _applied(
     return VectorUpdate(tuple(put), (*drop, *surplus), query, steps)
 
 
-def _moved(
-    vector: EdgeVector, raw: Float32s, step: float, turn: float
-) -> EdgeVector | None:
+def _moved(vector: EdgeVector, raw: Float32s, step: float, turn: float) -> EdgeVector | None:
     """The vector with `step` times the query added; None when nothing is left of it."""
     total = decoded(vector.data) + np.float32(step) * raw
     weight = vector.weight + step

@@ -126,9 +126,7 @@ def _counts(mind: Mind, moments: Int64s) -> Int64s:
 
 
 @compute_only
-def _still_there(
-    mind: Mind, candidates: _Candidates, some: slice
-) -> dict[MemoryId, int]:
+def _still_there(mind: Mind, candidates: _Candidates, some: slice) -> dict[MemoryId, int]:
     """Those of the candidates that are still there, with the turn they were written at."""
     rows, moments, turns, is_young = (column[some] for column in candidates)
     is_same = mind.columns.created[rows] == moments  # no other memory took its row
@@ -143,9 +141,7 @@ def _still_there(
     return {
         memory: turn
         for memory, turn, young in found
-        if memory is not None
-        and memory in mind.memories
-        and (young or memory in working)
+        if memory is not None and memory in mind.memories and (young or memory in working)
     }
 
 
@@ -195,9 +191,7 @@ def _paths(mind: Mind, record: RecallRecord) -> list[tuple[MemoryId, ...]]:
     paths = []
     for trail in record.trails:
         edge = mind.edges.get(trail.memory) if trail.memory in mind.facts else None
-        path = (
-            (*trail.via, trail.memory) if edge is None else (edge.source, edge.target)
-        )
+        path = (*trail.via, trail.memory) if edge is None else (edge.source, edge.target)
         if all(memory in mind.memories for memory in path):
             paths.append(path)
     return paths

@@ -56,9 +56,7 @@ class LlmTask:
     model: str = ""  # of the last call
     source: str = ""  # audit source by which its changes are undone
     memories_written: int = 0
-    failures: dict[tuple[ChatId, Work], Wording] = field(
-        default_factory=dict
-    )  # reasons
+    failures: dict[tuple[ChatId, Work], Wording] = field(default_factory=dict)  # reasons
 
     @property
     def is_idle(self) -> bool:
@@ -176,9 +174,7 @@ class LlmCalls:
             if answer is None:
                 spent = LlmUsage()
                 return None
-            spent = LlmUsage(
-                1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds
-            )
+            spent = LlmUsage(1, 0, answer.prompt_tokens, answer.answer_tokens, answer.seconds)
         except LlmFailed:
             seconds = asyncio.get_running_loop().time() - began
             spent = LlmUsage(1, 0, prompt_tokens, 0, seconds)

@@ -42,9 +42,7 @@ class ModelChooser:
             return ModelChoice()
         return await asyncio.to_thread(self.models.file.read)
 
-    async def choose(
-        self, owner: Owner, choice: ModelChoice, *, keeps_key: bool
-    ) -> ModelChoice:
+    async def choose(self, owner: Owner, choice: ModelChoice, *, keeps_key: bool) -> ModelChoice:
         """Use this model from the next call on; all users of this SoulMem share it.
 
         keeps_key  the key stays the one that was stored for the same server

@@ -68,6 +68,4 @@ class UsagePersistence:
                 await self.store.put_llm_usage(owner, books)
             except SoulMemError as error:
                 # For example a full disk: the next change writes the whole record again.
-                log.warning(
-                    "the books of a soul could not be stored: %s", error.message
-                )
+                log.warning("the books of a soul could not be stored: %s", error.message)

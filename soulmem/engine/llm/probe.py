@@ -50,9 +50,7 @@ class ModelTest:
             )
         if not self.llm_calls.has_model:
             return {"state": "off", "model": None}
-        task = LlmTask(
-            run.owner, run.soul, USAGE_KIND, run.report, calls_expected=_CALLS
-        )
+        task = LlmTask(run.owner, run.soul, USAGE_KIND, run.report, calls_expected=_CALLS)
         task.report_progress()
         seconds_before = self._seconds(run)
         outcome: dict[str, Any]

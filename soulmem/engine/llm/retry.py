@@ -34,9 +34,7 @@ class Deferrals:
     """
 
     def __init__(self, params: RetryParams | None = None) -> None:
-        self.unavailable_reason: Wording | None = (
-            None  # of the last call; None if it ran
-        )
+        self.unavailable_reason: Wording | None = None  # of the last call; None if it ran
         self._failures = 0  # calls in a row without a model
         self._model_retry: datetime | None = None
         self._params = params or RetryParams()
@@ -47,9 +45,7 @@ class Deferrals:
         """Note that a call found no model."""
         self.unavailable_reason = reason
         self._failures += 1
-        self._model_retry = current_time + self._delay(
-            self._params.unavailable, self._failures
-        )
+        self._model_retry = current_time + self._delay(self._params.unavailable, self._failures)
 
     def model_available(self) -> None:
         """Note that a model answered."""
@@ -68,9 +64,7 @@ class Deferrals:
         moments = [deferred.again for deferred in self._deferred.values()]
         return self._model_retry or min(moments, default=None)
 
-    def defer(
-        self, key: Key, reason: Wording, messages: int, current_time: datetime
-    ) -> None:
+    def defer(self, key: Key, reason: Wording, messages: int, current_time: datetime) -> None:
         """Note a failure of this input, when its chat had `messages` messages."""
         old = self._deferred.get(key)
         attempts = old.attempts + 1 if old is not None else 1

@@ -59,9 +59,7 @@ class LlmAccess:
             self._sources.desk.listen(self._announce, is_busy)
 
     def _announce(self, owner: Owner, request: str, waits: bool) -> None:
-        self._events.publish(
-            "llm", owner, request=request, state="waiting" if waits else "over"
-        )
+        self._events.publish("llm", owner, request=request, state="waiting" if waits else "over")
 
     @property
     def context_tokens(self) -> int:
@@ -97,9 +95,7 @@ class LlmAccess:
         desk = self._sources.desk
         return None if desk is None else desk.take(owner, self._is_busy())
 
-    def answer(
-        self, owner: Owner, request: str, text: str | None, error: str | None
-    ) -> None:
+    def answer(self, owner: Owner, request: str, text: str | None, error: str | None) -> None:
         """Deliver the result of a client's call: `text`, or else the `error`. Raises NotFound."""
         desk = self._sources.desk
         if desk is None:

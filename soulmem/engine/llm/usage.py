@@ -46,9 +46,7 @@ class UsageLedger:
     def __init__(self, params: UsageLimits | None = None) -> None:
         self.params = params or UsageLimits()
         self.on_change: Callable[[Owner, SoulId], None] = lambda _owner, _soul: None
-        self._totals: defaultdict[tuple[Owner, SoulId], dict[str, LlmUsage]] = (
-            defaultdict(dict)
-        )
+        self._totals: defaultdict[tuple[Owner, SoulId], dict[str, LlmUsage]] = defaultdict(dict)
         self._recent: deque[_RecentUsage] = deque()  # oldest first
         self._call_seconds: defaultdict[str, deque[float]] = defaultdict(
             lambda: deque(maxlen=_RECENT_CALLS)
@@ -88,9 +86,7 @@ class UsageLedger:
         entries.sort(key=lambda entry: entry.moment)
         self._recent = deque(entries)
 
-    def recent(
-        self, owner: Owner, soul: SoulId
-    ) -> tuple[tuple[datetime, LlmUsage], ...]:
+    def recent(self, owner: Owner, soul: SoulId) -> tuple[tuple[datetime, LlmUsage], ...]:
         """Moments and amounts of a soul's usage within the last hour, oldest first."""
         return tuple(
             (entry.moment, entry.spent)

@@ -79,10 +79,7 @@ class MindChange:
         if not early:
             yield self
             return
-        step = {
-            memory.id: position // size
-            for position, memory in enumerate(self.put_memories)
-        }
+        step = {memory.id: position // size for position, memory in enumerate(self.put_memories)}
         last = early // size + (early % size > 0)
         edges: defaultdict[int, list[Edge]] = defaultdict(list)
         for edge in self.put_edges:

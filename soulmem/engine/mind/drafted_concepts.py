@@ -43,9 +43,7 @@ class DraftedConcepts:
         self._unread.clear()
         return self._index
 
-    def known(
-        self, names: KnownNames, revision: tuple[int, ...]
-    ) -> Mapping[MemoryId, MemoryId]:
+    def known(self, names: KnownNames, revision: tuple[int, ...]) -> Mapping[MemoryId, MemoryId]:
         """To each draft that repeats a name of the card, the user or the chat the concept of that name.
 
         A name that several of them have says of none of them that it is meant. Kept for this `revision` of the

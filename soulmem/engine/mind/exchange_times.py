@@ -48,9 +48,7 @@ class ExchangeTimes:
             rows = np.flatnonzero(columns.opens_exchange[:n] & columns.live[:n])
             rows = rows[np.argsort(columns.created[rows], kind="stable")]
             created = columns.created[rows]
-            _, place, count = np.unique(
-                created, return_inverse=True, return_counts=True
-            )
+            _, place, count = np.unique(created, return_inverse=True, return_counts=True)
             in_bulk = 2 * count[place] > IMPORTED
             _, first, family = np.unique(
                 columns.family[rows], return_index=True, return_inverse=True

@@ -37,9 +37,7 @@ class ExchangeWindows:
         if any(row < known for row in rows):
             self.forget()
 
-    def of(
-        self, chat: ChatId | None, chats: Mapping[ChatId, Int64s], count: int
-    ) -> Windows:
+    def of(self, chat: ChatId | None, chats: Mapping[ChatId, Int64s], count: int) -> Windows:
         """The exchanges of rows 0..count-1: in `chat` for the episodes it holds, in other chats for the rest.
 
         chats  the rows of each chat's episodes, in its order
@@ -56,9 +54,7 @@ class ExchangeWindows:
         self._kept[chat] = out
         return out
 
-    def _made(
-        self, chat: ChatId | None, chats: Mapping[ChatId, Int64s], count: int
-    ) -> Numbers:
+    def _made(self, chat: ChatId | None, chats: Mapping[ChatId, Int64s], count: int) -> Numbers:
         """The window of each row, int32[count]."""
         of = np.arange(count, dtype=np.int32)
         # By name, not by who came first: then the same chats always have the same exchanges.

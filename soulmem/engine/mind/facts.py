@@ -46,9 +46,7 @@ class Facts(Mapping[MemoryId, Memory]):
     Facts share the row numbers of memories, so words, vectors and graph walks find them too.
     """
 
-    def __init__(
-        self, edges: EdgeTable, memories: MemoryTable, rows: Rows[MemoryId]
-    ) -> None:
+    def __init__(self, edges: EdgeTable, memories: MemoryTable, rows: Rows[MemoryId]) -> None:
         self._edges = edges
         self._memories = memories
         self._rows = rows
@@ -66,9 +64,7 @@ class Facts(Mapping[MemoryId, Memory]):
     def fact_of(self, key: MemoryId) -> Memory:
         """The memory of the fact `key`, which must exist (not checked)."""
         edge = self._edges.existing(key)
-        return self._fact(
-            key, edge, self._memories[edge.source], self._memories[edge.target]
-        )
+        return self._fact(key, edge, self._memories[edge.source], self._memories[edge.target])
 
     def text(self, key: MemoryId) -> str | None:
         """The text of the fact `key` without building its memory; None if there is no such fact."""
@@ -222,9 +218,7 @@ class Facts(Mapping[MemoryId, Memory]):
             self._table_index = np.concatenate([self._table_index, more])
         self._table_index[row] = index
 
-    def _fact(
-        self, key: MemoryId, edge: Edge, subject: Memory, object_: Memory
-    ) -> Memory:
+    def _fact(self, key: MemoryId, edge: Edge, subject: Memory, object_: Memory) -> Memory:
         return Memory(
             id=key,
             soul=edge.soul,
@@ -236,9 +230,7 @@ class Facts(Mapping[MemoryId, Memory]):
         )
 
 
-def note_facts(
-    facts: Sequence[LoadedFact], columns: Columns, size: int
-) -> Sequence[LoadedFact]:
+def note_facts(facts: Sequence[LoadedFact], columns: Columns, size: int) -> Sequence[LoadedFact]:
     """Fill the columns, of `size` rows, of these facts, whose concepts have theirs; returns the facts."""
     columns.grow(size)
     rows = [fact.row for fact in facts]

@@ -41,9 +41,7 @@ class KindTable:
     They are stored beside the vectors, not with the memories: they follow from model and text alone.
     """
 
-    def __init__(
-        self, rows: Rows[MemoryId], memories: MemoryTable, columns: Columns
-    ) -> None:
+    def __init__(self, rows: Rows[MemoryId], memories: MemoryTable, columns: Columns) -> None:
         self.model: str | None = None
         self._rows = rows
         self._memories = memories

@@ -94,9 +94,7 @@ class ConceptNames(NamedTuple):
 class KnownNames:
     """Names to concepts, updated with the soul and its concepts. Compute thread only."""
 
-    def __init__(
-        self, soul: Soul, stored: Mapping[MemoryId, Memory] | None = None
-    ) -> None:
+    def __init__(self, soul: Soul, stored: Mapping[MemoryId, Memory] | None = None) -> None:
         """`stored` holds the concepts that `restore` names."""
         self.index: NameIndex[MemoryId] = NameIndex()
         self.topic_tags = TopicTags(soul.id)
@@ -423,9 +421,7 @@ def _folds(memory: Memory) -> set[str]:
 
 def _is_name(memory: Memory) -> bool:
     """Whether texts may mention the concept: it is in use and no topic."""
-    is_topic = (
-        memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
-    )
+    is_topic = memory.concept is not None and memory.concept.concept_type is ConceptType.TOPIC
     return memory.state in NAMEABLE and not is_topic
 
 
@@ -441,8 +437,4 @@ def _is_plain(memory: Memory) -> bool:
 
 def _may_stand_for_card(memory: Memory) -> bool:
     """Whether it may replace a card concept: the user's own, accessible in every timeline."""
-    return (
-        memory.origin is Origin.USER
-        and memory.timelines is Timelines.ALL
-        and _is_name(memory)
-    )
+    return memory.origin is Origin.USER and memory.timelines is Timelines.ALL and _is_name(memory)

@@ -102,16 +102,12 @@ class Mind:
         self.fading = FadingTable(soul.id)
         # Permanent memories that did not fit into the last recall.
         self.omitted_permanent: tuple[MemoryId, ...] = ()
-        self._visibility = Visibility(
-            self.memories, self._rows, self._pairs, self.columns
-        )
+        self._visibility = Visibility(self.memories, self._rows, self._pairs, self.columns)
         self.branches = self._visibility.branches
         self.derivations = self._visibility.derivations
         self.tellings = self._visibility.tellings
         self.exchange_windows = self._visibility.exchange_windows
-        self.time = SoulTime(
-            lambda: me.soul.settings.clock, self._visibility, self.columns
-        )
+        self.time = SoulTime(lambda: me.soul.settings.clock, self._visibility, self.columns)
         self.vector_queue = VectorQueue(
             self._rows,
             self._pairs,
@@ -180,9 +176,7 @@ class Mind:
     def memory_at(self, row: int) -> Memory:
         """The memory or fact at a row. Raises KeyError if the row is free."""
         key = self.id_at(row)
-        return (
-            self.facts.fact_of(key) if self.facts.has_row(row) else self.memories[key]
-        )
+        return self.facts.fact_of(key) if self.facts.has_row(row) else self.memories[key]
 
     def edges_of(self, memory: MemoryId) -> list[Edge]:
         """All edges that start or end at the memory, by edge id."""
@@ -192,9 +186,7 @@ class Mind:
         """Exchanges the soul lived, plus `extra` turns by which its clock was moved."""
         return self._visibility.exchange_count() + extra
 
-    def edge_strengths(
-        self, edges: EdgeArrays, extra: int, before: float = 0.0
-    ) -> Float64s:
+    def edge_strengths(self, edges: EdgeArrays, extra: int, before: float = 0.0) -> Float64s:
         """Strength of each edge after decay, 0..1, `before` turns ago."""
         elapsed = np.maximum(self.time.turns_since_touch(edges, extra) - before, 0.0)
         settings = self.soul.settings
@@ -207,9 +199,7 @@ class Mind:
         aged = replace(edge, at_turn=-elapsed)
         return aged.strength_at(0.0, settings.forgetting, settings.decay)
 
-    def exchange_ages(
-        self, chat: ChatId | None, extra: int, rows: Int64s | None = None
-    ) -> Int64s:
+    def exchange_ages(self, chat: ChatId | None, extra: int, rows: Int64s | None = None) -> Int64s:
         """See `Visibility.exchange_ages`."""
         return self._visibility.exchange_ages(chat, extra, rows)
 
@@ -220,13 +210,9 @@ class Mind:
         holds: Callable[[ChatId, Place], bool],
     ) -> Bools:
         """See `Visibility.accessible_rows`; a fact is accessible where both its ends are."""
-        rows = self._visibility.accessible_rows(
-            chat, family, self.soul.settings.scope, holds
-        )
+        rows = self._visibility.accessible_rows(chat, family, self.soul.settings.scope, holds)
         self.facts.hide_incomplete(rows)
-        rows[
-            self._visibility.inaccessible_facts(chat, family, self.soul.settings.scope)
-        ] = False
+        rows[self._visibility.inaccessible_facts(chat, family, self.soul.settings.scope)] = False
         if chat is not None:
             self.name_scope.hide_unsupported(rows)
         return rows
@@ -381,9 +367,7 @@ class Mind:
             self.words.put(fact.row, self.tokeniser.tokens(fact.text))
             self.vector_queue.enqueue(fact.key)
         kinds = zip(page.source, page.kind, strict=True)
-        self.terms.refresh(
-            dict.fromkeys(s for s, kind in kinds if kind == EdgeKind.MENTIONS.value)
-        )
+        self.terms.refresh(dict.fromkeys(s for s, kind in kinds if kind == EdgeKind.MENTIONS.value))
 
     def set_soul(self, soul: Soul) -> bool:
         """Set name and settings; True if the known names changed, so that words must be indexed again."""

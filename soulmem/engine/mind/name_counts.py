@@ -31,9 +31,7 @@ from soulmem.language.name_tokens import Tokens, fold
 from soulmem.language.names import introduced
 from soulmem.language.pinyin import sound
 
-Swap = tuple[
-    Memory | None, Memory | None
-]  # a memory before and after a change; None: absent
+Swap = tuple[Memory | None, Memory | None]  # a memory before and after a change; None: absent
 
 
 _SPEAKERS = 256  # names whose words are kept: a chat has few speakers
@@ -220,9 +218,7 @@ class NameCounts:
         return [word[:length] for length in range(2, len(word) + 1)]
 
 
-def _sorted_rows(
-    memories: Iterable[MemoryId], rows: Rows[MemoryId]
-) -> NDArray[np.int64]:
+def _sorted_rows(memories: Iterable[MemoryId], rows: Rows[MemoryId]) -> NDArray[np.int64]:
     """The rows of these memories, ascending; those without a row are left out."""
     numbers = (rows.row(memory) for memory in memories)
     return np.asarray(sorted(row for row in numbers if row is not None), np.int64)

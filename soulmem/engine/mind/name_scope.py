@@ -50,9 +50,7 @@ class NameScope:
             is_few = (count >= 0) & (count < _ENOUGH) & accessible[names]
             accessible[names[is_few]] = False
             once = names[is_few & (count == 1)].tolist()
-            introduced = [
-                name for name in once if self._is_introduced(name, accessible)
-            ]
+            introduced = [name for name in once if self._is_introduced(name, accessible)]
             accessible[introduced] = True
 
     def rows(self, size: int) -> Int64s:

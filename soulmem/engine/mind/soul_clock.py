@@ -30,9 +30,7 @@ class SoulTime:
     Computed from the present exchanges at each call, so the order of changes does not matter.
     """
 
-    def __init__(
-        self, clock: Callable[[], SoulClock], sight: Visibility, columns: Columns
-    ) -> None:
+    def __init__(self, clock: Callable[[], SoulClock], sight: Visibility, columns: Columns) -> None:
         # Gives POSIX seconds; tests replace it.
         self.wall_clock: Callable[[], float] = time.time
         self._clock = clock
@@ -46,18 +44,16 @@ class SoulTime:
         if self._clock() is SoulClock.WALL:
             return self.wall_clock() / _DAY * TURNS_A_DAY
         return float(
-            self._at_turns(
-                np.asarray([self._visibility.exchange_count() + extra], np.float64)
-            )[0]
+            self._at_turns(np.asarray([self._visibility.exchange_count() + extra], np.float64))[0]
         )
 
     def turns_at(self, moments: Float64s) -> Float64s:
         """The clock's readings in turns at these moments (POSIX seconds)."""
         if self._clock() is SoulClock.WALL:
             return np.asarray(moments / _DAY * TURNS_A_DAY)
-        lived = np.searchsorted(
-            self._visibility.exchange_times(), moments, "right"
-        ).astype(np.float64)
+        lived = np.searchsorted(self._visibility.exchange_times(), moments, "right").astype(
+            np.float64
+        )
         return self._at_turns(lived)
 
     def turns_at_touch(self, moments: Float64s, turns: Float64s) -> Float64s:
@@ -109,9 +105,7 @@ class SoulTime:
             return turns
         story = self._story_turns()
         lived = np.minimum(np.maximum(turns, 0.0), story.size - 1.0)
-        return np.asarray(
-            np.interp(lived, np.arange(story.size), story) + (turns - lived)
-        )
+        return np.asarray(np.interp(lived, np.arange(story.size), story) + (turns - lived))
 
     def _story_turns(self) -> Float64s:
         """The story clock's reading after 0, 1, .. exchanges; kept until an exchange changes."""

@@ -198,9 +198,7 @@ class TextTerms:
             np.concatenate([_NONE, *targets]),
             np.concatenate([_NONE, *ends]),
         )
-        for incidence in waiting.indexed(
-            mentioned, up_to, self._concept_at, self._rows.capacity
-        ):
+        for incidence in waiting.indexed(mentioned, up_to, self._concept_at, self._rows.capacity):
             if incidence is not None:
                 self.incidence = incidence
             yield
@@ -225,9 +223,7 @@ class TextTerms:
             if _mentions(edge) and edge.target == concept
         )
 
-    def query_terms(
-        self, words: Iterable[Term], concepts: Iterable[MemoryId]
-    ) -> dict[int, float]:
+    def query_terms(self, words: Iterable[Term], concepts: Iterable[MemoryId]) -> dict[int, float]:
         """Term number to salience in the query, 0..1, for its terms that some text has."""
         out: dict[int, float] = {}
         for key, salience in self.keys(words, concepts):
@@ -277,9 +273,7 @@ class TextTerms:
     def _concept(self, concept: MemoryId) -> ConceptTerm:
         names = [_name(name) for name in self._names_of(concept)]
         words = frozenset[str]().union(*(name.words for name in names))
-        return ConceptTerm(
-            _CONCEPT + concept, words, tuple(name.fold for name in names)
-        )
+        return ConceptTerm(_CONCEPT + concept, words, tuple(name.fold for name in names))
 
 
 def _mentions(edge: Edge) -> bool:

@@ -124,9 +124,7 @@ class VectorQueue:
     def texts(self, keys: Iterable[TextKey]) -> list[PendingText]:
         """The texts of these keys; keys no longer in use are left out."""
         return [
-            PendingText(key, self.content_of(key))
-            for key in keys
-            if self._row(key) is not None
+            PendingText(key, self.content_of(key)) for key in keys if self._row(key) is not None
         ]
 
     def pending_count(self) -> int:
@@ -140,24 +138,17 @@ class VectorQueue:
     def are_present(self, pending: Iterable[PendingText]) -> list[bool]:
         """Whether each of these is still the text of its key."""
         return [
-            self._row(text.key) is not None
-            and self.content_of(text.key) == text.content
+            self._row(text.key) is not None and self.content_of(text.key) == text.content
             for text in pending
         ]
 
-    def store_vectors(
-        self, vectors: Iterable[tuple[PendingText, NDArray[np.float32]]]
-    ) -> None:
+    def store_vectors(self, vectors: Iterable[tuple[PendingText, NDArray[np.float32]]]) -> None:
         """Keep these vectors; one whose text has changed or is not pending any more is ignored."""
         if self.text_vectors is None or self.pair_vectors is None:
             return
         taken = self._taken(vectors, self.text_vectors.dim)
         for table, is_pair in ((self.text_vectors, False), (self.pair_vectors, True)):
-            some = {
-                key: found
-                for key, found in taken.items()
-                if isinstance(key, tuple) is is_pair
-            }
+            some = {key: found for key, found in taken.items() if isinstance(key, tuple) is is_pair}
             if some:
                 rows, new = zip(*some.values(), strict=True)
                 table.put_all(rows, np.stack(new))

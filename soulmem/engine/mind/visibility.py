@@ -177,30 +177,20 @@ class Visibility:
             unknown = set(self.derivations.edges() - self.derivations.products(chat))
         return self.rows_of(unknown & self.derivations.edges())
 
-    def _drafts_of_other_branches(
-        self, chat: ChatId, family: ChatId | None
-    ) -> set[str]:
+    def _drafts_of_other_branches(self, chat: ChatId, family: ChatId | None) -> set[str]:
         """Ids of drafts that other chats of the family hold and `chat` does not."""
-        others = (
-            s.chat for s in self.branches if s.family == family and s.chat != chat
+        others = (s.chat for s in self.branches if s.family == family and s.chat != chat)
+        return set().union(*map(self.derivations.products, others)) - self.derivations.products(
+            chat
         )
-        return set().union(
-            *map(self.derivations.products, others)
-        ) - self.derivations.products(chat)
 
     def _families_of(self, product: str) -> frozenset[ChatId]:
-        branches = (
-            self.branches.branch(chat) for chat in self.derivations.holders(product)
-        )
+        branches = (self.branches.branch(chat) for chat in self.derivations.holders(product))
         return frozenset(branch.family for branch in branches if branch is not None)
 
     def rows_of(self, products: Iterable[str]) -> list[int]:
         """The rows of these memories and facts, in order; ids without a row are left out."""
-        return [
-            row
-            for key in products
-            if (row := self._rows.row(MemoryId(key))) is not None
-        ]
+        return [row for key in products if (row := self._rows.row(MemoryId(key))) is not None]
 
     def first_rows(self) -> Int64s:
         """Rows of the first episode of each branch, int64[branches that have one]."""
@@ -253,9 +243,7 @@ class Visibility:
         """Number of exchanges the soul lived."""
         return self.exchange_times().size
 
-    def exchange_ages(
-        self, chat: ChatId | None, extra: int, rows: Int64s | None = None
-    ) -> Int64s:
+    def exchange_ages(self, chat: ChatId | None, extra: int, rows: Int64s | None = None) -> Int64s:
         """Age of each of these rows, or of all, in exchanges; shape (rows,).
 
         For episodes of `chat` the exchanges after them in the chat, for other rows those
@@ -327,9 +315,7 @@ class Visibility:
             ),
         }
 
-    def restore(
-        self, arrays: Arrays, id_at: Callable[[int], MemoryId]
-    ) -> Iterator[None]:
+    def restore(self, arrays: Arrays, id_at: Callable[[int], MemoryId]) -> Iterator[None]:
         """Replace everything by what `packed` gave, one chat per step.
 
         Rows, pairs and columns must be restored already.
@@ -370,16 +356,10 @@ class Visibility:
         prefix, suffix = common_ends(before, branch.order)
         start, stop = max(0, prefix - 1), len(branch.order) - suffix
         fresh = branch.order[start : stop + 1]
-        middle = np.asarray(
-            [self._rows.add(m) for m in branch.order[prefix:stop]], np.int64
-        )
+        middle = np.asarray([self._rows.add(m) for m in branch.order[prefix:stop]], np.int64)
         rows = np.concatenate([rows[:prefix], middle, rows[rows.size - suffix :]])
-        between = np.asarray(
-            [self._pairs.row(pair) for pair in pairwise(fresh)], np.int64
-        )
-        pairs = np.concatenate(
-            [pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]]
-        )
+        between = np.asarray([self._pairs.row(pair) for pair in pairwise(fresh)], np.int64)
+        pairs = np.concatenate([pairs[:start], between, pairs[pairs.size - max(0, suffix - 1) :]])
         self._columns.grow(self._rows.capacity)
         self._columns.family[rows] = self._families.add(branch.family)
         self._branch_rows[branch.chat] = rows, pairs
@@ -416,9 +396,7 @@ class Visibility:
         columns.state[row] = STATES.index(memory.state)
         columns.active[row] = (in_use or is_merged) and _is_shown(memory)
         is_held = bool(self.branches.holders(key))
-        columns.live[row] = (
-            self.branches.is_live(key) if is_held else _needs_no_chat(memory)
-        )
+        columns.live[row] = self.branches.is_live(key) if is_held else _needs_no_chat(memory)
         if memory.origin is Origin.MODEL and not _is_of_stream(memory):
             families = self._families_of(key)
             columns.live[row] = is_held = bool(families)
@@ -460,9 +438,7 @@ def opens_exchange(memory: Memory) -> bool:
     """Whether the memory is a message of somebody else: it advances the soul's clock by one turn."""
     if memory.kind is not MemoryKind.EPISODE or memory.origin is not Origin.CHAT:
         return False
-    return all(
-        p.kind is not ParticipantKind.SELF for p in memory.situation.participants
-    )
+    return all(p.kind is not ParticipantKind.SELF for p in memory.situation.participants)
 
 
 def _is_shown(memory: Memory) -> bool:

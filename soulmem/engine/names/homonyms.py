@@ -70,9 +70,7 @@ class HomonymWork:
 
     def __post_init__(self) -> None:
         # What was judged, so that what is not clear is not judged in every Idle.
-        self._judged: WeakKeyDictionary[Mind, set[tuple[str, ...]]] = (
-            WeakKeyDictionary()
-        )
+        self._judged: WeakKeyDictionary[Mind, set[tuple[str, ...]]] = WeakKeyDictionary()
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
         """In Idle: judge the texts of every open soul that mention several things of one name."""
@@ -122,9 +120,7 @@ def _homonyms(mind: Mind) -> list[frozenset[MemoryId]]:
 
 
 @compute_only
-def _questions(
-    mind: Mind, groups: Sequence[frozenset[MemoryId]], extra: int
-) -> list[_Question]:
+def _questions(mind: Mind, groups: Sequence[frozenset[MemoryId]], extra: int) -> list[_Question]:
     """The texts with automatic mentions of several things of one name that have not faded."""
     turn = mind.lived_turns(extra)
     questions = []

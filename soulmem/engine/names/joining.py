@@ -59,9 +59,7 @@ class Joiner:
 
         `source` is the round, by which it is undone.
         """
-        await self._attempts.with_minds(
-            "joining", worlds, partial(self.join, source=source)
-        )
+        await self._attempts.with_minds("joining", worlds, partial(self.join, source=source))
 
     async def join(self, world: World, mind: Mind, source: str = "") -> Joined:
         """Unite the tellings among what was not compared yet; `source` is the job or round that asks."""
@@ -80,9 +78,7 @@ class Joiner:
                     released += states.count(MemoryState.ACTIVE)
         return Joined(merged, released)
 
-    async def _parts(
-        self, mind: Mind, keys: Sequence[MemoryId]
-    ) -> list[list[MemoryId]]:
+    async def _parts(self, mind: Mind, keys: Sequence[MemoryId]) -> list[list[MemoryId]]:
         """These texts in parts of which none holds a text that one in another part may tell as well.
 
         Without the lock of the world and a few texts at a time, so that a recall need not wait for many of them.
@@ -113,9 +109,7 @@ class Joiner:
             )
         return change or MindChange()
 
-    async def _fit_of(
-        self, encoded: EncodedTexts, texts: Mapping[MemoryId, str]
-    ) -> Fit:
+    async def _fit_of(self, encoded: EncodedTexts, texts: Mapping[MemoryId, str]) -> Fit:
         keys = list(texts)
         place = {key: index for index, key in enumerate(keys)}
         rows = encoded.rows(texts.values())
@@ -139,9 +133,7 @@ def _next_to_compare(mind: Mind) -> list[MemoryId]:
     return mind.ids_at(rows.tolist())
 
 
-def _without(
-    keys: Iterable[MemoryId], lists: Iterable[Iterable[MemoryId]]
-) -> list[MemoryId]:
+def _without(keys: Iterable[MemoryId], lists: Iterable[Iterable[MemoryId]]) -> list[MemoryId]:
     """Those of the keys that are in none of the lists."""
     listed = set(chain.from_iterable(lists))
     return [key for key in keys if key not in listed]

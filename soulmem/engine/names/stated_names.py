@@ -173,8 +173,7 @@ def _is_known(mind: Mind, spelling: str) -> bool:
     """Whether a concept of the card, the user or the messages has exactly that name."""
     folded = fold(spelling)
     return any(
-        folded in map(fold, mind.names.names_of(key))
-        for key in mind.names.index.find(spelling)
+        folded in map(fold, mind.names.names_of(key)) for key in mind.names.index.find(spelling)
     )
 
 
@@ -201,9 +200,7 @@ def _change(
 ) -> MindChange | None:
     """What joins the pairs that are new, and parts those that nothing says any more."""
     fresh = [key for key in wanted if mind.derivations.get(key) is None]
-    stale = {
-        d.id: d for d in mind.derivations if d.work is Work.NAMES and d.id not in wanted
-    }
+    stale = {d.id: d for d in mind.derivations if d.work is Work.NAMES and d.id not in wanted}
     if not fresh and not stale:
         return None
     builder = DraftBuilder(mind, current_time, turn)

@@ -33,9 +33,7 @@ class DraftBuilder:
     def products(self) -> tuple[Product, ...]:
         """All memories and edges with their evidence, existing ones included."""
         return tuple(
-            Product(
-                key, tuple(cited), key in self.edges, self._confidence.get(key, 1.0)
-            )
+            Product(key, tuple(cited), key in self.edges, self._confidence.get(key, 1.0))
             for key, cited in self.cited.items()
         )
 
@@ -43,9 +41,7 @@ class DraftBuilder:
         """Record how far the lines carry a memory or edge, 0..1; the best of several drafts counts."""
         self._confidence[key] = max(confidence, self._confidence.get(key, 0.0))
 
-    def new_memory(
-        self, key: MemoryId, kind: MemoryKind, text: str, importance: float
-    ) -> Memory:
+    def new_memory(self, key: MemoryId, kind: MemoryKind, text: str, importance: float) -> Memory:
         """A memory with nothing but its text; it is not added yet."""
         return Memory(
             id=key,

@@ -133,9 +133,7 @@ def _with_binned_drafts(mind: Mind, change: MindChange) -> MindChange:
     return replace(change, put_memories=(*others, *put.values()))
 
 
-def _moved_messages(
-    mind: Mind, change: MindChange
-) -> tuple[list[MemoryId], list[MemoryId]]:
+def _moved_messages(mind: Mind, change: MindChange) -> tuple[list[MemoryId], list[MemoryId]]:
     """The episodes of messages that the change moves into the bin, and those it moves out of it."""
     into_bin: list[MemoryId] = []
     out_of_bin: list[MemoryId] = []
@@ -153,9 +151,7 @@ def _moved_messages(
 class _ValidDerivations:
     """Says of derivations whether all their messages are in use after a change; each is checked once."""
 
-    def __init__(
-        self, mind: Mind, change: MindChange, invalid: Collection[str]
-    ) -> None:
+    def __init__(self, mind: Mind, change: MindChange, invalid: Collection[str]) -> None:
         self._mind = mind
         self._after = {m.id: m for m in change.put_memories}
         self._checked: dict[str, bool] = dict.fromkeys(invalid, False)

@@ -107,9 +107,7 @@ def _is_frequent(counts: NameCounts, folded: str, others: Iterable[str]) -> bool
     return len(messages | counts.memories_with_whole(folded)) >= ENOUGH
 
 
-def _concept(
-    soul: SoulId, folded: str, spellings: tuple[str, ...], created: datetime
-) -> Memory:
+def _concept(soul: SoulId, folded: str, spellings: tuple[str, ...], created: datetime) -> Memory:
     return Memory(
         id=learned_id(soul, folded),
         soul=soul,

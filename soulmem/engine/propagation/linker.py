@@ -61,9 +61,7 @@ def candidate_texts(mind: Mind, names: Iterable[str]) -> list[MemoryId]:
         rows = _rows(mind, name)
         if rows is None:
             glance = Glance([name])
-            out.update(
-                (m.id, None) for m in mind.memories.values() if glance.may_hold(m.text)
-            )
+            out.update((m.id, None) for m in mind.memories.values() if glance.may_hold(m.text))
         else:
             out.update((mind.id_at(row), None) for row in rows)
     return list(out)
@@ -92,9 +90,7 @@ def with_reawakened(mind: Mind, change: MindChange) -> MindChange:
         concept = put.get(edge.target) or mind.memories.get(edge.target)
         if concept is not None and concept.state is MemoryState.FORGOTTEN:
             revision = concept.revision + 1
-            woken[edge.target] = replace(
-                concept, state=MemoryState.ACTIVE, revision=revision
-            )
+            woken[edge.target] = replace(concept, state=MemoryState.ACTIVE, revision=revision)
     if not woken:
         return change
     return replace(change, put_memories=tuple((put | woken).values()))
@@ -122,9 +118,7 @@ class _Mentions:
         dropped, written = {*self.drop}, {edge.id for edge in self.put}
         put = (edge for edge in change.put_edges if edge.id not in dropped)
         drop = (key for key in change.drop_edges if key not in written)
-        return replace(
-            change, put_edges=(*put, *self.put), drop_edges=(*drop, *self.drop)
-        )
+        return replace(change, put_edges=(*put, *self.put), drop_edges=(*drop, *self.drop))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +141,7 @@ class Linker:
     complete: Callable[[Mind, Iterable[MemoryId]], Awaitable[int]]
 
     @compute_only
-    def with_mentions_at_once(
-        self, mind: Mind, change: MindChange
-    ) -> MindChange | None:
+    def with_mentions_at_once(self, mind: Mind, change: MindChange) -> MindChange | None:
         """As `with_mentions`, in one hand-off.
 
         None if it needs edges that are not loaded, or too many texts to keep a recall waiting.
@@ -206,32 +198,24 @@ class Linker:
         self._link_as(mind, renaming, after, covers, mentions)
         return mentions.on(renaming.change)
 
-    async def with_mentions(
-        self, token: WriteToken, mind: Mind, change: MindChange
-    ) -> MindChange:
+    async def with_mentions(self, token: WriteToken, mind: Mind, change: MindChange) -> MindChange:
         """The change of texts with retracted drafts, learned names and mentions.
 
         It must not change concepts; `steps` is for those.
         """
         change = await self.compute.run(self._followed, mind, change)
-        renaming = await self.compute.run(
-            renaming_by_messages, mind, change, self.clock.now()
-        )
+        renaming = await self.compute.run(renaming_by_messages, mind, change, self.clock.now())
         while renaming is not None and await self.complete(
             mind, renaming.name_changes.losing_concepts
         ):
-            renaming = await self.compute.run(
-                renaming_by_messages, mind, change, self.clock.now()
-            )
+            renaming = await self.compute.run(renaming_by_messages, mind, change, self.clock.now())
         if renaming is not None:
             return await self._renamed(mind, renaming)
         after, texts = await self.compute.run(_to_link, mind, change)
         mentions = _Mentions()
         for piece in _pieces(texts):
             await self.complete(mind, [m.id for m in piece])
-            await self.compute.run(
-                self._link, after, mind.names, [m.id for m in piece], mentions
-            )
+            await self.compute.run(self._link, after, mind.names, [m.id for m in piece], mentions)
         return mentions.on(change)
 
     async def steps(
@@ -254,9 +238,7 @@ class Linker:
             renaming = await self.compute.run(renaming_by_concepts, mind, change, time)
             # Whether a card concept may be dropped depends on its edges.
             while await self.complete(mind, renaming.change.drop_memories):
-                renaming = await self.compute.run(
-                    renaming_by_concepts, mind, change, time
-                )
+                renaming = await self.compute.run(renaming_by_concepts, mind, change, time)
             return await self._as_steps(mind, renaming)
         return Steps([await self.with_mentions(token, mind, change)])
 
@@ -292,9 +274,7 @@ class Linker:
             await asyncio.to_thread(apply_concepts, fresh, put, drop)
             written.update((m.id, m) for m in (*kept, *put))
             dropped += drop
-        change = replace(
-            change, put_memories=tuple(written.values()), drop_memories=tuple(dropped)
-        )
+        change = replace(change, put_memories=tuple(written.values()), drop_memories=tuple(dropped))
         changes = await asyncio.to_thread(
             compare_names,
             mind.names.all_concept_names(),
@@ -342,9 +322,7 @@ class Linker:
         for start in range(0, len(losing), _PIECE_CONCEPTS):
             some = losing[start : start + _PIECE_CONCEPTS]
             sources |= await self.compute.run(_sources, mind, some)
-        after, texts, forced = await self.compute.run(
-            _to_look_at, mind, renaming, sources
-        )
+        after, texts, forced = await self.compute.run(_to_look_at, mind, renaming, sources)
         glance = Glance(renaming.name_changes.gained_names)
         mentions = _Mentions()
         for piece in _pieces(texts):
@@ -353,9 +331,7 @@ class Linker:
             )
             if keys:
                 await self.complete(mind, keys)
-                await self.compute.run(
-                    self._link_as, mind, renaming, after, keys, mentions
-                )
+                await self.compute.run(self._link_as, mind, renaming, after, keys, mentions)
         abstract = (after.memory(key) for key in mentions.abstract)
         for piece in _pieces([m for m in abstract if m is not None]):
             await self.complete(mind, [m.id for m in piece])
@@ -382,9 +358,7 @@ class Linker:
         keys: Iterable[MemoryId],
         mentions: _Mentions,
     ) -> None:
-        put, drop = mention_changes(
-            after, names, keys, self.clock.now(), self.clock.extra_turns
-        )
+        put, drop = mention_changes(after, names, keys, self.clock.now(), self.clock.extra_turns)
         mentions.put += put
         mentions.drop += drop
 
@@ -432,9 +406,7 @@ def _may_name(memory: Memory, changes: NameChanges, glance: Glance) -> bool:
 
 
 def _not_in_use(mind: Mind) -> list[MemoryId]:
-    return [
-        m.id for m in mind.names.special_concepts() if m.state is not MemoryState.ACTIVE
-    ]
+    return [m.id for m in mind.names.special_concepts() if m.state is not MemoryState.ACTIVE]
 
 
 def _to_link(mind: Mind, change: MindChange) -> tuple[MindAfter, list[Memory]]:
@@ -461,12 +433,8 @@ def _to_look_at(
     keys, changes = sorted(forced), renaming.name_changes
     if changes.gained_names or changes.gained_sounds:
         everywhere = renaming.naming_memories is None or changes.gained_sounds
-        holding = (
-            mind.memories if everywhere else candidate_texts(mind, changes.gained_names)
-        )
-        keys = list(
-            dict.fromkeys((*holding, *(renaming.naming_memories or ()), *forced))
-        )
+        holding = mind.memories if everywhere else candidate_texts(mind, changes.gained_names)
+        keys = list(dict.fromkeys((*holding, *(renaming.naming_memories or ()), *forced)))
     memories = map(after.memory, keys)
     texts = [m for m in memories if m is not None and m.kind in TEXTS]
     return after, texts, forced

@@ -111,9 +111,7 @@ def texts_to_relink(mind: Mind, change: MindChange, after: MindAfter) -> list[Me
     return [key for key in out if after.memory(key) is not None]
 
 
-def mentioned_concepts(
-    after: MindAfter, names: KnownNames, memory: Memory
-) -> set[MemoryId]:
+def mentioned_concepts(after: MindAfter, names: KnownNames, memory: Memory) -> set[MemoryId]:
     """The concepts that the text is to be linked to."""
     if memory.kind not in TEXTS or not _is_linked(memory):
         return set()

@@ -109,6 +109,4 @@ def with_centre(memory: Memory, centre: MemoryId | None) -> Memory:
     state = MemoryState.ACTIVE if centre is None else MemoryState.MERGED
     if memory.state is state and memory.merged_into == centre:
         return memory
-    return replace(
-        memory, state=state, merged_into=centre, revision=memory.revision + 1
-    )
+    return replace(memory, state=state, merged_into=centre, revision=memory.revision + 1)

@@ -119,9 +119,7 @@ def compare_names(
 
 
 @compute_only
-def renaming_by_concepts(
-    mind: Mind, change: MindChange, current_time: datetime
-) -> Renaming:
+def renaming_by_concepts(mind: Mind, change: MindChange, current_time: datetime) -> Renaming:
     """The renaming by concepts that the user makes, changes, bins or restores; the card stays."""
     put = {m.id: m for m in change.put_memories}
     existing = (mind.memories.get(key) for key in put)
@@ -192,15 +190,11 @@ def _swaps(mind: Mind, change: MindChange) -> list[Swap]:
 
 
 @compute_only
-def renaming_by_messages(
-    mind: Mind, change: MindChange, current_time: datetime
-) -> Renaming | None:
+def renaming_by_messages(mind: Mind, change: MindChange, current_time: datetime) -> Renaming | None:
     """The renaming by messages that come and go; None if no learned name changes."""
     naming: set[MemoryId] = set()
     with mind.name_counts.as_if(_swaps(mind, change)) as folds:
-        fresh, drop = learned_name_changes(
-            mind.names, mind.name_counts, folds, current_time
-        )
+        fresh, drop = learned_name_changes(mind.names, mind.name_counts, folds, current_time)
         kept = user_linked_concepts(mind, drop)
         for memory in fresh:
             naming |= mind.name_counts.memories_with(fold(memory.text))
@@ -283,9 +277,7 @@ def transaction_steps(
         steps += _put_steps(list(filter(_links, concepts)))
     for keys in _parts(whole.drop_memories):
         steps.append(MindChange(drop_memories=tuple(keys)))
-    rest = replace(
-        whole, put_memories=(), drop_memories=(), put_edges=(), drop_edges=()
-    )
+    rest = replace(whole, put_memories=(), drop_memories=(), put_edges=(), drop_edges=())
     return [*steps, rest] if rest != MindChange() else steps
 
 

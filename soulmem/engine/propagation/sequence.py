@@ -64,9 +64,7 @@ def with_sequence(mind: Mind, change: MindChange, current_time: datetime) -> Min
 def with_ends(mind: Mind, change: MindChange) -> MindChange:
     """The change, with the forgotten messages that its edges join: the store takes no edge to a shelved one."""
     put = {memory.id for memory in change.put_memories}
-    ends = dict.fromkeys(
-        end for edge in change.put_edges for end in (edge.source, edge.target)
-    )
+    ends = dict.fromkeys(end for edge in change.put_edges for end in (edge.source, edge.target))
     forgotten = []
     for end in ends:
         row = mind.row(end)

@@ -51,9 +51,7 @@ def with_absences(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
     return replace(judged, lines=tuple(out))
 
 
-def _absent_of(
-    mind: Mind, context: RecallContext, line: Line
-) -> tuple[tuple[str, ...], bool]:
+def _absent_of(mind: Mind, context: RecallContext, line: Line) -> tuple[tuple[str, ...], bool]:
     """The unknown names that a line plainly asks for, and whether it calls for anything else.
 
     A line that only brings a name up may be a proposal: nothing is said of such a name.

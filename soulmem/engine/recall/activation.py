@@ -43,9 +43,7 @@ class TermPath:
 class TermActivation:
     """The terms that the query activates. Valid until the soul's texts change."""
 
-    def __init__(
-        self, mind: Mind, active: ActiveTerms, topics: Sequence[MemoryId]
-    ) -> None:
+    def __init__(self, mind: Mind, active: ActiveTerms, topics: Sequence[MemoryId]) -> None:
         """`topics`: the groups of `active`, in the order of their numbers."""
         self.active = active
         self._mind, self._topics = mind, topics
@@ -54,10 +52,7 @@ class TermActivation:
         """The terms of the query and the energy of each, highest first."""
         active = self.active
         order = np.argsort(-active.energy[: active.seeds], kind="stable")
-        return [
-            (self._step(int(active.terms[i]), None).id, float(active.energy[i]))
-            for i in order
-        ]
+        return [(self._step(int(active.terms[i]), None).id, float(active.energy[i])) for i in order]
 
     def path_to(self, position: int) -> TermPath:
         """The terms and topics from the query to the term at `position` of `ActiveTerms.terms`."""
@@ -113,9 +108,7 @@ def activate_terms(
         met,
         params,
         Relations(mind, context).of if len(mind.facts) else None,
-        lambda of: term_activations(
-            mind, of, met, context.request.chat, context.extra_turns
-        ),
+        lambda of: term_activations(mind, of, met, context.request.chat, context.extra_turns),
         [member_terms(mind, topic) for topic in topics],
         mind.exchange_windows(context.request.chat),
     )
@@ -168,6 +161,4 @@ def _usable_concepts(
     mind: Mind, context: RecallContext, concepts: Sequence[MemoryId]
 ) -> list[MemoryId]:
     rows = ((concept, mind.row(concept)) for concept in concepts)
-    return [
-        concept for concept, row in rows if row is not None and context.accessible[row]
-    ]
+    return [concept for concept, row in rows if row is not None and context.accessible[row]]

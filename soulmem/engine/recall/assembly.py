@@ -165,9 +165,7 @@ class _View:
             out.append(self._recalled(memory, line, score, reason))
         return out
 
-    def pushed(
-        self, chosen: Sequence[tuple[FadedMemory, PromptLine]]
-    ) -> list[RecalledMemory]:
+    def pushed(self, chosen: Sequence[tuple[FadedMemory, PromptLine]]) -> list[RecalledMemory]:
         """Memories that came by themselves."""
         out = []
         for faded, line in chosen:
@@ -204,9 +202,7 @@ class _View:
             answer = self._recalled(memory, lines[i], score, reason, path)
             answer = _as_read(answer, selection.faded[i])
             if row in ranked.deduplicated.duplicates:
-                answer = ranked.deduplicated.with_duplicate_sources(
-                    mind, row, answer, chat
-                )
+                answer = ranked.deduplicated.with_duplicate_sources(mind, row, answer, chat)
             out.append(answer)
         return out
 
@@ -226,9 +222,7 @@ class _View:
         out = []
         for habit in shown:
             age = self._ages[habit.memory.id]
-            out.append(
-                recalled_habit(self._mind, self._context, habit, age, self._language)
-            )
+            out.append(recalled_habit(self._mind, self._context, habit, age, self._language))
         return out
 
     def _recalled(
@@ -249,21 +243,15 @@ class _View:
             hops=path.hops if path is not None else 0,
             permanent=memory.permanent,
             fired=False if memory.kind.value == "action" else None,
-            why=reason_sentence(
-                reason, mind.soul.name, self._language, is_blurred=line.is_masked
-            ),
+            why=reason_sentence(reason, mind.soul.name, self._language, is_blurred=line.is_masked),
             path=_steps(mind, memory, path),
             edges=tuple(edge.id for edge in edges),
-            sources=source_places(
-                mind, memory, self._context.request.chat, self._context.reached
-            ),
+            sources=source_places(mind, memory, self._context.request.chat, self._context.reached),
             age_turns=reason.age_turns,
             visibility=1.0,
         )
 
-    def _reason(
-        self, position: int, path: Path | None, shared: Words, age: int
-    ) -> Reason:
+    def _reason(self, position: int, path: Path | None, shared: Words, age: int) -> Reason:
         """What brought a candidate up most: the time asked for, its own text, its neighbours, or its path."""
         ranked = self._ranked
         row = int(ranked.rows[position])
@@ -321,9 +309,7 @@ def _as_read(memory: RecalledMemory, faded: FadedMemory) -> RecalledMemory:
     )
 
 
-def _ages(
-    mind: Mind, context: RecallContext, rows: dict[MemoryId, int]
-) -> dict[MemoryId, int]:
+def _ages(mind: Mind, context: RecallContext, rows: dict[MemoryId, int]) -> dict[MemoryId, int]:
     """How many exchanges ago the memory at each of these rows took place."""
     listed = np.fromiter(rows.values(), np.int64, len(rows))
     chat, extra = context.request.chat, context.extra_turns
@@ -362,14 +348,11 @@ def _steps(mind: Mind, memory: Memory, path: Path | None) -> tuple[PathStep, ...
     edges = (None, *(edge.verb or edge.kind.value for edge in path.edges))
     keys, texts = mind.ids_at(path.rows), mind.texts_at(path.rows)
     return tuple(
-        PathStep(key, label(text), edge)
-        for key, text, edge in zip(keys, texts, edges, strict=True)
+        PathStep(key, label(text), edge) for key, text, edge in zip(keys, texts, edges, strict=True)
     )
 
 
-def _shared_words(
-    mind: Mind, query: str, memories: Sequence[Memory]
-) -> dict[MemoryId, Words]:
+def _shared_words(mind: Mind, query: str, memories: Sequence[Memory]) -> dict[MemoryId, Words]:
     """The rarest words that each memory shares with the query, at most two, as the query writes them.
 
     Words that many memories contain explain nothing, nor do the names of those who talk.
@@ -420,10 +403,7 @@ def _squashed(score: float) -> float:
 
 def block_of(text: PromptBlock) -> Block:
     """A finished block as a part of an answer."""
-    items = (
-        BlockItem(line.memory, line.text, line.tokens, line.scene)
-        for line in text.lines
-    )
+    items = (BlockItem(line.memory, line.text, line.tokens, line.scene) for line in text.lines)
     return Block(
         section=text.section.value,
         position=text.position,

@@ -41,15 +41,11 @@ class LivedEdges:
 
     def of_all(self) -> Iterator[tuple[int, float, int]]:
         """Other end, strength and slot of each."""
-        return zip(
-            self.far.tolist(), self.strength.tolist(), self.slot.tolist(), strict=True
-        )
+        return zip(self.far.tolist(), self.strength.tolist(), self.slot.tolist(), strict=True)
 
 
 @compute_only
-def brought_by(
-    mind: Mind, context: RecallContext, called: Mapping[int, float]
-) -> list[Opened]:
+def brought_by(mind: Mind, context: RecallContext, called: Mapping[int, float]) -> list[Opened]:
     """The memories that called rows bring, without these rows: highest product of weight and edge strengths first.
 
     called  by row its weight, > 0: how likely the moment calls for it

@@ -165,8 +165,7 @@ def _enough_by_text(
         plain = _is_answered(mind, context, text, context.concepts, scores)
         return plain, _PLAIN if plain else call
     plain = all(
-        _is_answered(mind, context, part.text, part.concepts, part.scores)
-        for part in asked_lines
+        _is_answered(mind, context, part.text, part.concepts, part.scores) for part in asked_lines
     )
     if not plain:
         return False, call
@@ -201,9 +200,7 @@ def _is_answered(
     return float(score[0]) >= max(_FAR, second + _AHEAD)
 
 
-def _enough_by_vectors(
-    context: RecallContext, vectors: VectorExpansion
-) -> tuple[bool, Phrase]:
+def _enough_by_vectors(context: RecallContext, vectors: VectorExpansion) -> tuple[bool, Phrase]:
     """Whether a line that asks for nothing and names nobody opens what it surely means; and why."""
     opened = [way for way in vectors.opened if context.visible[way.row]]
     if not opened:

@@ -147,9 +147,7 @@ class RecallContext:
     @property
     def concepts(self) -> list[MemoryId]:
         """All concepts that the query names, accessible or not."""
-        return list(
-            chain.from_iterable(concepts for concepts, _ in self.named_concepts)
-        )
+        return list(chain.from_iterable(concepts for concepts, _ in self.named_concepts))
 
     def named_by_part(self) -> Iterator[tuple[str, float, tuple[MemoryId, ...]]]:
         """Of each part of the query its words, its share and the concepts it names."""
@@ -258,9 +256,7 @@ def build_context(
         extra_turns=extra_turns,
         notes=window.notes,
         mood=mood,
-        restraint=settings.restraint
-        if request.restraint is None
-        else request.restraint,
+        restraint=settings.restraint if request.restraint is None else request.restraint,
         generosity=generosity(budget, own_budget),
         named_concepts=tuple(
             (tuple(mind.names.spot(text)), share) for text, share in query.word_parts
@@ -323,9 +319,7 @@ def score_texts(
         unread=unread,
     )
     fused = fuse(evidence, params)
-    return TextScores(
-        fused.score, fused.own, fused.alone, turn, lexical, beside.position
-    )
+    return TextScores(fused.score, fused.own, fused.alone, turn, lexical, beside.position)
 
 
 def _family(world: World, chat: ChatId | None) -> ChatId | None:
@@ -347,9 +341,7 @@ def _accessible_and_visible(
     return accessible, visible
 
 
-def _window(
-    world: World, mind: Mind, request: RecallRequest, reserved_turns: int
-) -> _Window:
+def _window(world: World, mind: Mind, request: RecallRequest, reserved_turns: int) -> _Window:
     """The messages of the chat that stand in the prompt, by `context_from`; none without it."""
     chat, first = request.chat, request.context_from
     if chat is None or first is None:
@@ -358,9 +350,7 @@ def _window(
     if messages is None:
         note = f"context_from {first!r} is no message of this chat and was ignored"
         return _Window(notes=(note,))
-    reserved = (
-        _last_exchanges(messages, reserved_turns) if request.reserve_window else []
-    )
+    reserved = _last_exchanges(messages, reserved_turns) if request.reserve_window else []
     rows = mind.tail_rows(chat, {m.slot for m in messages}.__contains__)
     open_rows = set(mind.tail_rows(chat, {m.slot for m in reserved}.__contains__))
     closed = [row for row in rows if row not in open_rows]
@@ -420,9 +410,7 @@ def own_words(world: World, request: RecallRequest) -> Callable[[Message], bool]
     name = world.soul(request.soul).name
 
     def is_own(message: Message) -> bool:
-        return message.role is Role.CHARACTER and (
-            alone or message.speaker in (name, "")
-        )
+        return message.role is Role.CHARACTER and (alone or message.speaker in (name, ""))
 
     return is_own
 
@@ -450,20 +438,13 @@ def unit_query(parts: Sequence[queries.QueryPart], vectors: Float32s) -> Float32
     return np.asarray(asked / max(float(np.linalg.norm(asked)), 1e-9), np.float32)
 
 
-def _cosines(
-    mind: Mind, query: RecallQuery, vectors: Float32s | None
-) -> tuple[Float32s, Float32s]:
+def _cosines(mind: Mind, query: RecallQuery, vectors: Float32s | None) -> tuple[Float32s, Float32s]:
     """Cosines of the query with each row and with each pair; NaN where there is no vector."""
     own_table, pair_table = (
         mind.vector_queue.text_vectors,
         mind.vector_queue.pair_vectors,
     )
-    if (
-        vectors is None
-        or not own_table
-        or not pair_table
-        or vectors.shape[1] != own_table.dim
-    ):
+    if vectors is None or not own_table or not pair_table or vectors.shape[1] != own_table.dim:
         nothing = np.full(max(mind.size, mind.pair_count), np.nan, np.float32)
         return nothing[: mind.size], nothing[: mind.pair_count]
     asked = unit_query(query.embed_parts, vectors)
@@ -526,18 +507,14 @@ def _last_exchanges(messages: Sequence[Message], turns: int) -> Sequence[Message
     return messages[begins[-turns] if len(begins) >= turns else 0 :]
 
 
-def _shown_to_model(
-    messages: Sequence[Message], request: RecallRequest
-) -> list[Message]:
+def _shown_to_model(messages: Sequence[Message], request: RecallRequest) -> list[Message]:
     """The messages that the model is shown: no hidden ones, not the reply that is being replaced."""
     out = [m for m in messages if not m.hidden]
     _drop_last(out, request, *_REPLACING)
     return out
 
 
-def _drop_last(
-    messages: list[Message], request: RecallRequest, *types: RecallType
-) -> None:
+def _drop_last(messages: list[Message], request: RecallRequest, *types: RecallType) -> None:
     """Remove the last message where the request is of one of these types and for the reply in its place."""
     if not messages or request.type not in types:
         return

@@ -20,9 +20,7 @@ _ON_TOPIC = 3.0
 
 
 @compute_only
-def with_continuity(
-    mind: Mind, query: RecallQuery, vectors: Float32s | None
-) -> RecallQuery:
+def with_continuity(mind: Mind, query: RecallQuery, vectors: Float32s | None) -> RecallQuery:
     """The query with the shares of older messages lowered where the newest one is about something else.
 
     Without it a line that points at something new is drowned by what was talked of before; with the older
@@ -58,12 +56,8 @@ def _continuity(mind: Mind, vectors: Float32s) -> float:
     return float(np.clip((above - _OFF_TOPIC) / (_ON_TOPIC - _OFF_TOPIC), 0.0, 1.0))
 
 
-def _scaled(
-    parts: tuple[tuple[str, float], ...], factor: float
-) -> tuple[tuple[str, float], ...]:
+def _scaled(parts: tuple[tuple[str, float], ...], factor: float) -> tuple[tuple[str, float], ...]:
     """The parts with the shares of all but the last times `factor`; the shares sum to 1 again."""
     raw = [share * factor for _, share in parts[:-1]] + [parts[-1][1]]
     total = sum(raw)
-    return tuple(
-        (text, share / total) for (text, _), share in zip(parts, raw, strict=True)
-    )
+    return tuple((text, share / total) for (text, _), share in zip(parts, raw, strict=True))

@@ -60,7 +60,9 @@ from soulmem.retrieval.decision import (
 from soulmem.retrieval.fusion import FusionParams, standardised
 
 CANDIDATES = 32  # memories of a line that are judged, the best by their texts
-_YOUNGEST = 10  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
+_YOUNGEST = (
+    10  # memories of the smallest souls that the numbers were fitted on; fewer count as so many
+)
 _EPISODE, _CHAT = MEMORY_KINDS.index(MemoryKind.EPISODE), ORIGINS.index(Origin.CHAT)
 # The kind that a feature of a memory is of.
 _KINDS = {
@@ -244,9 +246,7 @@ class Judged:
 def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
     """How likely the moment calls for the best memories of each line."""
     primed = primed_rows(mind, context) if lines else {}
-    judged = list(
-        chain.from_iterable(_judged(mind, context, line, primed) for line in lines)
-    )
+    judged = list(chain.from_iterable(_judged(mind, context, line, primed) for line in lines))
     scale: Scale = judged[0].scale if judged else "words"
     irritation = context.guidance.irritation
     least = least_probability(
@@ -262,9 +262,7 @@ def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
 
 
 @compute_only
-def judge_rows(
-    mind: Mind, context: RecallContext, line: Line, rows: Int64s
-) -> JudgedLine:
+def judge_rows(mind: Mind, context: RecallContext, line: Line, rows: Int64s) -> JudgedLine:
     """The line with these memories, compared by words; at least one."""
     matches = matches_by_words(mind, context.request.chat, line.text, rows)
     primed = primed_rows(mind, context)
@@ -432,9 +430,7 @@ def _named(mind: Mind, line: Line, texts: Sequence[str]) -> Float64s:
 
 def speaks(mind: Mind, concept: MemoryId) -> bool:
     """Whether the concept is somebody who talks in the chats: their names are in every other line."""
-    return any(
-        mind.name_counts.is_speaker(fold(name)) for name in mind.names.names_of(concept)
-    )
+    return any(mind.name_counts.is_speaker(fold(name)) for name in mind.names.names_of(concept))
 
 
 def newest_line(
@@ -479,9 +475,7 @@ def score_asked_lines(
         if states:
             late = interact(mind, own, scores, QueryTokens(((states[index], 1.0),)))
             usual = embedded.line_usual[index]
-            line = replace(
-                line, scores=late or scores, states=states[index], usual=usual
-            )
+            line = replace(line, scores=late or scores, states=states[index], usual=usual)
         out.append(line)
     return tuple(out)
 

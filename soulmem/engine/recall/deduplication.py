@@ -206,9 +206,7 @@ class _Candidates:
         scenes = rows[columns.kind[rows] == _EPISODE]
         is_draft = columns.origin[scenes] == _MODEL
         drafts, messages = scenes[is_draft], scenes[~is_draft]
-        best = set(
-            messages[np.argsort(-score[messages], kind="stable")[:most]].tolist()
-        )
+        best = set(messages[np.argsort(-score[messages], kind="stable")[:most]].tolist())
         out: set[int] = set()
         for row in drafts[np.argsort(-score[drafts], kind="stable")].tolist():
             cited = self._cited_rows(row)
@@ -300,9 +298,7 @@ def _needless_denials(
     return {row for row in denials if row in ended or claims[row].key in enders}
 
 
-def _grouped(
-    best_first: Iterable[int], is_same: Callable[[int, int], bool]
-) -> Duplicates:
+def _grouped(best_first: Iterable[int], is_same: Callable[[int, int], bool]) -> Duplicates:
     """Each row goes to the first one before it that is the same; rows without any are left out."""
     groups: Duplicates = {}
     for row in best_first:

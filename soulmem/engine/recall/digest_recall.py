@@ -319,9 +319,7 @@ def _asked_candidate(mind: Mind, entry: _Entry, time: NamedTime) -> DigestCandid
     return replace(_candidate(mind, entry, 0.0, 0.0), time=time)
 
 
-def _candidate(
-    mind: Mind, entry: _Entry, margin: float, text: float
-) -> DigestCandidate:
+def _candidate(mind: Mind, entry: _Entry, margin: float, text: float) -> DigestCandidate:
     told = frozenset(entry.told.tolist())
     return DigestCandidate(mind.memory_at(entry.row), entry.row, margin, text, told)
 

@@ -26,9 +26,7 @@ _PRACTICE = 1 / 3
 
 
 @compute_only
-def ease_of(
-    mind: Mind, rows: Sequence[int], primed: Mapping[int, float]
-) -> NDArray[np.float64]:
+def ease_of(mind: Mind, rows: Sequence[int], primed: Mapping[int, float]) -> NDArray[np.float64]:
     """How much more easily than by its text each of these rows comes to mind, float64[m], 0..1."""
     out = []
     for row in rows:
@@ -46,9 +44,7 @@ def primed_rows(mind: Mind, context: RecallContext) -> dict[int, float]:
     if working is None:
         return {}
     turn = mind.lived_turns(context.extra_turns)
-    active = [
-        (mind.row(a.memory), a.turn) for a in working.recalled_since(turn - _OVER)
-    ]
+    active = [(mind.row(a.memory), a.turn) for a in working.recalled_since(turn - _OVER)]
     turns = {row: then for row, then in active if row is not None}
     lived = lived_edges(mind, list(turns), context.extra_turns)
     present = np.exp((np.fromiter(turns.values(), np.float64) - turn) / _FADES)

@@ -27,9 +27,7 @@ _NEAR = 0.1
 
 
 @compute_only
-def with_even_texts(
-    mind: Mind, context: RecallContext, scores: TextScores
-) -> TextScores:
+def with_even_texts(mind: Mind, context: RecallContext, scores: TextScores) -> TextScores:
     """The scores, in which texts that are alike have the score of the best of them."""
     rows = best_rows(scores.score, _COMPARED)
     # Reading is slow: most rows can be told apart without their texts, or without the words of these.

@@ -51,18 +51,14 @@ class Excerpts:
         speaker = text[: len(text) - len(spoken(memory))]
         return excerpt(text, stretches, chosen, speaker)
 
-    def _fit(
-        self, row: int, text: str, stretches: Sequence[Stretch]
-    ) -> NDArray[np.float32]:
+    def _fit(self, row: int, text: str, stretches: Sequence[Stretch]) -> NDArray[np.float32]:
         """How far each passage says what a line of the moment says; without that what it says of this soul."""
         written = [text[start:end] for start, end in stretches]
         best = np.zeros(len(stretches), np.float32)
         for line in self._lines:
             fit = None
             if line.states is not None and line.usual is not None:
-                fit = passage_fit_by_tokens(
-                    self._mind, self._chat, line.states, line.usual, row
-                )
+                fit = passage_fit_by_tokens(self._mind, self._chat, line.states, line.usual, row)
             if fit is None or fit.size != best.size:
                 fit = passage_fit_by_words(self._mind, line.text, written)
             best = np.maximum(best, fit)
@@ -71,9 +67,7 @@ class Excerpts:
         return passage_fit_by_words(self._mind, text, written)
 
 
-def excerpt(
-    text: str, stretches: Sequence[Stretch], chosen: Sequence[int], speaker: str
-) -> str:
+def excerpt(text: str, stretches: Sequence[Stretch], chosen: Sequence[int], speaker: str) -> str:
     """The chosen passages in order, with a sign where others are left out, behind who says them.
 
     speaker  what the text begins with before its first word is said; may be empty

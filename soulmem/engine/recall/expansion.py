@@ -153,10 +153,14 @@ class SeedParams:
     more than a point or two.
     """
 
-    text_mass: float = 0.1  # 0..1, share of all texts together beside a rare name, whatever their number
+    text_mass: float = (
+        0.1  # 0..1, share of all texts together beside a rare name, whatever their number
+    )
     # 0..1, the same where even the rarest name is in very many memories
     common_mass: float = 0.6
-    common: float = 15.0  # memories that mention a name at which the share is half way between the two
+    common: float = (
+        15.0  # memories that mention a name at which the share is half way between the two
+    )
     texts: int = 20  # best texts used
     # a text one standard deviation better gets e^sharpness times the share
     sharpness: float = 2.5
@@ -189,15 +193,11 @@ def seeds(
     mass = _text_mass(document_frequency[named], p)
     if not texts.size:
         mass = 0.0
-    specific = (1.0 if name_share is None else name_share[named]) / document_frequency[
-        named
-    ]
+    specific = (1.0 if name_share is None else name_share[named]) / document_frequency[named]
     share = np.concatenate(
         [(1.0 - mass) * specific / max(float(specific.sum()), _TINY), mass * pull]
     )
-    rows, which = np.unique(
-        np.concatenate([concept_rows[named], texts]), return_inverse=True
-    )
+    rows, which = np.unique(np.concatenate([concept_rows[named], texts]), return_inverse=True)
     total = np.bincount(which, weights=share, minlength=rows.size)
     rows, total = rows[total > 0], total[total > 0]
     return rows.astype(np.uint32), total / max(float(total.sum()), _TINY)
@@ -211,9 +211,7 @@ def _text_mass(document_frequency: NDArray[np.floating], p: SeedParams) -> float
     return p.text_mass + (p.common_mass - p.text_mass) * spread / (1.0 + spread)
 
 
-def _best_texts(
-    score: Float32s, visible: Bools, p: SeedParams
-) -> tuple[NDArray[np.int64], Shares]:
+def _best_texts(score: Float32s, visible: Bools, p: SeedParams) -> tuple[NDArray[np.int64], Shares]:
     """Rows of the best texts and their shares, sum 1."""
     among = np.full(score.shape, -np.inf, np.float32)
     np.copyto(among, score, where=visible)
@@ -461,9 +459,7 @@ def _joined(starts: Sequence[tuple[Rows, Float64s]]) -> tuple[Rows, Float64s]:
     usable = [start for start in starts if start[0].size]
     if len(usable) < 2:
         return usable[0] if usable else starts[0]
-    rows, place = np.unique(
-        np.concatenate([rows for rows, _ in usable]), return_inverse=True
-    )
+    rows, place = np.unique(np.concatenate([rows for rows, _ in usable]), return_inverse=True)
     weights = np.concatenate([share for _, share in usable]) / len(usable)
     joined: Float64s = np.bincount(place, weights, rows.size).astype(np.float64)
     return rows, joined

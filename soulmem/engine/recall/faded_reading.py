@@ -114,9 +114,7 @@ class FadedReader:
         return replace(read, memory=replace(read.memory, text=text))
 
     def _read(self, memory: Memory, rest: str, standing: float) -> FadedMemory:
-        clear = FadedMemory(
-            memory if rest == memory.text else replace(memory, text=rest)
-        )
+        clear = FadedMemory(memory if rest == memory.text else replace(memory, text=rest))
         mind = self._mind
         if not self._fades(memory):
             return clear

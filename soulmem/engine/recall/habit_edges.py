@@ -104,9 +104,7 @@ def _edges(mind: Mind, edges: EdgeArrays, kind: EdgeKind) -> list[Edge]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _instances(
-    mind: Mind, edges: EdgeArrays, triggers: Triggers
-) -> Iterator[tuple[int, int]]:
+def _instances(mind: Mind, edges: EdgeArrays, triggers: Triggers) -> Iterator[tuple[int, int]]:
     """Instance and class of the `instance_of` edges of which an end has a trigger."""
     situations = np.asarray(list(triggers), np.int64)
     which = np.flatnonzero(
@@ -124,9 +122,7 @@ def _is_scene(mind: Mind, instance: int, whole: int, triggers: Triggers) -> bool
     return mind.memory_at(instance).origin is Origin.CHAT
 
 
-def _paths_over(
-    seed: int, via: int, passes: float, triggers: Triggers
-) -> Iterator[TriggerPath]:
+def _paths_over(seed: int, via: int, passes: float, triggers: Triggers) -> Iterator[TriggerPath]:
     """The paths from a row over another one to the triggers of that."""
     for trigger, strength in triggers.get(via, ()):
         yield TriggerPath(seed, trigger, strength, passes, via)
@@ -135,15 +131,11 @@ def _paths_over(
 def _newest(mind: Mind, rows: Sequence[int]) -> tuple[int, ...]:
     """At most `_SCENES` of the rows, those that happened last."""
     pairs = zip(rows, mind.ids_at(rows), strict=True)
-    ordered = sorted(
-        pairs, key=lambda pair: (float(mind.columns.happened[pair[0]]), pair[1])
-    )
+    ordered = sorted(pairs, key=lambda pair: (float(mind.columns.happened[pair[0]]), pair[1]))
     return tuple(row for row, _ in ordered[-_SCENES:])
 
 
-def _by_id(
-    mind: Mind, choice: Sequence[tuple[int, float, float]]
-) -> tuple[Tendency, ...]:
+def _by_id(mind: Mind, choice: Sequence[tuple[int, float, float]]) -> tuple[Tendency, ...]:
     """Ordered by id: rows may change with the next start, and the draw must not."""
     ordered = sorted(choice, key=lambda fires: mind.id_at(fires[0]))
     return tuple(Tendency(*fires) for fires in ordered)

@@ -56,9 +56,7 @@ def select_habits(
     return out
 
 
-def open_candidates(
-    mind: Mind, rows: Sequence[int], habits: Sequence[HabitLine]
-) -> list[int]:
+def open_candidates(mind: Mind, rows: Sequence[int], habits: Sequence[HabitLine]) -> list[int]:
     """Positions in `rows`, best first, of the candidates that are neither permanent nor among the habits, nor the
     condition of one that the user made: nothing like it has happened yet.
 
@@ -90,9 +88,7 @@ def recalled_habit(
     """The habit as the answer lists it, with what led to it."""
     habit, memory = shown.habit, shown.memory
     path = [(mind.memories[key], kind) for key, kind in habit.path]
-    steps = [
-        PathStep(m.id, label(m.text), kind.value if kind else None) for m, kind in path
-    ]
+    steps = [PathStep(m.id, label(m.text), kind.value if kind else None) for m, kind in path]
     if not habit.fired:
         cause, edge = Cause.HABIT, EdgeKind.KNOWS_HABIT
     else:

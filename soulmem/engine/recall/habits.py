@@ -180,9 +180,7 @@ class Habits:
         texts += (spoken(mind.memory_at(row)) for row in rows)
         return replace(habit_input, about=about), texts
 
-    def of(
-        self, mind: Mind, context: RecallContext, habit_input: HabitInput
-    ) -> list[Habit]:
+    def of(self, mind: Mind, context: RecallContext, habit_input: HabitInput) -> list[Habit]:
         """What fires, strongest first, then what the soul knows of itself; no action twice."""
         edges = self._edges_of(mind)
         habits: list[Habit] = []
@@ -252,27 +250,21 @@ class Habits:
             triggered = dict(zip(triggers, shares[situations.size :], strict=True))
         return present, triggered
 
-    def _fits(
-        self, mind: Mind, habit_input: HabitInput, rows: Int64s, usable: _Usable
-    ) -> Float32s:
+    def _fits(self, mind: Mind, habit_input: HabitInput, rows: Int64s, usable: _Usable) -> Float32s:
         """How well each sentence fits each situation, [sentences, rows]; NaN where it only talks of who is met.
 
         Where both name somebody, the mean over their readings.
         """
         lines, about = habit_input.sentences, habit_input.about
         situations = [spoken(mind.memory_at(row)) for row in rows.tolist()]
-        fit = partial(
-            self._fit.fit, mind, encoded=habit_input.encoded, scenes=usable.scenes
-        )
+        fit = partial(self._fit.fit, mind, encoded=habit_input.encoded, scenes=usable.scenes)
         fits = fit(lines, rows, situations)
         for person, (own, others) in about.shared(lines, situations).items():
             read = [about.texts[lines[at], person] for at in own]
             met = [about.texts[situations[at], person] for at in others]
             each = [
                 fit(some, rows[others], these)
-                for some, these in zip(
-                    zip(*read, strict=True), zip(*met, strict=True), strict=True
-                )
+                for some, these in zip(zip(*read, strict=True), zip(*met, strict=True), strict=True)
             ]
             fits[np.ix_(own, others)] = np.mean(each, axis=0)
         fits[about.only_talk(lines, situations)] = np.nan
@@ -288,9 +280,7 @@ class Habits:
         cosines = (table.rows(rows) @ query.T).max(axis=1)
         return rows[np.argsort(-np.nan_to_num(cosines, nan=-1.0), kind="stable")[:most]]
 
-    def _self_known(
-        self, mind: Mind, context: RecallContext, edges: HabitEdges
-    ) -> list[Habit]:
+    def _self_known(self, mind: Mind, context: RecallContext, edges: HabitEdges) -> list[Habit]:
         """Habits of what the talk names: self-knowledge, never an order."""
         p = self.params
         best: dict[int, tuple[float, int]] = {}  # by action: value and concept
@@ -379,9 +369,7 @@ def _named_shares(mind: Mind, context: RecallContext) -> dict[MemoryId, float]:
     return shares
 
 
-def _last_thought(
-    world: World, request: RecallRequest, messages: Sequence[Message]
-) -> str | None:
+def _last_thought(world: World, request: RecallRequest, messages: Sequence[Message]) -> str | None:
     """The inner thought that the soul's last reply ends with, where its card writes one."""
     is_own = own_words(world, request)
     log = world.loaded_log(request.chat) if request.chat is not None else None

@@ -91,9 +91,7 @@ def token_matches(
     texts = table.read(rows, mind.neighbours(chat).pair_in[rows].astype(np.int64))
     matches = max_similarity(states.states, texts, table.idf(texts.pieces))
     idf = table.idf(states.pieces)
-    return TokenMatches(
-        matches.of_best_windows(idf), matches.covered, idf, np.diff(texts.starts)
-    )
+    return TokenMatches(matches.of_best_windows(idf), matches.covered, idf, np.diff(texts.starts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,18 +173,14 @@ def _weights(mind: Mind, idf: Float32s, usual: Usual) -> Float32s:
 
 
 @compute_only
-def matches_by_words(
-    mind: Mind, chat: ChatId | None, text: str, rows: Int64s
-) -> LineMatches:
+def matches_by_words(mind: Mind, chat: ChatId | None, text: str, rows: Int64s) -> LineMatches:
     """The matches of the words of a line with the memories at these rows."""
     said = mind.tokeniser.tokens(text)
     tokens = list(dict.fromkeys(said))
     before = mind.neighbours(chat).before[rows].astype(np.int64)
     world = world_words(world_language(text))
     weights = rarity_in(mind, tokens) * world.weights(tokens)
-    every, place = np.unique(
-        np.concatenate([rows, np.maximum(before, 0)]), return_inverse=True
-    )
+    every, place = np.unique(np.concatenate([rows, np.maximum(before, 0)]), return_inverse=True)
     found = mind.words.contain(tokens, every)
     _narrow(mind, tokens, weights, every, found)
     own, earlier = np.hsplit(found[:, place], 2)
@@ -208,9 +202,7 @@ def passage_fit_by_words(mind: Mind, text: str, written: Sequence[str]) -> Float
     return np.asarray(weights @ _contain(mind, tokens, written), np.float32)
 
 
-def _contain(
-    mind: Mind, tokens: Sequence[str], written: Sequence[str]
-) -> NDArray[np.bool_]:
+def _contain(mind: Mind, tokens: Sequence[str], written: Sequence[str]) -> NDArray[np.bool_]:
     """Whether each passage has each token, bool[tokens, passages]."""
     has = np.zeros((len(tokens), len(written)), np.bool_)
     for place, passage in enumerate(written):

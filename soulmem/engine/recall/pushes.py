@@ -100,9 +100,7 @@ class Pushes:
         # By exchange of the present span: the reply, and what came, None for nothing.
         self._came: dict[_Key, dict[int, tuple[SlotId, MemoryId | None]]] = {}
 
-    def moment(
-        self, world: World, mind: Mind, request: RecallRequest
-    ) -> PushMoment | None:
+    def moment(self, world: World, mind: Mind, request: RecallRequest) -> PushMoment | None:
         """The moment of this recall, where one may come. Runs on the event loop."""
         push = mind.soul.settings.push
         if push is Push.OFF or request.type is not RecallType.NORMAL:
@@ -182,9 +180,7 @@ def pushable_rows(mind: Mind, visible: Bools) -> Int64s:
 
 
 @compute_only
-def weights_by_id(
-    mind: Mind, weight: WeightParams, extra_turns: int
-) -> dict[MemoryId, float]:
+def weights_by_id(mind: Mind, weight: WeightParams, extra_turns: int) -> dict[MemoryId, float]:
     """The present weight of each memory that the roulette may draw."""
     rows = pushable_rows(mind, mind.columns.active[: mind.size])
     weights = weights_of(mind, rows, weight, extra_turns=extra_turns)

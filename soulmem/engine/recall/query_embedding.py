@@ -63,9 +63,7 @@ class QueryEmbedding:
         except asyncio.TimeoutError:
             return EmbeddedQuery(late=True)
 
-    async def _read(
-        self, query: RecallQuery, shares: Mapping[str, float]
-    ) -> EmbeddedQuery:
+    async def _read(self, query: RecallQuery, shares: Mapping[str, float]) -> EmbeddedQuery:
         count = len(query.embed_parts)
         texts = [*(text for text, _ in query.embed_parts), *query.asked_lines]
         vectors = await self._embedding.embed_query(texts)
@@ -79,9 +77,7 @@ class QueryEmbedding:
             return EmbeddedQuery(own, of_lines, kinds=kinds)
         # What plain lines say is asked of the newest part and of each line.
         usual = [
-            await self._embedding.usual(
-                states[place], background_language(texts[place], shares)
-            )
+            await self._embedding.usual(states[place], background_language(texts[place], shares))
             for place in range(count - 1, len(texts))
         ]
         return EmbeddedQuery(

@@ -38,13 +38,7 @@ from soulmem.retrieval.reserved_slots import (
     with_learned_slots,
     with_opened_slots,
 )
-from soulmem.retrieval.scoring import (
-    ScoreParams,
-    combine,
-    scaled,
-    walk_weight,
-    weight_factor,
-)
+from soulmem.retrieval.scoring import ScoreParams, combine, scaled, walk_weight, weight_factor
 from soulmem.retrieval.time_spans import TimeSpanParams
 from soulmem.retrieval.weights import WeightParams
 
@@ -283,9 +277,7 @@ def _association_slots(
     frequency = expansion.named.astype(np.int64)
     if expansion.walk is not None and frequency.any():
         distances = expansion.walk.distances()
-        slots = association_slots(
-            eligible, distances, frequency, context.max_items, p.slots
-        )
+        slots = association_slots(eligible, distances, frequency, context.max_items, p.slots)
     if expansion.activation is not None:
         learned = _learned(mind, context, expansion.activation, eligible, p)
         slots = with_learned_slots(slots, list(learned))
@@ -323,9 +315,7 @@ def _learned(
     rows = np.concatenate([recalled, associated.rows[which]])
     vectors = vectors_at(mind, rows)
     places = associated_places(context.max_items, slots)
-    chosen = which[
-        learned_slots(associated.pull[which], vectors, recalled.size, places, slots)
-    ]
+    chosen = which[learned_slots(associated.pull[which], vectors, recalled.size, places, slots)]
     return {int(associated.rows[i]): int(associated.term_position[i]) for i in chosen}
 
 
@@ -340,9 +330,7 @@ def _mood_fit(mind: Mind, rows: Int64s, mood: Mood) -> Float32s | None:
     return out
 
 
-def _weights(
-    mind: Mind, context: RecallContext, rows: Int64s, p: RankingParams
-) -> Float32s:
+def _weights(mind: Mind, context: RecallContext, rows: Int64s, p: RankingParams) -> Float32s:
     """The weight of each of these memories, 0..1; see `retrieval.weights`."""
     return weights_of(
         mind,

@@ -130,9 +130,7 @@ class Recaller:
         Raises NotFound for an unknown soul or chat.
         """
         world = await self.services.world_of(owner)
-        budget = TimeBudget(
-            (request.time_budget_ms or self.params.time_budget_ms) / 1000
-        )
+        budget = TimeBudget((request.time_budget_ms or self.params.time_budget_ms) / 1000)
         soul = world.soul(request.soul)
         if request.chat is not None:
             world.head(request.chat)
@@ -159,9 +157,7 @@ class Recaller:
         answer, trace, flows = await self.services.compute.run(
             self._answer, task, habit_input, prepared
         )
-        timings = replace(
-            answer.took_ms, total=1000 * budget.spent, embed=1000 * embedded
-        )
+        timings = replace(answer.took_ms, total=1000 * budget.spent, embed=1000 * embedded)
         answer = replace(answer, timed_out=read.late or partly or cut, took_ms=timings)
         if partly:
             trace = replace(trace, notes=(*trace.notes, _PARTLY))
@@ -207,9 +203,7 @@ class Recaller:
         return query, await self._queries.embed(query, seconds, shares)
 
     @compute_only
-    def _candidates(
-        self, task: RecallTask, prepared: PreparedRecall | None
-    ) -> list[MemoryId]:
+    def _candidates(self, task: RecallTask, prepared: PreparedRecall | None) -> list[MemoryId]:
         """Runs on the compute thread."""
         prepared = self._up_to_date(task, prepared)
         climbed = self._climb(task.mind, prepared)
@@ -218,9 +212,7 @@ class Recaller:
         alike = (ranked.text > 0.0) & (ranked.text >= least)
         return task.mind.ids_at(ranked.rows[alike].tolist())
 
-    async def _load_edges(
-        self, task: RecallTask, seconds: float
-    ) -> tuple[PreparedRecall, bool]:
+    async def _load_edges(self, task: RecallTask, seconds: float) -> tuple[PreparedRecall, bool]:
         """Load those edges of a large soul that the walk needs; False where time ran out."""
         mind = task.mind
         prepared = await self.services.compute.run(self._prepare, task)
@@ -246,9 +238,7 @@ class Recaller:
         return prepared, followed.complete
 
     @compute_only
-    def _up_to_date(
-        self, task: RecallTask, prepared: PreparedRecall | None
-    ) -> PreparedRecall:
+    def _up_to_date(self, task: RecallTask, prepared: PreparedRecall | None) -> PreparedRecall:
         """`prepared`, or a new one where the mind has changed since: edges were loaded."""
         if prepared is not None and prepared.revision == task.mind.revision:
             return prepared
@@ -276,9 +266,7 @@ class Recaller:
             asked = unit_query(query.embed_parts, task.vectors)
             context = replace(context, asked=asked)
         context = with_drafted_names(mind, context)
-        activation_result = cache(
-            partial(activation_of, mind, context, self.ranking.expansion)
-        )
+        activation_result = cache(partial(activation_of, mind, context, self.ranking.expansion))
         # Another processor compares vectors: what follows is computed meanwhile where it will be needed.
         ahead = activation_result if names_somebody(mind, context) else None
         fusion, embedded = self.params.fusion, task.embedded
@@ -299,9 +287,7 @@ class Recaller:
             asked_lines=asked_lines,
             match=match,
             judged=judged,
-            baseline=baseline_grade(
-                mind, context, scores, asked_lines, match, judged, began
-            ),
+            baseline=baseline_grade(mind, context, scores, asked_lines, match, judged, began),
             activation_result=activation_result,
             revision=mind.revision,
         )
@@ -351,9 +337,7 @@ class Recaller:
     async def _habit_input(self, task: RecallTask, seconds: float) -> HabitInput:
         """What may set a habit off, with its vectors if there is time."""
         most = self._habits.params.sentences
-        habit_input = habit_input_of(
-            task.world, task.request, task.query.messages, most
-        )
+        habit_input = habit_input_of(task.world, task.request, task.query.messages, most)
         habit_input, texts = await self.services.compute.run(
             self._habits.read, task.mind, habit_input, task.vectors
         )
@@ -368,14 +352,10 @@ class Recaller:
         except asyncio.TimeoutError:
             return habit_input
 
-    async def _read_habits(
-        self, habit_input: HabitInput, texts: Sequence[str]
-    ) -> HabitInput:
+    async def _read_habits(self, habit_input: HabitInput, texts: Sequence[str]) -> HabitInput:
         """With the vectors of these texts, and who is only talked of."""
         encoded = await self.embedding.encoder.encode(texts)
-        about = await with_talk(
-            habit_input.about, habit_input.sentences, self.embedding.likeliest
-        )
+        about = await with_talk(habit_input.about, habit_input.sentences, self.embedding.likeliest)
         return replace(habit_input, encoded=encoded, about=about)
 
     @compute_only
@@ -453,9 +433,7 @@ class Recaller:
             walks = self._walks[mind] = Walks(mind, self.walking)
         return walks
 
-    def _too_late(
-        self, world: World, request: RecallRequest, budget: TimeBudget
-    ) -> Recalled:
+    def _too_late(self, world: World, request: RecallRequest, budget: TimeBudget) -> Recalled:
         """The empty answer of a soul of which nothing is loaded, with its trace."""
         took = Timings(total=1000 * budget.spent)
         empty = Recalled(new_id("t"), (), (), 0, True, took)

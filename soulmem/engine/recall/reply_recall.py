@@ -22,9 +22,7 @@ _READING_SHARE = 0.8  # of the time left after the sync, that vectors are waited
 class ReplyRecall:
     """A sync and the recall behind it. The newest message is embedded while the sync is stored."""
 
-    def __init__(
-        self, *, sync: Sync, recall: Recall, read: Read, time_budget_ms: int
-    ) -> None:
+    def __init__(self, *, sync: Sync, recall: Recall, read: Read, time_budget_ms: int) -> None:
         """time_budget_ms  of a request that names none; the sync is part of it"""
         self._sync = sync
         self._recall = recall
@@ -53,9 +51,7 @@ class ReplyRecall:
         left = max(1, round(1000 * budget.left))
         return answer, await self._recall(owner, replace(request, time_budget_ms=left))
 
-    def _read_ahead(
-        self, sync: SyncRequest, request: RecallRequest
-    ) -> asyncio.Task[object] | None:
+    def _read_ahead(self, sync: SyncRequest, request: RecallRequest) -> asyncio.Task[object] | None:
         """Embeds what the recall will ask for, as far as it is known before the sync."""
         text = request.query
         if text is None and sync.messages:

@@ -60,9 +60,7 @@ _IRRITATED = 0.5  # 0..1, irritation from which on a memory vector alone brings 
 class Selection:
     """Takes memories into the answer as long as the budget lasts and the prompt does not say them already."""
 
-    def __init__(
-        self, mind: Mind, context: RecallContext, ranked: Ranked, judged: Judged
-    ) -> None:
+    def __init__(self, mind: Mind, context: RecallContext, ranked: Ranked, judged: Judged) -> None:
         self._mind = mind
         self._excerpts = Excerpts(mind, context.request.chat, judged)
         # By row: what is told of it where that is not all.
@@ -102,9 +100,7 @@ class Selection:
             out[memory.id] = self._mind.row_of(memory) if row is None else row
         return out
 
-    def take_core(
-        self, permanent: Sequence[Memory], habits: Sequence[Habit]
-    ) -> list[Chosen]:
+    def take_core(self, permanent: Sequence[Memory], habits: Sequence[Habit]) -> list[Chosen]:
         """Permanent memories, but for actions that fire; those without room are noted in the mind."""
         fired = {habit.action for habit in habits if habit.fired}
         core: list[Chosen] = []
@@ -180,9 +176,7 @@ class Selection:
             self._left_out[self._keys[i]] = omitted
         return dict(sorted(taken.items()))
 
-    def _take(
-        self, waiting: Sequence[int], most: int, novelty: float
-    ) -> dict[int, PromptLine]:
+    def _take(self, waiting: Sequence[int], most: int, novelty: float) -> dict[int, PromptLine]:
         """The lines of those of the positions that there is room for, `most` at most, by position."""
         before = self._with_answer
         taken: dict[int, PromptLine] = {}
@@ -241,9 +235,7 @@ class Selection:
                 continue
             # Nothing asks for it: it reads as blurred as it is.
             faded = self._reader.read(memory, self._excerpts.of(memory, row), 0.0)
-            line = line_of(
-                faded.memory, is_masked=faded.is_masked, scene=self._scene(row)
-            )
+            line = line_of(faded.memory, is_masked=faded.is_masked, scene=self._scene(row))
             if not faded.is_empty and self.budget.take(line):
                 return [(faded, line)]
         return []
@@ -301,9 +293,7 @@ class Selection:
             return []
         ranked = self._ranked
         slots = ranked.association_slots
-        slotted = positions_of(
-            ranked, (*slots.front, *slots.behind, *ranked.kind_slots)
-        )
+        slotted = positions_of(ranked, (*slots.front, *slots.behind, *ranked.kind_slots))
         # Where not all have room, the better come.
         slotted.sort(key=lambda i: -float(ranked.score[i]))
         reserved = dict.fromkeys(
@@ -352,9 +342,7 @@ class Selection:
             ended = self._ranked.deduplicated.ended_facts
             free = [i for i in free if self._rows[i] not in ended]
         irritation = self._context.guidance.irritation
-        placed = set(
-            positions_of(self._ranked, _required_rows(self._ranked, irritation))
-        )
+        placed = set(positions_of(self._ranked, _required_rows(self._ranked, irritation)))
         called = [i for i in free if likely.get(self._rows[i], 0.0) >= judged.least]
         asked = judged.asked_rows()
         remarked = [i for i in called if self._rows[i] not in asked and i not in placed]

@@ -98,9 +98,7 @@ class SituationFit:
     def __init__(self, scene_margin: float) -> None:
         """scene_margin  by how much a situation with scenes must fit better than one in words alone"""
         self._scene_margin = scene_margin
-        self._words: WeakKeyDictionary[Mind, dict[str, frozenset[str]]] = (
-            WeakKeyDictionary()
-        )
+        self._words: WeakKeyDictionary[Mind, dict[str, frozenset[str]]] = WeakKeyDictionary()
 
     def fit(
         self,
@@ -119,9 +117,7 @@ class SituationFit:
         scene_texts = [_texts_at(mind, scenes.get(row, ())) for row in rows.tolist()]
         if encoded is not None:
             vectors = [encoded.rows(texts) for texts in scene_texts]
-            out = encoded.calibration.fit(
-                encoded.rows(lines), encoded.rows(situations), vectors
-            )
+            out = encoded.calibration.fit(encoded.rows(lines), encoded.rows(situations), vectors)
             out[:, [bool(texts) for texts in scene_texts]] -= self._scene_margin
             out += self._signature(mind, lines, scene_texts)
         else:
@@ -214,9 +210,7 @@ def readings(
     return out
 
 
-async def with_talk(
-    read: Readings, lines: Collection[str], likeliest: Likeliest
-) -> Readings:
+async def with_talk(read: Readings, lines: Collection[str], likeliest: Likeliest) -> Readings:
     """With what only talks of somebody: of the lines, then of the situations that such a line may be about."""
     talk = await _talk(read, likeliest, lambda about: about[0] in lines)
     if talk:
@@ -239,9 +233,7 @@ async def _talk(
         return None
     talk = {text for text, kind in zip(flat, kinds, strict=True) if kind == _TALKED_OF}
     return frozenset(
-        about
-        for about, each in texts.items()
-        if 2 * len(talk.intersection(each)) > len(each)
+        about for about, each in texts.items() if 2 * len(talk.intersection(each)) > len(each)
     )
 
 

@@ -155,16 +155,13 @@ def find_time_question(
         certainty=certainty if is_question else certainty * np.float32(p.stated),
         phrase_index=index,
         is_question=is_question,
-        only_time=is_question
-        and is_only_filler(without(line, phrases), mind.tokeniser.tokens),
+        only_time=is_question and is_only_filler(without(line, phrases), mind.tokeniser.tokens),
         current_time=story_time or current_time,
         happened=happened,
     )
 
 
-def _is_digested(
-    mind: Mind, phrases: Sequence[TimePhrase], digests: Bools | None
-) -> bool:
+def _is_digested(mind: Mind, phrases: Sequence[TimePhrase], digests: Bools | None) -> bool:
     """Whether a digest overlaps one of the times, whose messages may all be forgotten."""
     if digests is None:
         return False
@@ -213,18 +210,14 @@ def time_slots(
         return ()
     if not asked.only_time:
         eligible = np.where(asked.certainty >= params.sure, score, np.float32(-np.inf))
-        best = best_rows(
-            eligible.astype(np.float32), min(params.reserved_slots, places)
-        )
+        best = best_rows(eligible.astype(np.float32), min(params.reserved_slots, places))
         return tuple(best.tolist())
     rows = np.flatnonzero(asked.certainty >= asked.certainty.max() - 1e-6)
     if rows.size < places:
         rows = np.flatnonzero(asked.certainty)
     length = np.minimum(mind.token_costs(rows) / params.worth_tokens, 1.0)
     worth = asked.certainty[rows] + weigh(rows) * (0.5 + 0.5 * length)
-    chosen = rows[
-        spread_over_time(asked.happened[rows], worth.astype(np.float32), places)
-    ]
+    chosen = rows[spread_over_time(asked.happened[rows], worth.astype(np.float32), places)]
     lift(score, chosen)
     return tuple(int(row) for row in chosen)
 
@@ -249,10 +242,7 @@ def _seconds(phrase: TimePhrase) -> list[tuple[float, float]]:
 
 
 def _trace_entry(phrase: TimePhrase) -> dict[str, Any]:
-    spans = [
-        {"from": span.start.isoformat(), "to": span.end.isoformat()}
-        for span in phrase.spans
-    ]
+    spans = [{"from": span.start.isoformat(), "to": span.end.isoformat()} for span in phrase.spans]
     return {
         "words": phrase.words,
         "spans": spans,
@@ -281,15 +271,11 @@ def _conversation(
     return conversations[-back].rows.tolist() if len(conversations) >= back else ()
 
 
-def _conversations(
-    mind: Mind, chat: ChatId | None, accessible: Bools
-) -> list[_Conversation]:
+def _conversations(mind: Mind, chat: ChatId | None, accessible: Bools) -> list[_Conversation]:
     """All conversations, the earliest first. What several branches contain belongs to `chat`, else to any one."""
     out: list[_Conversation] = []
     free = accessible.copy()
-    chats = sorted(
-        (branch.chat for branch in mind.branches), key=lambda key: (key != chat, key)
-    )
+    chats = sorted((branch.chat for branch in mind.branches), key=lambda key: (key != chat, key))
     for key in chats:
         rows = mind.chat_rows(key)
         rows = rows[free[rows]]

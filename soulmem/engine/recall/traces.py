@@ -44,9 +44,7 @@ _ENDED = {
 }
 
 
-def trace_fields(
-    mind: Mind, ranked: Ranked, mode: RecallMode, last: Grade
-) -> dict[str, Any]:
+def trace_fields(mind: Mind, ranked: Ranked, mode: RecallMode, last: Grade) -> dict[str, Any]:
     """`grade`, `grade_why` and `seeds` of the trace; `last`: the grade that the recall reached."""
     expansion = ranked.expansion
     if expansion.walk is not None:
@@ -100,9 +98,7 @@ def _active(mind: Mind) -> list[MemoryId]:
     return [active.memory for active in working.active(_ACTIVE)]
 
 
-def _fields(
-    grade: str, why: str, seeds: list[tuple[MemoryId, float]]
-) -> dict[str, Any]:
+def _fields(grade: str, why: str, seeds: list[tuple[MemoryId, float]]) -> dict[str, Any]:
     return {"grade": grade, "grade_why": why, "seeds": tuple(seeds)}
 
 
@@ -185,9 +181,7 @@ class Traces:
         mind = await world.mind(SoulId(trace.soul))
         return await self.compute.run(_with_texts, mind, trace)
 
-    async def forget(
-        self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]
-    ) -> None:
+    async def forget(self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]) -> None:
         """Remove these memories, texts by id, from all traces, and the traces whose question quotes a text."""
         await self._written()
         for key, trace in list(self._recent.items()):
@@ -227,9 +221,7 @@ class Traces:
             data = await self.compute.run(_encoded, trace)
             try:
                 await self.kept.add(owner, SoulId(trace.soul), trace.id, data)
-            except (
-                SoulMemError
-            ) as error:  # a full disk: it stays until the sidecar stops
+            except SoulMemError as error:  # a full disk: it stays until the sidecar stops
                 log.warning("a trace could not be kept: %s", error.message)
 
 
@@ -279,9 +271,7 @@ def _with_texts(mind: Mind, trace: Trace) -> Trace:
     for memory in trace.answer.memories:
         words = text(memory.id)
         if words is not None:
-            path = [
-                replace(step, label=label(text(step.id) or "")) for step in memory.path
-            ]
+            path = [replace(step, label=label(text(step.id) or "")) for step in memory.path]
             memories.append(replace(memory, text=words, path=tuple(path)))
     return replace(
         trace,

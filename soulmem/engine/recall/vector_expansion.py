@@ -29,12 +29,8 @@ class VectorParams:
     # Standard deviations of what the query has with the soul's texts, below which a match means nothing.
     # Paraphrases of what was learned stand 2 to 6 above, other queries below 3.5.
     usual: float = 2.5
-    opens: float = (
-        0.55  # an edge opens when class * strength + evidence exceeds this; design 4.3
-    )
-    walk: float = (
-        1.0  # lambda: added to the weight of an edge of full evidence; design 3
-    )
+    opens: float = 0.55  # an edge opens when class * strength + evidence exceeds this; design 4.3
+    walk: float = 1.0  # lambda: added to the weight of an edge of full evidence; design 3
     seeds: int = 2  # texts from which edges are opened; design 4.3
     hops: int = 3  # edges from a seed to what is opened
     matching: int = 32  # edges of the greatest evidence that are looked at
@@ -74,9 +70,7 @@ class Opened:
     edges: tuple[str, ...]
 
 
-def evidence(
-    match: Float64s, noise: float, params: VectorParams | None = None
-) -> Float64s:
+def evidence(match: Float64s, noise: float, params: VectorParams | None = None) -> Float64s:
     """What matches of a query with memory vectors mean, 0..1: 0 for what is usual among the soul's texts.
 
     match  <q, m>, seen from the mean of the texts
@@ -87,9 +81,7 @@ def evidence(
     return np.clip((match - usual) / (1.0 - usual), 0.0, 1.0)
 
 
-def wanted(
-    match: float, own: float, noise: float, params: VectorParams | None = None
-) -> float:
+def wanted(match: float, own: float, noise: float, params: VectorParams | None = None) -> float:
     """How surely a query calls for a memory by what that was taught, in units of the bar.
 
     match  <q, m> of its memory vector
@@ -128,9 +120,7 @@ def opened_rows(
             if arc.target in best or arc.weight + arc.evidence <= p.opens:
                 continue
             score = min(way.score, arc.evidence) if arc.evidence else way.score
-            step = Opened(
-                arc.target, score, (*way.rows, arc.target), (*way.edges, arc.edge)
-            )
+            step = Opened(arc.target, score, (*way.rows, arc.target), (*way.edges, arc.edge))
             heappush(queue, (-score, arc.target, step.edges, step))
     taught = {arc.edge for ways in arcs.values() for arc in ways if arc.evidence > 0.0}
     out = [way for way in best.values() if way.edges and way.edges[-1] in taught]
@@ -162,9 +152,7 @@ NO_MATCH = VectorMatch()
 
 
 @compute_only
-def match_vectors(
-    mind: Mind, context: RecallContext, params: VectorParams
-) -> VectorMatch:
+def match_vectors(mind: Mind, context: RecallContext, params: VectorParams) -> VectorMatch:
     """The edges and memories whose memory vectors match the query, the most evidence first."""
     asked = context.asked
     model, background = mind.vector_queue.model, text_background(mind)
@@ -266,9 +254,7 @@ def passable_rows(mind: Mind, context: RecallContext) -> Bools:
 class _Arcs:
     """The ways over edges, by the row that they leave."""
 
-    def __init__(
-        self, mind: Mind, passable: Bools, class_factors: Float32s, turn: float
-    ) -> None:
+    def __init__(self, mind: Mind, passable: Bools, class_factors: Float32s, turn: float) -> None:
         self.leaving: defaultdict[int, list[VectorArc]] = defaultdict(list)
         self._mind = mind
         self._passable = passable

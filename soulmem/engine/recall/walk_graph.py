@@ -44,17 +44,11 @@ class WalkGraphParams:
 
     association: AssociationParams = field(default_factory=AssociationParams)
     weights: EdgeWeightParams = field(default_factory=EdgeWeightParams)
-    fade_turns: int = (
-        5  # turns between two updates of edge strengths: 1.7 % at the default S
-    )
-    patched: float = (
-        0.2  # share of the arcs up to which changed rows are replaced in place
-    )
+    fade_turns: int = 5  # turns between two updates of edge strengths: 1.7 % at the default S
+    patched: float = 0.2  # share of the arcs up to which changed rows are replaced in place
     # From so many arcs on strengths are not updated during a recall, but by `renew` or the next time.
     many: int = 100_000
-    step: int = (
-        20_000  # arcs in a step of `renew`, about 10 ms: a recall may wait for one
-    )
+    step: int = 20_000  # arcs in a step of `renew`, about 10 ms: a recall may wait for one
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +155,7 @@ class WalkGraphs:
     def _wanted(self, mind: Mind, extra_turns: int) -> _BuiltFor:
         settings = mind.soul.settings
         faded = mind.time.current_turn(extra_turns) // self._params.fade_turns
-        return _BuiltFor(
-            int(faded), mind.residency.revision, settings.forgetting, settings.clock
-        )
+        return _BuiltFor(int(faded), mind.residency.revision, settings.forgetting, settings.clock)
 
     def _still_valid(self, wanted: _BuiltFor) -> _BuiltFor | None:
         """The state of the present graph if that may serve: equal, or a large one that is one update late."""
@@ -176,19 +168,13 @@ class WalkGraphs:
 
     def _turns_since(self, mind: Mind, extra_turns: int, built_for: _BuiltFor) -> float:
         """Turns since the moment whose strengths that state has."""
-        return (
-            mind.time.current_turn(extra_turns)
-            - built_for.faded * self._params.fade_turns
-        )
+        return mind.time.current_turn(extra_turns) - built_for.faded * self._params.fade_turns
 
     def _brought_up_to_date(
         self, graph: WalkGraph, built_for: _BuiltFor, mind: Mind, extra_turns: int
     ) -> WalkGraph | None:
         """The graph with all changes of edges since; None where these are too many."""
-        if (
-            self._edge_revision == mind.edges.revision
-            and mind.size == graph.graph.nodes
-        ):
+        if self._edge_revision == mind.edges.revision and mind.size == graph.graph.nodes:
             return graph
         changes = mind.edges.changed(self._edge_revision)
         if changes is None or not mind.residency.whole:
@@ -236,9 +222,7 @@ class _Renewal:
         part = _arcs_that_leave(rows, fan, mind, extra, late, self._params)
         self._parts.append(part)
 
-    def renewed(
-        self, graph: WalkGraph, mind: Mind, extra: int, late: float
-    ) -> WalkGraph | None:
+    def renewed(self, graph: WalkGraph, mind: Mind, extra: int, late: float) -> WalkGraph | None:
         """The graph once all steps are done; `graph` is the one in use, which is up to date but for strengths.
 
         None where too much has changed since the first step.
@@ -328,9 +312,7 @@ def _patched(
     return patched
 
 
-def _rows_of_facts(
-    walk_graph: WalkGraph, mind: Mind, slots: Collection[int]
-) -> Int64s | None:
+def _rows_of_facts(walk_graph: WalkGraph, mind: Mind, slots: Collection[int]) -> Int64s | None:
     """The rows of the facts of the edges in these slots; None where one of these is no fact of the graph any more,
     or not yet.
     """
@@ -426,9 +408,7 @@ def _with_facts(
 
 def _slots_of_facts(mind: Mind, edges: EdgeArrays) -> Numbers:
     """`WalkGraph.slot` from these edges; -1 also where several edges join the two ends of a fact."""
-    facts, subjects, objects = (
-        rows.astype(np.int64) for rows in mind.facts.row_arrays()
-    )
+    facts, subjects, objects = (rows.astype(np.int64) for rows in mind.facts.row_arrays())
     relations = np.flatnonzero(edges.kind == _RELATES)
     pairs = pair_of(
         edges.source[relations].astype(np.int64),

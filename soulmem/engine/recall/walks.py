@@ -66,9 +66,7 @@ class Walks:
         self._graphs = WalkGraphs(self.params.graph)
         self._graph: WalkGraph | None = None
         # By the factor of each kind of memory: factors of arcs, and those where `next` is not followed.
-        self._factors: dict[
-            tuple[tuple[str, float], ...], tuple[Float32s, Float32s]
-        ] = {}
+        self._factors: dict[tuple[tuple[str, float], ...], tuple[Float32s, Float32s]] = {}
 
     @property
     def _mind(self) -> Mind:
@@ -140,15 +138,11 @@ class Walks:
             association_factors,
         )
 
-    def steady(
-        self, seeds: Rows, share: Float64s, passable: Bools, params: SteadyParams
-    ) -> Steady:
+    def steady(self, seeds: Rows, share: Float64s, passable: Bools, params: SteadyParams) -> Steady:
         """The steady state over the graph of the last `refresh`, the strongest seed at 1."""
         assert self._graph is not None
         graph = self._graph.graph.packed()
-        stimulus = np.bincount(
-            seeds, weights=share / share.max(), minlength=graph.nodes
-        )
+        stimulus = np.bincount(seeds, weights=share / share.max(), minlength=graph.nodes)
         tuning = Tuning(kind_factor=self._factors_of({})[0], alive=passable)
         return steady(graph, stimulus.astype(np.float64), params, tuning)
 
@@ -307,11 +301,7 @@ class WalkResult:
             max_hops=self.walking.max_hops,
             space=self.graph.walker.space,
         )
-        return {
-            int(chain.rows[-1]): self._path(chain)
-            for chain in chains
-            if len(chain.edges)
-        }
+        return {int(chain.rows[-1]): self._path(chain) for chain in chains if len(chain.edges)}
 
     def _path(self, chain: Chain) -> WalkPath:
         edges = (self.mind.edges.edge_at(int(slot)) for slot in slots_of(chain.edges))
@@ -354,11 +344,7 @@ class WalkResult:
         if self.tuning.alive is not None:
             weight *= self.tuning.alive[graph.indices[position]]
         total = np.bincount(sender, weights=weight, minlength=rows.size)
-        passing = (
-            (1 - self.params.restart)
-            * score
-            / np.maximum(total, np.finfo(np.float64).tiny)
-        )
+        passing = (1 - self.params.restart) * score / np.maximum(total, np.finfo(np.float64).tiny)
         if self.tuning.boundary is not None:
             # a boundary node keeps what arrives
             passing[self.tuning.boundary[rows]] = 0

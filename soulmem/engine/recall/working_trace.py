@@ -92,9 +92,7 @@ def active_memories(
     for active in working.active(SHOWN):
         turns = max(0, turn - active.turn)
         cold = working.params.cold
-        why = active_text(
-            _active_as(active, turns, cold), language, active.count, turns
-        )
+        why = active_text(_active_as(active, turns, cold), language, active.count, turns)
         text = mind.text_of(active.memory)
         out.append(ActiveMemory(active.memory, text, False, active.count, turns, why))
     return tuple(out)

@@ -44,9 +44,7 @@ class KernelCompilation:
             # With full collections the event loop is late by 100 to 250 ms, without them by at most 35
             with no_full_collections():
                 warm()
-        except (
-            Exception
-        ) as error:  # recall works without it, so any error becomes a note
+        except Exception as error:  # recall works without it, so any error becomes a note
             log.warning("the walks could not be compiled", exc_info=True)
             self._note = phrase(
                 "kernels_uncompiled",

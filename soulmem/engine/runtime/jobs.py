@@ -27,9 +27,7 @@ log = logging.getLogger(__name__)
 
 NO_SOUL = SoulId("")  # of jobs that serve all souls
 _KEPT = 100  # ended jobs that are kept for queries
-_STOPPED = phrase(
-    "job_interrupted", "SoulMem stopped before this was done: start it again"
-)
+_STOPPED = phrase("job_interrupted", "SoulMem stopped before this was done: start it again")
 
 
 class JobState(str, Enum):
@@ -151,9 +149,7 @@ class Jobs:
         self._events = self.events or Events()
         self._kinds: dict[str, JobKind] = {}
         self._runs: dict[str, JobRun] = {}
-        self._turns: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(
-            asyncio.Lock
-        )
+        self._turns: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(asyncio.Lock)
         self._tasks: set[asyncio.Task[None]] = set()
         self._stopping = False
 
@@ -172,27 +168,19 @@ class Jobs:
         """Start a job, durably; returns its id. Raises NotFound for the soul."""
         if not self._kinds[kind].serves_all:
             await self.check(owner, soul)
-        record = JobRecord(
-            new_id("j"), owner, soul, kind, JobState.QUEUED.value, arguments
-        )
+        record = JobRecord(new_id("j"), owner, soul, kind, JobState.QUEUED.value, arguments)
         await self.spool.put(record, payload)
         self._begin(JobRun(record, self.spool))
         await self._drop_old_jobs()
         return record.job
 
-    async def ask(
-        self, owner: Owner, kind: str, soul: SoulId, arguments: Mapping[str, Any]
-    ) -> str:
+    async def ask(self, owner: Owner, kind: str, soul: SoulId, arguments: Mapping[str, Any]) -> str:
         """Start a job that a client requests by its kind. Raises Unprocessable, NotFound."""
-        offered = {
-            name: k for name, k in self._kinds.items() if k.arguments is not None
-        }
+        offered = {name: k for name, k in self._kinds.items() if k.arguments is not None}
         job_kind = offered.get(kind)
         if job_kind is None or job_kind.arguments is None:
             kind_names = (
-                f"known are {', '.join(sorted(offered))}"
-                if offered
-                else "none is offered yet"
+                f"known are {', '.join(sorted(offered))}" if offered else "none is offered yet"
             )
             raise Unprocessable(
                 phrase(
@@ -232,16 +220,13 @@ class Jobs:
 
     def of(self, owner: Owner, soul: SoulId) -> list[JobView]:
         """The kept jobs of a soul, newest first."""
-        mine = [
-            run for run in self._runs.values() if (run.owner, run.soul) == (owner, soul)
-        ]
+        mine = [run for run in self._runs.values() if (run.owner, run.soul) == (owner, soul)]
         return sorted(map(_view, mine), key=lambda view: view.id, reverse=True)
 
     def is_working_on(self, owner: Owner, soul: SoulId) -> bool:
         """Whether a job of the soul runs or waits for its turn."""
         return any(
-            (run.owner, run.soul) == (owner, soul)
-            and JobState(run.record.state) not in ENDED
+            (run.owner, run.soul) == (owner, soul) and JobState(run.record.state) not in ENDED
             for run in self._runs.values()
         )
 
@@ -366,11 +351,7 @@ class Jobs:
         )
 
     async def _drop_old_jobs(self) -> None:
-        ended = [
-            job
-            for job, run in self._runs.items()
-            if JobState(run.record.state) in ENDED
-        ]
+        ended = [job for job, run in self._runs.items() if JobState(run.record.state) in ENDED]
         for job in ended[: max(0, len(ended) - _KEPT)]:
             del self._runs[job]
             await self.spool.drop(job)

@@ -106,9 +106,7 @@ class ChatWriter:
                 and current_time - head.tail_since >= after
             ):
                 await self.services.attempts.carry_out(
-                    Piece(
-                        "settling", world.owner, next(iter(head.souls), None), head.id
-                    ),
+                    Piece("settling", world.owner, next(iter(head.souls), None), head.id),
                     partial(self.close, world, head.id),
                 )
 
@@ -118,9 +116,7 @@ class ChatWriter:
             world.head(chat)
             old = await world.log(chat)
             if old is not None:
-                new = replace(
-                    old, head=replace(old.head, state=ChatState.BIN, quarantine=None)
-                )
+                new = replace(old, head=replace(old.head, state=ChatState.BIN, quarantine=None))
                 await self._write(
                     token,
                     world,
@@ -131,9 +127,7 @@ class ChatWriter:
                 )
                 await world.release_logs([chat])
 
-    async def change_soul(
-        self, token: WriteToken, world: World, mind: Mind, new: Soul
-    ) -> None:
+    async def change_soul(self, token: WriteToken, world: World, mind: Mind, new: Soul) -> None:
         """Store and apply the soul's new names or settings, and their effects on memories."""
         old = mind.soul
         if remembered_parts(new) != remembered_parts(old):
@@ -157,9 +151,7 @@ class ChatWriter:
                 log = await world.log(head.id) if new.id in head.cast else None
                 if log is not None:
                     changes.append(
-                        await self._derive(
-                            token, world, mind, log, world.family(head.id)
-                        )
+                        await self._derive(token, world, mind, log, world.family(head.id))
                     )
         world.souls[new.id] = new
         await self._drop_topics(token, world, mind)
@@ -174,9 +166,7 @@ class ChatWriter:
                 token,
                 world,
                 log,
-                replace(
-                    log, head=replace(log.head, settled_tail=last, tail_since=None)
-                ),
+                replace(log, head=replace(log.head, settled_tail=last, tail_since=None)),
             )
 
     @compute_only
@@ -191,9 +181,7 @@ class ChatWriter:
         """The answer to a sync, and the step to carry out, if any."""
 
         def known_text(version: Version) -> str | None:
-            return next(
-                (t for log in ancestors if (t := log.text(version)) is not None), None
-            )
+            return next((t for log in ancestors if (t := log.text(version)) is not None), None)
 
         reconciled = reconcile(
             old.messages,
@@ -221,11 +209,7 @@ class ChatWriter:
             changed=len(reconciled.changed),
             removed=len(reconciled.removed),
         )
-        if (
-            new.head == old.head
-            and new.messages is old.messages
-            and request.chat in world.heads
-        ):
+        if new.head == old.head and new.messages is old.messages and request.chat in world.heads:
             return answer, None
         return answer, self._step(
             world,
@@ -236,9 +220,7 @@ class ChatWriter:
             reconciled.removed,
         )
 
-    def _next_log(
-        self, old: ChatLog, request: SyncRequest, messages: Grown[Message]
-    ) -> ChatLog:
+    def _next_log(self, old: ChatLog, request: SyncRequest, messages: Grown[Message]) -> ChatLog:
         head = old.head
         tail = settled_tail(old.messages, old.index, messages, head.settled_tail)
         last = messages[-1].version if messages else None
@@ -296,11 +278,7 @@ class ChatWriter:
                 change = with_reawakened(mind, linked)
             mind_steps.append(_MindStep(mind, change, linked is not None))
         chat_change = ChatChange(new.head, rewritten_messages(old, new), removed)
-        moved = [
-            c
-            for c in world.heads
-            if c != chat and world.family(c) != world.family(c, heads)
-        ]
+        moved = [c for c in world.heads if c != chat and world.family(c) != world.family(c, heads)]
         return _Step(new, chat_change, tuple(mind_steps), tuple(moved))
 
     async def _write(
@@ -315,23 +293,16 @@ class ChatWriter:
     ) -> None:
         """Store and apply a change of the chat's head alone."""
         minds = await _minds(token, world, [*old.head.souls, *old.head.cast])
-        step = await self.services.compute.run(
-            self._step, world, old, new, minds, retract=retract
-        )
+        step = await self.services.compute.run(self._step, world, old, new, minds, retract=retract)
         await self._carry_out(token, world, step, audit)
 
     async def _deletion_entries(self, world: World, head: Chat) -> list[AuditEntry]:
         """Audit entries on the deletion of the chat, one per soul in it."""
         was, after = {"state": ChatState.ACTIVE.value}, {"state": ChatState.BIN.value}
-        souls = [
-            soul
-            for soul in dict.fromkeys((*head.souls, *head.cast))
-            if soul in world.souls
-        ]
+        souls = [soul for soul in dict.fromkeys((*head.souls, *head.cast)) if soul in world.souls]
         where = [(world.owner, soul, BY_USER, Action.BIN, head.id) for soul in souls]
         return [
-            await self.services.auditor.entry(*entry_values, was, after)
-            for entry_values in where
+            await self.services.auditor.entry(*entry_values, was, after) for entry_values in where
         ]
 
     async def _carry_out(
@@ -345,9 +316,7 @@ class ChatWriter:
         linked = []
         for mind_step in step.minds:
             if not mind_step.is_linked:
-                change = await self._linked(
-                    token, world, mind_step.mind, mind_step.change
-                )
+                change = await self._linked(token, world, mind_step.mind, mind_step.change)
                 mind_step = _MindStep(mind_step.mind, change, True)
             linked.append(mind_step)
         changes = [mind_step.change for mind_step in linked]
@@ -370,9 +339,7 @@ class ChatWriter:
         """Drop topics that contain words of removed texts at once, not in the next Idle."""
         stale = await self.services.compute.run(stale_topics, mind)
         if stale:
-            await world.carry_out(
-                token, mind, Steps([MindChange(drop_memories=tuple(stale))])
-            )
+            await world.carry_out(token, mind, Steps([MindChange(drop_memories=tuple(stale))]))
 
     async def _linked(
         self, token: WriteToken, world: World, mind: Mind, change: MindChange
@@ -382,9 +349,7 @@ class ChatWriter:
             with_reawakened, mind, await world.linker.with_mentions(token, mind, change)
         )
 
-    async def _move(
-        self, token: WriteToken, world: World, step: _Step, stored: Change
-    ) -> None:
+    async def _move(self, token: WriteToken, world: World, step: _Step, stored: Change) -> None:
         """Store a step after which other chats' trees have another root, and so other episode ids."""
         heads = world.heads | {step.log.head.id: step.log.head}
         changes, touched = (
@@ -398,14 +363,10 @@ class ChatWriter:
                 log = await world.log(chat)
                 if log is None:
                     continue
-                for mind in await _minds(
-                    token, world, [*log.head.souls, *log.head.cast]
-                ):
+                for mind in await _minds(token, world, [*log.head.souls, *log.head.cast]):
                     touched.add(mind.soul.id)
                     changes.append(
-                        await self._derive(
-                            token, world, mind, log, world.family(chat, heads)
-                        )
+                        await self._derive(token, world, mind, log, world.family(chat, heads))
                     )
         world.keep_log(step.log)
         for mind in [world.minds[soul] for soul in touched if soul in world.minds]:
@@ -454,17 +415,13 @@ async def _read_ahead(world: World, texts: Sequence[str]) -> AsyncIterator[None]
     """Analyse the texts in a separate thread, a few at a time, for use in the body."""
     try:
         for start in range(0, len(texts), _READ_AT_ONCE):
-            await asyncio.to_thread(
-                world.readings.ahead, texts[start : start + _READ_AT_ONCE]
-            )
+            await asyncio.to_thread(world.readings.ahead, texts[start : start + _READ_AT_ONCE])
         yield
     finally:
         world.readings.forget()
 
 
-async def _minds(
-    token: WriteToken, world: World, souls: Iterable[SoulId]
-) -> list[Mind]:
+async def _minds(token: WriteToken, world: World, souls: Iterable[SoulId]) -> list[Mind]:
     """Open minds of the active souls among these."""
     existing = [s for s in dict.fromkeys(souls) if s in world.souls]
     return [

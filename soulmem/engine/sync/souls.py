@@ -81,9 +81,7 @@ class SoulService:
         """The soul. Raises NotFound."""
         return (await self.services.world_of(owner)).soul(soul, "soul")
 
-    async def list(
-        self, owner: Owner, state: SoulState = SoulState.ACTIVE
-    ) -> list[Soul]:
+    async def list(self, owner: Owner, state: SoulState = SoulState.ACTIVE) -> list[Soul]:
         """Active souls, or those in the bin that can still be restored."""
         world = await self.services.world_of(owner)
         return [s for s in world.souls.values() if s.state is state and s.name]
@@ -107,15 +105,9 @@ class SoulService:
     ) -> SoulSettings:
         if wanted is None:
             return old
-        return (
-            wanted.of(old, self._defaults)
-            if isinstance(wanted, SettingsChange)
-            else wanted
-        )
+        return wanted.of(old, self._defaults) if isinstance(wanted, SettingsChange) else wanted
 
-    async def _entry(
-        self, world: World, old: Soul, new: Soul, action: Action
-    ) -> AuditEntry:
+    async def _entry(self, world: World, old: Soul, new: Soul, action: Action) -> AuditEntry:
         before, after = {"state": old.state.value}, {"state": new.state.value}
         return await self.services.auditor.entry(
             world.owner, new.id, BY_USER, action, new.id, before, after

@@ -113,9 +113,7 @@ def united_changes(changes: Sequence[Change]) -> Change:
         put_memories=list(memories.values()),
         drop_memories=dropped,
         put_edges=[
-            e
-            for e in edges.values()
-            if e.source not in left_out and e.target not in left_out
+            e for e in edges.values() if e.source not in left_out and e.target not in left_out
         ],
         drop_edges=cut,
         purge_audit=purged,
@@ -124,8 +122,6 @@ def united_changes(changes: Sequence[Change]) -> Change:
         put_usages=list(usages.values()),
         put_opinions=list(opinions.values()),
         put_edge_vectors=[
-            v
-            for v in vectors.values()
-            if v.source not in left_out and v.target not in left_out
+            v for v in vectors.values() if v.source not in left_out and v.target not in left_out
         ],
     )

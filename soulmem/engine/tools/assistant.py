@@ -104,15 +104,11 @@ class Assistant:
         """
         arguments = {"instruction": instruction}
         self._checked(arguments)
-        job = await self.jobs.start(
-            owner, ASSISTANT, soul, arguments | {"for_reply": for_reply}
-        )
+        job = await self.jobs.start(owner, ASSISTANT, soul, arguments | {"for_reply": for_reply})
         view = await self.jobs.finished(owner, job)
         if view.state is JobState.CANCELLED:
             raise Conflict(
-                phrase(
-                    "archivist_cancelled", "the request to the archivist was cancelled"
-                )
+                phrase("archivist_cancelled", "the request to the archivist was cancelled")
             )
         if view.state is not JobState.DONE:
             raise Busy(view.error or _UNASKED)
@@ -187,14 +183,10 @@ class Assistant:
         left = self.context_tokens - _tokens(self._prompt(loop, turns, native))
         for turn in reversed(loop.turns):
             # The newest results first: each takes half of the room that is left at most.
-            shown = ToolTurn(
-                turn.requests, tuple(_cut(text, left // 2) for text in turn.results)
-            )
+            shown = ToolTurn(turn.requests, tuple(_cut(text, left // 2) for text in turn.results))
             left -= sum(map(estimate_tokens, shown.results))
             turns.insert(0, shown)
-        return await self.llm_calls.ask_once(
-            loop.task, self._prompt(loop, turns, native)
-        )
+        return await self.llm_calls.ask_once(loop.task, self._prompt(loop, turns, native))
 
     def _prompt(self, loop: _Loop, turns: list[ToolTurn], native: bool) -> Prompt:
         return prompt.render(
@@ -217,9 +209,7 @@ class Assistant:
             if arguments is None:  # no server takes them back
                 request = replace(request, arguments="{}")
             if number >= _MOST_REQUESTS:
-                result = _problem(
-                    "unprocessable", f"at most {_MOST_REQUESTS} calls in one answer"
-                )
+                result = _problem("unprocessable", f"at most {_MOST_REQUESTS} calls in one answer")
             elif arguments is None:
                 arguments = {}
                 words = f"the arguments of {request.name} are no JSON object"
@@ -232,9 +222,7 @@ class Assistant:
             told.append(request)
         loop.turns.append(ToolTurn(tuple(told), tuple(results)))
 
-    async def _called(
-        self, run: JobRun, name: str, arguments: Mapping[str, Any]
-    ) -> Result:
+    async def _called(self, run: JobRun, name: str, arguments: Mapping[str, Any]) -> Result:
         """The result of one tool, or the error as a result."""
         where = run.owner, name, run.soul, Actor.ARCHIVIST
         try:

@@ -17,9 +17,7 @@ from soulmem.domain.phrases import phrase
 
 _LongText = Annotated[str, Meta(min_length=1, max_length=100_000)]
 _ShortText = Annotated[str, Meta(min_length=1, max_length=2_000)]
-_Tags = Annotated[
-    list[Annotated[str, Meta(min_length=1, max_length=1_000)]], Meta(max_length=100)
-]
+_Tags = Annotated[list[Annotated[str, Meta(min_length=1, max_length=1_000)]], Meta(max_length=100)]
 _Key = Annotated[str, Meta(pattern=ID_PATTERN)]
 _Time = Annotated[datetime, Meta(tz=True, description="ISO 8601 with seconds and zone")]
 
@@ -81,9 +79,7 @@ class Span(Arguments, frozen=True):
 
 
 class SearchMemoriesInTime(SearchMemories, frozen=True):
-    __doc__ = (SearchMemories.__doc__ or "") + (
-        " With `time_range` only what happened within it."
-    )
+    __doc__ = (SearchMemories.__doc__ or "") + (" With `time_range` only what happened within it.")
 
     time_range: Span | None = None
 
@@ -158,9 +154,7 @@ TOOLS: dict[str, Tool] = {
         Tool("call_assistant", {_LEAD: CallAssistant}),
         Tool("save_permanent_memory", {_LEAD: SavePermanentMemory}),
         Tool("remember", {_LEAD: Remember}),
-        Tool(
-            "search_memories", {_LEAD: SearchMemories, _ARCHIVIST: SearchMemoriesInTime}
-        ),
+        Tool("search_memories", {_LEAD: SearchMemories, _ARCHIVIST: SearchMemoriesInTime}),
         Tool("create_daily_summary", {_ARCHIVIST: CreateDailySummary}),
         Tool("archive_memories", {_ARCHIVIST: ArchiveMemories}),
         Tool("update_memory_node", {_ARCHIVIST: UpdateMemoryNode}),
@@ -170,9 +164,7 @@ TOOLS: dict[str, Tool] = {
 }
 
 
-def arguments_of(
-    name: str, actor: Actor, raw_arguments: Mapping[str, Any]
-) -> Arguments:
+def arguments_of(name: str, actor: Actor, raw_arguments: Mapping[str, Any]) -> Arguments:
     """The checked arguments.
 
     Raises NotFound for an unknown tool, Forbidden for one of another actor,
@@ -235,9 +227,7 @@ def _inlined(node: Any, parts: Mapping[str, Any]) -> Any:
     if isinstance(node, dict):
         if "$ref" in node:
             return _inlined(parts[node["$ref"]], parts)
-        return {
-            key: _spelled(key, _inlined(value, parts)) for key, value in node.items()
-        }
+        return {key: _spelled(key, _inlined(value, parts)) for key, value in node.items()}
     return [_inlined(item, parts) for item in node] if isinstance(node, list) else node
 
 

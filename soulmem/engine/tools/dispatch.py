@@ -63,9 +63,7 @@ class TagSearch:
 
 
 @compute_only
-def with_tagged(
-    mind: Mind, recalled: Sequence[RecalledMemory], asked: TagSearch
-) -> list[Result]:
+def with_tagged(mind: Mind, recalled: Sequence[RecalledMemory], asked: TagSearch) -> list[Result]:
     """The recalled memories and those that carry a tag, best level first, then in the order of the recall."""
     # level, then recalled or not, then the rank of the recall or the newest first
     ranked: list[tuple[int, int, float, Result]] = []
@@ -103,8 +101,7 @@ def _tagged_fields(mind: Mind, memory: Memory) -> Result:
         "permanent": memory.permanent,
         "why": "it carries a tag that was asked for",
         "sources": [
-            {"chat": place.chat, "slot": place.slot}
-            for place in source_places(mind, memory)
+            {"chat": place.chat, "slot": place.slot} for place in source_places(mind, memory)
         ],
     }
 
@@ -118,9 +115,7 @@ def recalled_fields(memory: RecalledMemory) -> Result:
         "score": memory.score,
         "permanent": memory.permanent,
         "why": memory.why,
-        "sources": [
-            {"chat": place.chat, "slot": place.slot} for place in memory.sources
-        ],
+        "sources": [{"chat": place.chat, "slot": place.slot} for place in memory.sources],
     }
 
 
@@ -238,17 +233,10 @@ class Tools:
         asked: wanted.SearchMemories,
     ) -> Result:
         span = None
-        if (
-            isinstance(asked, wanted.SearchMemoriesInTime)
-            and asked.time_range is not None
-        ):
+        if isinstance(asked, wanted.SearchMemoriesInTime) and asked.time_range is not None:
             start, end = asked.time_range.start, asked.time_range.end
             span = TimeRange(within_calendar(start), within_calendar(end))
-            if (
-                span.start is not None
-                and span.end is not None
-                and span.end <= span.start
-            ):
+            if span.start is not None and span.end is not None and span.end <= span.start:
                 raise span_backwards("arguments.time_range.to")
         folded = (tag.strip().casefold() for tag in asked.tags)
         tags = tuple(dict.fromkeys(tag for tag in folded if tag))
@@ -279,9 +267,7 @@ class Tools:
             None,
             logged_query,
         )
-        await self.services.store.commit(
-            Change(world.owner, audit=[entry], by=author.actor)
-        )
+        await self.services.store.commit(Change(world.owner, audit=[entry], by=author.actor))
         return {"memories": results}
 
     async def _with_tagged(
@@ -308,9 +294,7 @@ class Tools:
         key = await self.digest_writer.make_latest_day(world, task, asked.context)
         if key is None:
             raise Unprocessable(
-                phrase(
-                    "no_day", "there is no day to sum up: the soul has no messages yet"
-                )
+                phrase("no_day", "there is no day to sum up: the soul has no messages yet")
             )
         return {"digest": key}
 
@@ -336,9 +320,7 @@ class Tools:
     ) -> Result:
         await self._memory(world, soul, asked.memory_id)
         patch = MemoryPatch(text=asked.new_content)
-        view = await self.memories.patch(
-            world.owner, MemoryId(asked.memory_id), patch, author
-        )
+        view = await self.memories.patch(world.owner, MemoryId(asked.memory_id), patch, author)
         return {
             "memory": view.memory.id,
             "text": view.memory.text,
@@ -349,9 +331,7 @@ class Tools:
         self, world: World, soul: Soul, author: ChangeAuthor, asked: wanted.DeleteMemory
     ) -> Result:
         memory = await self._memory(world, soul, asked.memory_id)
-        request = await self.deletions.ask(
-            world, memory, replace(author, reason=asked.reason)
-        )
+        request = await self.deletions.ask(world, memory, replace(author, reason=asked.reason))
         return {"request": request.id, "status": request.state.value}
 
     async def _memory(self, world: World, soul: Soul, key: str) -> Memory:

@@ -208,9 +208,7 @@ class ForgettingWork:
                     joined = await self.services.compute.run(_joined, mind, due)
                     put = tuple(map(_forgotten, (*due, *joined)))
                     change = MindChange(put_memories=put)
-                    await self.services.auditor.carry_out(
-                        token, world, mind, change, author
-                    )
+                    await self.services.auditor.carry_out(token, world, mind, change, author)
                     alone = await self.services.compute.run(_unlinked, mind, put)
                     await self.services.store.shelve(world.owner, mind.soul.id, alone)
                     count += len(due)

@@ -52,9 +52,7 @@ class TextFactors:
     recalls: Float64s  # >= 0, spaced recalls
 
 
-def lifetimes(
-    texts: TextFactors, pace: float, params: PruneParams | None = None
-) -> Float64s:
+def lifetimes(texts: TextFactors, pace: float, params: PruneParams | None = None) -> Float64s:
     """Turns without a recall after which each text is forgotten, float64[n].
 
         unused >= S / pace * ln(1 / floor) * tellings,
@@ -85,10 +83,7 @@ def spaced_recalls(usage: Usage, params: PruneParams | None = None) -> int:
 _MENTIONS = EDGE_KINDS.index(EdgeKind.MENTIONS)
 _DERIVED = [ORIGINS.index(origin) for origin in DERIVED]
 _CONCEPT = MEMORY_KINDS.index(MemoryKind.CONCEPT)
-_TEXTS = [
-    MEMORY_KINDS.index(kind)
-    for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
-]
+_TEXTS = [MEMORY_KINDS.index(kind) for kind in (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)]
 
 
 PRUNING = PruneParams()

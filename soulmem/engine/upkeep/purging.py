@@ -88,19 +88,14 @@ class SoulPurge:
             for start in range(0, len(keys), _PIECE):
                 piece = keys[start : start + _PIECE]
                 # The user confirmed with the soul's name, so permanent memories are purged too.
-                purge = Change(
-                    world.owner, drop_memories=piece, purge_audit=piece, by=Actor.USER
-                )
+                purge = Change(world.owner, drop_memories=piece, purge_audit=piece, by=Actor.USER)
                 await self.services.store.commit(purge)
             records = (await self.services.store.recalls(world.owner, soul.id)).records
             derived = await self.services.store.derivations(world.owner, soul.id)
             # Entries of lessons hold what was asked as a vector.
             asked = AuditQuery(soul.id, action=Action.LEARN)
             lessons = await self.services.auditor.every(world.owner, asked)
-            chats = [
-                await self._emptied(world, head)
-                for head in _exclusive_chats(world, soul.id)
-            ]
+            chats = [await self._emptied(world, head) for head in _exclusive_chats(world, soul.id)]
             bare = replace(soul, name="", names=(), settings=SoulSettings())
             entry = await self.services.auditor.entry(
                 world.owner, soul.id, _PURGE, Action.PURGE, soul.id
@@ -149,8 +144,7 @@ def _exclusive_chats(world: World, soul: SoulId) -> list[Chat]:
     return [
         head
         for head in world.heads.values()
-        if soul in (*head.souls, *head.cast)
-        and not any(map(is_kept, (*head.souls, *head.cast)))
+        if soul in (*head.souls, *head.cast) and not any(map(is_kept, (*head.souls, *head.cast)))
     ]
 
 
@@ -222,9 +216,7 @@ class BinPurge:
             piece = expired_ids[start : start + _EXPIRED_PIECE]
             await self._purge(world, mind, piece, _PURGE)
         self._since[world.owner, mind.soul.id] = {
-            key: binned_at
-            for key, binned_at in binned.items()
-            if key not in set(expired_ids)
+            key: binned_at for key, binned_at in binned.items() if key not in set(expired_ids)
         }
 
     def _forget_purged_souls(self, world: World) -> None:
@@ -249,9 +241,7 @@ class BinPurge:
         count = 0
         for start in range(0, len(purged), _EXPIRED_PIECE):
             run.report(start, len(purged), "memories")
-            count += await self._purge(
-                world, mind, purged[start : start + _EXPIRED_PIECE], author
-            )
+            count += await self._purge(world, mind, purged[start : start + _EXPIRED_PIECE], author)
         await self._on_purged(mind)
         return {"purged": count}
 
@@ -261,9 +251,7 @@ class BinPurge:
         known = self._since.get((world.owner, mind.soul.id), {})
         for memory in await self._compute.run(_binned, mind):
             binned_at = known.get(memory.id)
-            binned_at = binned_at or await self._auditor.since_binned(
-                world.owner, memory.id
-            )
+            binned_at = binned_at or await self._auditor.since_binned(world.owner, memory.id)
             binned[memory.id] = binned_at or await self._audit_now(world, memory)
         return binned
 

@@ -95,14 +95,10 @@ class Topics:
                     "topics": len(change.put_memories),
                     "gone": len(change.drop_memories),
                 }
-                author = ChangeAuthor(
-                    Actor.ENGINE, source="" if run is None else run.record.job
-                )
+                author = ChangeAuthor(Actor.ENGINE, source="" if run is None else run.record.job)
                 where = world.owner, mind.soul.id, author, Action.RENEW, mind.soul.id
                 entry = await self.services.auditor.entry(*where, None, audit_values)
-                await world.carry_out(
-                    token, mind, Steps([replace(change, audit=(entry,))])
-                )
+                await world.carry_out(token, mind, Steps([replace(change, audit=(entry,))]))
             self._seen[mind] = revision
         return len(found_topics)
 
@@ -144,14 +140,8 @@ def _links_of(
         met = associates(incidence, term, told, windows=windows)
         strong = np.flatnonzero((met.strength >= _STRENGTH) & (met.pair >= _MET))
         order = strong[np.argsort(-met.strength[strong], kind="stable")]
-        others = [
-            (int(met.terms[index]), float(met.strength[index])) for index in order
-        ]
-        near = [
-            (other, strength)
-            for other, strength in others
-            if incidence.key(other) in among
-        ]
+        others = [(int(met.terms[index]), float(met.strength[index])) for index in order]
+        near = [(other, strength) for other, strength in others if incidence.key(other) in among]
         name = mind.terms.label(term)
         for other, strength in near[:_NEAREST]:
             first, second = sorted((name, mind.terms.label(other)))
@@ -184,9 +174,7 @@ def _previous_topics(mind: Mind) -> list[Topic]:
     return [Topic(m.id, m.tags[:3], m.tags) for m in _topics(mind).values()]
 
 
-def _change(
-    mind: Mind, found_topics: Sequence[Topic], current_time: datetime
-) -> MindChange:
+def _change(mind: Mind, found_topics: Sequence[Topic], current_time: datetime) -> MindChange:
     """What to write so that the soul's found topics are these."""
     old = _topics(mind)
     put, edges, kept_edges = [], [], set()
@@ -225,9 +213,7 @@ def _change(
     )
 
 
-def _stale_links(
-    mind: Mind, topics: Iterable[MemoryId], kept_edges: Collection[str]
-) -> list[str]:
+def _stale_links(mind: Mind, topics: Iterable[MemoryId], kept_edges: Collection[str]) -> list[str]:
     """Edges that joined a concept to a found topic and are not kept."""
     stale = []
     for key in topics:
@@ -238,9 +224,7 @@ def _stale_links(
     return stale
 
 
-def _id(
-    mind: Mind, topic: Topic, taken: set[MemoryId], old: Mapping[MemoryId, Memory]
-) -> MemoryId:
+def _id(mind: Mind, topic: Topic, taken: set[MemoryId], old: Mapping[MemoryId, Memory]) -> MemoryId:
     """The id of a topic: the existing one, or an unused one."""
     if topic.key in old:
         return MemoryId(topic.key)

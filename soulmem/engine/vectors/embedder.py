@@ -90,9 +90,7 @@ class EmbeddingService:
         # Set when nothing is pending or being embedded.
         self._quiet = asyncio.Event()
         self._quiet.set()
-        self._loading = (
-            asyncio.Lock()
-        )  # held while the wanted model is fetched or loaded
+        self._loading = asyncio.Lock()  # held while the wanted model is fetched or loaded
         self._tasks: list[asyncio.Task[None]] = []
         self._saving: asyncio.Task[None] | None = None
         self.encoder = SituationEncoder(fallback)
@@ -127,9 +125,7 @@ class EmbeddingService:
         if self._embedder is not None:
             state = "error" if "embed" in self._notes else "ok"
             model = self._embedder
-            return EmbedderHealth(
-                state, model.name, model.dim, self._is_fallback, model.prompt
-            )
+            return EmbedderHealth(state, model.name, model.dim, self._is_fallback, model.prompt)
         if source is None:
             return EmbedderHealth(NO_MODEL, NO_MODEL, None, False)
         if self._failed is not None:
@@ -214,9 +210,7 @@ class EmbeddingService:
             return await self._compute.run(importance_by_words, text)
         return round(float(importances(scores)[0]), 4)
 
-    async def likeliest(
-        self, lines: Sequence[str], among: Sequence[str]
-    ) -> list[str] | None:
+    async def likeliest(self, lines: Sequence[str], among: Sequence[str]) -> list[str] | None:
         """Which of these kinds, told from each other, each line is most like; None if the model fails."""
         try:
             return await self._kinds.likeliest(self._embedder, lines, among)
@@ -346,9 +340,7 @@ class EmbeddingService:
     async def _download(self, wanted: ModelSource) -> None:
         """Load a model that is not on this computer yet; it is used at once if no mind has memories."""
         if self._embedder is not None:
-            self._notes["fallback"] = model_notes.is_to_come(
-                wanted.name, self._embedder.name
-            )
+            self._notes["fallback"] = model_notes.is_to_come(wanted.name, self._embedder.name)
             log.warning(self._notes["fallback"])
         async with self._loading:
             embedder = await self._loaded(wanted) if self._lacks_wanted else None
@@ -397,9 +389,7 @@ class EmbeddingService:
         if embedder is None:
             return
         if mind.vector_queue.model != embedder.model:  # else they came with a snapshot
-            await self._compute.run(
-                mind.vector_queue.use_model, embedder.dim, embedder.model
-            )
+            await self._compute.run(mind.vector_queue.use_model, embedder.dim, embedder.model)
         await self.tokens.attach(mind, embedder)
         keys = await self._compute.run(mind.vector_queue.pending_keys)
         # A pipeline: while vectors of a piece are taken in, those of the next are read, and keys of the third made
@@ -447,21 +437,16 @@ class EmbeddingService:
             ):
                 tokens = mind.vector_queue.tokens
                 self._note_language(wanted[0].text)
-                vectors, states = await self.tokens.read(
-                    embedder, tokens, wanted, few=few
-                )
+                vectors, states = await self.tokens.read(embedder, tokens, wanted, few=few)
                 await self._compute.run(
                     take_made, table, mind, list(zip(wanted, vectors, strict=True))
                 )
                 # Vectors are stored while the next batch is embedded.
                 await self._saved()
                 stored = {
-                    vector_key(w.text): v.tobytes()
-                    for w, v in zip(wanted, vectors, strict=True)
+                    vector_key(w.text): v.tobytes() for w, v in zip(wanted, vectors, strict=True)
                 }
-                self._saving = asyncio.create_task(
-                    self._store.put_vectors(embedder.model, stored)
-                )
+                self._saving = asyncio.create_task(self._store.put_vectors(embedder.model, stored))
                 await self.tokens.keep(mind, tokens, wanted, states)
                 return True
         if await self._one_batch_of_states(embedder):

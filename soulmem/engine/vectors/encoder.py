@@ -86,9 +86,7 @@ class SituationEncoder:
         try:
             calibration = self._calibration or await self._worker.run(self._calibrate)
             for start in range(0, len(missing), _BATCH):
-                fresh = await self._worker.run(
-                    self._embed, missing[start : start + _BATCH]
-                )
+                fresh = await self._worker.run(self._embed, missing[start : start + _BATCH])
                 self._recent.update(fresh)
                 vectors |= fresh
         except SoulMemError as error:

@@ -78,9 +78,7 @@ class KindKeeper:
         """The kinds as a model tells them, if they are fitted; without a model by words."""
         return _fits.get(_name(embedder)) if self._is_read else None
 
-    async def of_lines(
-        self, embedder: Embedder | None, texts: Sequence[str]
-    ) -> Float32s | None:
+    async def of_lines(self, embedder: Embedder | None, texts: Sequence[str]) -> Float32s | None:
         """Scores of these texts, float32[n, kinds]; None for no text. Raises EmbedderError.
 
         Words tell until the kinds of the model are fitted.
@@ -110,9 +108,7 @@ class KindKeeper:
         vectors = await self._models.run(encode, list(map(without_quotes, lines)))
         return await self._fitting.run(judge.likeliest, vectors, among)
 
-    async def make(
-        self, embedder: Embedder | None, minds: Sequence[Mind], *, asked: bool
-    ) -> bool:
+    async def make(self, embedder: Embedder | None, minds: Sequence[Mind], *, asked: bool) -> bool:
         """Judge some messages, and fit before that; False if all are judged. Raises EmbedderError and StoreError.
 
         asked  queries come, so a call must be short
@@ -234,9 +230,7 @@ def _scores_of(model: str) -> str:
     return f"kinds of {model} {identity()} {WAY}"
 
 
-def _judge(
-    judge: LineKinds, vectors: Sequence[Float32s], counts: Sequence[int]
-) -> list[Judged]:
+def _judge(judge: LineKinds, vectors: Sequence[Float32s], counts: Sequence[int]) -> list[Judged]:
     rows = np.concatenate(vectors)
     scores, rows = judge.of_sentences(rows), judge.centred(rows)
     ends = np.cumsum(counts).tolist()
@@ -301,6 +295,4 @@ def _unread(mind: Mind, name: str, most: int) -> list[_Unread]:
 @compute_only
 def _take(mind: Mind, name: str, judged: Mapping[_Unread, Judged]) -> None:
     if mind.line_kinds.model == name:
-        mind.line_kinds.take(
-            (each.key, each.text, found) for each, found in judged.items()
-        )
+        mind.line_kinds.take((each.key, each.text, found) for each, found in judged.items())

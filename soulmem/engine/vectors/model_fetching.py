@@ -39,9 +39,7 @@ class ModelFetching:
 
     def job_kinds(self) -> tuple[JobKind, ...]:
         """The jobs that this service runs."""
-        return (
-            JobKind(KIND, self._work, arguments=None, beside=True, serves_all=True),
-        )
+        return (JobKind(KIND, self._work, arguments=None, beside=True, serves_all=True),)
 
     @property
     def job(self) -> str | None:

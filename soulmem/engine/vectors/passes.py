@@ -51,9 +51,7 @@ class Passes:
         missing = [t for t in dict.fromkeys(texts) if t not in vectors]
         if missing and with_tokens:
             read = await self.states(embedder, missing)
-            vectors |= {
-                t: states.pooled for t, states in zip(missing, read, strict=True)
-            }
+            vectors |= {t: states.pooled for t, states in zip(missing, read, strict=True)}
         elif missing:
             made = await self._models.run(embedder.embed, missing)
             fresh = dict(zip(missing, made, strict=True))
@@ -61,9 +59,7 @@ class Passes:
             vectors |= fresh
         return np.stack([vectors[t] for t in texts])
 
-    async def states(
-        self, embedder: Embedder, texts: Sequence[str]
-    ) -> list[TokenStates]:
+    async def states(self, embedder: Embedder, texts: Sequence[str]) -> list[TokenStates]:
         """Vector and token states of each of these texts, which stand alone. Raises EmbedderError."""
         cached = self._states if embedder is self._embedder else {}
         states = {t: cached[t] for t in texts if t in cached}

@@ -28,9 +28,7 @@ _ERASED = 200  # records erased in one step
 class TokenKeeper:
     """The token files of all open minds. Files are used on the compute thread alone."""
 
-    def __init__(
-        self, *, store: TokenStore | None, compute: Worker, passes: Passes
-    ) -> None:
+    def __init__(self, *, store: TokenStore | None, compute: Worker, passes: Passes) -> None:
         """`store` None: no token states are kept, and recall does without."""
         self._store = store
         self._compute = compute
@@ -48,9 +46,7 @@ class TokenKeeper:
 
     def serves(self, embedder: Embedder) -> bool:
         """Whether token states of this model are kept."""
-        return (
-            self._store is not None and self.note is None and embedder.token_width > 0
-        )
+        return self._store is not None and self.note is None and embedder.token_width > 0
 
     def register(self, owner: Owner, mind: Mind) -> None:
         """Note whose mind it is, before `attach`."""
@@ -169,9 +165,7 @@ class TokenKeeper:
             return
         self._tidied[mind] = dropped
 
-    async def _opened(
-        self, soul: tuple[Owner, SoulId], embedder: Embedder
-    ) -> TokenFile:
+    async def _opened(self, soul: tuple[Owner, SoulId], embedder: Embedder) -> TokenFile:
         """The soul's open file of this model. Raises StoreError."""
         assert self._store is not None
         opened = self._files.get(soul)

@@ -39,8 +39,7 @@ class VectorSweep:
             unused = [
                 (name, key)
                 for name, key in stored
-                if not (name == model and key in needed)
-                and not is_kept(model, name, key, needed)
+                if not (name == model and key in needed) and not is_kept(model, name, key, needed)
             ]
             if unused:
                 await self._store.drop_vectors(unused)

@@ -111,9 +111,7 @@ class WorldBackgrounds:
         key = embedder.model, language
         if key not in self._files:
             soul = SoulId(f"world-{language or 'all'}")
-            self._files[key] = self._store.open(
-                _OWNER, soul, embedder.model, embedder.token_width
-            )
+            self._files[key] = self._store.open(_OWNER, soul, embedder.model, embedder.token_width)
         return self._files[key]
 
     def _drop_file(self, key: tuple[str, str]) -> None:

@@ -30,9 +30,7 @@ class WorldKeeper:
         self._languages[language] = None
         return True
 
-    async def usual(
-        self, embedder: Embedder, states: TokenStates, language: str
-    ) -> Usual | None:
+    async def usual(self, embedder: Embedder, states: TokenStates, language: str) -> Usual | None:
         """How plain chat lines in a language match these states.
 
         None while the states of these lines are not made yet.

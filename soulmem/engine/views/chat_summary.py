@@ -19,9 +19,7 @@ _ACTION = MEMORY_KINDS.index(MemoryKind.ACTION)
 
 
 @compute_only
-def drafts_within_window(
-    mind: Mind, chat: ChatId, inside: Collection[int]
-) -> list[int]:
+def drafts_within_window(mind: Mind, chat: ChatId, inside: Collection[int]) -> list[int]:
     """Rows of drafts whose evidence lies in the context window only, except actions.
 
     `inside` are the rows of the window: the last messages of the chat. A habit may be
@@ -50,9 +48,7 @@ def _cited_only_from(mind: Mind, chat: ChatId, window: set[MemoryId]) -> set[str
 
 
 @compute_only
-def summary_before(
-    mind: Mind, chat: ChatId | None, inside: Sequence[int]
-) -> Memory | None:
+def summary_before(mind: Mind, chat: ChatId | None, inside: Sequence[int]) -> Memory | None:
     """The newest usable summary of the chat that ends before the rows `inside`, its last ones."""
     if chat is None or not mind.derivations:
         return None
@@ -69,9 +65,7 @@ def summary_before(
 
 
 @compute_only
-def newest_summary(
-    mind: Mind, chat: ChatId, before: int | None = None
-) -> Derivation | None:
+def newest_summary(mind: Mind, chat: ChatId, before: int | None = None) -> Derivation | None:
     """The last summary in the chat's chain; with `before`, of those that end by that episode index."""
     branch = mind.branches.branch(chat)
     if branch is None:

@@ -35,9 +35,7 @@ from soulmem.language.name_tokens import Tokens, fold
 
 
 @compute_only
-def ages_of_last_telling(
-    mind: Mind, chat: ChatId | None, extra: int, rows: Int64s
-) -> Int64s:
+def ages_of_last_telling(mind: Mind, chat: ChatId | None, extra: int, rows: Int64s) -> Int64s:
     """As `Mind.exchange_ages`, for a memory that unites tellings the age of the last one that `chat` knows."""
     ages = mind.exchange_ages(chat, extra, rows)
     merged, centres = mind.tellings.row_pairs()
@@ -158,9 +156,7 @@ def _recalls_by_place(mind: Mind, rows: Int64s) -> tuple[Int64s, Float64s]:
 
 
 @compute_only
-def memory_strengths(
-    mind: Mind, rows: Int64s, extra: int, chat: ChatId | None = None
-) -> Float64s:
+def memory_strengths(mind: Mind, rows: Int64s, extra: int, chat: ChatId | None = None) -> Float64s:
     """Strength of each of these memories after forgetting, 0..1; of concepts at least their activation."""
     exchanges = ages_of_last_telling(mind, chat, extra, rows)
     age = mind.time.row_ages(rows, exchanges, extra)
@@ -185,9 +181,7 @@ def term_activations(
     """
     place, rows = mind.terms.incidence.rows_of(terms, met)
     distinct, index = np.unique(rows, return_inverse=True)
-    ages = mind.time.row_ages(
-        distinct, mind.exchange_ages(chat, extra, distinct), extra
-    )
+    ages = mind.time.row_ages(distinct, mind.exchange_ages(chat, extra, distinct), extra)
     pace = mind.soul.settings.forgetting / STABILITY
     gain = MENTION_GAIN * MENTION_SALIENCE * np.exp(-pace * ages)
     since = mind.recalls.since_use(distinct, mind.lived_turns(extra))
@@ -226,9 +220,7 @@ def places_mentioning(
     return tuple(out)
 
 
-def _events(
-    mind: Mind, concepts: list[MemoryId]
-) -> dict[MemoryId, list[ActivationEvent]]:
+def _events(mind: Mind, concepts: list[MemoryId]) -> dict[MemoryId, list[ActivationEvent]]:
     """The mentions and recalls of each concept; its creation for one that has none."""
     out: defaultdict[MemoryId, list[ActivationEvent]] = defaultdict(list)
     mentions: list[tuple[MemoryId, Edge]] = []
@@ -236,9 +228,7 @@ def _events(
         mentions += ((key, edge) for edge in _mentions(mind, key))
     touched = [edge.touched.timestamp() for _, edge in mentions]
     noted = [np.nan if e.at_turn is None else e.at_turn for _, e in mentions]
-    turns = mind.time.turns_at_touch(
-        np.asarray(touched, np.float64), np.asarray(noted, np.float64)
-    )
+    turns = mind.time.turns_at_touch(np.asarray(touched, np.float64), np.asarray(noted, np.float64))
     for (key, edge), turn in zip(mentions, turns.tolist(), strict=True):
         out[key].append(mention_event(turn, _salience(mind, key, edge)))
     for key, turn in _recall_turns(mind, _usages(mind, concepts)):
@@ -258,9 +248,7 @@ def _usages(mind: Mind, memories: Iterable[MemoryId]) -> list[tuple[MemoryId, Us
     return [(key, usage) for key, usage in records if usage is not None]
 
 
-def _recall_turns(
-    mind: Mind, usages: list[tuple[MemoryId, Usage]]
-) -> list[tuple[MemoryId, float]]:
+def _recall_turns(mind: Mind, usages: list[tuple[MemoryId, Usage]]) -> list[tuple[MemoryId, float]]:
     """The clock's reading at each recall that these records keep."""
     keys: list[MemoryId] = []
     moments: list[float] = []
@@ -270,9 +258,7 @@ def _recall_turns(
             keys.append(key)
             moments.append(stamp.moment.timestamp())
             noted.append(stamp.turn)
-    turns = mind.time.turns_at_touch(
-        np.asarray(moments, np.float64), np.asarray(noted, np.float64)
-    )
+    turns = mind.time.turns_at_touch(np.asarray(moments, np.float64), np.asarray(noted, np.float64))
     return list(zip(keys, turns.tolist(), strict=True))
 
 
@@ -284,9 +270,7 @@ def _mentions(mind: Mind, concept: MemoryId) -> list[Edge]:
     slots = mind.edges.mention_slots(np.asarray([row], np.int64)).tolist()
     stored = map(mind.edges.edge_at, slots)
     edges = [edge for edge in stored if edge.source in mind.memories]
-    edges.sort(
-        key=lambda edge: (edge.touched, edge.at_turn or 0.0, edge.id), reverse=True
-    )
+    edges.sort(key=lambda edge: (edge.touched, edge.at_turn or 0.0, edge.id), reverse=True)
     return edges[:LATEST]  # more could not raise the activation further
 
 

@@ -44,18 +44,14 @@ def drafts_of(mind: Mind, concept: Memory) -> list[Memory]:
 
 
 @compute_only
-def repeats_of(
-    mind: Mind, concept: Memory, shown_as: Mapping[MemoryId, MemoryId]
-) -> list[Memory]:
+def repeats_of(mind: Mind, concept: Memory, shown_as: Mapping[MemoryId, MemoryId]) -> list[Memory]:
     """The drafted concepts that lists leave out for this concept; `shown_as` as `repeated_concepts` returns it."""
     drafts = drafts_of(mind, concept) if shown_as else ()
     return [draft for draft in drafts if shown_as.get(draft.id) == concept.id]
 
 
 @compute_only
-def described(
-    mind: Mind, memory: Memory, shown_as: Mapping[MemoryId, MemoryId]
-) -> Memory:
+def described(mind: Mind, memory: Memory, shown_as: Mapping[MemoryId, MemoryId]) -> Memory:
     """The memory; a concept without a description gets that of a draft with its name."""
     detail = memory.concept
     if detail is None or detail.description:
@@ -111,14 +107,10 @@ def _is_own(alias: str) -> bool:
         return False
     if is_unspaced(alias):
         return len(alias) > 1 and alias not in NOBODY
-    return any(
-        word[0].isupper() and word.casefold() not in NOBODY for word in alias.split()
-    )
+    return any(word[0].isupper() and word.casefold() not in NOBODY for word in alias.split())
 
 
-def drafted_detail(
-    memory: Memory, derivations: Iterable[Derivation]
-) -> ConceptDetail | None:
+def drafted_detail(memory: Memory, derivations: Iterable[Derivation]) -> ConceptDetail | None:
     """The concept fields drafted by these derivations, the last draft counting; None if it is no concept."""
     if memory.concept is None:
         return None

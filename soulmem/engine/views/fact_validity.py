@@ -42,9 +42,7 @@ _MOST_NAMES = 16  # concepts that one thing may have as names
 class FactValidities:
     """Validity of the facts that one chat may use, for one answer on one state of the mind."""
 
-    def __init__(
-        self, mind: Mind, accessible: NDArray[np.bool_], chat: ChatId | None
-    ) -> None:
+    def __init__(self, mind: Mind, accessible: NDArray[np.bool_], chat: ChatId | None) -> None:
         """`accessible`: the rows that `chat` may use, bool[rows]; see `Mind.accessible_rows`."""
         self._mind = mind
         self._accessible = accessible
@@ -104,9 +102,7 @@ class FactValidities:
         out: list[FactClaim] = []
         for key, other_edge in edges.items():
             other = None if key == claim.key else self._cached_claim(key, other_edge)
-            if other is not None and (
-                are_exclusive(other, claim) or is_same_fact(other, claim)
-            ):
+            if other is not None and (are_exclusive(other, claim) or is_same_fact(other, claim)):
                 out.append(other)
         return out
 

@@ -24,9 +24,7 @@ _FADES = np.asarray([kind in DECAYING for kind in EDGE_KINDS])
 
 
 @compute_only
-def remaining_strengths(
-    mind: Mind, edges: EdgeArrays, extra: int, before: float = 0.0
-) -> Float64s:
+def remaining_strengths(mind: Mind, edges: EdgeArrays, extra: int, before: float = 0.0) -> Float64s:
     """Strength of each edge after decay, 0..1, `before` turns ago; 0 of a faded one.
 
     `extra` turns of a moved clock are added.
@@ -81,6 +79,4 @@ def unfaded_edge(mind: Mind, edge: Edge, turn: int) -> Edge | None:
 def is_protected(mind: Mind, edge: Edge) -> bool:
     """Whether the edge never fades: the user made it, and an end is permanent or locked."""
     ends = (mind.memories[edge.source], mind.memories[edge.target])
-    return edge.origin is Origin.USER and any(
-        end.permanent or end.locked for end in ends
-    )
+    return edge.origin is Origin.USER and any(end.permanent or end.locked for end in ends)

@@ -148,9 +148,7 @@ def fading_of(
     ahead    turns of the soul's clock from then on, whatever clock it has
     slowing  >= 1; ages count for a part only, 1 / slowing of themselves
     """
-    (faded,) = fadings_of(
-        mind, [memory], turn, ahead=ahead, slowing={memory.id: slowing}
-    )
+    (faded,) = fadings_of(mind, [memory], turn, ahead=ahead, slowing={memory.id: slowing})
     return faded
 
 
@@ -198,9 +196,7 @@ def times_of(
     t = limits or Thresholds()
     (age,) = text_ages(mind, [memory], turn)
     pace = mind.soul.settings.forgetting
-    look = _Look(
-        mind, memory, age, turn, 0.0, slowing=1.0, pace=pace, happened=memory.happened
-    )
+    look = _Look(mind, memory, age, turn, 0.0, slowing=1.0, pace=pace, happened=memory.happened)
     record = record_of(mind, memory)
     return TextTimes(
         _text_by(memory, record),
@@ -328,8 +324,7 @@ class _Look:
 def _faded(look: _Look) -> FadedText:
     record = record_of(look.mind, look.memory)
     units = [
-        MicroUnit(span, look.at_present(course))
-        for span, course in _unit_courses(look, record)
+        MicroUnit(span, look.at_present(course)) for span, course in _unit_courses(look, record)
     ]
     anchors = [
         Anchor(words, kind, look.at_present(course))
@@ -344,9 +339,7 @@ def _text_by(memory: Memory, record: FadingRecord | None) -> str:
     return memory.text if reworded is None else reworded
 
 
-def _unit_courses(
-    look: _Look, record: FadingRecord | None
-) -> Iterator[tuple[UnitSpan, _Course]]:
+def _unit_courses(look: _Look, record: FadingRecord | None) -> Iterator[tuple[UnitSpan, _Course]]:
     mind, memory = look.mind, look.mind.line_kinds.weighed(look.memory)
     fades, emotion = blurs(mind, memory, look.pace), memory.strongest_emotion
     for span, state in _unit_states(mind, memory, record).items():

@@ -41,9 +41,7 @@ class FeltStretch:
 
 
 @compute_only
-def feelings_over_time(
-    mind: Mind, about: MemoryId | None, stretches: int
-) -> list[FeltStretch]:
+def feelings_over_time(mind: Mind, about: MemoryId | None, stretches: int) -> list[FeltStretch]:
     """The episodes in the order of time, in stretches that have equally many of them.
 
     At most so many stretches, fewer where there are fewer episodes. `about`: a concept, only episodes that

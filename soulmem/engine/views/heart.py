@@ -99,9 +99,7 @@ def bonds_of(mind: Mind, people: Sequence[Person]) -> list[Bond]:
 
 
 @compute_only
-def spot_bonds(
-    mind: Mind, people: Sequence[Person], spots: Sequence[Spot]
-) -> list[Bond]:
+def spot_bonds(mind: Mind, people: Sequence[Person], spots: Sequence[Spot]) -> list[Bond]:
     """The bonds of each spot with those who were most often met there, else with the soul alone."""
     names = [_concepts(mind, person) for person in people]
     met = _met(mind, names)
@@ -110,9 +108,9 @@ def spot_bonds(
         there = [np.intersect1d(spot.rows, rows) for rows in met]
         often = sorted(range(len(people)), key=lambda place: -there[place].size)
         who = [place for place in often[:_MET] if there[place].size]
-        out += [
-            _bond(mind, [people[p].concept, spot.id], [names[p]], there[p]) for p in who
-        ] or [_bond(mind, [spot.id], [], spot.rows)]
+        out += [_bond(mind, [people[p].concept, spot.id], [names[p]], there[p]) for p in who] or [
+            _bond(mind, [spot.id], [], spot.rows)
+        ]
     return out
 
 
@@ -186,9 +184,7 @@ def _bond(
 
 
 @compute_only
-def read_now(
-    mind: Mind, keys: Iterable[MemoryId], extra: int
-) -> dict[MemoryId, ReadText]:
+def read_now(mind: Mind, keys: Iterable[MemoryId], extra: int) -> dict[MemoryId, ReadText]:
     """The memories as they read now, without those that are in doubt or wait for the user."""
     known = [
         memory
@@ -247,9 +243,7 @@ def _told(
     return worth, text, key
 
 
-def _sentence(
-    mind: Mind, memory: Memory, text: str, names: Sequence[frozenset[MemoryId]]
-) -> str:
+def _sentence(mind: Mind, memory: Memory, text: str, names: Sequence[frozenset[MemoryId]]) -> str:
     """The sentence of a text that names them all, with who says it; else such a passage, else nothing."""
     label = text[: label_length(memory)]
     if not memory.text.startswith(label):

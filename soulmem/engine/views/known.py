@@ -60,9 +60,7 @@ class Talk:
         before = line[: own[0][0]] if own else line
         # "His wife Ana died" is of Ana; "he has one deaf ear, since Ana's wedding" is of him.
         clauses = before[: max(map(before.rfind, _CLAUSE_ENDS)) + 1]
-        if own and not (
-            speech.tells_of_speaker(before) or speech.tells_of_another(clauses)
-        ):
+        if own and not (speech.tells_of_speaker(before) or speech.tells_of_another(clauses)):
             return own[0][1]
         if speech.tells_of_another(line):
             return self._meant(place) or (own[0][1] if own else "")
@@ -131,15 +129,11 @@ def _last_topic(topics: Iterator[str]) -> str:
     return next(reversed(list(topics)), "")
 
 
-def _written(
-    line: str, names: Sequence[str], without: Collection[str]
-) -> list[tuple[int, str]]:
+def _written(line: str, names: Sequence[str], without: Collection[str]) -> list[tuple[int, str]]:
     """Where a line has which of the names, in its order; neither places nor those that are left out."""
     found = [(line.find(name), name) for name in names if fold(name) not in without]
     return sorted(
-        (at, name)
-        for at, name in found
-        if at >= 0 and not after_place_words(line, name)[1]
+        (at, name) for at, name in found if at >= 0 and not after_place_words(line, name)[1]
     )
 
 

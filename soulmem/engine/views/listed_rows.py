@@ -130,9 +130,7 @@ def ordered_rows(mind: Mind, shown: Bools, order: ListOrder, extra: int) -> Int6
 
 
 @compute_only
-def listed_density(
-    mind: Mind, wanted: MemoryFilter, bins: int, period: Period | None
-) -> Density:
+def listed_density(mind: Mind, wanted: MemoryFilter, bins: int, period: Period | None) -> Density:
     """How what the filter selects lies along time: that of the episodes among it, if there are any.
 
     With 100,000 memories of a year some 10 ms.
@@ -191,9 +189,7 @@ def _rows_about(mind: Mind, concept: MemoryId) -> Int64s:
 def alias_rows(mind: Mind, concept: MemoryId) -> Int64s:
     """The rows of a concept and of the concepts that stand for its other names."""
     accessible = mind.accessible_rows(None, None, lambda _, __: False)
-    return _rows_of(
-        mind, FactValidities(mind, accessible, None).alias_concepts(concept)
-    )
+    return _rows_of(mind, FactValidities(mind, accessible, None).alias_concepts(concept))
 
 
 def _rows_of(mind: Mind, keys: Iterable[MemoryId]) -> Int64s:

@@ -39,7 +39,9 @@ _LATEST = 8
 # Concepts that are looked at: half a second. A soul of 100,000 memories may have forty times as many.
 _MOST = 1000
 _MOST_VERDICTS = 4 * _MOST  # 2 MB
-_FACTS = 200  # of one person whose ids are given; in very large souls one may have tens of thousands
+_FACTS = (
+    200  # of one person whose ids are given; in very large souls one may have tens of thousands
+)
 _SEVERAL = 2  # places where a name stands
 # Whose name a person goes by who has several.
 _NAMED_BY = (Origin.CARD, Origin.USER, Origin.CHAT, Origin.MODEL)
@@ -50,9 +52,7 @@ _NOBODY = (ParticipantKind.SELF, ParticipantKind.OBJECT)
 def named_concepts(mind: Mind) -> list[MemoryId]:
     """The concepts in use that may be people: names of single things, not topics; of very many the most named."""
     columns, n = mind.columns, mind.size
-    rows = np.flatnonzero(
-        columns.in_use[:n] & columns.live[:n] & (columns.kind[:n] == _CONCEPT)
-    )
+    rows = np.flatnonzero(columns.in_use[:n] & columns.live[:n] & (columns.kind[:n] == _CONCEPT))
     if rows.size > _MOST:
         rows = rows[np.argsort(-_mentions(mind, rows), kind="stable")[:_MOST]]
     return [
@@ -93,9 +93,7 @@ def people_among(
     """
     accessible = mind.accessible_rows(None, None, lambda _, __: False)
     validities = FactValidities(mind, accessible, None)
-    groups = {
-        tuple(sorted(validities.alias_concepts(concept))): None for concept in concepts
-    }
+    groups = {tuple(sorted(validities.alias_concepts(concept))): None for concept in concepts}
     episodes = episodes_by_concept(mind, list(dict.fromkeys(_flat(groups))))
     out = []
     for group in groups:
@@ -142,9 +140,7 @@ def _words_of_names(person: Person) -> list[frozenset[str]]:
     return [frozenset(map(fold, name.split())) for name in names]
 
 
-def _united(
-    mind: Mind, people: Sequence[Person], extra: int, known: KnownVerdicts
-) -> Person:
+def _united(mind: Mind, people: Sequence[Person], extra: int, known: KnownVerdicts) -> Person:
     """The one person of several names, by that which most episodes have."""
     first = max(people, key=lambda p: (p.episodes, p.name))
     concepts = [first.concept, *(p.concept for p in people if p is not first)]
@@ -152,9 +148,7 @@ def _united(
     whole = _person(mind, concepts, rows, extra, known)
     names = dict.fromkeys(n for p in (first, *people) for n in (p.name, *p.aliases))
     aliases = tuple(name for name in names if name != first.name)
-    return replace(
-        whole or first, concept=first.concept, name=first.name, aliases=aliases
-    )
+    return replace(whole or first, concept=first.concept, name=first.name, aliases=aliases)
 
 
 def _flat(groups: Iterable[tuple[MemoryId, ...]]) -> Iterator[MemoryId]:
@@ -181,9 +175,7 @@ def _person(
     known: KnownVerdicts,
 ) -> Person | None:
     """The person of these names, met in the episodes at `rows`; None for no person."""
-    memories = sorted(
-        mind.memories.many(concepts), key=lambda m: (_NAMED_BY.index(m.origin), m.id)
-    )
+    memories = sorted(mind.memories.many(concepts), key=lambda m: (_NAMED_BY.index(m.origin), m.id))
     names = list(dict.fromkeys(_flat_names(memories)))
     latest = rows[np.argsort(mind.columns.ended[rows], kind="stable")[::-1]]
     is_named_by_card = memories[0].origin is Origin.CARD
@@ -265,9 +257,7 @@ def _time(mind: Mind, row: int) -> datetime:
 
 
 @compute_only
-def episodes_by_concept(
-    mind: Mind, concepts: Sequence[MemoryId]
-) -> dict[MemoryId, Int64s]:
+def episodes_by_concept(mind: Mind, concepts: Sequence[MemoryId]) -> dict[MemoryId, Int64s]:
     """The rows of the episodes in use that mention each concept, also those whose abstract episode does."""
     known = [c for c in concepts if mind.row(c) is not None]
     rows = np.asarray([mind.row(c) for c in known], np.int64)
@@ -307,9 +297,7 @@ def _instances(mind: Mind, abstract: Int64s) -> dict[int, list[int]]:
     return out
 
 
-def _named_in(
-    mind: Mind, row: int, named: dict[int, frozenset[MemoryId]]
-) -> frozenset[MemoryId]:
+def _named_in(mind: Mind, row: int, named: dict[int, frozenset[MemoryId]]) -> frozenset[MemoryId]:
     """The concepts that the text at a row names; `named` holds what was found out so far."""
     if row not in named:
         named[row] = frozenset(mind.names.spot(mind.text_of(mind.id_at(row))))

@@ -92,9 +92,7 @@ def rows_in_use(mind: Mind) -> NDArray[np.bool_]:
     return np.asarray(mind.columns.in_use[: mind.size] & mind.columns.live[: mind.size])
 
 
-def _texts_of_digest(
-    mind: Mind, digest: Memory, cited: Iterable[MemoryId]
-) -> list[MemoryId]:
+def _texts_of_digest(mind: Mind, digest: Memory, cited: Iterable[MemoryId]) -> list[MemoryId]:
     """The episodes that a digest goes with, those that it tells first; none that the user called wrong."""
     read = chain.from_iterable(d.read for d in mind.derivations.of(digest.id))
     texts = dict.fromkeys((*cited, *islice(read, _MOST)))
@@ -112,9 +110,7 @@ def _texts_with_name(mind: Mind, name: Memory) -> list[MemoryId]:
     return sorted(rows, key=lambda key: (happened[rows[key]], key))[:_MOST]
 
 
-def _places_of_texts(
-    mind: Mind, texts: list[MemoryId], first: ChatId | None
-) -> tuple[Place, ...]:
+def _places_of_texts(mind: Mind, texts: list[MemoryId], first: ChatId | None) -> tuple[Place, ...]:
     out: list[Place] = []
     for text in texts:
         out += _own_places(mind, mind.memories[text], first)

@@ -177,10 +177,7 @@ def _places(
         rows[key] = rows[key][usable[rows[key]]]
     often = [key for key in rows if rows[key].size >= _OFTEN]
     often.sort(key=lambda key: (-rows[key].size, key))
-    return [
-        Spot(MemoryId(f"place {key}"), names[key], None, rows[key])
-        for key in often[:_PLACES]
-    ]
+    return [Spot(MemoryId(f"place {key}"), names[key], None, rows[key]) for key in often[:_PLACES]]
 
 
 def _scenes(mind: Mind, rows: Int64s, located: Mapping[int, str | None]) -> list[Spot]:

@@ -54,9 +54,7 @@ def rows_with_a_word(mind: Mind, asked: str) -> Bools:
 
 
 @compute_only
-def level_of(
-    mind: Mind, memory: Memory, asked: str, with_word: Bools | None = None
-) -> int:
+def level_of(mind: Mind, memory: Memory, asked: str, with_word: Bools | None = None) -> int:
     """The level by the tags, else by the text; NO_LEVEL without a match. `asked` is casefolded.
 
     with_word  of `rows_with_a_word`, where it is known: spares to cut the text into words

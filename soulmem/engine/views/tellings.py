@@ -32,9 +32,7 @@ _OPEN = word_set(_FILE, "open", "words")
 _OPEN_ENDINGS = words(_FILE, "open", "endings")
 _OPEN_RUNS = re.compile(alternatives(words(_FILE, "open", "runs")))
 _EXACT = word_set(_FILE, "numbers", "words") | word_set(_FILE, "persons", "words")
-_EXACT_SIGNS = frozenset(
-    signs(_FILE, "numbers", "signs") + signs(_FILE, "persons", "signs")
-)
+_EXACT_SIGNS = frozenset(signs(_FILE, "numbers", "signs") + signs(_FILE, "persons", "signs"))
 
 
 def statement_marks(text: str) -> frozenset[str]:
@@ -174,9 +172,7 @@ class Partners:
         probed = self._rarest(salience)
         if not probed:
             return []
-        _, rows_with_term = self._incidence.rows_of(
-            np.asarray(probed, np.int64), self._usable
-        )
+        _, rows_with_term = self._incidence.rows_of(np.asarray(probed, np.int64), self._usable)
         rows = np.unique(rows_with_term)
         rows = rows[rows != row]
         own = list(salience)

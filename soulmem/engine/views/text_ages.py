@@ -35,9 +35,7 @@ def text_ages(mind: Mind, memories: Sequence[Memory], turn: float) -> list[TextA
 
 
 @compute_only
-def text_strengths(
-    mind: Mind, memories: Sequence[Memory], extra_turns: int
-) -> list[float]:
+def text_strengths(mind: Mind, memories: Sequence[Memory], extra_turns: int) -> list[float]:
     """How much of each memory is left by now, 0..1: of a text by its last telling or recall.
 
     S grows by emotion and by spaced tellings and recalls. Of concepts at least their activation.

@@ -109,9 +109,7 @@ def words_of_topic(mind: Mind, topic: MemoryId) -> list[MemoryId]:
     counts = incidence.counts(rows_in_use(mind))
     numbered = ((tag, incidence.number(tag)) for tag in tags.of_topic(topic))
     return [
-        tags.id_of(tag)
-        for tag, number in numbered
-        if number is not None and counts[number] > 0
+        tags.id_of(tag) for tag, number in numbered if number is not None and counts[number] > 0
     ]
 
 

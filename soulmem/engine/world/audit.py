@@ -64,9 +64,7 @@ class AuditPage:
 class TraceEraser(Protocol):
     """Removes purged memories from stored recall traces."""
 
-    async def forget(
-        self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]
-    ) -> None:
+    async def forget(self, owner: Owner, soul: SoulId, purged: Mapping[MemoryId, str]) -> None:
         """Remove the purged memories, and questions that quote their texts."""
 
     async def drop(self, owner: Owner, soul: SoulId) -> None:
@@ -227,9 +225,7 @@ class Auditor:
         newest = self._last.get(owner)
         if newest is None:
             entry = await self.store.audit(owner, AuditQuery(limit=1))
-            newest = self._last.setdefault(
-                owner, int(entry[0].id[1:], 16) if entry else 0
-            )
+            newest = self._last.setdefault(owner, int(entry[0].id[1:], 16) if entry else 0)
         return self._last.get(owner, newest)
 
 
@@ -275,9 +271,7 @@ def _make_and_prepare(
 def _prepare(linker: Linker, mind: Mind, change: MindChange) -> _Prepared:
     """The change with its audit values and, unless it is large, all that follows from it."""
     purged = {
-        key: mind.memories[key].text
-        for key in change.drop_memories
-        if key in change.purge_audit
+        key: mind.memories[key].text for key in change.drop_memories if key in change.purge_audit
     }
     steps = linker.steps_at_once(mind, change)
     return _Prepared(change, _entry_values(mind, change), purged, steps)
@@ -298,15 +292,11 @@ def _entry_values(mind: Mind, change: MindChange) -> list[_EntryValues]:
             old = mind.line_kinds.weighed(old)
         out += _memory_entries(old, memory, before, after)
         opinion = opinions.get(memory.id)
-        if opinion is not None and opinion != (
-            old_opinion := opinion_of(mind, memory.id)
-        ):
+        if opinion is not None and opinion != (old_opinion := opinion_of(mind, memory.id)):
             out.append(_opinion_entry(old_opinion, opinion))
     for key in change.drop_memories:
         if key in mind.memories:
-            was = (
-                None if key in change.purge_audit else memory_values(mind.memories[key])
-            )
+            was = None if key in change.purge_audit else memory_values(mind.memories[key])
             out.append(_EntryValues(key, Action.PURGE, was, None))
     for target, (before, after) in fields.items():
         out.append(_EntryValues(target, Action.CHANGE, before, after))
@@ -379,11 +369,7 @@ def _edges_by_memory(
     out: dict[MemoryId, tuple[dict[str, Any], dict[str, Any]]] = {}
 
     def side(edge: Edge) -> tuple[dict[str, Any], dict[str, Any]]:
-        key = (
-            edge.target
-            if edge.target in put and edge.source not in put
-            else edge.source
-        )
+        key = edge.target if edge.target in put and edge.source not in put else edge.source
         return out.setdefault(key, ({}, {}))
 
     for edge in change.put_edges:

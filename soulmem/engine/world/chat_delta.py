@@ -49,11 +49,7 @@ def inherited(
 ) -> Inherited:
     """What the episodes that `came` inherit from their `former` versions, by new id."""
     out = Inherited()
-    heirs = {
-        old.id: key
-        for key, old in former.items()
-        if key in came and key not in mind.memories
-    }
+    heirs = {old.id: key for key, old in former.items() if key in came and key not in mind.memories}
     for old_id, key in heirs.items():
         usage, opinion = mind.recalls.usage(old_id), mind.opinions.of(old_id)
         if usage is not None:
@@ -72,9 +68,7 @@ def inherited(
     return out
 
 
-def _add_edge(
-    mind: Mind, out: Inherited, edge: Edge, heirs: Mapping[MemoryId, MemoryId]
-) -> None:
+def _add_edge(mind: Mind, out: Inherited, edge: Edge, heirs: Mapping[MemoryId, MemoryId]) -> None:
     """The edge between the new ids of its ends, with its vector."""
     source = heirs.get(edge.source, edge.source)
     target = heirs.get(edge.target, edge.target)
@@ -163,9 +157,7 @@ def _new_situations(mind: Mind, keys: Iterable[MemoryId], draft: Draft) -> list[
     return changed
 
 
-def _unsupported(
-    mind: Mind, keys: Iterable[MemoryId], heirs: Collection[MemoryId]
-) -> list[Memory]:
+def _unsupported(mind: Mind, keys: Iterable[MemoryId], heirs: Collection[MemoryId]) -> list[Memory]:
     """Episodes that no chat supports any more.
 
     Those that the user put into the bin stay there, unless they continue under another
@@ -182,17 +174,11 @@ def _unsupported(
 
 
 @compute_only
-def missing_parts(
-    mind: Mind, branch: Branch, draft: Draft, current_time: datetime
-) -> MindChange:
+def missing_parts(mind: Mind, branch: Branch, draft: Draft, current_time: datetime) -> MindChange:
     """What of a stored chat is missing in the mind, after a change that was interrupted."""
     missing = {key: draft(key) for key in _missing(mind, branch.order)}
-    former = (
-        episodes_with_new_ids(_without_chat(mind), missing.values()) if missing else {}
-    )
-    put = [
-        _added_episode(mind, fresh, former.get(key)) for key, fresh in missing.items()
-    ]
+    former = episodes_with_new_ids(_without_chat(mind), missing.values()) if missing else {}
+    put = [_added_episode(mind, fresh, former.get(key)) for key, fresh in missing.items()]
     rows = mind.chat_rows(branch.chat)
     sources = np.unique(rows)
     targets, ends = mind.edges.target_rows(sources, EdgeKind.NEXT)
@@ -233,11 +219,7 @@ def _former_versions(
 
 def _without_chat(mind: Mind) -> list[Memory]:
     """Episodes that no chat contains, e.g. because they were stored under other ids."""
-    return [
-        m
-        for m in mind.memories.values()
-        if m.evidence and not mind.branches.holders(m.id)
-    ]
+    return [m for m in mind.memories.values() if m.evidence and not mind.branches.holders(m.id)]
 
 
 def _missing(mind: Mind, episodes: Sequence[MemoryId]) -> list[MemoryId]:
@@ -245,11 +227,7 @@ def _missing(mind: Mind, episodes: Sequence[MemoryId]) -> list[MemoryId]:
     known = ~mind.columns.in_state(mind.size, [MemoryState.RETRACTED])
     known &= mind.columns.created[: mind.size] != 0
     rows = map(mind.row, episodes)
-    return [
-        key
-        for key, row in zip(episodes, rows, strict=True)
-        if row is None or not known[row]
-    ]
+    return [key for key, row in zip(episodes, rows, strict=True) if row is None or not known[row]]
 
 
 def _added_episode(mind: Mind, fresh: Memory, former: Memory | None) -> Memory:

@@ -55,9 +55,7 @@ def forecast_after(
     if not total:
         return None
     every = mind.edges.arrays(WALKED)
-    some = _pick(
-        every, np.flatnonzero(sent_mass[every.source] | sent_mass[every.target])
-    )
+    some = _pick(every, np.flatnonzero(sent_mass[every.source] | sent_mass[every.target]))
     graph = arcs(some, some.strength * some.confidence, mind.columns.kind[:n])
     start, share = before.rows[goes].astype(np.uint32), before.mass[goes] / total
     walk = Walker(graph).walk(start, share, params, Tuning(boundary=~sent_mass))

@@ -126,19 +126,13 @@ class EdgeLoader:
                 reading = self._start_task(self._load(owner, mind, wanted, weigh=True))
                 try:
                     seconds_left = max(0.0, end - time.perf_counter())
-                    read += await asyncio.wait_for(
-                        asyncio.shield(reading), seconds_left
-                    )
+                    read += await asyncio.wait_for(asyncio.shield(reading), seconds_left)
                 except asyncio.TimeoutError:
                     return LoadedWalk(walk, walks, read, complete=False)
             if waits is not None:
-                wanted, waits = await self.compute.run(
-                    _forecast, mind, waits, wanted, params
-                )
+                wanted, waits = await self.compute.run(_forecast, mind, waits, wanted, params)
             if waits is None:
-                walk, wanted, waits = await self.compute.run(
-                    self._walk, mind, attempt, params
-                )
+                walk, wanted, waits = await self.compute.run(self._walk, mind, attempt, params)
                 walks += 1
                 if waits is None:
                     return LoadedWalk(walk, walks, read, complete=True)
@@ -157,16 +151,12 @@ class EdgeLoader:
                 )
                 await self._take(mind, page, _KEPT_KINDS)
 
-    async def complete(
-        self, owner: Owner, mind: Mind, memories: Iterable[MemoryId]
-    ) -> int:
+    async def complete(self, owner: Owner, mind: Mind, memories: Iterable[MemoryId]) -> int:
         """Load all edges of these memories; returns for how many they had to be read.
 
         Unknown memories are ignored.
         """
-        return (
-            0 if mind.residency.whole else await self._load(owner, mind, list(memories))
-        )
+        return 0 if mind.residency.whole else await self._load(owner, mind, list(memories))
 
     async def surroundings(
         self,
@@ -224,9 +214,7 @@ class EdgeLoader:
             return
         memories = await self.compute.run(list, mind.memories)
         for start in range(0, len(memories), _PIECE):
-            await self._load(
-                owner, mind, memories[start : start + _PIECE], passing=True
-            )
+            await self._load(owner, mind, memories[start : start + _PIECE], passing=True)
         try:
             yield
         finally:
@@ -267,9 +255,7 @@ class EdgeLoader:
         walk needs.
         """
         async with self._lock(mind):
-            missing = await self.compute.run(
-                self._begin_loading, mind, memories, passing
-            )
+            missing = await self.compute.run(self._begin_loading, mind, memories, passing)
             if missing:
                 await self._read(owner, mind, missing, passing)
             if weigh:
@@ -281,23 +267,17 @@ class EdgeLoader:
     ) -> None:
         done: list[MemoryId] = []
         try:
-            await self._take(
-                mind, await self.store.edges_around(owner, mind.soul.id, memories)
-            )
+            await self._take(mind, await self.store.edges_around(owner, mind.soul.id, memories))
             done = memories
         finally:
             await self.compute.run(self._end_loading, mind, done, passing)
 
-    async def _count_mentions(
-        self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]
-    ) -> None:
+    async def _count_mentions(self, owner: Owner, mind: Mind, memories: Sequence[MemoryId]) -> None:
         """Count the mentions of the texts linked to these complete memories, as a walk weighs them."""
         texts = await self.compute.run(_uncounted, mind, memories)
         names: Mapping[MemoryId, int] = {}
         if texts:
-            names = await self.store.edges_leaving(
-                owner, mind.soul.id, texts, EdgeKind.MENTIONS
-            )
+            names = await self.store.edges_leaving(owner, mind.soul.id, texts, EdgeKind.MENTIONS)
         await self.compute.run(
             _set_mention_counts,
             mind,
@@ -305,9 +285,7 @@ class EdgeLoader:
             {text: names.get(text, 0) for text in texts},
         )
 
-    async def _take(
-        self, mind: Mind, page: EdgePage, kinds: Collection[str] = _ALL_KINDS
-    ) -> None:
+    async def _take(self, mind: Mind, page: EdgePage, kinds: Collection[str] = _ALL_KINDS) -> None:
         for start in range(0, len(page.id), _EDGES):
             piece = range(start, min(start + _EDGES, len(page.id)))
             await self.compute.run(
@@ -323,11 +301,7 @@ class EdgeLoader:
     ) -> list[MemoryId]:
         """The memories among these whose edges must be read."""
         rows = _rows(mind, dict.fromkeys(memories))
-        missing = [
-            mind.memory_at(row).id
-            for row in rows
-            if not mind.residency.is_complete(row)
-        ]
+        missing = [mind.memory_at(row).id for row in rows if not mind.residency.is_complete(row)]
         if not passing:
             mind.residency.mark_used(rows, self._turn(mind))
         if missing:
@@ -335,9 +309,7 @@ class EdgeLoader:
         return missing
 
     @compute_only
-    def _end_loading(
-        self, mind: Mind, memories: Sequence[MemoryId], passing: bool
-    ) -> None:
+    def _end_loading(self, mind: Mind, memories: Sequence[MemoryId], passing: bool) -> None:
         """Mark these memories complete: their edges have been applied."""
         rows = _rows(mind, memories)
         mind.residency.mark_loaded(rows, 0 if passing else self._turn(mind))
@@ -392,14 +364,8 @@ def _forecast(
     return _memories_to_load(mind, after, params), after
 
 
-def _memories_to_load(
-    mind: Mind, waits: EdgeForecast | None, params: WalkParams
-) -> list[MemoryId]:
-    return (
-        []
-        if waits is None
-        else [mind.memory_at(int(row)).id for row in waits.most(params.l1)]
-    )
+def _memories_to_load(mind: Mind, waits: EdgeForecast | None, params: WalkParams) -> list[MemoryId]:
+    return [] if waits is None else [mind.memory_at(int(row)).id for row in waits.most(params.l1)]
 
 
 def _needed_rows(walk: Walk, params: WalkParams) -> Int64s:
@@ -426,9 +392,7 @@ def _set_mention_counts(
     mind: Mind, memories: Sequence[MemoryId], names: Mapping[MemoryId, int]
 ) -> None:
     texts = [memory for memory in names if mind.row(memory) is not None]
-    mind.residency.set_mention_counts(
-        _rows(mind, texts), [names[memory] for memory in texts]
-    )
+    mind.residency.set_mention_counts(_rows(mind, texts), [names[memory] for memory in texts])
     mind.residency.mark_weighed(_rows(mind, memories))
 
 
@@ -441,9 +405,7 @@ def _rows(mind: Mind, memories: Iterable[MemoryId]) -> list[int]:
 def of_kinds(mind: Mind, kinds: Collection[MemoryKind]) -> list[MemoryId]:
     """Ids of all memories of these kinds."""
     n, codes = mind.size, [MEMORY_KINDS.index(kind) for kind in kinds]
-    rows = np.flatnonzero(
-        np.isin(mind.columns.kind[:n], codes) & (mind.columns.created[:n] != 0)
-    )
+    rows = np.flatnonzero(np.isin(mind.columns.kind[:n], codes) & (mind.columns.created[:n] != 0))
     return [mind.id_at(int(row)) for row in rows]
 
 
@@ -455,10 +417,7 @@ def _is_new(mind: Mind, page: EdgePage, index: int) -> bool:
     ):
         return False
     # An interrupted change leaves `next` edges whose pair is in no chat.
-    follows = (
-        page.kind[index] == EdgeKind.NEXT.value
-        and page.origin[index] == Origin.CHAT.value
-    )
+    follows = page.kind[index] == EdgeKind.NEXT.value and page.origin[index] == Origin.CHAT.value
     return not follows or mind.branches.has_pair((source, target))
 
 
@@ -471,8 +430,7 @@ def _hot_memories(mind: Mind, count: int) -> list[MemoryId]:
     for row in newest[: max(0, count - len(hot))]:
         hot[mind.memory_at(int(row)).id] = None
     hot.update(
-        (mind.memory_at(int(row)).id, None)
-        for row in np.flatnonzero(mind.columns.permanent[:n])
+        (mind.memory_at(int(row)).id, None) for row in np.flatnonzero(mind.columns.permanent[:n])
     )
     return list(hot)
 

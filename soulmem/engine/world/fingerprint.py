@@ -29,9 +29,7 @@ from soulmem.engine.world.world import World
 
 _FIXED_TIME = datetime(2000, 1, 1, tzinfo=timezone.utc)
 
-ChatPosition = tuple[
-    str, int
-]  # hash of a chat's content, and the position of an episode in it
+ChatPosition = tuple[str, int]  # hash of a chat's content, and the position of an episode in it
 
 
 @compute_only
@@ -40,9 +38,7 @@ def fingerprint(world: World, mind: Mind) -> str:
     edges, and the names of the card and of their own that they mention.
     """
     digest_lines: defaultdict[MemoryId, list[ChatPosition]] = defaultdict(list)
-    paired: defaultdict[tuple[MemoryId, MemoryId], list[ChatPosition]] = defaultdict(
-        list
-    )
+    paired: defaultdict[tuple[MemoryId, MemoryId], list[ChatPosition]] = defaultdict(list)
     for branch in mind.branches:
         order = _settled_order(world, branch.chat, branch.order, mind)
         name = _hash(_content(mind.memories[m]) for m in order)
@@ -90,8 +86,7 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[ChatPosition]]) -> Iterator
         mind.names, mind.name_counts, all_folded_names(mind), _FIXED_TIME
     )
     yield from (
-        json.dumps(["nobody gives this name", mind.memories[key].text])
-        for key in remaining
+        json.dumps(["nobody gives this name", mind.memories[key].text]) for key in remaining
     )
     for concept in _concepts_from_names(alone, mind, lines):
         alone.put(concept)
@@ -112,8 +107,7 @@ def _names(mind: Mind, lines: Mapping[MemoryId, list[ChatPosition]]) -> Iterator
         names = [
             name
             for name in expected
-            if memory.state is MemoryState.FORGOTTEN
-            or _is_linked(standing[name], spotted, linked)
+            if memory.state is MemoryState.FORGOTTEN or _is_linked(standing[name], spotted, linked)
         ]
         for name in direct - spotted - expected:  # stale
             if mind.memories[name].origin is not Origin.USER:
@@ -136,9 +130,7 @@ def _is_linked(
     return not wanted or bool(wanted & linked)
 
 
-def _concepts_from_names(
-    alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]
-) -> list[Memory]:
+def _concepts_from_names(alone: KnownNames, mind: Mind, lines: Iterable[MemoryId]) -> list[Memory]:
     """The concepts of names that these memories introduce."""
     sightings = NameCounts()
     for key in lines:
@@ -146,9 +138,7 @@ def _concepts_from_names(
     return learned_name_changes(alone, sightings, sightings.folds(), _FIXED_TIME)[0]
 
 
-def _linked_concepts(
-    mind: Mind, episode: MemoryId
-) -> tuple[set[MemoryId], set[MemoryId]]:
+def _linked_concepts(mind: Mind, episode: MemoryId) -> tuple[set[MemoryId], set[MemoryId]]:
     """Concepts that the episode itself mentions (not by the user's hand), and those
     that it or its abstract episode mentions.
     """

@@ -70,9 +70,7 @@ class ChatLog:
         """The messages as the soul remembers them: their stories, or all of their texts where it keeps these."""
         return self.messages if soul.settings.whole_messages else self.stories
 
-    def continued(
-        self, head: Chat, messages: Grown[Message], ranks: Grown[int]
-    ) -> ChatLog:
+    def continued(self, head: Chat, messages: Grown[Message], ranks: Grown[int]) -> ChatLog:
         """The log after messages were appended."""
         index = self.index.extended(m.slot for m in messages[len(self.messages) :])
         return ChatLog(head, messages, ranks, index, self.digests, self._stories)
@@ -92,9 +90,7 @@ def remembered_parts(soul: Soul) -> tuple[bool, bool]:
     return soul.settings.remember_hidden, soul.settings.whole_messages
 
 
-def stories_of(
-    soul: Soul | None, chat: Chat, messages: Sequence[Message]
-) -> Sequence[Message]:
+def stories_of(soul: Soul | None, chat: Chat, messages: Sequence[Message]) -> Sequence[Message]:
     """The messages of a chat that is not stored, as the soul remembers them."""
     if soul is not None and soul.settings.whole_messages:
         return messages
@@ -104,9 +100,7 @@ def stories_of(
 class EpisodeMessages:
     """Maps episodes to their messages and message positions to episodes."""
 
-    def __init__(
-        self, keys: Sequence[MemoryId | None], messages: Sequence[Message]
-    ) -> None:
+    def __init__(self, keys: Sequence[MemoryId | None], messages: Sequence[Message]) -> None:
         self._keys = keys
         self._messages = messages
         self._message_by_episode: dict[MemoryId, Message] | None = None
@@ -126,8 +120,4 @@ class EpisodeMessages:
 
     def key(self, position: int | None) -> MemoryId | None:
         """The episode of the message at `position`, None without one."""
-        return (
-            None
-            if position is None or position >= len(self._keys)
-            else self._keys[position]
-        )
+        return None if position is None or position >= len(self._keys) else self._keys[position]

@@ -93,9 +93,7 @@ class Opener:
         await self.compute.run(release_free_memory)  # temporary memory of reading
         return mind
 
-    async def _catch_up(
-        self, token: WriteToken, world: World, mind: Mind, mark: Mark
-    ) -> None:
+    async def _catch_up(self, token: WriteToken, world: World, mind: Mind, mark: Mark) -> None:
         """Apply what was stored after the snapshot, and repair what an interrupted change left."""
         owner, soul = world.owner, mind.soul.id
         memories = await self.store.some_memories(owner, soul, sorted(mark.put))
@@ -201,11 +199,7 @@ def _orphans(mind: Mind) -> MindChange:
     in_chats = np.zeros(n, np.bool_)
     for branch in mind.branches:
         in_chats[mind.chat_rows(branch.chat)] = True
-    alone = (
-        columns.in_use[:n]
-        & (columns.origin[:n] == ORIGINS.index(Origin.CHAT))
-        & ~in_chats
-    )
+    alone = columns.in_use[:n] & (columns.origin[:n] == ORIGINS.index(Origin.CHAT)) & ~in_chats
     concepts = columns.kind[:n] == MEMORY_KINDS.index(MemoryKind.CONCEPT)
     alone &= ~concepts  # concepts follow the remaining texts
     memories = [mind.id_at(int(row)) for row in np.flatnonzero(alone)]

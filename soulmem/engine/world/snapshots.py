@@ -43,10 +43,10 @@ _LEMMATISER = "simplemma"  # lemmatiser: another version may give other words
 class SnapshotParams:
     """Which minds get snapshots, and how often."""
 
-    least: int = 20_000  # memories in use and edges; a smaller soul opens within half a second anyway
-    pause: float = (
-        900.0  # seconds between two snapshots of a mind in use: each may take 150 MB
+    least: int = (
+        20_000  # memories in use and edges; a smaller soul opens within half a second anyway
     )
+    pause: float = 900.0  # seconds between two snapshots of a mind in use: each may take 150 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,9 @@ class SnapshotKeeper:
     def __post_init__(self) -> None:
         self._kept: WeakKeyDictionary[Mind, _SnapshotState] = WeakKeyDictionary()
         # By owner and soul: Idle and the stop may both come to the same one, whose file is one.
-        self._updating: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(
-            asyncio.Lock
-        )
+        self._updating: defaultdict[tuple[Owner, SoulId], asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def open(
-        self, world: World, soul: Soul, most_edges: int
-    ) -> tuple[Mind, Mark] | None:
+    async def open(self, world: World, soul: Soul, most_edges: int) -> tuple[Mind, Mark] | None:
         """The soul's mind from its snapshot, and what changed since; None when it must be read from the store.
 
         The caller holds `World.writing`.
@@ -145,9 +141,7 @@ class SnapshotKeeper:
         if self.images is None or not await self._is_worth_it(world, mind):
             return
         basis = await _basis(world, mind.soul)
-        state = await self.compute.run(
-            _state, mind, secrets.token_hex(16), basis, time.monotonic()
-        )
+        state = await self.compute.run(_state, mind, secrets.token_hex(16), basis, time.monotonic())
         old = self._kept.get(mind)
         if old is None or not _is_same_state(old, state):
             if (
@@ -178,18 +172,12 @@ class SnapshotKeeper:
     ) -> bool:
         """Whether a snapshot of that state was written; False when the mind changed meanwhile."""
         owner, soul = world.owner, mind.soul.id
-        writer: SnapshotWriter = await asyncio.to_thread(
-            images.write, owner, soul, state.token
-        )
+        writer: SnapshotWriter = await asyncio.to_thread(images.write, owner, soul, state.token)
         try:
             source = packed_parts(mind)
-            while (
-                piece := await self.compute.run(_next_piece, mind, state, source)
-            ) is not None:
+            while (piece := await self.compute.run(_next_piece, mind, state, source)) is not None:
                 await asyncio.to_thread(writer.add, piece)
-            await asyncio.to_thread(
-                writer.finish, {"basis": state.basis, "model": state.model}
-            )
+            await asyncio.to_thread(writer.finish, {"basis": state.basis, "model": state.model})
             return True
         except _Changed:
             return False
@@ -219,9 +207,7 @@ def _size(mind: Mind) -> int:
 
 
 @compute_only
-def _state(
-    mind: Mind, token: str, basis: Mapping[str, Any], written_at: float
-) -> _SnapshotState:
+def _state(mind: Mind, token: str, basis: Mapping[str, Any], written_at: float) -> _SnapshotState:
     """The present state of the mind."""
     embedded = mind.vector_queue
     return _SnapshotState(
@@ -236,19 +222,13 @@ def _state(
 
 def _is_same_state(first: _SnapshotState, other: _SnapshotState) -> bool:
     """Whether one snapshot would do for both states."""
-    return replace(first, token="", written_at=0.0) == replace(
-        other, token="", written_at=0.0
-    )
+    return replace(first, token="", written_at=0.0) == replace(other, token="", written_at=0.0)
 
 
 async def _basis(world: World, soul: Soul) -> dict[str, Any]:
     """What a snapshot depends on apart from commits to the soul."""
     code = await asyncio.to_thread(_code_hash)
-    chats = (
-        head
-        for head in world.heads.values()
-        if soul.id in head.cast or soul.id in head.souls
-    )
+    chats = (head for head in world.heads.values() if soul.id in head.cast or soul.id in head.souls)
     return {
         "code": code,
         "names": list(soul.known_names()),

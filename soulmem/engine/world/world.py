@@ -101,9 +101,7 @@ class World:
                 if key not in self.unreadable:
                     self.unreadable[key] = StoreDamaged(damage.what, name or key)
         for soul in souls.values():
-            self.souls[soul.id] = replace(
-                soul, settings=soul.settings.over(self.soul_defaults)
-            )
+            self.souls[soul.id] = replace(soul, settings=soul.settings.over(self.soul_defaults))
         self.heads = {c.id: c for c in await self.store.chats(self.owner)}
 
     def notes(self) -> list[Wording]:
@@ -255,9 +253,7 @@ class World:
         )
 
     @compute_only
-    def branch_of(
-        self, mind: Mind, log: ChatLog, family: ChatId
-    ) -> tuple[Branch, EpisodeMessages]:
+    def branch_of(self, mind: Mind, log: ChatLog, family: ChatId) -> tuple[Branch, EpisodeMessages]:
         """The soul's episodes of the chat as a branch, with the messages behind them."""
         soul = mind.soul
         if log.head.state is ChatState.BIN or soul.state is SoulState.BIN:
@@ -270,9 +266,7 @@ class World:
         if hold is not None:
             keyed_messages = zip(keys[:count], log.messages, strict=False)
             held_ids = frozenset(
-                key
-                for key, m in keyed_messages
-                if key is not None and m.slot in hold.vanished
+                key for key, m in keyed_messages if key is not None and m.slot in hold.vanished
             )
         unsettled = sum(key is not None for key in keys[count:])
         order = known.order.first(len(known.order) - unsettled)
@@ -297,11 +291,7 @@ class World:
             mind,
             branch,
             self._draft(mind, drafts, family, current_time),
-            [
-                key
-                for slot in changed
-                if (key := drafts.key(log.index.get(slot))) is not None
-            ],
+            [key for slot in changed if (key := drafts.key(log.index.get(slot))) is not None],
             current_time,
             retract=retract,
         )
@@ -383,9 +373,7 @@ class World:
                 await self._commit(
                     token,
                     mind,
-                    change.to_store_change(
-                        self.owner, [soul] if soul and not number else []
-                    ),
+                    change.to_store_change(self.owner, [soul] if soul and not number else []),
                 )
             except BaseException:
                 if number:
@@ -409,9 +397,7 @@ class World:
         self.souls[soul.id] = soul
         before = mind.soul.known_names()
         if await self.compute.run(mind.set_soul, soul):
-            words = await asyncio.to_thread(
-                _differing_words, before, soul.known_names()
-            )
+            words = await asyncio.to_thread(_differing_words, before, soul.known_names())
             memories = list(mind.memories)
             for start in range(0, len(memories), _TOKENISED_AT_ONCE):
                 await self.compute.run(
@@ -493,9 +479,7 @@ class World:
                 token, mind, await self.linker.with_mentions(token, mind, change)
             )
 
-    async def _commit_and_apply(
-        self, token: WriteToken, mind: Mind, change: MindChange
-    ) -> None:
+    async def _commit_and_apply(self, token: WriteToken, mind: Mind, change: MindChange) -> None:
         edge_ids = [edge.id for edge in change.put_edges]
         existing = {key for key in edge_ids if key in mind.edges}
         stored = set(existing)  # only missing edges are written
@@ -539,7 +523,5 @@ def _differing_words(before: Sequence[str], after: Sequence[str]) -> Glance:
 def _index_words(mind: Mind, memories: Sequence[MemoryId], words: Glance) -> None:
     """Tokenise again the memories that may contain one of `words`."""
     mind.index_words(
-        m
-        for m in memories
-        if (memory := mind.memories.get(m)) and words.may_hold(memory.text)
+        m for m in memories if (memory := mind.memories.get(m)) and words.may_hold(memory.text)
     )

@@ -23,7 +23,9 @@ _FURTHER = 0.5
 _NOT_AT_ALL, _FULLY = 1.0, 2.0  # evidence of a line whose `sure` is 0, and 1
 _HUNDRED = 100.0  # steps of `sure` as it is stored
 _PROMISED = 0.5  # score from which on it is a promise
-_CLEAR = 0.7  # score from which on it is one of the other kinds, which are told from each other alone
+_CLEAR = (
+    0.7  # score from which on it is one of the other kinds, which are told from each other alone
+)
 _CHANGED = 0.8  # score from which on it ends what was said before
 _NO = 0.5  # score from which on it is a question, or says nothing
 _LASTING = KINDS.index("lasting")
@@ -65,9 +67,7 @@ class KnownLine:
     vector: NDArray[np.int8]
 
 
-def known_lines(
-    vectors: Float32s, scores: Float32s, *, by_words: bool
-) -> tuple[KnownLine, ...]:
+def known_lines(vectors: Float32s, scores: Float32s, *, by_words: bool) -> tuple[KnownLine, ...]:
     """Those lines of a text that tell something lasting, by vectors [lines, dim] and scores [lines, kinds].
 
     by_words  the scores are by words, see `LineKinds.by_words`
@@ -84,9 +84,7 @@ def known_lines(
             beyond = of[_SPECIAL] - _BARS
             told_as = TOLD_AS[int(beyond.argmax()) + 1] if beyond.max() >= 0 else FACT
             corrects = bool(of[_CHANGES].max() >= _CHANGED)
-            beyond_none = (float(evidence[place]) - _NOT_AT_ALL) / (
-                _FULLY - _NOT_AT_ALL
-            )
+            beyond_none = (float(evidence[place]) - _NOT_AT_ALL) / (_FULLY - _NOT_AT_ALL)
             sure = round(min(max(beyond_none, 0.0), 1.0), 2)
             short = _short(vectors[place])
             out.append(KnownLine(place, told_as, corrects, sure, short))
@@ -131,9 +129,7 @@ def _lines(data: bytes, dim: int) -> Iterator[KnownLine]:
         if told_as >= len(TOLD_AS):
             raise ValueError(f"{told_as} is no kind")
         vector = np.frombuffer(data, np.int8, dim, start + _HEAD.size)
-        yield KnownLine(
-            place, TOLD_AS[told_as], bool(corrects), sure / _HUNDRED, vector
-        )
+        yield KnownLine(place, TOLD_AS[told_as], bool(corrects), sure / _HUNDRED, vector)
 
 
 def likeness(vectors: Sequence[NDArray[np.int8]]) -> Float32s:

@@ -29,9 +29,7 @@ _MOST_LINES = 256  # of one text that are judged
 # that are told from a few, which are nearly alike
 _SHARPNESS, _SHARPER = 1.0, 2.0
 _STRENGTH = 0.2  # of the ridge; .1 to 1 judge alike
-_MIDDLE = (
-    2.2  # log odds of .9: the score of the middle example of a kind, with .5 at the bar
-)
+_MIDDLE = 2.2  # log odds of .9: the score of the middle example of a kind, with .5 at the bar
 _NARROWEST = 0.1  # of the way from the bar to the middle example
 # Share of the world's plain lines that stay below the bar of a kind that matters
 _USUAL = 0.97
@@ -216,11 +214,7 @@ def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:
 
 def _lesser_kinds() -> list[tuple[int, list[int]]]:
     """For each kind of a whole text those of them that matter less."""
-    weights = {
-        place: kind.importance or 0.0
-        for place, kind in enumerate(kinds())
-        if kind.whole
-    }
+    weights = {place: kind.importance or 0.0 for place, kind in enumerate(kinds()) if kind.whole}
     return [
         (place, [other for other, less in weights.items() if less < weight])
         for place, weight in weights.items()

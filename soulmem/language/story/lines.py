@@ -143,9 +143,7 @@ def skeleton(line: str) -> frozenset[str]:
         return frozenset()
     parts = _fields(line)
     labels = [_folded(label) for label, _ in parts if label]
-    spoken = sum(
-        is_sentence(value) or _QUOTED.search(value) is not None for _, value in parts
-    )
+    spoken = sum(is_sentence(value) or _QUOTED.search(value) is not None for _, value in parts)
     if len(parts) == 1:  # "Boris: No." is said by somebody
         spoken += _ENDS.search(parts[0][1]) is not None
     if not parts or 2 * spoken > len(parts):

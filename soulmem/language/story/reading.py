@@ -313,9 +313,7 @@ class _Reading:
         self._open[name] += 1
         self._line_start = mark.end
 
-    def _close_block(
-        self, end: int, *, is_whole: bool, closing: Mark | None = None
-    ) -> None:
+    def _close_block(self, end: int, *, is_whole: bool, closing: Mark | None = None) -> None:
         block = self._blocks.pop()
         self._open[block.name] -= 1
         first = self._first_words

@@ -153,11 +153,7 @@ def _year(match: re.Match[str], today: Today) -> int | None:
     words = _piece(match, "y")
     if not words:
         return None
-    return (
-        today.this_day.year - _YEARS[words]
-        if words in _YEARS
-        else int(number(words[:4]))
-    )
+    return today.this_day.year - _YEARS[words] if words in _YEARS else int(number(words[:4]))
 
 
 def _is_named(match: re.Match[str]) -> bool:
@@ -170,17 +166,13 @@ def _back(match: re.Match[str]) -> int:
     return match["k"].count("上") + match["k"].count("先") + match["k"].count("々")
 
 
-def _edged(
-    match: re.Match[str], span: Span | None, confidence: float
-) -> TimeReading | None:
+def _edged(match: re.Match[str], span: Span | None, confidence: float) -> TimeReading | None:
     """The span, or the part of it that is meant and then the whole."""
     edge = _piece(match, "e")
     if span is None or not edge:
         return one_reading(span, confidence, _is_named(match))
     part = {"初": "early", "上": "early", "中": "middle"}.get(edge[0], "late")
-    return TimeReading(
-        (third(span, part), span), confidence, is_absolute=_is_named(match)
-    )
+    return TimeReading((third(span, part), span), confidence, is_absolute=_is_named(match))
 
 
 def _ago(match: re.Match[str], today: Today) -> TimeReading | None:
@@ -206,11 +198,7 @@ def _date(match: re.Match[str], today: Today) -> TimeReading | None:
         int(number(match["d"])),
     )
     date = on_day(today, year, month, day) if month <= 12 else None
-    return (
-        in_day(today, date, _part(match), 0.95, _is_named(match))
-        if date is not None
-        else None
-    )
+    return in_day(today, date, _part(match), 0.95, _is_named(match)) if date is not None else None
 
 
 def _numbers(match: re.Match[str], today: Today) -> TimeReading | None:
@@ -259,9 +247,7 @@ def _feast(match: re.Match[str], today: Today) -> TimeReading | None:
 def _whole_year(match: re.Match[str], today: Today) -> TimeReading | None:
     year = _year(match, today)
     assert year is not None
-    return _edged(
-        match, today.year(year), 0.5 if match["y"] in ("今年", "本年") else 0.85
-    )
+    return _edged(match, today.year(year), 0.5 if match["y"] in ("今年", "本年") else 0.85)
 
 
 def _week(match: re.Match[str], today: Today) -> TimeReading:

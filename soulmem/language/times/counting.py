@@ -61,16 +61,10 @@ def back_by(
     return TimeReading(tuple(spans), confidence)
 
 
-def up_to_now(
-    today: Today, unit: str, most: float, confidence: float
-) -> TimeReading | None:
+def up_to_now(today: Today, unit: str, most: float, confidence: float) -> TimeReading | None:
     """The last so many units; None where that is before anybody's time."""
     days = _SIZE[unit] * most
-    return (
-        TimeReading((today.last(timedelta(days)),), confidence)
-        if days < _LONGEST
-        else None
-    )
+    return TimeReading((today.last(timedelta(days)),), confidence) if days < _LONGEST else None
 
 
 def of_day(today: Today, back: int, part: str | None, confidence: float) -> TimeReading:
@@ -100,10 +94,7 @@ def latest(
     for back in range(-1, 5):
         with suppress(NoSpan):
             span = of_year(today.this_day.year - back)
-            if (
-                span is not None
-                and (span.end if is_over else span.start) <= today.current_time
-            ):
+            if span is not None and (span.end if is_over else span.start) <= today.current_time:
                 return span
     return None
 
@@ -125,16 +116,10 @@ def one_reading(
     span: Span | None, confidence: float, is_absolute: bool = False
 ) -> TimeReading | None:
     """A reading of one span; None where there is none."""
-    return (
-        None
-        if span is None
-        else TimeReading((span,), confidence, is_absolute=is_absolute)
-    )
+    return None if span is None else TimeReading((span,), confidence, is_absolute=is_absolute)
 
 
-def found(
-    rules: Rules, text: str, today: Today
-) -> Iterator[tuple[int, int, TimeReading]]:
+def found(rules: Rules, text: str, today: Today) -> Iterator[tuple[int, int, TimeReading]]:
     """Where words of the rules stand in the text, from and to, and what they mean; they may overlap.
 
     A time that the calendar does not have, such as the year before its first, is none.

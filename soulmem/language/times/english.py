@@ -67,9 +67,7 @@ _EDGES = {
 # A pattern names its parts: n a number, u a unit, m a month, d its day, y a year, w a weekday, s a season, f
 # a feast, p a part of the day, e a part of a longer time, k the word that leads in.
 _PIECES = {
-    "<N>": "(?P<n>"
-    + "|".join(sorted((*_NUMBERS, *_VAGUE), key=len)[::-1])
-    + r"|\d{1,3})",
+    "<N>": "(?P<n>" + "|".join(sorted((*_NUMBERS, *_VAGUE), key=len)[::-1]) + r"|\d{1,3})",
     "<UNIT>": "(?P<u>minute|hour|day|night|week|fortnight|month|year|decade)s?",
     "<MONTH>": r"(?P<m>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b\.?",
@@ -103,24 +101,18 @@ def _piece(match: re.Match[str], name: str) -> str:
 def _year(match: re.Match[str], today: Today) -> int | None:
     if year := _piece(match, "y"):
         return int(year)
-    return {"last": today.this_day.year - 1, "this": today.this_day.year}.get(
-        _piece(match, "ly")
-    )
+    return {"last": today.this_day.year - 1, "this": today.this_day.year}.get(_piece(match, "ly"))
 
 
 def _month_number(match: re.Match[str]) -> int | None:
     """The month; None where `may`, `march` or `mar` are more likely another word."""
     word = match["m"].rstrip(".")
-    if word in ("may", "march", "mar") and not (
-        _piece(match, "y") or _piece(match, "k")
-    ):
+    if word in ("may", "march", "mar") and not (_piece(match, "y") or _piece(match, "k")):
         return None
     return _MONTHS.index(word.lower()[:3]) + 1
 
 
-def _edged(
-    match: re.Match[str], span: Span | None, confidence: float
-) -> TimeReading | None:
+def _edged(match: re.Match[str], span: Span | None, confidence: float) -> TimeReading | None:
     """The span, or the part of it that is meant and then the whole."""
     edge, named = _piece(match, "e"), bool(_piece(match, "y"))
     if span is None or not edge:
@@ -134,9 +126,7 @@ def _ago(match: re.Match[str], today: Today) -> TimeReading | None:
     n, low, high = _count(match["n"])
     slack = 0.35 if match["about"] else 0.0
     sure = 0.9 if low == high else 0.7
-    return back_by(
-        today, match["u"].lower(), low * (1 - slack), n, high * (1 + slack), sure
-    )
+    return back_by(today, match["u"].lower(), low * (1 - slack), n, high * (1 + slack), sure)
 
 
 def _last_units(match: re.Match[str], today: Today) -> TimeReading | None:
@@ -163,21 +153,13 @@ def _last(match: re.Match[str], today: Today) -> TimeReading | None:
 def _date(match: re.Match[str], today: Today) -> TimeReading | None:
     month, year = _month_number(match), _year(match, today)
     day = on_day(today, year, month, int(match["d"])) if month is not None else None
-    return (
-        in_day(today, day, None, 0.95, bool(_piece(match, "y")))
-        if day is not None
-        else None
-    )
+    return in_day(today, day, None, 0.95, bool(_piece(match, "y"))) if day is not None else None
 
 
 def _numbers(match: re.Match[str], today: Today) -> TimeReading | None:
     """A date in numbers; where the year stands last, day and month may stand either way."""
     year, month, day = (int(match[name]) for name in ("y", "m", "d"))
-    ways = (
-        [(month, day)]
-        if match.start("y") == match.start()
-        else [(month, day), (day, month)]
-    )
+    ways = [(month, day)] if match.start("y") == match.start() else [(month, day), (day, month)]
     days = dict.fromkeys(on_day(today, year, *way) for way in ways if way[0] <= 12)
     spans = tuple(today.one(day) for day in days if day is not None)
     return TimeReading(spans, 0.95, is_absolute=True) if spans else None
@@ -198,9 +180,7 @@ def _month(match: re.Match[str], today: Today) -> TimeReading | None:
 def _season(match: re.Match[str], today: Today) -> TimeReading | None:
     season, which = _piece(match, "s").replace("fall", "autumn"), _piece(match, "k")
     year = _year(match, today)
-    span = latest(
-        today, lambda y: today.season(y, season), year, is_over=which == "last"
-    )
+    span = latest(today, lambda y: today.season(y, season), year, is_over=which == "last")
     return _edged(match, span, 0.9 if year or which in ("last", "this") else 0.5)
 
 
@@ -211,9 +191,7 @@ def _feast(match: re.Match[str], today: Today) -> TimeReading | None:
 
     which, year = _piece(match, "k"), _year(match, today)
     span = latest(today, of_year, year, is_over=which in ("last", "this past"))
-    return _edged(
-        match, span, 0.9 if year or which.startswith(("last", "this")) else 0.6
-    )
+    return _edged(match, span, 0.9 if year or which.startswith(("last", "this")) else 0.6)
 
 
 def _weekday(match: re.Match[str], today: Today) -> TimeReading | None:
@@ -234,9 +212,7 @@ def _weekday(match: re.Match[str], today: Today) -> TimeReading | None:
 
 
 def _day(back: int, confidence: float) -> Reader:
-    return lambda match, today: of_day(
-        today, back, _piece(match, "p") or None, confidence
-    )
+    return lambda match, today: of_day(today, back, _piece(match, "p") or None, confidence)
 
 
 def _days(least: int, most: int, confidence: float = 0.6) -> Reader:

@@ -33,9 +33,7 @@ def lunar_day(year: int, month: int, day: int) -> date | None:
     code = _YEARS[year - _FIRST_YEAR]
     leap = code >> 13
     before = month - 1 + (0 < leap < month)
-    return start + timedelta(
-        29 * before + bin(code & ((1 << before) - 1)).count("1") + day - 1
-    )
+    return start + timedelta(29 * before + bin(code & ((1 << before) - 1)).count("1") + day - 1)
 
 
 def easter(year: int) -> date:
@@ -81,9 +79,7 @@ def _lunar(month: int, day: int, shift: int = 0) -> _Day:
 
 
 def _tomb_sweeping(year: int) -> date:
-    return date(
-        year, 4, 4 if year % 4 in (0, 1) else 5
-    )  # right from 1980 to 2060 but for the hour
+    return date(year, 4, 4 if year % 4 in (0, 1) else 5)  # right from 1980 to 2060 but for the hour
 
 
 # What it is called, as patterns; how many days it begins before its day, how many it lasts; its day in a year
@@ -139,9 +135,7 @@ _FEASTS: tuple[tuple[str, int, int, _Day], ...] = (
     (r"thanksgiving / 感恩节 / 感恩節", 0, 4, _thanksgiving),
 )
 _LATIN = re.compile("[a-z]")
-_NAMES = sorted(
-    " / ".join(names for names, _, _, _ in _FEASTS).split(" / "), key=len, reverse=True
-)
+_NAMES = sorted(" / ".join(names for names, _, _, _ in _FEASTS).split(" / "), key=len, reverse=True)
 ENGLISH = "|".join(
     name for name in _NAMES if _LATIN.search(name)
 )  # a pattern, the longest names first

@@ -13,11 +13,11 @@ from soulmem.language.times.spans import FIRST, Span, TimeReading, Today
 
 __all__ = ["FIRST", "Span", "TimePhrase", "prepare", "time_phrases", "without"]
 
-_Place = tuple[
-    int, int, TimeReading
-]  # where words stand, from and to, and their meaning
+_Place = tuple[int, int, TimeReading]  # where words stand, from and to, and their meaning
 
-_LONGEST = 2000  # characters that are looked through, the last ones: a longer text tells, it does not ask
+_LONGEST = (
+    2000  # characters that are looked through, the last ones: a longer text tells, it does not ask
+)
 _DATE = 0.95  # the confidence of a date
 _RANGE = re.compile(r"\s*(?:and|to|until|till|through|[-–—~～至到和])\s*\Z")
 _RANGE_START = re.compile(r"(?:\bbetween|\bfrom|从|從|自)\s*(?:the )?\Z", re.IGNORECASE)
@@ -129,15 +129,10 @@ def _joined(text: str, phrases: Sequence[TimePhrase]) -> list[TimePhrase]:
 
 
 def _bounds(text: str, before: TimePhrase, after: TimePhrase) -> bool:
-    if not (
-        before.spans and after.spans and _RANGE.match(text[before.end : after.start])
-    ):
+    if not (before.spans and after.spans and _RANGE.match(text[before.end : after.start])):
         return False
     joint = text[before.end : after.start].strip()
-    return (
-        joint not in ("and", "和")
-        or _RANGE_START.search(text[: before.start]) is not None
-    )
+    return joint not in ("and", "和") or _RANGE_START.search(text[: before.start]) is not None
 
 
 def _in_year(span: Span, year: int) -> Span:

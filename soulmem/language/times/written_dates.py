@@ -12,9 +12,7 @@ from typing import NamedTuple
 from soulmem.language.times.spans import MONTHS
 
 _WEEKDAY = r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}\.?,? )?"
-_YEAR_FIRST = re.compile(
-    r"(\d{3,4}) ?[-/.年] ?(\d{1,2}) ?[-/.月] ?(\d{1,2})(?!\d)", re.ASCII
-)
+_YEAR_FIRST = re.compile(r"(\d{3,4}) ?[-/.年] ?(\d{1,2}) ?[-/.月] ?(\d{1,2})(?!\d)", re.ASCII)
 _MONTH_FIRST = re.compile(
     rf"{_WEEKDAY}([a-z]{{3,9}})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{3,4}})(?!\d)",
     re.IGNORECASE | re.ASCII,
@@ -31,9 +29,7 @@ _LABEL = re.compile(
 )
 _START = re.compile(r"[^\s>*_#`~|-]")
 _BRACKETS = "[({【〔「<"
-_EDGE_LINES = (
-    3  # lines at the beginning and at the end of a message that may state a date
-)
+_EDGE_LINES = 3  # lines at the beginning and at the end of a message that may state a date
 _LINE = 160  # characters that are read of such a line
 
 
@@ -52,22 +48,16 @@ def date_at_start(text: str) -> WrittenDate | None:
         year, month, day = map(int, match.groups())
         return WrittenDate(year, month, day, match.end())
     if match := _MONTH_FIRST.match(text):
-        return WrittenDate(
-            int(match[3]), month_of(match[1]), int(match[2]), match.end()
-        )
+        return WrittenDate(int(match[3]), month_of(match[1]), int(match[2]), match.end())
     if match := _DAY_FIRST.match(text):
-        return WrittenDate(
-            int(match[3]), month_of(match[2]), int(match[1]), match.end()
-        )
+        return WrittenDate(int(match[3]), month_of(match[2]), int(match[1]), match.end())
     return None
 
 
 def month_of(name: str) -> int:
     """The number of an English month by its name or the first letters of it; 0 for another word."""
     begins = name.casefold()
-    found = (
-        n for n, month in enumerate(MONTHS, 1) if month.casefold().startswith(begins)
-    )
+    found = (n for n, month in enumerate(MONTHS, 1) if month.casefold().startswith(begins))
     return next(found, 0) if len(begins) >= 3 else 0
 
 
@@ -99,9 +89,7 @@ def _line_date(line: str) -> datetime | None:
         return None
     hour, minute = _time_of_day(rest[date.length :])
     try:
-        return datetime(
-            date.year, date.month, date.day, hour, minute, tzinfo=timezone.utc
-        )
+        return datetime(date.year, date.month, date.day, hour, minute, tzinfo=timezone.utc)
     except ValueError:  # no such day
         return None
 

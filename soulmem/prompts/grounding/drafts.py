@@ -45,9 +45,7 @@ class _Dropped(Exception):
 class Drafting:
     """Reads the lists of one answer about one passage."""
 
-    def __init__(
-        self, passage: Passage, form: str = "", *, is_strict: bool = False
-    ) -> None:
+    def __init__(self, passage: Passage, form: str = "", *, is_strict: bool = False) -> None:
         """`form` is what the model was told to write: what it repeats of that is no draft. A strict reading
         trusts copied words alone.
         """
@@ -87,9 +85,7 @@ class Drafting:
                 lists.get("facts"), self._fact, lambda d: (d.subject, d.verb, d.object)
             ),
             concepts=self._each(lists.get("concepts"), self._concept, lambda d: d.name),
-            habits=self._each(
-                lists.get("habits"), self._habit, lambda d: (d.when, d.action)
-            ),
+            habits=self._each(lists.get("habits"), self._habit, lambda d: (d.when, d.action)),
             dropped=tuple(self._dropped),
         )
         if self._spoilt is not None and not drafts.count:
@@ -124,13 +120,9 @@ class Drafting:
             location=self._own(item.get("place")),
             participants=self._people(item.get("people")),
             emotions=self._feelings(item.get("feelings")),
-            sensations=tuple(
-                s for s in fields.labels(item.get("senses")) if self._is_told(s)
-            ),
+            sensations=tuple(s for s in fields.labels(item.get("senses")) if self._is_told(s)),
             situation=self._own(item.get("background"), fields.text),
-            anchors=tuple(
-                word for word in fields.labels(item.get("keep")) if word in text
-            ),
+            anchors=tuple(word for word in fields.labels(item.get("keep")) if word in text),
         )
 
     def _abstract(self, item: Mapping[str, Any]) -> DraftAbstract:
@@ -188,9 +180,7 @@ class Drafting:
         if name.casefold() in NOBODY or name.casefold() in ENGLISH:
             raise _Dropped("a concept of a word that every text has")
         aliases = (
-            alias
-            for alias in fields.labels(item.get("aliases"))
-            if self._grounds.holds(alias)
+            alias for alias in fields.labels(item.get("aliases")) if self._grounds.holds(alias)
         )
         about = self._description(item, name)
         lines = self._cited(item)
@@ -200,9 +190,7 @@ class Drafting:
             concept_type=ConceptType.ABSTRACT if is_abstract else ConceptType.ENTITY,
             lines=self._grounds.lines_of(lines, about or name, (name,)) or lines,
             importance=fields.share(item.get("importance"), _IMPORTANCE),
-            aliases=tuple(
-                alias for alias in aliases if alias.casefold() != name.casefold()
-            ),
+            aliases=tuple(alias for alias in aliases if alias.casefold() != name.casefold()),
             description=about,
         )
 
@@ -247,9 +235,7 @@ class Drafting:
         if text is None:
             raise _Dropped(f"no text under {key!r}")
         if text.casefold() in self._form:
-            self._spoilt = phrase(
-                "drafts_of_form", "drafts in words of the form itself"
-            )
+            self._spoilt = phrase("drafts_of_form", "drafts in words of the form itself")
             raise _Dropped(str(self._spoilt))
         self._check_script(text)
         text = self._grounds.honest(text)
@@ -267,16 +253,12 @@ class Drafting:
 
     def _need(self, item: Mapping[str, Any], *keys: str) -> None:
         if any(key not in item for key in keys):
-            self._spoilt = phrase(
-                "drafts_without", "drafts without {keys}", keys=", ".join(keys)
-            )
+            self._spoilt = phrase("drafts_without", "drafts without {keys}", keys=", ".join(keys))
             raise _Dropped(str(self._spoilt))
 
     def _check_script(self, text: str) -> None:
         if self._grounds.is_foreign(text):
-            self._spoilt = phrase(
-                "drafts_foreign", "drafts in another script than the chat's"
-            )
+            self._spoilt = phrase("drafts_foreign", "drafts in another script than the chat's")
             raise _Dropped("a text in another script than the chat's")
 
     def _cited(self, item: Mapping[str, Any]) -> Lines:
@@ -302,9 +284,7 @@ class Drafting:
         most = MOST_STRICT if self._is_strict else 1.0
         return lines, round(min(most, confidence), 3)
 
-    def _own(
-        self, value: Any, read: Callable[[Any], str | None] = fields.label
-    ) -> str | None:
+    def _own(self, value: Any, read: Callable[[Any], str | None] = fields.label) -> str | None:
         """A detail, if the passage tells it."""
         detail = read(value)
         return detail if detail is not None and self._is_told(detail) else None
@@ -323,9 +303,7 @@ class Drafting:
             return ParticipantKind.SELF
         people = {*self._passage.users, *(line.speaker for line in self._passage.lines)}
         return (
-            ParticipantKind.OTHER
-            if plain in map(str.casefold, people)
-            else ParticipantKind.UNKNOWN
+            ParticipantKind.OTHER if plain in map(str.casefold, people) else ParticipantKind.UNKNOWN
         )
 
     def _feelings(self, value: Any) -> tuple[Emotion, ...]:

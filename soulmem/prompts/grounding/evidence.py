@@ -52,8 +52,7 @@ class Grounds:
         self._capitals_name = not nouns_have_capitals(text_words, self.languages)
         self.texts = {line.number: line.text.casefold() for line in passage.lines}
         self._lines = {
-            line.number: self._keys(f"{line.speaker}\n{line.text}")
-            for line in passage.lines
+            line.number: self._keys(f"{line.speaker}\n{line.text}") for line in passage.lines
         }
         self._lines_by_key: dict[str, frozenset[int]] = {}
         whole = passage.text()
@@ -88,9 +87,7 @@ class Grounds:
         main = mine.most_common(1)[0][0]
         total = sum(self._scripts.values())
         if self._scripts["kana"] >= _SCRIPT * total and main == "han":
-            return (
-                mine["han"] > 12 and not mine["kana"]
-            )  # Chinese written about a Japanese chat
+            return mine["han"] > 12 and not mine["kana"]  # Chinese written about a Japanese chat
         return self._scripts[main] < _SCRIPT * total
 
     def holds(self, name: str) -> bool:
@@ -109,9 +106,7 @@ class Grounds:
         spaced = [word.low for word in words(name) if not SIGNS.search(word.raw)]
         if spaced:
             return all(self._has_word(low) for low in spaced)
-        return bool(keys) and all(
-            self.lines_with(key) or key in self._before for key in keys
-        )
+        return bool(keys) and all(self.lines_with(key) or key in self._before for key in keys)
 
     def unknown_names(self, text: str) -> tuple[str, ...]:
         """Names in the text of which no word stands in the passage; in a script without spaces every Latin
@@ -124,15 +119,11 @@ class Grounds:
         else:
             return ()
         return tuple(
-            name
-            for name in found
-            if not any(self._has_word(word.low) for word in words(name))
+            name for name in found if not any(self._has_word(word.low) for word in words(name))
         )
 
     def _has_word(self, low: str) -> bool:
-        return low in self._words or any(
-            names_alike(low, other) for other in self._words
-        )
+        return low in self._words or any(names_alike(low, other) for other in self._words)
 
     def is_strange(self, text: str) -> bool:
         """Whether it names somebody unknown, or has a sign of a script of which the passage has none."""
@@ -158,9 +149,7 @@ class Grounds:
         """Whether it is a line of the passage, or a sentence of one, word by word."""
         bare = _bare(text)
         return any(
-            bare == _bare(part)
-            for line in self.texts.values()
-            for part in (line, *sentences(line))
+            bare == _bare(part) for line in self.texts.values() for part in (line, *sentences(line))
         )
 
     def share(self, text: str) -> float:
@@ -185,11 +174,7 @@ class Grounds:
         Where more than half of the soul's lines are cited, only those count that have words of the action.
         """
         folded = soul.casefold()
-        spoken = {
-            line.number
-            for line in self._passage.lines
-            if line.speaker.casefold() == folded
-        }
+        spoken = {line.number for line in self._passage.lines if line.speaker.casefold() == folded}
         own = spoken | {n for n, text in self.texts.items() if stands(folded, text)}
         counts = self._counts(self._keys(action) - self._before)
         lines = {number for number in cited if number in own}

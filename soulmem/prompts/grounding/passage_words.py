@@ -119,9 +119,7 @@ def alike(word: str, other: str) -> bool:
     common = _common_start(shorter, longer)
     if common >= _ROOT and common >= _SHARE * len(longer):
         return True
-    return len(shorter) >= _PART and (
-        longer.startswith(shorter) or longer.endswith(shorter)
-    )
+    return len(shorter) >= _PART and (longer.startswith(shorter) or longer.endswith(shorter))
 
 
 def names_alike(word: str, other: str) -> bool:
@@ -136,9 +134,7 @@ def names_alike(word: str, other: str) -> bool:
 def shares_words(text: str, other: str) -> bool:
     """Whether two texts have a word in common."""
     keys = {word.key for word in content_words(other)}
-    return any(
-        alike(word.key, key) for word in content_words(plain(text)) for key in keys
-    )
+    return any(alike(word.key, key) for word in content_words(plain(text)) for key in keys)
 
 
 def stands(name: str, text: str) -> bool:

@@ -33,9 +33,7 @@ from soulmem.prompts.grounding.passage_words import (
 MOST_STRICT = 0.5
 _CLAUSE_ENDS = re.compile("[,;:.!?，；：。！？]+")
 # What somebody is quoted with: between marks, or a sentence behind a colon.
-_QUOTED = re.compile(
-    r'["“„«「『][^"”“»」』]*["”“»」』]?|[:：]\s*[^\s"“„«「『][^.!?。！？…]*'
-)
+_QUOTED = re.compile(r'["“„«「『][^"”“»」』]*["”“»」』]?|[:：]\s*[^\s"“„«「『][^.!?。！？…]*')
 _SENTENCE_ENDS = re.compile("[.!?…。！？]")
 _BEFORE = (1, 2)  # lines back in which "he" or "she" may have been named
 _NEAR = (-2, -1, 1)  # lines beside a cited one that the model may have meant as well
@@ -84,9 +82,7 @@ _NAMED_BEFORE = _Fit(0.65, 0.55, 0.55, 0.55)
 _UNKNOWN_SPEAKER, _UNKNOWN_LISTENER = 0.7, 0.5  # in a language without lists
 # that a speaker of the passage said a line of another speaker: one that names the former, any other
 _SAID_OF, _SAID_BY_ANOTHER = 0.5, 0.1
-_OF_ANOTHER = (
-    0.6  # factor for a line that names somebody else and neither speaker nor listener
-)
+_OF_ANOTHER = 0.6  # factor for a line that names somebody else and neither speaker nor listener
 
 
 class _Mention(NamedTuple):
@@ -134,9 +130,7 @@ class Support:
         self._others = tuple(
             name
             for name in dict.fromkeys(others)
-            if _may_be_somebody(name)
-            and name not in self._people
-            and grounds.holds(name)
+            if _may_be_somebody(name) and name not in self._people and grounds.holds(name)
         )
         self._named = {
             number: frozenset(n for n in self._others if self._stands(n, number))
@@ -161,9 +155,7 @@ class Support:
             carried += 1.0 if there else _BESIDE * (not where.isdisjoint(near))
             there = there or where & near
             if there and mentions and mentions[0].start < word.place:
-                attributions.append(
-                    self._attribution(word.place, there, mentions, text)
-                )
+                attributions.append(self._attribution(word.place, there, mentions, text))
         most = 1.0 if carried or not telling else _NAMES
         for name in others:
             carried += any(self._stands(name, number) for number in lines)
@@ -278,12 +270,8 @@ class Support:
         for name in named:
             for other in candidates:
                 if other != name:
-                    swap = (
-                        {name: other, other: name} if other in named else {name: other}
-                    )
-                    best = max(
-                        best, self._fit_of_all(attributions, lines, _swapped(swap))
-                    )
+                    swap = {name: other, other: name} if other in named else {name: other}
+                    best = max(best, self._fit_of_all(attributions, lines, _swapped(swap)))
         return (mine / best) ** self._exchange if best else 0.0
 
     def _fit_of_all(
@@ -367,9 +355,7 @@ class Support:
                 factor *= _NEARLY_ABSENT
         return factor
 
-    def _is_unmeant(
-        self, thing: str, telling: Sequence[PlacedWord], lines: Lines
-    ) -> bool:
+    def _is_unmeant(self, thing: str, telling: Sequence[PlacedWord], lines: Lines) -> bool:
         """Whether the object of a fact is somebody who talks, and the lines with most of its words do not mean
         him: they neither name him nor have a word for him. A model at a loss names whoever is there.
         """
@@ -382,11 +368,7 @@ class Support:
         most = max(counts.values())
         for number in (line for line, count in counts.items() if count == most):
             text, speaks = self._texts[number], self._speaker[number] == name
-            means = (
-                self._speech.tells_of_speaker
-                if speaks
-                else self._speech.tells_of_listener
-            )
+            means = self._speech.tells_of_speaker if speaks else self._speech.tells_of_listener
             if self._stands(name, number) or means(text):
                 return False
         return True

@@ -138,10 +138,7 @@ def audit_response(page: AuditPage) -> AuditResponse:
 
 def undo_response(undone: UndoResult) -> UndoResponse:
     """What an undo reverted."""
-    skipped = [
-        SkippedResponse(target=target, field_name=name)
-        for target, name in undone.skipped
-    ]
+    skipped = [SkippedResponse(target=target, field_name=name) for target, name in undone.skipped]
     return UndoResponse(
         changes=list(undone.changes),
         memories=list(undone.memories),
@@ -207,14 +204,10 @@ async def undo(call: Call[NoQuery, UndoBody]) -> Reply[UndoResponse]:
         change=body.change,
         job=body.job,
     )
-    return Reply(
-        lambda: undo_response(undone), rows=len(undone.memories) + len(undone.skipped)
-    )
+    return Reply(lambda: undo_response(undone), rows=len(undone.memories) + len(undone.skipped))
 
 
-@route(
-    "POST", "/v1/feedback", query=NoQuery, body=FeedbackBody, response=FeedbackResponse
-)
+@route("POST", "/v1/feedback", query=NoQuery, body=FeedbackBody, response=FeedbackResponse)
 async def give_feedback(call: Call[NoQuery, FeedbackBody]) -> Reply[FeedbackResponse]:
     """Rate a recalled memory: more of it, wrong, badly timed, or never in this chat."""
     body = call.body

@@ -137,9 +137,7 @@ def _sent(message: MessageBody, index: int) -> SentMessage:
         story_at=within_calendar(message.story_at),
         hidden=message.hidden,
         swipe=message.swipe,
-        present=None
-        if message.present is None
-        else without_repeats(map(SoulId, message.present)),
+        present=None if message.present is None else without_repeats(map(SoulId, message.present)),
         text=message.text,
         story=message.story,
     )
@@ -273,9 +271,7 @@ def _message(m: Message) -> MessageResponse:
 @route("PUT", "/v1/chats/{chat}", query=NoQuery, body=SyncBody, response=SyncResponse)
 async def sync_chat(call: Call[NoQuery, SyncBody]) -> Reply[SyncResponse]:
     """Make the stored chat equal to the client's. Sending the same body again changes nothing."""
-    request = await call.convert(
-        lambda: sync_request(ChatId(call.ids["chat"]), call.body)
-    )
+    request = await call.convert(lambda: sync_request(ChatId(call.ids["chat"]), call.body))
     done = await call.engine.chats.sync(call.owner, request)
     return Reply(lambda: sync_response(done), rows=len(done.needs_text))
 
@@ -305,9 +301,7 @@ async def delete_chat(call: Call[NoQuery, NoBody]) -> Reply[Done]:
 @route("POST", "/v1/activity", query=NoQuery, body=ActivityBody, response=Done)
 async def tell_activity(call: Call[NoQuery, ActivityBody]) -> Reply[Done]:
     """Report what the client of a chat is doing; `closed` makes its last message final."""
-    await call.engine.chats.activity(
-        call.owner, ChatId(call.body.chat), call.body.state
-    )
+    await call.engine.chats.activity(call.owner, ChatId(call.body.chat), call.body.state)
     return Reply(Done)
 
 

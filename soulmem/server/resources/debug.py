@@ -61,9 +61,7 @@ async def run_idle(call: Call[NoQuery, NoBody]) -> Reply[Done]:
 async def draw_memories(call: Call[NoQuery, DrawsBody]) -> Reply[DrawsResponse]:
     """Draw by the roulette over the soul's present weights; nothing is told or learned."""
     body = call.body
-    draws = await call.engine.roulette.draws(
-        call.owner, SoulId(body.soul), body.count, body.seed
-    )
+    draws = await call.engine.roulette.draws(call.owner, SoulId(body.soul), body.count, body.seed)
     return Reply(lambda: draws_response(draws), rows=len(draws.weights))
 
 

@@ -137,8 +137,7 @@ def health_response(health: Health, bin_days: float) -> HealthResponse:
         souls=SoulsHealthResponse(open=health.souls_open, closed=health.souls_closed),
         bin_days=bin_days,
         core_left_out=[
-            CoreResponse(soul=soul, memory=memory)
-            for soul, memory in health.core_left_out
+            CoreResponse(soul=soul, memory=memory) for soul, memory in health.core_left_out
         ],
         opening=[
             OpeningResponse(soul=o.soul, name=o.name, memories=o.memories, of=o.of)
@@ -150,9 +149,7 @@ def health_response(health: Health, bin_days: float) -> HealthResponse:
 
 
 # Clients ask every few seconds. That does not count as use, or the sidecar would never be idle.
-@route(
-    "GET", "/v1/health", query=NoQuery, body=None, response=HealthResponse, is_use=False
-)
+@route("GET", "/v1/health", query=NoQuery, body=None, response=HealthResponse, is_use=False)
 async def read_health(call: Call[NoQuery, NoBody]) -> Reply[HealthResponse]:
     """State of the sidecar; available from its first second on."""
     return Reply(lambda: health_response(call.engine.health(), call.engine.bin.days))

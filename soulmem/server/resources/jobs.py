@@ -52,9 +52,9 @@ class ImportBody(Body, frozen=True):
     name: Words = ""
     text: str | None = None
     base64: str | None = None
-    others: Annotated[
-        list[Id], Meta(max_length=1_000, description="other souls in the chat")
-    ] = field(default_factory=list)
+    others: Annotated[list[Id], Meta(max_length=1_000, description="other souls in the chat")] = (
+        field(default_factory=list)
+    )
     persona: Words = ""
     dry_run: bool = False
     confirm_removal: bool = False
@@ -68,9 +68,7 @@ def import_request(body: ImportBody) -> ImportRequest:
         data=_data(body),
         name=body.name,
         others=tuple(
-            soul
-            for soul in without_repeats(map(SoulId, body.others))
-            if soul != body.soul
+            soul for soul in without_repeats(map(SoulId, body.others)) if soul != body.soul
         ),
         persona=body.persona.strip(),
         dry_run=body.dry_run,
@@ -146,9 +144,7 @@ def job_response(view: JobView) -> JobResponse:
         soul=view.soul,
         requested_at=view.at,
         state=view.state.value,
-        progress=ProgressResponse(
-            done=progress.done, total=progress.total, unit=progress.unit
-        ),
+        progress=ProgressResponse(done=progress.done, total=progress.total, unit=progress.unit),
         result=view.result,
         error=None if view.error is None else str(view.error),
         error_phrase=phrase_response(view.error),
@@ -169,15 +165,11 @@ IMPORT_LIMIT = 256 << 20  # bytes
 async def start_job(call: Call[NoQuery, JobBody]) -> Reply[StartedResponse]:
     """Start a job of an offered kind."""
     body = call.body
-    job = await call.engine.jobs.ask(
-        call.owner, body.kind, SoulId(body.soul), body.arguments
-    )
+    job = await call.engine.jobs.ask(call.owner, body.kind, SoulId(body.soul), body.arguments)
     return Reply(lambda: StartedResponse(job=job), status=202)
 
 
-@route(
-    "GET", "/v1/jobs", query=JobsQuery, body=None, response=JobsResponse, is_use=False
-)
+@route("GET", "/v1/jobs", query=JobsQuery, body=None, response=JobsResponse, is_use=False)
 async def list_jobs(call: Call[JobsQuery, NoBody]) -> Reply[JobsResponse]:
     """The jobs of a soul, newest first."""
     soul = SoulId(call.query.soul)

@@ -121,15 +121,11 @@ def parked_response(parked: Deferred) -> ParkedResponse:
 )
 async def read_ledger(call: Call[LedgerQuery, NoBody]) -> Reply[LedgerResponse]:
     """What language models cost for a soul, and which work waits for one."""
-    report = await call.engine.consolidator.usage_report(
-        call.owner, SoulId(call.query.soul)
-    )
+    report = await call.engine.consolidator.usage_report(call.owner, SoulId(call.query.soul))
     down = report.unavailable_reason
     return Reply(
         lambda: LedgerResponse(
-            totals={
-                work: spent_response(spent) for work, spent in report.totals.items()
-            },
+            totals={work: spent_response(spent) for work, spent in report.totals.items()},
             this_hour=spent_response(report.this_hour),
             most_an_hour=hour_response(report.hourly_limits),
             due=DueResponse(calls=report.due_calls, minutes=report.due_minutes),

@@ -27,9 +27,7 @@ class LlmCallResponse(ResponseBody, frozen=True):
 def llm_call_response(request: LlmRequest | None) -> LlmCallResponse:
     """The call as JSON; without a call, an object with empty fields."""
     if request is None:
-        return LlmCallResponse(
-            request="", name="", system="", user="", schema=None, max_tokens=0
-        )
+        return LlmCallResponse(request="", name="", system="", user="", schema=None, max_tokens=0)
     prompt = request.prompt
     return LlmCallResponse(
         request=request.id,
@@ -81,9 +79,7 @@ async def take_request(call: Call[NoQuery, NoBody]) -> Reply[LlmCallResponse]:
 
 def _next_call(call: Call[NoQuery, NoBody]) -> Reply[LlmCallResponse]:
     request = call.engine.llms.take(call.owner)
-    return Reply(
-        lambda: llm_call_response(request), status=200 if request is not None else 204
-    )
+    return Reply(lambda: llm_call_response(request), status=200 if request is not None else 204)
 
 
 @route(
@@ -106,9 +102,7 @@ async def answer_request(call: Call[NoQuery, LlmAnswerBody]) -> Reply[Done]:
     return Reply(Done)
 
 
-@route(
-    "DELETE", "/v1/llm/{request}", query=NoQuery, body=None, response=Done, is_use=False
-)
+@route("DELETE", "/v1/llm/{request}", query=NoQuery, body=None, response=Done, is_use=False)
 async def give_request_back(call: Call[NoQuery, NoBody]) -> Reply[Done]:
     """Return an LLM call that cannot be run; the next client may take it. 404 if nobody waits for it."""
     call.engine.llms.give_back(call.owner, call.ids["request"])

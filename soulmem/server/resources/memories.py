@@ -218,9 +218,7 @@ def memory_patch(body: PatchBody) -> MemoryPatch:
             field="fields",
         )
     if body.slot is not UNSET and body.chat is UNSET:
-        raise Unprocessable(
-            f"slot {body.slot!r} needs its chat: send `chat`, too", field="slot"
-        )
+        raise Unprocessable(f"slot {body.slot!r} needs its chat: send `chat`, too", field="slot")
     return MemoryPatch(
         text=_sent(body.text),
         tags=_converted(body.tags, tuple),
@@ -273,9 +271,7 @@ def memory_filter(query: MemoriesQuery) -> MemoryFilter:
 def density_filter(query: DensityQuery) -> MemoryFilter:
     """The engine's request."""
     part = Part(_chat(query.chat), _concept(query.about), only_texts=query.texts)
-    return MemoryFilter(
-        SoulId(query.soul), query.kind, permanent=query.permanent, part=part
-    )
+    return MemoryFilter(SoulId(query.soul), query.kind, permanent=query.permanent, part=part)
 
 
 def _part(query: MemoriesQuery) -> Part:
@@ -299,13 +295,9 @@ def _concept(key: str | None) -> MemoryId | None:
 
 def _check_place(timelines: Timelines, chat: str | None, slot: str | None) -> None:
     if timelines is Timelines.THIS and chat is None:
-        raise Unprocessable(
-            'timelines "this" needs a chat: send `chat`, too', field="chat"
-        )
+        raise Unprocessable('timelines "this" needs a chat: send `chat`, too', field="chat")
     if slot is not None and chat is None:
-        raise Unprocessable(
-            f"slot {slot!r} needs its chat: send `chat`, too", field="slot"
-        )
+        raise Unprocessable(f"slot {slot!r} needs its chat: send `chat`, too", field="slot")
 
 
 def _units(units: list[UnitBody]) -> tuple[NewUnit, ...]:
@@ -363,20 +355,14 @@ async def list_memories(call: Call[MemoriesQuery, NoBody]) -> Reply[MemoriesResp
     wanted = memory_filter(call.query)
     page = await call.engine.memories.list(call.owner, wanted)
     if call.query.reads and not wanted.only_facts:
-        page = await call.engine.overviews.as_read(
-            call.owner, SoulId(call.query.soul), page
-        )
+        page = await call.engine.overviews.as_read(call.owner, SoulId(call.query.soul), page)
     return Reply(lambda: memories_response(page), rows=len(page.memories))
 
 
-@route(
-    "GET", "/v1/memories/{memory}", query=NoQuery, body=None, response=MemoryResponse
-)
+@route("GET", "/v1/memories/{memory}", query=NoQuery, body=None, response=MemoryResponse)
 async def get_memory(call: Call[NoQuery, NoBody]) -> Reply[MemoryResponse]:
     """A memory with everything that belongs to it. Reading does not strengthen it."""
-    return _full_reply(
-        await call.engine.memories.get(call.owner, MemoryId(call.ids["memory"]))
-    )
+    return _full_reply(await call.engine.memories.get(call.owner, MemoryId(call.ids["memory"])))
 
 
 @route(
@@ -390,18 +376,14 @@ async def patch_memory(call: Call[NoQuery, PatchBody]) -> Reply[MemoryResponse]:
     """Change a memory on behalf of the user. 409 if `revision` is out of date."""
     patch = await call.convert(lambda: memory_patch(call.body))
     return _full_reply(
-        await call.engine.memories.patch(
-            call.owner, MemoryId(call.ids["memory"]), patch
-        )
+        await call.engine.memories.patch(call.owner, MemoryId(call.ids["memory"]), patch)
     )
 
 
 @route("DELETE", "/v1/memories/{memory}", query=Confirm, body=None, response=Done)
 async def delete_memory(call: Call[Confirm, NoBody]) -> Reply[Done]:
     """Move a memory to the bin (a permanent one needs confirm=permanent), or erase it with confirm=purge."""
-    await call.engine.memories.delete(
-        call.owner, MemoryId(call.ids["memory"]), call.query.confirm
-    )
+    await call.engine.memories.delete(call.owner, MemoryId(call.ids["memory"]), call.query.confirm)
     return Reply(Done)
 
 
@@ -414,9 +396,7 @@ async def delete_memory(call: Call[Confirm, NoBody]) -> Reply[Done]:
 )
 async def restore_memory(call: Call[NoQuery, NoBody]) -> Reply[MemoryResponse]:
     """Restore a memory from the bin."""
-    return _full_reply(
-        await call.engine.memories.restore(call.owner, MemoryId(call.ids["memory"]))
-    )
+    return _full_reply(await call.engine.memories.restore(call.owner, MemoryId(call.ids["memory"])))
 
 
 def _full_reply(view: MemoryView, status: int = 200) -> Reply[MemoryResponse]:

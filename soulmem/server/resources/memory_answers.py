@@ -248,16 +248,12 @@ def _left_out(parts: Iterable[LeftOut]) -> list[LeftOutResponse]:
 
 def memories_response(page: Page) -> MemoriesResponse:
     """A page of memories."""
-    return MemoriesResponse(
-        memories=[listed_memory(v) for v in page.memories], cursor=page.cursor
-    )
+    return MemoriesResponse(memories=[listed_memory(v) for v in page.memories], cursor=page.cursor)
 
 
 def timeline_response(page: Page) -> TimelineResponse:
     """A page of the timeline."""
-    return TimelineResponse(
-        memories=[_timeline_item(v) for v in page.memories], cursor=page.cursor
-    )
+    return TimelineResponse(memories=[_timeline_item(v) for v in page.memories], cursor=page.cursor)
 
 
 def graph_response(view: GraphView) -> GraphResponse:
@@ -268,9 +264,7 @@ def graph_response(view: GraphView) -> GraphResponse:
     )
 
 
-def _node(
-    view: MemoryView, places: Mapping[MemoryId, tuple[float, float]]
-) -> GraphNode:
+def _node(view: MemoryView, places: Mapping[MemoryId, tuple[float, float]]) -> GraphNode:
     x, y = places.get(view.memory.id, (UNSET, UNSET))
     return GraphNode(**_listed(view), **_read_in_list(view), x=x, y=y)
 
@@ -354,8 +348,7 @@ def _usage(usage: Usage | None) -> dict[str, Any]:
         "first_used": usage.first.moment,
         "recall_frequency": usage.frequency(),
         "recalls": [
-            StampResponse(recalled_at=stamp.moment, turn=stamp.turn)
-            for stamp in usage.stamps
+            StampResponse(recalled_at=stamp.moment, turn=stamp.turn) for stamp in usage.stamps
         ],
     }
 
@@ -373,17 +366,13 @@ def _timeline_item(view: MemoryView) -> TimelineItem:
 
 
 def _edges(view: MemoryView | GraphView) -> list[EdgeResponse]:
-    return [
-        _edge(edge, view.standing.get(edge.id), view.shown_as) for edge in view.edges
-    ]
+    return [_edge(edge, view.standing.get(edge.id), view.shown_as) for edge in view.edges]
 
 
 def _edge(
     edge: Edge, standing: FactValidity | None, shown_as: Mapping[MemoryId, MemoryId]
 ) -> EdgeResponse:
-    since, until = (
-        (standing.since, standing.until) if standing is not None else (None, None)
-    )
+    since, until = (standing.since, standing.until) if standing is not None else (None, None)
     return EdgeResponse(
         id=edge.id,
         source=shown_as.get(edge.source, edge.source),

@@ -33,9 +33,7 @@ def model_choice(body: ModelBody) -> ModelChoice:
     """The choice. Raises Unprocessable."""
     if body.use is not ModelUse.SERVER:
         return ModelChoice(body.use)
-    return ModelChoice(
-        body.use, body.model.strip(), body.base_url.strip(), body.api_key or ""
-    )
+    return ModelChoice(body.use, body.model.strip(), body.base_url.strip(), body.api_key or "")
 
 
 class ModelChoiceResponse(ResponseBody, frozen=True):

@@ -332,9 +332,7 @@ async def map_heart(call: Call[HeartQuery, NoBody]) -> Reply[HeartResponse]:
     heart = await call.engine.overviews.heart(
         call.owner, SoulId(query.soul), you, with_spots=query.spots
     )
-    return Reply(
-        lambda: heart_response(heart), rows=len(heart.people) + len(heart.lines)
-    )
+    return Reply(lambda: heart_response(heart), rows=len(heart.people) + len(heart.lines))
 
 
 @route(
@@ -369,9 +367,7 @@ async def list_known(call: Call[KnownQuery, NoBody]) -> Reply[KnownResponse]:
 async def split_person(call: Call[NoQuery, SplitBody]) -> Reply[SplitResponse]:
     """Tell two people of one name apart, in one step: each gets a name of its own, and both keep the old one."""
     concept = MemoryId(call.ids["concept"])
-    other = await call.engine.namesakes.split(
-        call.owner, concept, call.body.name, call.body.other
-    )
+    other = await call.engine.namesakes.split(call.owner, concept, call.body.name, call.body.other)
     return Reply(lambda: SplitResponse(concept=concept, other=other), status=201)
 
 

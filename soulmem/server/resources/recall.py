@@ -366,9 +366,7 @@ def trace_response(trace: Trace) -> TraceResponse:
         recalled_at=trace.at,
         soul=trace.soul,
         chat=trace.chat,
-        query=[
-            QueryPartResponse(text=text, weight=weight) for text, weight in trace.query
-        ],
+        query=[QueryPartResponse(text=text, weight=weight) for text, weight in trace.query],
         type=trace.type,
         grade=trace.grade,
         grade_why=trace.grade_why,
@@ -439,9 +437,7 @@ def _block(b: Block) -> BlockResponse:
         text=b.text,
         tokens=b.tokens,
         items=[
-            ItemResponse(
-                memory=i.memory, text=i.text, tokens=i.tokens, scene=i.scene or None
-            )
+            ItemResponse(memory=i.memory, text=i.text, tokens=i.tokens, scene=i.scene or None)
             for i in b.items
         ],
     )

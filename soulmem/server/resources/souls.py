@@ -43,9 +43,7 @@ from soulmem.server.routes import Call, route
 Tokens = Annotated[int, Meta(ge=1, le=1_000_000)]
 # Ratios: they are scaled to a sum of 1.
 Ratio = Annotated[float, Meta(ge=0.0, le=1_000_000.0)]
-Weights = Annotated[
-    dict[Annotated[str, Meta(max_length=64)], Ratio], Meta(max_length=50)
-]
+Weights = Annotated[dict[Annotated[str, Meta(max_length=64)], Ratio], Meta(max_length=50)]
 Items = Annotated[int, Meta(ge=1, le=50)]
 Kept = Annotated[
     int,
@@ -83,9 +81,7 @@ class NameBody(Body, frozen=True):
     """A name that the soul knows, with its aliases."""
 
     name: Annotated[str, Meta(min_length=1, max_length=2_000)]
-    aliases: Annotated[list[Words], Meta(max_length=1_000)] = field(
-        default_factory=list
-    )
+    aliases: Annotated[list[Words], Meta(max_length=1_000)] = field(default_factory=list)
 
 
 class DigestBody(Body, frozen=True):
@@ -128,9 +124,7 @@ class SoulConfigBody(Body, frozen=True):
     restraint: (
         Annotated[
             float,
-            Meta(
-                ge=0.0, le=2.0, description="0 fills the budget .. 2 only what is sure"
-            ),
+            Meta(ge=0.0, le=2.0, description="0 fills the budget .. 2 only what is sure"),
         ]
         | UnsetType
         | None
@@ -143,9 +137,7 @@ class SoulConfigBody(Body, frozen=True):
     keep: Kept | UnsetType | None = UNSET
     fades: bool | UnsetType | None = UNSET
     masks: (
-        Annotated[Masks, Meta(description="how a prompt words what has blurred")]
-        | UnsetType
-        | None
+        Annotated[Masks, Meta(description="how a prompt words what has blurred")] | UnsetType | None
     ) = UNSET
     knows_it_forgets: bool | UnsetType | None = UNSET
     push: (
@@ -302,9 +294,7 @@ def soul_response(soul: Soul, in_memory: Collection[SoulId]) -> SoulResponse:
             headers=dict(settings.headers),
             sections_off=list(settings.sections_off),
         ),
-        config_from={
-            name: "card" if name in settings.own else "default" for name in SETTINGS
-        },
+        config_from={name: "card" if name in settings.own else "default" for name in SETTINGS},
         open=soul.id in in_memory,
     )
 
@@ -313,19 +303,12 @@ def _names(names: Iterable[KnownName]) -> list[NameResponse]:
     """Each name once, even if both the client and an import provide it."""
     spellings: dict[str, tuple[str, dict[str, None]]] = {}
     for known_name in names:
-        _, aliases = spellings.setdefault(
-            known_name.name.casefold(), (known_name.name, {})
-        )
+        _, aliases = spellings.setdefault(known_name.name.casefold(), (known_name.name, {}))
         aliases.update(dict.fromkeys(known_name.aliases))
-    return [
-        NameResponse(name=name, aliases=list(aliases))
-        for name, aliases in spellings.values()
-    ]
+    return [NameResponse(name=name, aliases=list(aliases)) for name, aliases in spellings.values()]
 
 
-def souls_response(
-    souls: Iterable[Soul], in_memory: Collection[SoulId]
-) -> SoulsResponse:
+def souls_response(souls: Iterable[Soul], in_memory: Collection[SoulId]) -> SoulsResponse:
     """The souls, in the given order."""
     return SoulsResponse(souls=[soul_response(soul, in_memory) for soul in souls])
 
@@ -379,9 +362,7 @@ async def list_souls(call: Call[SoulsQuery, NoBody]) -> Reply[SoulsResponse]:
 @route("DELETE", "/v1/souls/{soul}", query=Confirm, body=None, response=Done)
 async def delete_soul(call: Call[Confirm, NoBody]) -> Reply[Done]:
     """Move a soul to the bin; `confirm` is its name."""
-    await call.engine.souls.delete(
-        call.owner, SoulId(call.ids["soul"]), call.query.confirm
-    )
+    await call.engine.souls.delete(call.owner, SoulId(call.ids["soul"]), call.query.confirm)
     return Reply(Done)
 
 
@@ -394,9 +375,7 @@ async def delete_soul(call: Call[Confirm, NoBody]) -> Reply[Done]:
 )
 async def read_fingerprint(call: Call[NoQuery, NoBody]) -> Reply[FingerprintResponse]:
     """A hash of the derived memory. Equal chats give equal hashes, whatever was edited before."""
-    fingerprint = await call.engine.souls.fingerprint(
-        call.owner, SoulId(call.ids["soul"])
-    )
+    fingerprint = await call.engine.souls.fingerprint(call.owner, SoulId(call.ids["soul"]))
     return Reply(lambda: FingerprintResponse(hash=fingerprint))
 
 

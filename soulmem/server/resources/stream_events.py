@@ -92,8 +92,7 @@ def added_response(added: Added) -> AddedResponse:
 def events_response(page: EventPage) -> StreamEventsResponse:
     """A page of events."""
     events = [
-        EventResponse(id=e.id, moment=e.moment, speaker=e.speaker, text=e.text)
-        for e in page.events
+        EventResponse(id=e.id, moment=e.moment, speaker=e.speaker, text=e.text) for e in page.events
     ]
     return StreamEventsResponse(events=events, cursor=page.cursor)
 

@@ -141,17 +141,13 @@ async def call_tool(call: Call[NoQuery, ToolBody]) -> Reply[ToolResultResponse]:
     return Reply(lambda: ToolResultResponse(result=result), rows=len(result))
 
 
-@route(
-    "GET", "/v1/deletions", query=DeletionsQuery, body=None, response=DeletionsResponse
-)
+@route("GET", "/v1/deletions", query=DeletionsQuery, body=None, response=DeletionsResponse)
 async def list_deletions(
     call: Call[DeletionsQuery, NoBody],
 ) -> Reply[DeletionsResponse]:
     """Deletions that tools requested, newest first."""
     soul = call.query.soul
-    requests = await call.engine.deletions.list(
-        call.owner, None if soul is None else SoulId(soul)
-    )
+    requests = await call.engine.deletions.list(call.owner, None if soul is None else SoulId(soul))
     return Reply(
         lambda: DeletionsResponse(deletions=[deletion_response(d) for d in requests]),
         rows=len(requests),

@@ -180,9 +180,7 @@ def _habit(habit: HabitView) -> HabitResponse:
         trigger=habit.trigger,
         situations=list(map(listed_memory, habit.situations)),
         actions=[
-            HabitActionResponse(
-                memory=listed_memory(action.view), probability=action.probability
-            )
+            HabitActionResponse(memory=listed_memory(action.view), probability=action.probability)
             for action in habit.actions
         ],
     )
@@ -274,9 +272,7 @@ async def read_graph(call: Call[GraphQuery, NoBody]) -> Reply[GraphResponse]:
         view = replace(view, memories=page.memories)
     if query.layout:
         view = await call.engine.overviews.laid_out(view)
-    return Reply(
-        lambda: graph_response(view), rows=len(view.memories) + len(view.edges)
-    )
+    return Reply(lambda: graph_response(view), rows=len(view.memories) + len(view.edges))
 
 
 @route("GET", "/v1/fading", query=FadingQuery, body=None, response=FadingResponse)
@@ -317,9 +313,7 @@ async def read_density(call: Call[DensityQuery, NoBody]) -> Reply[DensityRespons
     """How many of a soul's memories lie in each part of its time."""
     query, wanted = call.query, density_filter(call.query)
     period = None if query.by is None else Period(query.by)
-    density = await call.engine.overviews.density(
-        call.owner, wanted, query.bins, period
-    )
+    density = await call.engine.overviews.density(call.owner, wanted, query.bins, period)
     rows = len(density.counts) + len(density.periods)
     return Reply(lambda: density_response(density), rows=rows)
 

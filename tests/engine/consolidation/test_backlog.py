@@ -72,9 +72,7 @@ async def test_an_old_chat_that_goes_on_is_consolidated_from_there(
     stage.clock.advance(DAY)
     await live(stage, 360, start=302)
     await stage.rest()
-    assert set(stage.calls) == {
-        "extraction"
-    }  # the summary goes on from what nobody asked for
+    assert set(stage.calls) == {"extraction"}  # the summary goes on from what nobody asked for
     assert len(stage.calls) <= 4
 
 

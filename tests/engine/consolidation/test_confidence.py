@@ -30,9 +30,7 @@ def drafting(prompt: Prompt) -> str:
     fact = {"subject": "Mira", "verb": "spoke at", "object": "length", "over": False}
     return json.dumps(
         {
-            "episodes": [
-                {"lines": [number], "text": told} for told in (copied, doubtful)
-            ],
+            "episodes": [{"lines": [number], "text": told} for told in (copied, doubtful)],
             "facts": [{"lines": [number], **fact}],
             "concepts": [{"lines": [number], "name": "word1", "about": text}],
         }
@@ -95,14 +93,10 @@ async def test_its_links_are_as_weak_as_it_is(stage: ModelStage) -> None:
     (waiting,) = await stage.drafted(MemoryState.WAITING)
     confidence = (await stage.engine.memories.get(ME, waiting.id)).confidence
     mind = await stage.mind()
-    mentions = [
-        edge for edge in mind.edges.of(waiting.id) if edge.kind is EdgeKind.MENTIONS
-    ]
+    mentions = [edge for edge in mind.edges.of(waiting.id) if edge.kind is EdgeKind.MENTIONS]
     drafted = [edge for edge in mentions if edge.id in mind.derivations.edges()]
     assert drafted
-    assert [edge.confidence for edge in drafted] == pytest.approx(
-        [confidence] * len(drafted)
-    )
+    assert [edge.confidence for edge in drafted] == pytest.approx([confidence] * len(drafted))
 
 
 async def test_a_second_telling_lifts_a_fact(stage: ModelStage) -> None:
@@ -113,9 +107,7 @@ async def test_a_second_telling_lifts_a_fact(stage: ModelStage) -> None:
         (edge,) = (
             edge
             for edge in map(mind.edges.get, mind.edges)
-            if edge is not None
-            and edge.kind is EdgeKind.RELATES
-            and edge.verb == "spoke at"
+            if edge is not None and edge.kind is EdgeKind.RELATES and edge.verb == "spoke at"
         )
         return edge.confidence, mind.derivations.confidence(edge.id)
 
@@ -137,9 +129,7 @@ async def test_what_waits_stands_in_no_graph(stage: ModelStage) -> None:
     (waiting,) = await stage.drafted(MemoryState.WAITING)
     graph = await stage.engine.memories.graph(ME, SoulId("s1"), None, 2, 1000)
     assert waiting.id not in {view.memory.id for view in graph.memories}
-    alone = await stage.engine.memories.graph(
-        ME, SoulId("s1"), MemoryId(waiting.id), 1, 10
-    )
+    alone = await stage.engine.memories.graph(ME, SoulId("s1"), MemoryId(waiting.id), 1, 10)
     assert waiting.id in {view.memory.id for view in alone.memories}
 
 
@@ -149,7 +139,5 @@ async def test_a_drafted_episode_has_tags_by_which_it_is_found(
     await stage.sync("c", talk(30))
     await stage.rest()
     (waiting,) = await stage.drafted(MemoryState.WAITING)
-    assert {"lantern", "hammock"} & {
-        word for tag in waiting.tags for word in tag.split()
-    }
+    assert {"lantern", "hammock"} & {word for tag in waiting.tags for word in tag.split()}
     assert 0 < len(waiting.tags) <= 5

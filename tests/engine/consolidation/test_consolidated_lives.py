@@ -79,9 +79,7 @@ def words_of(chat: Told) -> set[str]:
 def scenes_in(chat: Told, shown: Set[str]) -> int:
     """How many scenes the messages at the slots `shown` are in this chat."""
     places = [
-        (chat.id, index)
-        for index, message in enumerate(chat.messages)
-        if message.slot in shown
+        (chat.id, index) for index, message in enumerate(chat.messages) if message.slot in shown
     ]
     return count_scenes(places, HabitParams())
 
@@ -219,10 +217,7 @@ class Life:
         """After a pause nothing more is to be told of what the drafts hold."""
         mind = await self.stage.mind()
         for chat in self.chats:
-            assert (
-                habit_change(mind, ChatId(chat.id), None, self.stage.clock)
-                == MindChange()
-            )
+            assert habit_change(mind, ChatId(chat.id), None, self.stage.clock) == MindChange()
 
 
 async def _lives(steps: list[tuple[str, int, int]]) -> None:

@@ -33,9 +33,7 @@ from tests.fakes.model_choice import FakeModels
 @pytest.fixture(params=["fake", pytest.param("surreal", marks=pytest.mark.nightly)])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with a good model and one soul: s1, Mira."""
-    fresh_stage = ModelStage(
-        store=SurrealStore("mem://") if request.param == "surreal" else None
-    )
+    fresh_stage = ModelStage(store=SurrealStore("mem://") if request.param == "surreal" else None)
     await fresh_stage.start()
     await fresh_stage.soul()
     yield fresh_stage
@@ -138,11 +136,7 @@ async def test_what_changed_while_the_model_thought_is_not_written(
     await resting
 
     assert "word5." not in await stage.words()
-    assert [
-        m
-        for m in await stage.drafted()
-        if m.kind is MemoryKind.SUMMARY and "other5" in m.text
-    ]
+    assert [m for m in await stage.drafted() if m.kind is MemoryKind.SUMMARY and "other5" in m.text]
 
 
 async def test_a_model_that_babbles_costs_four_calls_and_is_asked_again_later(
@@ -152,9 +146,7 @@ async def test_a_model_that_babbles_costs_four_calls_and_is_asked_again_later(
     await stage.sync("c", talk(30))
     for _ in range(3):
         await stage.rest()
-    assert (
-        stage.calls == ["summary"] * 2 + ["extraction"] * 2
-    )  # and then they are deferred
+    assert stage.calls == ["summary"] * 2 + ["extraction"] * 2  # and then they are deferred
 
     stage.llm.then([obliging])
     stage.clock.advance(timedelta(hours=1).total_seconds(), 0)
@@ -310,9 +302,7 @@ async def test_the_report_shows_what_was_spent_and_what_waits(
         "drafts",
         "summary",
     ]
-    assert all(
-        deferred.reason and deferred.attempts == 1 for deferred in report.deferred
-    )
+    assert all(deferred.reason and deferred.attempts == 1 for deferred in report.deferred)
 
 
 async def test_two_users_of_one_model_take_turns(

@@ -15,9 +15,7 @@ from soulmem.prompts.model_questions import QUESTIONS
 from tests.engine.model_stage import ModelStage, read_of, talk
 from tests.engine.stage import ME, ended
 
-REWORDED = (
-    "Al spoke of word1 with silver lanterns and parrots."  # a quarter is in the lines
-)
+REWORDED = "Al spoke of word1 with silver lanterns and parrots."  # a quarter is in the lines
 RETOLD = "Al said word1 beside silver lanterns."  # half of it
 
 

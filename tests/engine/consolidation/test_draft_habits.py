@@ -23,9 +23,7 @@ from tests.engine.stage import ME, ended, line
 pytestmark = pytest.mark.timeout(120)  # the first test loads the encoder
 
 
-async def opened(
-    model: ModelSource | None = PACKAGED, name: str = "Mira"
-) -> ModelStage:
+async def opened(model: ModelSource | None = PACKAGED, name: str = "Mira") -> ModelStage:
     """A stage with a language model and an encoder."""
     fresh_stage = ModelStage(
         fallback=model, params=EngineParams(rest_by_itself=False, recall=PATIENT)
@@ -45,9 +43,7 @@ async def stage() -> AsyncIterator[ModelStage]:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 @pytest.mark.parametrize("count", [5, pytest.param(16, marks=pytest.mark.nightly)])
-async def test_three_scenes_teach_it_in_whatever_words(
-    language: str, count: int
-) -> None:
+async def test_three_scenes_teach_it_in_whatever_words(language: str, count: int) -> None:
     """Of matching scenes 8 in 10 set it off, of others 5 in 100 set off anything."""
     stage = await opened(name=NAMES[language][1])
     taught, untaught = habits(language)[:count], habits(language)[count:]
@@ -104,18 +100,12 @@ SHOWN = (
 )
 
 
-def rainy(
-    count: int, scenes: Iterable[int], shown: Sequence[str] = SHOWN
-) -> list[SentMessage]:
+def rainy(count: int, scenes: Iterable[int], shown: Sequence[str] = SHOWN) -> list[SentMessage]:
     """A talk in which it rains, and at the message after that she does something."""
     messages = talk(count)
     for shown_index, number in enumerate(scenes):
-        messages[number - 2] = line(
-            f"m{number - 1}", f"The rain is falling on roof{number}."
-        )
-        messages[number - 1] = line(
-            f"m{number}", shown[shown_index % len(shown)], Role.CHARACTER
-        )
+        messages[number - 2] = line(f"m{number - 1}", f"The rain is falling on roof{number}.")
+        messages[number - 1] = line(f"m{number}", shown[shown_index % len(shown)], Role.CHARACTER)
     return messages
 
 
@@ -228,9 +218,7 @@ async def test_scenes_that_are_still_in_the_prompt_tell_nothing(
     """What the model calls the situation need not be like what is said in it: then its scenes tell it."""
     messages = rainy(66, (4, 24, 44))
     for number in (3, 23, 43):
-        messages[number - 1] = line(
-            f"m{number}", f"Look, there is a ferry on lake{number}."
-        )
+        messages[number - 1] = line(f"m{number}", f"Look, there is a ferry on lake{number}.")
 
     def answer(prompt: Prompt) -> str:
         lines = read_of(prompt)
@@ -298,13 +286,9 @@ async def test_a_situation_with_two_reactions_draws_by_what_the_model_said(
     edges = (await stage.engine.memories.get(ME, trigger.id)).edges
     mind = await stage.mind()
     chances = {
-        mind.memories[e.target].text: e.probability
-        for e in edges
-        if e.kind is EdgeKind.FIRES
+        mind.memories[e.target].text: e.probability for e in edges if e.kind is EdgeKind.FIRES
     }
-    assert chances == pytest.approx(
-        {"hums an old tune": 0.8, "pulls her wet hood up": 0.2}
-    )
+    assert chances == pytest.approx({"hums an old tune": 0.8, "pulls her wet hood up": 0.2})
 
 
 async def test_a_branch_before_the_third_scene_does_not_know_it(
@@ -319,9 +303,7 @@ async def test_a_branch_before_the_third_scene_does_not_know_it(
     await stage.rest()
     assert fired(await stage.recall("The rain is falling on us.", "c"))
     assert fired(await stage.recall("The rain is falling on us.", "early")) == []
-    await stage.sync(
-        "early", [*messages[:40], *rainy(80, (60,))[40:]], parent=("c", "m40")
-    )
+    await stage.sync("early", [*messages[:40], *rainy(80, (60,))[40:]], parent=("c", "m40"))
     await stage.rest()
     assert fired(await stage.recall("The rain is falling on us.", "early"))
 

@@ -25,9 +25,7 @@ from tests.engine.stage import ME, ended, line
 @pytest.fixture(params=["fake", pytest.param("surreal", marks=pytest.mark.nightly)])
 async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     """An engine with a good model and one soul: s1, Mira."""
-    fresh_stage = ModelStage(
-        store=SurrealStore("mem://") if request.param == "surreal" else None
-    )
+    fresh_stage = ModelStage(store=SurrealStore("mem://") if request.param == "surreal" else None)
     await fresh_stage.start()
     await fresh_stage.soul()
     yield fresh_stage
@@ -83,9 +81,7 @@ async def test_a_branch_knows_what_was_drafted_before_its_fork(
 
 
 @pytest.mark.parametrize("how", ["edited", "deleted", "swiped"])
-async def test_with_a_message_goes_what_was_drafted_from_it(
-    stage: ModelStage, how: str
-) -> None:
+async def test_with_a_message_goes_what_was_drafted_from_it(stage: ModelStage, how: str) -> None:
     await stage.sync("c", talk(54))
     await stage.rest()
     assert len(stage.calls) == 4
@@ -118,9 +114,7 @@ async def test_a_chat_in_the_bin_takes_its_drafts_along_and_brings_them_back(
     before = {m.id for m in await stage.drafted()}
     await stage.engine.chats.delete(ME, ChatId("c"))
     assert await stage.drafted() == []
-    assert {
-        m.id for m in await stage.listed(MemoryState.BIN) if m.id in before
-    } == before
+    assert {m.id for m in await stage.listed(MemoryState.BIN) if m.id in before} == before
 
     await stage.sync("c", talk(30))
     assert {m.id for m in await stage.drafted()} == before
@@ -142,9 +136,7 @@ async def test_a_recall_tells_the_summary_of_what_the_window_no_longer_holds(
     assert answer.memories[-1].id == last.id
     early = await stage.recall("word2", "c", context_from="m30", budget_tokens=2000)
     assert [m.id for m in early.memories if m.kind == "summary"] == [first.id]
-    all_on_screen = await stage.recall(
-        "word2", "c", context_from="m1", budget_tokens=2000
-    )
+    all_on_screen = await stage.recall("word2", "c", context_from="m1", budget_tokens=2000)
     assert (
         not all_on_screen.memories
     )  # nothing that stands in the prompt is told again, nor drafts of it
@@ -156,9 +148,7 @@ async def test_drafts_of_messages_on_the_screen_are_not_told(stage: ModelStage) 
     await stage.sync("c", talk(54))
     await stage.rest()
     visible = [
-        m.text
-        for m in await stage.visible("c", context_from="m24")
-        if m.origin is Origin.MODEL
+        m.text for m in await stage.visible("c", context_from="m24") if m.origin is Origin.MODEL
     ]
     assert "Al told Mira: They spoke at length of word1." in visible
     assert not [text for text in visible if "word25" in text or "word37" in text]
@@ -191,9 +181,7 @@ async def test_what_was_drafted_travels_with_the_soul(stage: ModelStage) -> None
 async def test_what_came_to_mind_meanwhile_is_linked(stage: ModelStage) -> None:
     note = await stage.note("The well is dry.")
     await stage.sync("c", talk(10))
-    await stage.recall(
-        "the well is dry", "c", slot=SlotId("m11"), swipe=0, context_from="m1"
-    )
+    await stage.recall("the well is dry", "c", slot=SlotId("m11"), swipe=0, context_from="m1")
     await stage.sync("c", talk(30))
     await stage.rest()
 
@@ -248,9 +236,7 @@ async def test_what_keeps_an_anchor_stays_however_long_unused(
     state = (await stage.engine.memories.get(ME, made)).memory.state
     assert state is (MemoryState.ACTIVE if kept else MemoryState.FORGOTTEN)
     if kept:
-        await stage.engine.memories.patch(
-            ME, made, MemoryPatch(text="Al told Mira nothing.")
-        )
+        await stage.engine.memories.patch(ME, made, MemoryPatch(text="Al told Mira nothing."))
         assert (await stage.engine.memories.get(ME, made)).anchors == ()
 
 
@@ -362,9 +348,7 @@ async def test_a_branch_that_differs_early_does_not_undo_the_other_chats_summary
 ) -> None:
     await stage.sync("c", talk(54))
     await stage.rest()
-    await stage.sync(
-        "b", [*talk(5), *talk(1, 90, "other"), *talk(48, 6)], parent=("c", "m5")
-    )
+    await stage.sync("b", [*talk(5), *talk(1, 90, "other"), *talk(48, 6)], parent=("c", "m5"))
     await stage.rest()
     calls = len(stage.calls)
     await stage.rest()
@@ -391,9 +375,7 @@ async def test_a_summary_that_the_user_corrected_is_the_users_and_is_gone_on_fro
 
     await stage.sync("c", [*talk(2), *talk(1, 3, "other"), *talk(57, 4)])
     await stage.rest()
-    assert (
-        await stage.engine.memories.get(ME, summary.id)
-    ).memory.text == "They met at the well."
+    assert (await stage.engine.memories.get(ME, summary.id)).memory.text == "They met at the well."
     assert "word3." not in await stage.words()
 
 

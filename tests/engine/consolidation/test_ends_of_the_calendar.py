@@ -65,7 +65,5 @@ async def test_an_event_at_an_end_is_stored_and_recalls_go_on(
     await stage.engine.streams.add(ME, SoulId("s1"), event.stream, [event])
     await stage.recall("lantern")
     await stage.engine.idle.run()
-    page = await stage.engine.streams.page(
-        ME, SoulId("s1"), event.stream, (None, None), 10, None
-    )
+    page = await stage.engine.streams.page(ME, SoulId("s1"), event.stream, (None, None), 10, None)
     assert len(page.events) == (moment != END)  # the end of a span is exclusive

@@ -34,9 +34,7 @@ PARAMS = HabitParams(scenes=3, apart=4, company=0.5)
         ),  # it goes on and on: one scene
     ],
 )
-def test_messages_near_each_other_are_one_scene(
-    places: list[tuple[str, int]], count: int
-) -> None:
+def test_messages_near_each_other_are_one_scene(places: list[tuple[str, int]], count: int) -> None:
     assert count_scenes(places, PARAMS) == count
 
 
@@ -56,9 +54,7 @@ def test_there_are_no_more_scenes_than_there_is_room_for(
 def test_two_wordings_share_their_words() -> None:
     overlap = [["pulls", "her", "hood"], ["hood", "pulls"], ["sings"], []]
     assert word_overlap(overlap) == pytest.approx(
-        np.asarray(
-            [[1, 2 / 3, 0, 0], [2 / 3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.float32
-        )
+        np.asarray([[1, 2 / 3, 0, 0], [2 / 3, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], np.float32)
     )
 
 
@@ -85,9 +81,7 @@ def test_every_wording_is_of_one_habit_and_like_half_of_what_was_before(
 ) -> None:
     matrix = alike(count, *((item % count, other % count) for item, other in pairs))
     groups = wording_groups(matrix, PARAMS)
-    assert sorted(position for group in groups for position in group) == list(
-        range(count)
-    )
+    assert sorted(position for group in groups for position in group) == list(range(count))
     for group in groups:
         for place, position in enumerate(group[1:], 1):
             assert matrix[position, group[:place]].mean() >= PARAMS.company

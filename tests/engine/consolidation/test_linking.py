@@ -161,9 +161,7 @@ async def test_a_round_says_what_it_linked_and_is_undone_as_one(stage: Stage) ->
     assert len(set(edges)) == len(made)
     (source,) = {entry.source for entry in told}
     assert source.startswith("idle-")
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=None, job=source
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=source)
     assert await links(stage) == set()
     await stage.engine.idle.run()
     assert await links(stage) == set()  # until further replies recall them together

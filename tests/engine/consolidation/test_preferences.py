@@ -34,9 +34,7 @@ async def facts_of(*verbs: str) -> tuple[list[Edge], list[list[str]]]:
     await stage.soul()
     roles = (Role.CHARACTER, Role.USER)
     texts = [f"Mira had coffee number {number} here." for number in range(1, 55)]
-    await stage.sync(
-        "c", [line(f"m{n}", text, roles[n % 2]) for n, text in enumerate(texts, 1)]
-    )
+    await stage.sync("c", [line(f"m{n}", text, roles[n % 2]) for n, text in enumerate(texts, 1)])
     await stage.rest()
     mind = await stage.mind()
     edges = [edge for key in mind.edges if (edge := mind.edges.get(key)) is not None]

@@ -80,9 +80,7 @@ async def consolidate_once(stage: ModelStage, language: str) -> None:
     missing = WANTED - {memory.kind for memory in made}
     if missing or not facts:
         names = ", ".join(sorted(kind.value for kind in missing)) or "none"
-        raise TooLittle(
-            f"{len(facts)} facts; kinds of memory that are missing: {names}"
-        )
+        raise TooLittle(f"{len(facts)} facts; kinds of memory that are missing: {names}")
     await check_recall(stage, made)
 
 
@@ -93,9 +91,7 @@ async def drafted_facts(stage: ModelStage) -> list[Edge]:
     return [edge for edge in relations if edge.origin is Origin.MODEL]
 
 
-async def check(
-    stage: ModelStage, made: list[Memory], facts: list[Edge], language: str
-) -> None:
+async def check(stage: ModelStage, made: list[Memory], facts: list[Edge], language: str) -> None:
     """All of it was said, and costs what it should."""
     for fact in facts:
         await check_fact(stage, fact, language)
@@ -134,9 +130,7 @@ async def check_fact(stage: ModelStage, fact: Edge, language: str) -> None:
     thing = ends[1].removeprefix("the ").casefold()
     lines = [f"{message.speaker}: {message.text}" for message in talk(language)]
     saying = [index for index, text in enumerate(lines) if thing in text.casefold()]
-    assert any(
-        ends[0] in "\n".join(lines[max(0, index - 2) : index + 1]) for index in saying
-    ), (
+    assert any(ends[0] in "\n".join(lines[max(0, index - 2) : index + 1]) for index in saying), (
         ends,
         fact.verb,
     )
@@ -147,11 +141,7 @@ def check_language(memory: Memory, language: str) -> None:
     if language == "zh":
         assert not re.search(r"[A-Za-z]{3,}", memory.text)
         return
-    assert not re.search(
-        r"[^\W\d_A-Za-zÀ-ɏ]", memory.text
-    )  # no letter that is not Latin
+    assert not re.search(r"[^\W\d_A-Za-zÀ-ɏ]", memory.text)  # no letter that is not Latin
     within = re.findall(r"(?<=[a-z,] )[A-Z][a-z]+", memory.text)
-    chat_text = "\n".join(
-        f"{message.speaker} {message.text}" for message in talk(language)
-    )
+    chat_text = "\n".join(f"{message.speaker} {message.text}" for message in talk(language))
     assert set(within) <= set(re.findall(r"[A-Z][a-z]*", chat_text)), memory.text

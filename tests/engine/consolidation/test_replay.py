@@ -34,22 +34,16 @@ async def stage() -> AsyncIterator[Stage]:
         SoulSettings(restraint=0.0),
     )
     await fresh_stage.sync("c1", TALK)
-    await fresh_stage.recall(
-        "silver key, bread", "c1", slot=SlotId("r1"), swipe=0, max_items=4
-    )
+    await fresh_stage.recall("silver key, bread", "c1", slot=SlotId("r1"), swipe=0, max_items=4)
     await fresh_stage.sync("c1", [*TALK, REPLY, NEXT])
-    await fresh_stage.engine.memories.get(
-        ME, await fresh_stage.find(KEY)
-    )  # waits for the lesson
+    await fresh_stage.engine.memories.get(ME, await fresh_stage.find(KEY))  # waits for the lesson
     yield fresh_stage
     await fresh_stage.stop()
 
 
 async def replay(stage: Stage, **region: Any) -> JobView:
     """Go over it, as a job."""
-    return await ended(
-        stage, await stage.engine.jobs.ask(ME, "replay", SoulId("s1"), region)
-    )
+    return await ended(stage, await stage.engine.jobs.ask(ME, "replay", SoulId("s1"), region))
 
 
 async def edges(stage: Stage) -> dict[str, Edge]:
@@ -69,9 +63,7 @@ async def test_it_strengthens_and_links_and_all_of_it_is_taken_back(
     await check_replayed(stage, before, after, done.result)
     assert await stage.fingerprint() == print_before
 
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=None, job=done.id
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=done.id)
     assert await edges(stage) == before
     mind = await stage.mind()
     assert {key: mind.edges[key] for key in before} == before
@@ -116,9 +108,7 @@ async def test_twice_in_a_moment_is_once(stage: Stage) -> None:
 
 async def test_what_the_user_drew_stays_as_it_is(stage: Stage) -> None:
     key = await stage.find(KEY)
-    await stage.note(
-        "the key turns", edges=(NewEdge(EdgeKind.ASSOCIATES, to=key, strength=0.5),)
-    )
+    await stage.note("the key turns", edges=(NewEdge(EdgeKind.ASSOCIATES, to=key, strength=0.5),))
     before = await edges(stage)
     stage.clock.advance(60, 5)
     assert (await replay(stage)).result["strengthened"]
@@ -160,9 +150,7 @@ async def test_only_the_region_is_gone_over(stage: Stage) -> None:
         {"from": "2024-01-02T00:00:00Z", "to": "2024-01-01T00:00:00Z"},
     ],
 )
-async def test_a_region_that_is_none_is_said(
-    stage: Stage, region: dict[str, Any]
-) -> None:
+async def test_a_region_that_is_none_is_said(stage: Stage, region: dict[str, Any]) -> None:
     before = await edges(stage)
     done = await replay(stage, **region)
     assert done.state is JobState.FAILED
@@ -185,9 +173,7 @@ async def test_what_was_deferred_is_read_again() -> None:
     report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert not report.deferred
     assert report.totals["replay"].calls == done.result["calls"] == 2
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=None, job=done.id
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=done.id)
     assert not await stage.drafted()
     await stage.stop()
 
@@ -208,9 +194,7 @@ async def test_kinds_are_named_for_the_region_as_often_as_asked() -> None:
     assert done.result["written"] == len(after - first)
     await replay(stage)
     check_asked_once(stage)
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=None, job=done.id
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=done.id)
     assert {m.text for m in await stage.kinds()} == first
     await stage.stop()
 

@@ -111,9 +111,7 @@ async def test_it_is_worded_anew_once(stage: ModelStage, archivist: Archivist) -
     assert len(archivist.seen) == 1
 
 
-async def test_history_has_it_and_undo_restores_it(
-    stage: ModelStage, archivist: Archivist
-) -> None:
+async def test_history_has_it_and_undo_restores_it(stage: ModelStage, archivist: Archivist) -> None:
     await remember(stage)
     await stage.rest()
     assert await reads(stage) != f"User: {PROMISE}"
@@ -122,9 +120,7 @@ async def test_history_has_it_and_undo_restores_it(
     entry = next(e for e in page.entries if "worded" in e.reason or "gaps" in e.reason)
     assert entry.after is not None
     assert "something else" in json.dumps(entry.after)
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=entry.id, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=entry.id, job=None)
     assert PROMISE in await reads(stage)
     await stage.rest()
     assert len(archivist.seen) == 1, "what was undone is not done again"
@@ -153,9 +149,7 @@ async def test_a_switch_turns_it_off(stage: ModelStage, archivist: Archivist) ->
     assert PROMISE in await reads(stage)
 
 
-async def test_nothing_locked_is_worded_anew(
-    stage: ModelStage, archivist: Archivist
-) -> None:
+async def test_nothing_locked_is_worded_anew(stage: ModelStage, archivist: Archivist) -> None:
     await remember(stage)
     key = await promise(stage)
     await stage.engine.memories.patch(ME, key, MemoryPatch(locked=True))
@@ -164,9 +158,7 @@ async def test_nothing_locked_is_worded_anew(
     assert PROMISE in await reads(stage)
 
 
-async def test_a_swiped_reply_teaches_no_wording(
-    stage: ModelStage, archivist: Archivist
-) -> None:
+async def test_a_swiped_reply_teaches_no_wording(stage: ModelStage, archivist: Archivist) -> None:
     await stage.recall(ASK, "c", slot=SlotId("r1"), swipe=1, max_items=5)
     reply = line("r1", "Oh, that canoe!", Role.CHARACTER, swipe=0)
     await stage.sync("c", [line("m1", PROMISE), *FILLER, reply, line("n1", "So.")])
@@ -200,9 +192,7 @@ async def test_a_rewording_goes_with_its_reply(stage: ModelStage) -> None:
     await remember(stage)
     await stage.rest()
     assert "something else" in await reads(stage)
-    await stage.sync(
-        "c", [line("m1", PROMISE), *FILLER, line("n2", "Hm.")], confirm=True
-    )
+    await stage.sync("c", [line("m1", PROMISE), *FILLER, line("n2", "Hm.")], confirm=True)
     assert PROMISE in await reads(stage)
     key = await promise(stage)
     assert all(f.memory != key for f in await stage.store.fading(ME, SoulId("s1")))

@@ -82,9 +82,7 @@ class Life:
     def __init__(self) -> None:
         self.stage = KindStage(naming, reader=FakeEmbedder().source())
         self.count = 0
-        self.chats: dict[str, tuple[list[SentMessage], tuple[str, str] | None]] = {
-            "c0": ([], None)
-        }
+        self.chats: dict[str, tuple[list[SentMessage], tuple[str, str] | None]] = {"c0": ([], None)}
         self.current = "c0"
 
     def message(self, slot: str | None = None) -> SentMessage:

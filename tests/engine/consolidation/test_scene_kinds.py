@@ -17,9 +17,7 @@ from tests.consolidation.scenes import LIKE
 from tests.engine.kind_scenes import NAMED, KindStage, honest, kind_of, naming, story
 from tests.engine.stage import ME, line
 
-pytestmark = pytest.mark.timeout(
-    60
-)  # the encoder is read once, and reads 40 scenes each time
+pytestmark = pytest.mark.timeout(60)  # the encoder is read once, and reads 40 scenes each time
 
 
 @pytest.fixture
@@ -96,9 +94,7 @@ async def test_like_scenes_become_a_kind(stage: KindStage, language: str) -> Non
         assert kind.text in await stage.known("c")
     report = await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
     assert report.totals["replay"].calls == stage.calls.count("kinds")
-    assert report.totals["consolidation"].calls == len(stage.calls) - stage.calls.count(
-        "kinds"
-    )
+    assert report.totals["consolidation"].calls == len(stage.calls) - stage.calls.count("kinds")
 
 
 async def test_a_later_scene_of_a_kind_joins_it_without_a_call(
@@ -121,9 +117,7 @@ async def test_a_later_scene_of_a_kind_joins_it_without_a_call(
     instances = await instances_of(stage, kind.id)
     slots = {mind.memories[key].evidence[0][0].slot for key in instances}
     assert slots == scenes("rain", first) | {"x0", "x1"}
-    assert await slots_of(stage, kind.text) == scenes(
-        "rain", first
-    )  # what it was drafted from
+    assert await slots_of(stage, kind.text) == scenes("rain", first)  # what it was drafted from
 
     remaining = [*first, *fill[:12], more[1], *fill[12:]]
     await stage.sync("c", remaining)
@@ -142,9 +136,7 @@ async def until_idle(stage: KindStage) -> None:
         pass
 
 
-async def check_falls_with_a_scene(
-    stage: KindStage, messages: list[SentMessage]
-) -> None:
+async def check_falls_with_a_scene(stage: KindStage, messages: list[SentMessage]) -> None:
     """Without one of the scenes that it was named for nothing is left of the kind."""
     messages[0] = line(messages[0].slot, "Nothing of the kind.", messages[0].role)
     removed = min(scenes("rain", messages) - {"x1"})
@@ -167,12 +159,8 @@ async def test_an_instance_that_was_taken_back_stays_away(stage: KindStage) -> N
     mind = await stage.mind()
     before = {e.id for e in mind.edges.of(kind.id)}
     page = await stage.engine.history.audit(ME, SoulId("s1"), None, 1000, None)
-    (made,) = [
-        e for e in page.entries if (e.action.value, e.reason) == ("change", "replay")
-    ]
-    undone = await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=made.id, job=None
-    )
+    (made,) = [e for e in page.entries if (e.action.value, e.reason) == ("change", "replay")]
+    undone = await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=made.id, job=None)
     assert undone.edges == 1
     plain = [m for m in first[7:] if m not in of_any_kind(first)]
     index = first.index(next(m for m in plain if len(m.text or "") > 20))
@@ -284,9 +272,7 @@ async def test_what_the_model_makes_nothing_of_is_deferred(stage: KindStage) -> 
     await stage.sync("c", story())
     await stage.rest()
     assert stage.calls.count("kinds") == 2
-    (deferred,) = (
-        await stage.engine.consolidator.usage_report(ME, SoulId("s1"))
-    ).deferred
+    (deferred,) = (await stage.engine.consolidator.usage_report(ME, SoulId("s1"))).deferred
     assert deferred.work is Work.KIND
     await stage.rest()
     assert stage.calls.count("kinds") == 2
@@ -324,9 +310,7 @@ async def test_a_chat_that_changed_meanwhile_has_no_kind_of_what_it_was(
     stage.llm.answers.clear()
     resting = asyncio.create_task(stage.rest())
     await stage.thinking()
-    like = [
-        index for index, message in enumerate(messages) if kind_of(message.text or "")
-    ]
+    like = [index for index, message in enumerate(messages) if kind_of(message.text or "")]
     for index in like:
         messages[index] = line(
             messages[index].slot,

@@ -67,9 +67,7 @@ async def stage() -> AsyncIterator[ModelStage]:
 async def al(stage: ModelStage) -> Memory:
     """The concept that both stretches drafted."""
     (concept,) = [
-        m
-        for m in await stage.drafted()
-        if m.kind is MemoryKind.CONCEPT and m.text == "Al"
+        m for m in await stage.drafted() if m.kind is MemoryKind.CONCEPT and m.text == "Al"
     ]
     return concept
 

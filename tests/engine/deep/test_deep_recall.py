@@ -230,9 +230,7 @@ async def test_a_question_is_not_asked_twice(stage: DeepStage) -> None:
 
 
 @pytest.mark.parametrize("replies", [[], [plan(_DEAD_END)]])
-async def test_when_the_model_stays_away_walks_go_on(
-    stage: DeepStage, replies: list[str]
-) -> None:
+async def test_when_the_model_stays_away_walks_go_on(stage: DeepStage, replies: list[str]) -> None:
     stage.llm.then([*replies, LlmFailed(Failure.REFUSED, "the key is wrong")])
     result = await stage.deep()
     assert len(stage.calls) == len(replies) + 1
@@ -271,9 +269,7 @@ async def test_without_a_model_each_part_of_a_question_is_explored(
 
 
 async def test_an_exploration_without_anything_new_goes_back(plain: PlainStage) -> None:
-    await plain.engine.souls.put(
-        ME, SoulId("s1"), "Mira", None, SoulSettings(max_items=25)
-    )
+    await plain.engine.souls.put(ME, SoulId("s1"), "Mira", None, SoulSettings(max_items=25))
     result = await plain.deep()
     assert asks(result, "back") == [_QUESTION] * kinds(result).count("back")
     assert "back" in kinds(result)
@@ -292,9 +288,7 @@ async def test_the_answer_is_as_that_of_a_recall(plain: PlainStage) -> None:
     scores = [memory["score"] for memory in answer["memories"]]
     assert scores == sorted(scores, reverse=True)
     shown = [item for block in answer["blocks"] for item in block["items"]]
-    assert {item["memory"] for item in shown} == {
-        memory["id"] for memory in answer["memories"]
-    }
+    assert {item["memory"] for item in shown} == {memory["id"] for memory in answer["memories"]}
     assert len(shown) == 1 + 2 * 8
     assert answer["tokens"] == sum(block["tokens"] for block in answer["blocks"])
 
@@ -323,18 +317,14 @@ async def test_the_trace_tells_the_steps_and_what_was_considered(
 
 
 async def test_a_soul_that_holds_back_still_thinks_deep(plain: PlainStage) -> None:
-    await plain.engine.souls.put(
-        ME, SoulId("s1"), "Mira", None, SoulSettings(restraint=2.0)
-    )
+    await plain.engine.souls.put(ME, SoulId("s1"), "Mira", None, SoulSettings(restraint=2.0))
     assert len(answered(await plain.deep())) == 2 * 8
 
 
 async def test_only_what_the_chat_may_know_is_found(plain: PlainStage) -> None:
     await plain.sync("a", [line("m1", "Cid hides a parrot."), line("m2", "Hm.")])
     await plain.sync("b", [line("n1", "Hello there."), line("n2", "Hm.")])
-    await plain.engine.souls.put(
-        ME, SoulId("s1"), "Mira", None, SoulSettings(scope=Scope.CHAT)
-    )
+    await plain.engine.souls.put(ME, SoulId("s1"), "Mira", None, SoulSettings(scope=Scope.CHAT))
     found = {}
     for chat in ("a", "b"):
         answer = (await plain.deep("What does Cid hide?", chat=chat))["answer"]

@@ -35,9 +35,7 @@ from soulmem.engine.deep.quiz import question_about, question_about_nobody
 def test_a_question_that_a_quote_answers(
     quote: str, speaker: str, is_promise: bool, question: str | None
 ) -> None:
-    asked = question_about(
-        quote, speaker, is_promise=is_promise, soul="Mira", player="Al"
-    )
+    asked = question_about(quote, speaker, is_promise=is_promise, soul="Mira", player="Al")
     assert asked == question
 
 

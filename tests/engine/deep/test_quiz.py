@@ -117,9 +117,7 @@ async def test_what_cannot_be_asked_is_refused(
 
 async def test_an_unknown_chat_ends_the_quiz(stage: Stage) -> None:
     await fill(stage)
-    job = await stage.engine.jobs.ask(
-        ME, "quiz", SoulId("s1"), {"chat": str(ChatId("nowhere"))}
-    )
+    job = await stage.engine.jobs.ask(ME, "quiz", SoulId("s1"), {"chat": str(ChatId("nowhere"))})
     view = await ended(stage, job)
     assert view.state is JobState.FAILED
     assert "nowhere" in str(view.error)
@@ -143,9 +141,7 @@ async def test_what_is_known_of_people_is_asked_for_as_a_player_would() -> None:
     asked = {question["question"]: question for question in result["asked"]}
     (promise,) = [text for text in asked if text.startswith("What did I promise you")]
     assert asked[promise]["answer"].startswith("I will bring you your father's sword")
-    assert all(
-        question["told"] >= (question["rank"] or 0) for question in asked.values()
-    )
+    assert all(question["told"] >= (question["rank"] or 0) for question in asked.values())
     (never,) = result["never"]
     assert never["question"] == "What did Osgood Tarrant give me for my birthday?"
     assert never["told"] == 0

@@ -10,16 +10,12 @@ from soulmem.language.keywords import terms
 
 def asked(text: str, **counts: int) -> QuizQuestion | None:
     """The question about a text whose words are in 50 memories but for these."""
-    return quiz_question(
-        text, [term.key for term in terms(text)], lambda key: counts.get(key, 50)
-    )
+    return quiz_question(text, [term.key for term in terms(text)], lambda key: counts.get(key, 50))
 
 
 def test_the_rarest_word_is_left_out() -> None:
     question = asked("Jonas rents the boathouse behind the brewery.", brewery=2)
-    assert question == QuizQuestion(
-        f"Jonas rents the boathouse behind the {GAP}.", "brewery"
-    )
+    assert question == QuizQuestion(f"Jonas rents the boathouse behind the {GAP}.", "brewery")
 
 
 def test_a_word_is_left_out_wherever_it_stands_with_its_ending() -> None:

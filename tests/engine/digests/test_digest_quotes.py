@@ -38,9 +38,7 @@ def chosen(*texts: Sentence, lines: int = 1, asked: str = "") -> list[int]:
 
 
 @given(sentences, st.integers(1, 6))
-def test_it_quotes_few_in_their_order_and_nothing_twice(
-    some: list[Sentence], most: int
-) -> None:
+def test_it_quotes_few_in_their_order_and_nothing_twice(some: list[Sentence], most: int) -> None:
     quoted = choose_sentences(some, WORDS, DigestParams(lines=most))
     plain = [" ".join(some[index].text.split()).casefold() for index in quoted]
 

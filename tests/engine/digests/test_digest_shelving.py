@@ -59,9 +59,7 @@ async def test_a_digest_that_is_locked_permanent_or_linked_is_not(stage: Stage) 
     mind = await stage.mind()
     episode = next(m.id for m in mind.memories.values() if m.kind is MemoryKind.EPISODE)
     now = stage.clock.now()
-    edge = Edge(
-        SoulId("s1"), linked, episode, EdgeKind.ASSOCIATES, Origin.MODEL, now, 0.5
-    )
+    edge = Edge(SoulId("s1"), linked, episode, EdgeKind.ASSOCIATES, Origin.MODEL, now, 0.5)
     world = await stage.world()
     async with world.writing as token:
         await world.carry_out(token, mind, Steps([MindChange(put_edges=(edge,))]))

@@ -118,8 +118,7 @@ async def test_a_card_decides_from_which_hour_past_days_are_digested(
     await stage.soul(digest=DigestChoice(hour=4))
     dawn = local.replace(hour=0, minute=0) + timedelta(days=1)
     day = [
-        line(f"n{n}", f"Word{n} was said.", sent_at=local.replace(hour=12 + n))
-        for n in range(4)
+        line(f"n{n}", f"Word{n} was said.", sent_at=local.replace(hour=12 + n)) for n in range(4)
     ]
     await stage.sync("n", day)
     for hours, count in ((3.9, 6), (4.1, 7), (5.0, 7)):
@@ -287,9 +286,7 @@ async def test_chats_that_know_nothing_of_each_other_have_digests_of_their_own(
     made = await digests(stage)
     assert len(made) == 8
     for chat, word, other in (("c", "word", "other"), ("b", "other", "word")):
-        told = [
-            m.text for m in await stage.visible(chat) if m.kind is MemoryKind.DIGEST
-        ]
+        told = [m.text for m in await stage.visible(chat) if m.kind is MemoryKind.DIGEST]
         assert any(word in text for text in told)
         assert not any(other in text for text in told)
 
@@ -335,9 +332,7 @@ async def test_what_is_called_wrong_is_not_told(stage: Stage) -> None:
     await rest(stage)
     (first, *_) = await digests(stage)
     slot = min(await sources(stage, first))
-    told = next(
-        m for m in await stage.listed() if m.evidence and m.evidence[0][0].slot == slot
-    )
+    told = next(m for m in await stage.listed() if m.evidence and m.evidence[0][0].slot == slot)
     await stage.engine.memories.patch(ME, told.id, MemoryPatch(in_doubt=True))
     await rest(stage)
     (anew, *_) = await digests(stage)

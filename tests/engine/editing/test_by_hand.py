@@ -43,12 +43,8 @@ FULL = Situation(
 CONCEPT = ConceptDetail(ConceptType.TOPIC, ("钥匙",), "opens the tower")
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in MemoryKind if kind not in NOT_BY_HAND]
-)
-async def test_every_kind_can_be_made_and_reads_back(
-    either_stage: Stage, kind: MemoryKind
-) -> None:
+@pytest.mark.parametrize("kind", [kind for kind in MemoryKind if kind not in NOT_BY_HAND])
+async def test_every_kind_can_be_made_and_reads_back(either_stage: Stage, kind: MemoryKind) -> None:
     """With all its fields, also after a restart of the fake store's engine."""
     made = await either_stage.note(
         "text",
@@ -87,14 +83,12 @@ async def test_memories_by_hand_survive_a_restart(stage: Stage) -> None:
     )
     await stage.restart()
     assert await stage.engine.memories.get(ME, second.memory.id) == second
-    assert [
-        e.verb for e in (await stage.engine.memories.get(ME, first.memory.id)).edges
-    ] == ["loves"]
+    assert [e.verb for e in (await stage.engine.memories.get(ME, first.memory.id)).edges] == [
+        "loves"
+    ]
 
 
-async def test_a_note_matters_as_the_kind_of_its_lines_unless_the_user_says_how_much() -> (
-    None
-):
+async def test_a_note_matters_as_the_kind_of_its_lines_unless_the_user_says_how_much() -> None:
     stage = Stage(judges_lines=True)
     await stage.start()
     await stage.soul()
@@ -105,8 +99,7 @@ async def test_a_note_matters_as_the_kind_of_its_lines_unless_the_user_says_how_
     ]
     await stage.engine.embedding.wait_pending()
     small, vow, given = [
-        (await stage.engine.memories.get(ME, note.memory.id)).memory.importance
-        for note in notes
+        (await stage.engine.memories.get(ME, note.memory.id)).memory.importance for note in notes
     ]
     await stage.stop()
     assert small < 0.2
@@ -218,9 +211,7 @@ async def test_a_patch_changes_what_it_names(stage: Stage) -> None:
         2,
     )
     with pytest.raises(Conflict):
-        await stage.engine.memories.patch(
-            ME, made.id, MemoryPatch(text="lost", revision=1)
-        )
+        await stage.engine.memories.patch(ME, made.id, MemoryPatch(text="lost", revision=1))
     with pytest.raises(Unprocessable):
         await stage.engine.memories.patch(ME, made.id, MemoryPatch(text=" "))
     assert (await stage.engine.memories.get(ME, made.id)).memory == changed
@@ -238,13 +229,9 @@ async def test_a_patch_changes_of_the_fields_what_it_names(stage: Stage) -> None
         (None, Situation(location="here")),
     ):
         patch = MemoryPatch(situation=Situation(location="here"), fields=fields)
-        assert (
-            await stage.engine.memories.patch(ME, made.id, patch)
-        ).memory.situation == expected
+        assert (await stage.engine.memories.patch(ME, made.id, patch)).memory.situation == expected
     thing = (await stage.note("key", kind=MemoryKind.CONCEPT, concept=CONCEPT)).memory
-    patch = MemoryPatch(
-        concept=ConceptDetail(description="old"), fields=frozenset({"description"})
-    )
+    patch = MemoryPatch(concept=ConceptDetail(description="old"), fields=frozenset({"description"}))
     changed = (await stage.engine.memories.patch(ME, thing.id, patch)).memory
     assert changed.concept == replace(CONCEPT, description="old")
 
@@ -252,9 +239,7 @@ async def test_a_patch_changes_of_the_fields_what_it_names(stage: Stage) -> None
 async def test_a_reworded_memory_is_found_by_its_new_words(stage: Stage) -> None:
     """And no longer by the old ones."""
     made = await stage.note("The whale sang.")
-    await stage.engine.memories.patch(
-        ME, made.memory.id, MemoryPatch(text="The wolf howled.")
-    )
+    await stage.engine.memories.patch(ME, made.memory.id, MemoryPatch(text="The wolf howled."))
     assert [m.text for m in await stage.listed(q="wolf")] == ["The wolf howled."]
     assert await stage.listed(q="whale") == []
 
@@ -268,9 +253,7 @@ async def test_a_derived_memory_that_is_only_tagged_stays_derived(stage: Stage) 
         (MemoryPatch(importance=0.9), Origin.CHAT),
         (MemoryPatch(locked=True), Origin.USER),
     ):
-        assert (
-            await stage.engine.memories.patch(ME, key, patch)
-        ).memory.origin is origin
+        assert (await stage.engine.memories.patch(ME, key, patch)).memory.origin is origin
     assert (await stage.engine.memories.get(ME, key)).memory.place == Place("c1", "m1")  # type: ignore[arg-type]
 
 

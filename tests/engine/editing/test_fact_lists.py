@@ -83,9 +83,7 @@ async def test_each_tells_its_relation_as_it_reads_by_itself(stage: Stage) -> No
         answer = listed_memory(view)
         assert isinstance(answer.edges, list)
         assert answer.kind == "fact"
-        assert [(e.id, e.verb) for e in answer.edges] == [
-            (view.memory.id, view.edges[0].verb)
-        ]
+        assert [(e.id, e.verb) for e in answer.edges] == [(view.memory.id, view.edges[0].verb)]
 
 
 async def test_page_by_page_each_comes_once(stage: Stage) -> None:
@@ -112,9 +110,7 @@ async def test_those_about_somebody_are_of_all_names_and_either_side(
     assert len(await texts(stage, part=about)) == 2
     await concept(stage, "Belinda", to(people["Bela"], "is also known as"))
     stage.clock.advance(86_400.0, 0)
-    await concept(
-        stage, "Carl", NewEdge(EdgeKind.RELATES, people["Bela"].memory.id, verb="fears")
-    )
+    await concept(stage, "Carl", NewEdge(EdgeKind.RELATES, people["Bela"].memory.id, verb="fears"))
     found = await texts(stage, part=about)
     assert found[:2] == ["Carl fears Bela", "Belinda is also known as Bela"]
     about_town = Part(about=people["Lund"].memory.id)

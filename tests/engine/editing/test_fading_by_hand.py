@@ -115,9 +115,7 @@ async def test_a_unit_keeps_its_state_when_only_its_gist_is_changed(
     again = await patched(stage, view.memory.id, units=(named,))
     assert again.units[0].span.gist == "a present"
     assert again.visibility == pytest.approx(exp(-300 / UNIT_STABILITY))
-    clear = await patched(
-        stage, view.memory.id, units=(replace(named, visibility=0.9),)
-    )
+    clear = await patched(stage, view.memory.id, units=(replace(named, visibility=0.9),))
     assert clear.visibility == 0.9
 
 

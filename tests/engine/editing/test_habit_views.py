@@ -15,9 +15,7 @@ from tests.engine.stage import ME, Stage
 Shown = tuple[list[str], list[tuple[str, float | None]]]
 
 
-async def habits(
-    stage: Stage, limit: int = 100, cursor: str | None = None
-) -> HabitPage:
+async def habits(stage: Stage, limit: int = 100, cursor: str | None = None) -> HabitPage:
     return await stage.engine.overviews.habits(ME, SoulId("s1"), limit, cursor)
 
 

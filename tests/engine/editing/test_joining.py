@@ -16,9 +16,7 @@ from tests.engine.stage import ME, Stage
 
 TOPIC = ConceptDetail(ConceptType.TOPIC)
 LEGAL = {
-    EdgeKind.RELATES: {
-        (a, b) for a in ("concept", "topic") for b in ("concept", "topic")
-    },
+    EdgeKind.RELATES: {(a, b) for a in ("concept", "topic") for b in ("concept", "topic")},
     EdgeKind.MENTIONS: {
         ("episode", "concept"),
         ("abstract_episode", "concept"),
@@ -36,9 +34,7 @@ NOT_BY_HAND = (MemoryKind.SUMMARY, MemoryKind.DIGEST)
 ENDS = (*(kind.value for kind in MemoryKind if kind not in NOT_BY_HAND), "topic")
 
 
-async def make(
-    stage: Stage, what: str, *edges: NewEdge, text: str = "x", **more: Any
-) -> MemoryId:
+async def make(stage: Stage, what: str, *edges: NewEdge, text: str = "x", **more: Any) -> MemoryId:
     """A memory of a kind, or a topic."""
     if what == "topic":
         more["concept"] = TOPIC
@@ -95,9 +91,7 @@ async def test_a_relation_without_a_verb_has_one(stage: Stage) -> None:
     bob = await make(stage, "concept", text="bob")
     anna = await make(stage, "concept", NewEdge(EdgeKind.RELATES, bob), text="anna")
     assert (await edges(stage, anna))[bob].verb == "relates to"
-    await patch(
-        stage, anna, NewEdge(EdgeKind.RELATES, bob, verb="loves", confidence=0.75)
-    )
+    await patch(stage, anna, NewEdge(EdgeKind.RELATES, bob, verb="loves", confidence=0.75))
     memory_edges = (await stage.engine.memories.get(ME, anna)).edges
     assert sorted((e.verb, e.confidence) for e in memory_edges) == [
         ("loves", 0.75),
@@ -109,9 +103,7 @@ async def test_a_patch_changes_of_an_edge_what_it_names(stage: Stage) -> None:
     """Strength, confidence, probability, each alone; the edge stays one."""
     action = await make(stage, "action")
     kind = EdgeKind.FIRES
-    trigger = await make(
-        stage, "trigger", NewEdge(kind, action, strength=0.7, probability=0.4)
-    )
+    trigger = await make(stage, "trigger", NewEdge(kind, action, strength=0.7, probability=0.4))
     for change, expected in (
         (NewEdge(kind, source=trigger, confidence=0.9), (0.7, 0.9, 0.4)),
         (NewEdge(kind, source=trigger, probability=0.1), (0.7, 0.9, 0.1)),
@@ -141,14 +133,10 @@ async def test_probabilities_of_a_trigger_sum_to_one(stage: Stage) -> None:
     with pytest.raises(Unprocessable, match=r"1\.001"):
         await patch(stage, trigger, over)
     assert await probabilities_of(trigger) == [0.5, 0.25, 0.25]
-    await patch(
-        stage, trigger, NewEdge(EdgeKind.FIRES, acts[0], probability=0.25), fires[3]
-    )
+    await patch(stage, trigger, NewEdge(EdgeKind.FIRES, acts[0], probability=0.25), fires[3])
     assert await probabilities_of(trigger) == [0.25, 0.25, 0.25, 0.25]
     with pytest.raises(Unprocessable):
-        await patch(
-            stage, acts[4], NewEdge(EdgeKind.FIRES, source=trigger, probability=0.5)
-        )
+        await patch(stage, acts[4], NewEdge(EdgeKind.FIRES, source=trigger, probability=0.5))
 
 
 async def test_an_action_in_the_bin_leaves_its_probability_to_others(
@@ -158,9 +146,7 @@ async def test_an_action_in_the_bin_leaves_its_probability_to_others(
     binned = await make(stage, "action", text="sulks")
     trigger = await make(stage, "trigger", NewEdge(EdgeKind.FIRES, binned))
     await stage.engine.memories.delete(ME, binned, None)
-    other = await make(
-        stage, "action", NewEdge(EdgeKind.FIRES, source=trigger), text="laughs"
-    )
+    other = await make(stage, "action", NewEdge(EdgeKind.FIRES, source=trigger), text="laughs")
     assert (await edges(stage, other))[trigger].probability == 1.0
     with pytest.raises(Unprocessable, match="sum to 2"):
         await stage.engine.memories.restore(ME, binned)
@@ -171,8 +157,7 @@ async def test_an_action_in_the_bin_leaves_its_probability_to_others(
 async def test_decimals_may_miss_one_by_a_hair(stage: Stage) -> None:
     """Ten tenths are one."""
     tenths = [
-        NewEdge(EdgeKind.FIRES, await make(stage, "action"), probability=0.1)
-        for _ in range(10)
+        NewEdge(EdgeKind.FIRES, await make(stage, "action"), probability=0.1) for _ in range(10)
     ]
     await make(stage, "trigger", *tenths)
 
@@ -192,17 +177,13 @@ async def test_what_a_concrete_episode_triggers_starts_at_full_strength(
         )
 
 
-@pytest.mark.parametrize(
-    ("intensity", "importance"), [(0.0, 0.2), (0.5, 0.4), (1.0, 0.6)]
-)
+@pytest.mark.parametrize(("intensity", "importance"), [(0.0, 0.2), (0.5, 0.4), (1.0, 0.6)])
 async def test_the_strongest_feeling_given_counts(
     stage: Stage, intensity: float, importance: float
 ) -> None:
     """Whatever the words say."""
     felt = Situation(emotions=(Emotion("joy", intensity), Emotion("calm", 0.0)))
-    view = await stage.note(
-        "We cried and laughed.", kind=MemoryKind.EPISODE, situation=felt
-    )
+    view = await stage.note("We cried and laughed.", kind=MemoryKind.EPISODE, situation=felt)
     assert view.memory.importance == pytest.approx(importance)
 
 

@@ -21,9 +21,7 @@ DAY = timedelta(days=1)
 START = datetime(2026, 5, 1, tzinfo=timezone.utc)
 
 
-async def pages(
-    stage: Stage, limit: int, **more: object
-) -> AsyncIterator[list[Memory]]:
+async def pages(stage: Stage, limit: int, **more: object) -> AsyncIterator[list[Memory]]:
     """All pages of a list, one after the other."""
     cursor: str | None = None
     while True:
@@ -65,9 +63,7 @@ async def test_paging_goes_on_while_the_list_changes(stage: Stage) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "cursor", ["", "x", "0_1", "9_1_m1", "0_1_m1;", "0_1_" + "m" * 65]
-)
+@pytest.mark.parametrize("cursor", ["", "x", "0_1", "9_1_m1", "0_1_m1;", "0_1_" + "m" * 65])
 async def test_a_made_up_cursor_is_refused(stage: Stage, cursor: str) -> None:
     """With its field."""
     with pytest.raises(Unprocessable) as refused:
@@ -164,12 +160,8 @@ async def test_the_timeline_holds_what_overlaps(
 ) -> None:
     """`from` inclusive, `to` exclusive, oldest first."""
     for name, span in SPANS.items():
-        await stage.note(
-            name, kind=MemoryKind.EPISODE, situation=Situation(time_span=span)
-        )
-    page = await stage.engine.memories.timeline(
-        ME, SoulId("s1"), first, last, 100, None
-    )
+        await stage.note(name, kind=MemoryKind.EPISODE, situation=Situation(time_span=span))
+    page = await stage.engine.memories.timeline(ME, SoulId("s1"), first, last, 100, None)
     assert [view.memory.text for view in page.memories] == expected
 
 
@@ -180,9 +172,7 @@ async def test_the_timeline_pages_without_gaps(stage: Stage) -> None:
     seen: list[str] = []
     cursor: str | None = None
     for _ in range(5):
-        page = await stage.engine.memories.timeline(
-            ME, SoulId("s1"), None, None, 2, cursor
-        )
+        page = await stage.engine.memories.timeline(ME, SoulId("s1"), None, None, 2, cursor)
         seen += [view.memory.text for view in page.memories]
         cursor = page.cursor
         if cursor is None:
@@ -242,9 +232,7 @@ async def test_many_ways_to_a_memory_take_one_place(stage: Stage) -> None:
     ties = tuple(NewEdge(EdgeKind.RELATES, center, verb=f"verb {i}") for i in range(8))
     for name in ("near", "beside"):
         near = await stage.note(name, kind=MemoryKind.CONCEPT, edges=ties)
-        await stage.note(
-            f"far from {name}", edges=(NewEdge(EdgeKind.ASSOCIATES, near.memory.id),)
-        )
+        await stage.note(f"far from {name}", edges=(NewEdge(EdgeKind.ASSOCIATES, near.memory.id),))
     view = await stage.engine.memories.graph(ME, SoulId("s1"), center, 2, 3)
     assert {v.memory.text for v in view.memories} == {"center", "near", "beside"}
 
@@ -262,8 +250,7 @@ async def test_of_many_neighbours_the_strongest_are_drawn(stage: Stage) -> None:
         await stage.note(name, kind=MemoryKind.CONCEPT, edges=tuple(ties))
     for limit, wanted in ((5, ["0.9"] * 4), (9, ["0.5"] * 4 + ["0.9"] * 4)):
         views = [
-            await stage.engine.memories.graph(ME, SoulId("s1"), center, 1, limit)
-            for _ in range(2)
+            await stage.engine.memories.graph(ME, SoulId("s1"), center, 1, limit) for _ in range(2)
         ]
         texts = [sorted(v.memory.text for v in view.memories) for view in views]
         assert texts[0] == texts[1]
@@ -312,9 +299,7 @@ async def test_a_chat_is_a_chain(stage: Stage) -> None:
     await stage.sync("c1", [*talk[:2], *talk[3:]])
     view = await stage.engine.memories.graph(ME, SoulId("s1"), None, 1, 100)
     text = {v.memory.id: v.memory.text for v in view.memories}
-    chain = sorted(
-        (text[e.source], text[e.target]) for e in view.edges if e.kind is EdgeKind.NEXT
-    )
+    chain = sorted((text[e.source], text[e.target]) for e in view.edges if e.kind is EdgeKind.NEXT)
     texts = [f"{m.speaker}: {m.text}" for m in (talk[0], talk[1], talk[3])]
     assert chain == sorted(itertools.pairwise(texts))
 
@@ -325,9 +310,7 @@ async def test_a_message_carries_its_names_and_its_topic_as_tags(stage: Stage) -
     messages = [line("m1", said), line("m2", "Oh no."), line("m3")]
     await stage.sync("c1", messages)
     for tag in ("telescope", "katharina"):
-        assert await listed_texts(stage, tag=tag, match=TagMatch.EXACT) == [
-            f"Al: {said}"
-        ]
+        assert await listed_texts(stage, tag=tag, match=TagMatch.EXACT) == [f"Al: {said}"]
     assert await listed_texts(stage, tag="oh", match=TagMatch.EXACT) == []
 
     await stage.sync("c1", [line("m1", "It rains."), *messages[1:]])

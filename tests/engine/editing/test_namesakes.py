@@ -66,9 +66,7 @@ async def test_when_the_store_refuses_nothing_has_changed() -> None:
 async def test_texts_of_the_old_name_speak_of_both_from_then_on(stage: Stage) -> None:
     key = await bela(stage)
     await stage.sync("a", [line("m1", "Bela sold the boat."), line("m2", "Hm.")])
-    other = await stage.engine.namesakes.split(
-        ME, key, "Bela the smith", "Bela the bird"
-    )
+    other = await stage.engine.namesakes.split(ME, key, "Bela the smith", "Bela the bird")
     for concept in (key, other):
         edges = (await stage.engine.memories.get(ME, concept)).edges
         assert [edge.kind.value for edge in edges] == ["mentions"]

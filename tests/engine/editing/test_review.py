@@ -30,17 +30,13 @@ async def review_stage() -> AsyncIterator[Stage]:
 async def saved_by_lead(stage: Stage) -> MemoryId:
     """The memory that the lead saves for good."""
     arguments = {"content": OATH, "reason": "told so"}
-    result = await stage.engine.tools.call(
-        ME, "save_permanent_memory", "s1", Actor.LEAD, arguments
-    )
+    result = await stage.engine.tools.call(ME, "save_permanent_memory", "s1", Actor.LEAD, arguments)
     assert result.get("status") == "awaiting_confirmation"
     return MemoryId(result["memory"])
 
 
 async def recalled(stage: Stage) -> list[str]:
-    return [
-        memory.text for memory in (await stage.recall("the silver lantern")).memories
-    ]
+    return [memory.text for memory in (await stage.recall("the silver lantern")).memories]
 
 
 async def test_it_waits_for_the_user_and_is_permanent_then(review_stage: Stage) -> None:
@@ -68,8 +64,6 @@ async def test_without_an_answer_it_goes_after_a_week(review_stage: Stage) -> No
 
 async def test_without_review_it_is_in_force_at_once(stage: Stage) -> None:
     arguments = {"content": OATH, "reason": "told so"}
-    result = await stage.engine.tools.call(
-        ME, "save_permanent_memory", "s1", Actor.LEAD, arguments
-    )
+    result = await stage.engine.tools.call(ME, "save_permanent_memory", "s1", Actor.LEAD, arguments)
     assert result == {"memory": result["memory"], "permanent": True}
     assert await recalled(stage) == [OATH]

@@ -22,9 +22,7 @@ async def test_a_telling_whose_chat_is_deleted_stays_away_when_joining_is_undone
     merged = await stage.listed(MemoryState.MERGED)
     assert [memory.text for memory in merged] == [f"Al: {TOLD}"]
     await stage.engine.chats.delete(ME, ChatId("c1"))
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=LONG_AGO, change=None, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=LONG_AGO, change=None, job=None)
     mind = await stage.mind()
     tellings = [m for m in mind.memories.values() if m.text == f"Al: {TOLD}"]
     assert [m.state for m in tellings] == [MemoryState.RETRACTED] * 2

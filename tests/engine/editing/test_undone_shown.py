@@ -30,9 +30,7 @@ async def undo_counts(stage: Stage) -> tuple[int, set[str]]:
     """The number of automatic changes that can be undone, and the ids of undone ones."""
     page = await stage.engine.history.audit(ME, SOUL, None, 1000, None)
     undoable = [
-        entry
-        for entry in page.entries
-        if is_undoable(entry) and entry.id not in page.undone
+        entry for entry in page.entries if is_undoable(entry) and entry.id not in page.undone
     ]
     return len(undoable), set(page.undone)
 
@@ -43,9 +41,7 @@ async def undo(
     change: str | None = None,
     job: str | None = None,
 ) -> set[str]:
-    done = await stage.engine.history.undo(
-        ME, SOUL, since=since, change=change, job=job
-    )
+    done = await stage.engine.history.undo(ME, SOUL, since=since, change=change, job=job)
     return set(done.changes)
 
 
@@ -55,9 +51,7 @@ async def test_what_is_named_is_what_is_taken_back(stage: Stage) -> None:
     keys = [(await stage.note(f"note {n}")).memory.id for n in range(3)]
     for n, key in enumerate(keys):
         await reword_by_engine(stage, key, f"reworded {n}", "j" + "0" * 22)
-        await reword_by_engine(
-            stage, key, f"reworded again {n}", "idle-20261123T100000"
-        )
+        await reword_by_engine(stage, key, f"reworded again {n}", "idle-20261123T100000")
     assert await undo_counts(stage) == (6, set())
 
     by_job = await undo(stage, None, job="idle-20261123T100000")
@@ -97,9 +91,7 @@ async def test_undoing_a_creation_bins_it_once_and_leaves_what_the_user_binned(
         keys.append(made.memory.id)
     await stage.engine.memories.delete(ME, keys[0], None)
     before = {m.id: m for m in await stage.listed(MemoryState.BIN)}
-    result = await stage.engine.history.undo(
-        ME, SOUL, since=None, change=None, job=author.source
-    )
+    result = await stage.engine.history.undo(ME, SOUL, since=None, change=None, job=author.source)
     assert result.memories == (keys[1],)
     after = {m.id: m for m in await stage.listed(MemoryState.BIN)}
     assert after.keys() == set(keys)
@@ -131,8 +123,6 @@ async def test_an_edge_that_a_job_changed_or_made_is_as_before(stage: Stage) -> 
     await stage.engine.memories.create(ME, new, author)
     mind = await stage.mind()
     (made,) = list(mind.edges)
-    result = await stage.engine.history.undo(
-        ME, SOUL, since=None, change=None, job=author.source
-    )
+    result = await stage.engine.history.undo(ME, SOUL, since=None, change=None, job=author.source)
     assert result.edges == 1
     assert mind.edges.get(made) is None

@@ -41,8 +41,7 @@ async def test_another_soul_gets_the_messages_and_not_what_a_model_drafted() -> 
     tie = NewEdge(EdgeKind.ASSOCIATES, to=draft, strength=0.4)
     await stage.note("by hand", edges=(tie,))
     assert any(
-        draft in (e.source, e.target)
-        for e in (await picture(stage, "s1"))["edges"].values()
+        draft in (e.source, e.target) for e in (await picture(stage, "s1"))["edges"].values()
     )
     data = await exported(stage)
     await take_in(stage, data, "s9")
@@ -50,16 +49,12 @@ async def test_another_soul_gets_the_messages_and_not_what_a_model_drafted() -> 
     origins = {memory.origin for memory in copy["memories"].values()}
     assert Origin.USER in origins
     assert Origin.CHAT in origins
-    ends = {
-        end for edge in copy["edges"].values() for end in (edge.source, edge.target)
-    }
+    ends = {end for edge in copy["edges"].values() for end in (edge.source, edge.target)}
     assert ends <= copy["memories"].keys()
     await stage.stop()
 
 
-async def test_a_bundle_has_the_chats_that_a_soul_is_or_was_in_and_their_parents() -> (
-    None
-):
+async def test_a_bundle_has_the_chats_that_a_soul_is_or_was_in_and_their_parents() -> None:
     stage = Stage()
     await stage.start()
     await stage.soul()

@@ -35,9 +35,7 @@ from tests.examples import few
 
 async def exported(stage: Stage, soul: str = "s1") -> bytes:
     """The file of a soul."""
-    return b"".join(
-        [piece async for piece in await stage.engine.exports.bundle(ME, SoulId(soul))]
-    )
+    return b"".join([piece async for piece in await stage.engine.exports.bundle(ME, SoulId(soul))])
 
 
 async def begin(stage: Stage, data: bytes, soul: str = "s1", **more: Any) -> str:
@@ -68,9 +66,7 @@ async def full_soul(stage: Stage) -> None:
             line("m26", hidden=True),
         ],
     )
-    await stage.sync(
-        "c2", [*lines(10), line("b1", "林月 came"), line("b2")], parent=("c1", "m10")
-    )
+    await stage.sync("c2", [*lines(10), line("b1", "林月 came"), line("b2")], parent=("c1", "m10"))
     await stage.sync(
         "g",
         [line("x1", present=(SoulId("s1"),)), line("x2"), line("x3")],
@@ -151,9 +147,7 @@ class Copyist(Player):
 
 @pytest.mark.timeout(120)
 def test_a_soul_in_any_state_is_the_same_after_a_journey() -> None:
-    run_state_machine_as_test(
-        Copyist, settings=few(4, long=100, stateful_step_count=20)
-    )
+    run_state_machine_as_test(Copyist, settings=few(4, long=100, stateful_step_count=20))
 
 
 async def test_a_bundle_brings_everything_into_an_empty_place() -> None:
@@ -167,9 +161,9 @@ async def test_a_bundle_brings_everything_into_an_empty_place() -> None:
     await same(origin, other)
     assert (await everything(other))[0] == (await everything(origin))[0]
     for chat in ("c1", "c2", "g"):
-        assert await other.engine.chats.get(
+        assert await other.engine.chats.get(ME, ChatId(chat)) == await origin.engine.chats.get(
             ME, ChatId(chat)
-        ) == await origin.engine.chats.get(ME, ChatId(chat))
+        )
     assert [m.text for m in await other.listed(MemoryState.BIN)] == ["binned"]
 
     before = await everything(other)
@@ -200,9 +194,7 @@ async def test_what_is_there_is_never_overwritten() -> None:
     stage = Stage()
     await full_soul(stage)
     data = await exported(stage)
-    await stage.engine.memories.patch(
-        ME, await stage.find("by hand"), MemoryPatch(text="changed")
-    )
+    await stage.engine.memories.patch(ME, await stage.find("by hand"), MemoryPatch(text="changed"))
     await stage.engine.memories.delete(ME, await stage.find("here only"), None)
     await stage.sync(
         "g",
@@ -288,9 +280,7 @@ async def test_a_broken_off_import_goes_on_after_a_restart(
     job = await begin(other, data)
     assert (await ended(other, job)).state is JobState.FAILED
     record = other.spool.kept[job]
-    other.spool.kept[job] = replace(
-        record, state="running", error=None
-    )  # as a kill would leave it
+    other.spool.kept[job] = replace(record, state="running", error=None)  # as a kill would leave it
     other.spool.payloads[job] = data
     await other.restart()
     await picture(other, "s1")  # the soul is opened between the two
@@ -363,16 +353,13 @@ async def test_chats_are_told_anew_to_a_soul_that_knows_other_names() -> None:
         await stage.start()
         await stage.soul(remember_hidden=False)
         await stage.soul("s2", "Tom")
-        await stage.engine.souls.put(
-            ME, SoulId("s1"), "Mira", (KnownName("ring"),), None
-        )
+        await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("ring"),), None)
         await stage.note("noon", kind=MemoryKind.CONCEPT)
     await take_in(other, await exported(origin))
     for chat in ("c1", "c2", "g"):
         head, messages = await origin.engine.chats.get(ME, ChatId(chat))
         as_sent = [
-            line(m.slot, m.text, m.role, hidden=m.hidden, present=m.present)
-            for m in messages
+            line(m.slot, m.text, m.role, hidden=m.hidden, present=m.present) for m in messages
         ]
         parent = (head.parent.chat, head.parent.slot) if head.parent else None
         await lived.sync(chat, as_sent, souls=head.souls, parent=parent)
@@ -457,15 +444,11 @@ async def test_only_a_soul_in_use_is_written_out() -> None:
     await stage.stop()
 
 
-@pytest.mark.parametrize(
-    "moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"]
-)
+@pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00"])
 async def test_times_at_the_ends_of_the_calendar_come_in_within_it(moment: str) -> None:
     origin, other = Stage(), Stage()
     await full_soul(origin)
-    data = re.sub(
-        rb'"\d{4}-\d\d-\d\dT[^"]*"', f'"{moment}"'.encode(), await exported(origin)
-    )
+    data = re.sub(rb'"\d{4}-\d\d-\d\dT[^"]*"', f'"{moment}"'.encode(), await exported(origin))
     await origin.stop()
     await other.start()
     await other.soul()

@@ -33,9 +33,7 @@ async def test_what_the_user_said_of_memories_goes_along(stage: Stage) -> None:
         there = mind.opinions.of(key)
         assert there is not None
         assert (there.score, there.doubted) == (opinion.score, opinion.doubted)
-        assert not any(
-            memory.id == key for memory in await other.visible(there.not_in[0], soul)
-        )
+        assert not any(memory.id == key for memory in await other.visible(there.not_in[0], soul))
     assert (await take_in(other, data))["memories"] == 0
     await other.stop()
 

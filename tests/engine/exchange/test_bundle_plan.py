@@ -28,9 +28,7 @@ STATE = StoredState(
         ("stored", "stored", -1),  # there the user decides
     ],
 )
-def test_an_edge_comes_with_the_later_of_its_ends(
-    source: str, target: str, step: int
-) -> None:
+def test_an_edge_comes_with_the_later_of_its_ends(source: str, target: str, step: int) -> None:
     ends = MemoryId(source), MemoryId(target)
     moment = StillClock().now()
     edge = Edge(SOUL, *ends, EdgeKind.ASSOCIATES, Origin.USER, moment, strength=0.5)

@@ -256,9 +256,7 @@ async def test_a_new_file_with_the_old_name_of_a_renamed_chat_is_another_chat(
     first = await imported(stage, chat_file(talk(25)))
     world = await stage.world()
     _, messages = await stage.engine.chats.get(ME, ChatId(first["chat"]))
-    request = SyncRequest(
-        ChatId(first["chat"]), (SoulId("s1"),), sent(messages), title="day"
-    )
+    request = SyncRequest(ChatId(first["chat"]), (SoulId("s1"),), sent(messages), title="day")
     await stage.engine.chats.sync(ME, request)
     for _ in range(2):
         second = await imported(stage, chat_file(talk(30, "another river")))

@@ -36,15 +36,9 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def card(*entries: str, habits: str = HABITS, **more: Any) -> bytes:
     """A card of version 2 with these entries in its book."""
-    book = {
-        "entries": [
-            {"keys": [], "content": entry, "enabled": True} for entry in entries
-        ]
-    }
+    book = {"entries": [{"keys": [], "content": entry, "enabled": True} for entry in entries]}
     data = {"name": "Mira", "description": habits, "character_book": book, **more}
-    return json.dumps(
-        {"spec": "chara_card_v2", "spec_version": "2.0", "data": data}
-    ).encode()
+    return json.dumps({"spec": "chara_card_v2", "spec_version": "2.0", "data": data}).encode()
 
 
 def world(*entries: dict[str, Any]) -> bytes:
@@ -69,13 +63,9 @@ def counts(result: dict[str, Any]) -> list[int]:
     return [result[key] for key in ("added", "changed", "removed", "kept")]
 
 
-async def made(
-    stage: Stage, state: MemoryState = MemoryState.ACTIVE
-) -> dict[str, Memory]:
+async def made(stage: Stage, state: MemoryState = MemoryState.ACTIVE) -> dict[str, Memory]:
     """What is remembered by text, without bare names."""
-    return {
-        m.text: m for m in await stage.listed(state) if m.kind is not MemoryKind.CONCEPT
-    }
+    return {m.text: m for m in await stage.listed(state) if m.kind is not MemoryKind.CONCEPT}
 
 
 async def test_a_card_becomes_lore_habits_and_names(either_stage: Stage) -> None:
@@ -132,13 +122,9 @@ async def test_a_changed_card_is_followed_and_what_is_the_users_stays(
 ) -> None:
     await imported(stage, card(STORY, AGE))
     memories = await made(stage)
-    story = memories[
-        "Mira keeps the lighthouse on the Isle of Varn, alone with her cat."
-    ]
+    story = memories["Mira keeps the lighthouse on the Isle of Varn, alone with her cat."]
     engine = stage.engine
-    await engine.memories.patch(
-        ME, memories[AGE].id, MemoryPatch(text="Mira never tells her age.")
-    )
+    await engine.memories.patch(ME, memories[AGE].id, MemoryPatch(text="Mira never tells her age."))
     await engine.memories.delete(ME, memories["counts the stairs"].id, None)
     friend = await stage.note("The keeper of the other island.")
     tie = NewEdge(EdgeKind.ASSOCIATES, to=memories["hums when nervous"].id)
@@ -159,9 +145,7 @@ async def test_a_changed_card_is_followed_and_what_is_the_users_stays(
     soul = await stage.engine.souls.get(ME, SoulId("s1"))
     assert [name.name for name in soul.names] == ["Varn", "Old Bram"]
 
-    result = await imported(
-        stage, card(STORY, AGE)
-    )  # and back: what was binned stays there
+    result = await imported(stage, card(STORY, AGE))  # and back: what was binned stays there
     assert counts(result) == [1, 0, 1, 3]
     assert set(await made(stage, MemoryState.BIN)) == {"counts the stairs"}
     assert story.text in await made(stage)
@@ -191,15 +175,9 @@ async def test_two_sources_that_say_the_same_are_one_memory_until_neither_does(
     stage: Stage,
 ) -> None:
     entry = {"key": ["Varn"], "content": "Varn is an island.", "constant": True}
-    book = {
-        "entries": [
-            {"keys": ["Varn"], "content": "Varn is an island.", "enabled": True}
-        ]
-    }
+    book = {"entries": [{"keys": ["Varn"], "content": "Varn is an island.", "enabled": True}]}
     await imported(stage, card(habits="A keeper.", character_book=book))
-    result = await imported(
-        stage, world(entry), ImportFormat.WORLD_INFO, name="Isles.json"
-    )
+    result = await imported(stage, world(entry), ImportFormat.WORLD_INFO, name="Isles.json")
     assert counts(result) == [0, 1, 0, 0]
     memory = (await made(stage))["Varn is an island."]
     assert (memory.tags, memory.importance) == (("card", "book", "world: Isles"), 0.8)
@@ -219,9 +197,7 @@ async def test_names_of_imports_and_names_of_the_client_do_not_take_each_other_a
     stage: Stage,
 ) -> None:
     await imported(stage, card(STORY, BROTHER))
-    soul, _ = await stage.engine.souls.put(
-        ME, SoulId("s1"), "Mira", (KnownName("Ann"),), None
-    )
+    soul, _ = await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Ann"),), None)
     assert [name.name for name in soul.names] == ["Ann", "Isle of Varn", "Tomas Hale"]
     as_read = tuple(KnownName(name.name, name.aliases) for name in soul.names)
     soul, _ = await stage.engine.souls.put(ME, SoulId("s1"), "Mira", as_read, None)
@@ -231,9 +207,7 @@ async def test_names_of_imports_and_names_of_the_client_do_not_take_each_other_a
         ("Tomas Hale", "card"),
     ]
     await imported(stage, card(habits="A keeper of bees."))
-    assert [k.name for k in (await stage.engine.souls.get(ME, SoulId("s1"))).names] == [
-        "Ann"
-    ]
+    assert [k.name for k in (await stage.engine.souls.get(ME, SoulId("s1"))).names] == ["Ann"]
 
 
 async def test_an_imported_name_is_spotted_in_chats(stage: Stage) -> None:
@@ -276,9 +250,7 @@ async def test_what_is_no_such_file_is_refused_in_words(
     before = await made(stage)
     view = await ended(
         stage,
-        await stage.engine.imports.start(
-            ME, ImportRequest(SoulId("s1"), format_, data, "x")
-        ),
+        await stage.engine.imports.start(ME, ImportRequest(SoulId("s1"), format_, data, "x")),
     )
     assert view.state is JobState.FAILED
     assert words in str(view.error)
@@ -304,8 +276,6 @@ async def test_a_store_of_another_extension_is_taken_in_once_and_taken_back_by_i
     assert counts(await imported(stage, STORE, kind, name="Mira.md")) == [0, 0, 0, 0]
     answer = await stage.recall("Who sank the ferry?")
     assert "Ida sank the ferry." in [memory.text for memory in answer.memories]
-    undone = await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=None, job=job
-    )
+    undone = await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=job)
     assert len(undone.memories) == 2
     assert await made(stage) == {}

@@ -28,9 +28,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lore_import, "_PIECE", 1)
 
 
-def summarized(
-    summaries: dict[int, str], count: int = 12, **more: Any
-) -> list[dict[str, Any]]:
+def summarized(summaries: dict[int, str], count: int = 12, **more: Any) -> list[dict[str, Any]]:
     """A chat with summaries of MessageSummarize at these places."""
     rows = talk(count)
     for place, text in summaries.items():
@@ -57,9 +55,7 @@ async def played(
 ) -> ChatId:
     """Make the chat known as its file has it now; its id."""
     data = chat_file(rows, {**HEADER, **header})
-    request = ImportRequest(
-        SoulId("s1"), ImportFormat.ST_CHAT, data, name, confirm_removal=True
-    )
+    request = ImportRequest(SoulId("s1"), ImportFormat.ST_CHAT, data, name, confirm_removal=True)
     view = await ended(stage, await stage.engine.imports.start(ME, request))
     assert view.state is JobState.DONE, view
     assert view.result is not None
@@ -70,9 +66,7 @@ async def taken_in(
     stage: Stage, data: bytes, name: str = "night.jsonl", *, dry: bool = False
 ) -> list[int]:
     """Import a store; the counts."""
-    request = ImportRequest(
-        SoulId("s1"), ImportFormat.MEMORY_STORE, data, name, dry_run=dry
-    )
+    request = ImportRequest(SoulId("s1"), ImportFormat.MEMORY_STORE, data, name, dry_run=dry)
     view = await ended(stage, await stage.engine.imports.start(ME, request))
     assert view.state is JobState.DONE, view
     assert view.result is not None
@@ -231,9 +225,7 @@ async def test_a_world_of_memory_books_is_the_same_memory_as_its_store(
     stage: Stage,
 ) -> None:
     """Both buttons of the extension read the world; the chat is known only at the second."""
-    request = ImportRequest(
-        SoulId("s1"), ImportFormat.WORLD_INFO, book(2, 5), "Oaths.json"
-    )
+    request = ImportRequest(SoulId("s1"), ImportFormat.WORLD_INFO, book(2, 5), "Oaths.json")
     view = await ended(stage, await stage.engine.imports.start(ME, request))
     assert view.result is not None
     assert [view.result[key] for key in COUNTS] == [1, 0, 0, 0, 0, 1]
@@ -290,17 +282,13 @@ async def test_what_was_taken_back_comes_with_the_next_import_and_what_the_user_
     engine, store = stage.engine, chat_file(rows)
 
     async def job() -> str:
-        request = ImportRequest(
-            SoulId("s1"), ImportFormat.MEMORY_STORE, store, "night.jsonl"
-        )
+        request = ImportRequest(SoulId("s1"), ImportFormat.MEMORY_STORE, store, "night.jsonl")
         started = await engine.imports.start(ME, request)
         assert (await ended(stage, started)).state is JobState.DONE
         return started
 
     async def take_back(job: str) -> int:
-        undone = await engine.history.undo(
-            ME, SoulId("s1"), since=None, change=None, job=job
-        )
+        undone = await engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=job)
         return len(undone.memories)
 
     first = await job()

@@ -50,18 +50,14 @@ async def active_texts(stage: Stage, *, new: bool) -> list[str]:
     """Texts of active memories that are new, or that are not."""
     mind = await stage.mind()
     active = (await working_memory_of(stage)).active()
-    return sorted(
-        mind.memories[entry.memory].text for entry in active if entry.is_new is new
-    )
+    return sorted(mind.memories[entry.memory].text for entry in active if entry.is_new is new)
 
 
 async def settled_recall(stage: Stage, query: str, number: int) -> None:
     """A recall of one memory whose reply is kept."""
     await stage.recall(query, "c1", slot=SlotId(f"r{number}"), swipe=0, max_items=1)
     stage.clock.advance(30)
-    _, chat_stage = await stage.engine.chats.get(
-        ME, next(iter((await stage.world()).heads))
-    )
+    _, chat_stage = await stage.engine.chats.get(ME, next(iter((await stage.world()).heads)))
     shown = [line(m.slot, m.text, m.role, speaker=m.speaker) for m in chat_stage]
     more = [
         line(f"r{number}", f"Yes {number}.", Role.CHARACTER),
@@ -141,8 +137,7 @@ async def test_what_is_cold_leaves_and_comes_back_with_a_recall(
     assert await active_texts(chat_stage, new=False) == []
     await settled_recall(chat_stage, "Sunday bread", 2)
     assert BREAD in [
-        mind.memories[entry.memory].text
-        for entry in (await working_memory_of(chat_stage)).active()
+        mind.memories[entry.memory].text for entry in (await working_memory_of(chat_stage)).active()
     ]
 
 
@@ -157,6 +152,4 @@ async def test_a_trace_names_what_was_active(chat_stage: Stage) -> None:
     active = [entry.memory for entry in (await working_memory_of(chat_stage)).active()]
     answer = await chat_stage.recall("Sunday bread", "c1")
     assert active
-    assert (await chat_stage.engine.recaller.trace(ME, answer.trace)).guidance[
-        "active"
-    ] == active
+    assert (await chat_stage.engine.recaller.trace(ME, answer.trace)).guidance["active"] == active

@@ -14,9 +14,7 @@ from tests.engine.stage import ME, Stage, lines
 
 
 async def give_verdict(stage: Stage, trace: str, memory: str, verdict: Verdict) -> str:
-    return (
-        await stage.engine.feedback.give(ME, trace, MemoryId(memory), verdict)
-    ).change
+    return (await stage.engine.feedback.give(ME, trace, MemoryId(memory), verdict)).change
 
 
 async def scores(stage: Stage, query: str, chat: str | None = None) -> dict[str, float]:
@@ -25,16 +23,12 @@ async def scores(stage: Stage, query: str, chat: str | None = None) -> dict[str,
 
 
 async def undo(stage: Stage, change: str) -> None:
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=change, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=change, job=None)
 
 
 async def test_praise_lifts_and_blame_lowers_what_a_memory_weighs(stage: Stage) -> None:
     await stage.soul()
-    keys = [
-        (await stage.note(f"the brass key of tower {n}")).memory.id for n in range(4)
-    ]
+    keys = [(await stage.note(f"the brass key of tower {n}")).memory.id for n in range(4)]
     for n in range(8):
         await stage.note(f"otters, part {n}")
     before = await scores(stage, "brass key tower")
@@ -45,10 +39,7 @@ async def test_praise_lifts_and_blame_lowers_what_a_memory_weighs(stage: Stage) 
         await give_verdict(stage, trace, keys[1], Verdict.WRONG),
     ]
     scores_after = await scores(stage, "brass key tower")
-    assert (
-        scores_after[keys[0]] - scores_after[keys[2]]
-        > before[keys[0]] - before[keys[2]]
-    )
+    assert scores_after[keys[0]] - scores_after[keys[2]] > before[keys[0]] - before[keys[2]]
     assert keys[1] not in scores_after
     opinion = (await stage.mind()).opinions.of(keys[1])
     assert opinion is not None
@@ -108,13 +99,9 @@ async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) ->
     await stage.soul()
     key = (await stage.note("the brass key")).memory.id
     start = stage.clock.now()
-    change = await give_verdict(
-        stage, (await stage.recall("brass key")).trace, key, Verdict.WRONG
-    )
+    change = await give_verdict(stage, (await stage.recall("brass key")).trace, key, Verdict.WRONG)
 
-    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
-        0
-    ]
+    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[0]
     assert (entry.id, entry.actor, entry.action, entry.target) == (
         change,
         Actor.USER,
@@ -122,9 +109,7 @@ async def test_a_word_is_the_users_own_and_undone_by_name_alone(stage: Stage) ->
         key,
     )
     assert entry.reason == "wrong"
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=start, change=None, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=start, change=None, job=None)
     opinion = (await stage.mind()).opinions.of(key)
     assert opinion is not None
     assert opinion.doubted is not None

@@ -23,9 +23,7 @@ from tests.engine.taught import BREAD, KEY, NEXT, REPLY, STORES, TALK, lived_cha
 
 
 @pytest.fixture(params=STORES)
-async def chat_stage(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[Stage]:
+async def chat_stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
     """A soul after a chat, with a reply due, on a store that outlives its engine."""
     async with lived_chat(request.param, tmp_path) as stage:
         yield stage
@@ -36,9 +34,7 @@ async def ask(
 ) -> Recalled:
     """Recall one memory for a reply in c1, its first swipe unless another is given."""
     where = SlotId(slot) if slot else None
-    return await stage.recall(
-        query, "c1", slot=where, max_items=1, **{"swipe": 0, **more}
-    )
+    return await stage.recall(query, "c1", slot=where, max_items=1, **{"swipe": 0, **more})
 
 
 async def test_a_recall_teaches_once_its_reply_is_settled(chat_stage: Stage) -> None:
@@ -59,9 +55,7 @@ async def test_a_left_chat_and_ten_minutes_settle_too(chat_stage: Stage) -> None
     assert await uses(chat_stage) == 1
     await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
     await ask(chat_stage, slot="r2")
-    await chat_stage.sync(
-        "c1", [*TALK, REPLY, NEXT, line("r2", "Yes.", Role.CHARACTER)]
-    )
+    await chat_stage.sync("c1", [*TALK, REPLY, NEXT, line("r2", "Yes.", Role.CHARACTER)])
     chat_stage.clock.advance(601)
     await chat_stage.engine.idle.run()
     assert await uses(chat_stage) == 2
@@ -227,9 +221,7 @@ async def test_the_record_goes_with_its_memory(chat_stage: Stage) -> None:
     await ask(chat_stage)
     await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
     assert await uses(chat_stage) == 1
-    await chat_stage.sync(
-        "c1", [line("m1", "I lost the silver key."), *TALK[1:], REPLY, NEXT]
-    )
+    await chat_stage.sync("c1", [line("m1", "I lost the silver key."), *TALK[1:], REPLY, NEXT])
     assert await uses(chat_stage, "Al: I lost the silver key.") == 0
     assert (await chat_stage.store.recalls(ME, SoulId("s1"))).usages == []
 
@@ -285,9 +277,7 @@ async def test_a_renamed_speaker_keeps_what_was_learned_of_the_lines(
 
     before = await learned(speaker)
     assert [count for count, _ in before.values() if count] == [1]
-    renamed = [
-        replace(m, speaker="Lin") if m.speaker == speaker else m for m in messages
-    ]
+    renamed = [replace(m, speaker="Lin") if m.speaker == speaker else m for m in messages]
     await chat_stage.sync("c1", renamed)
     assert await learned("Lin") == before
     await chat_stage.restart()

@@ -22,9 +22,7 @@ from tests.engine.taught import NEXT, REPLY, STORES, TALK, lived_chat, uses
 
 
 @pytest.fixture(params=STORES)
-async def chat_stage(
-    request: pytest.FixtureRequest, tmp_path: Path
-) -> AsyncIterator[Stage]:
+async def chat_stage(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Stage]:
     """A soul after a chat, with a reply due, on a store that outlives its engine."""
     async with lived_chat(request.param, tmp_path) as stage:
         yield stage
@@ -35,9 +33,7 @@ async def chain(chat_stage: Stage) -> list[MemoryId]:
     """Four notes in a row, and an edge from the first to another note."""
     ids: list[MemoryId] = []
     for name in ("violets", "lighthouse", "marmalade", "thunder"):
-        edges = (
-            (NewEdge(EdgeKind.ASSOCIATES, source=ids[-1], strength=0.4),) if ids else ()
-        )
+        edges = (NewEdge(EdgeKind.ASSOCIATES, source=ids[-1], strength=0.4),) if ids else ()
         ids.append((await chat_stage.note(f"About {name}.", edges=edges)).memory.id)
     aside = NewEdge(EdgeKind.ASSOCIATES, source=ids[0], strength=0.4)
     ids.append((await chat_stage.note("About pebbles.", edges=(aside,))).memory.id)
@@ -59,13 +55,10 @@ async def noted_recall(
 ) -> None:
     """A recall for that reply that returned the last memory of the path, over the others."""
     mind, world = await stage.mind(), await stage.world()
-    edges = tuple(
-        edge_between(mind.edges, source, target).id for source, target in pairwise(way)
-    )
+    edges = tuple(edge_between(mind.edges, source, target).id for source, target in pairwise(way))
     answer = await stage.recall("About thunder", "c1", max_items=1)
     path = tuple(
-        PathStep(step, str(step), edge)
-        for step, edge in zip(way, (None, *edges), strict=True)
+        PathStep(step, str(step), edge) for step, edge in zip(way, (None, *edges), strict=True)
     )
     memory = replace(answer.memories[0], id=way[-1], path=path, edges=edges)
     request = RecallRequest(SoulId("s1"), ChatId("c1"), SlotId(slot), 0)
@@ -82,8 +75,7 @@ async def settled_recall(
     number = len(chat_stage)
     await noted_recall(stage, way, f"r{number}", walked)
     shown = [
-        replace(line(m.slot, m.text, m.role, speaker=m.speaker), swipe=m.swipe)
-        for m in chat_stage
+        replace(line(m.slot, m.text, m.role, speaker=m.speaker), swipe=m.swipe) for m in chat_stage
     ]
     more = [
         line(f"r{number}", f"Yes, {number}.", Role.CHARACTER),
@@ -125,11 +117,7 @@ async def test_a_walk_over_three_edges_uses_them_all(chat_stage: Stage) -> None:
         await chat_stage.note(f"Sheep went over the hill, {number} of them.")
     chain: list[MemoryId] = []
     for name in ("Violets.", "Lighthouse.", "Marmalade.", "Thunder."):
-        edges = (
-            (NewEdge(EdgeKind.ASSOCIATES, source=chain[-1], strength=0.4),)
-            if chain
-            else ()
-        )
+        edges = (NewEdge(EdgeKind.ASSOCIATES, source=chain[-1], strength=0.4),) if chain else ()
         chain.append((await chat_stage.note(name, edges=edges)).memory.id)
     answer = await chat_stage.recall("violets", "c1", slot=SlotId("r1"), swipe=0)
     far = next((memory for memory in answer.memories if memory.id == chain[3]), None)
@@ -179,9 +167,7 @@ async def test_a_late_use_begins_where_fading_has_come_to(
     await settled_recall(chat_stage, chain[:2])
     after = edge_between(mind.edges, chain[0], chain[1])
     assert faded_strength < 0.16
-    assert after.strength == pytest.approx(
-        faded_strength + 0.1 * (1 - faded_strength), abs=0.01
-    )
+    assert after.strength == pytest.approx(faded_strength + 0.1 * (1 - faded_strength), abs=0.01)
     assert after.stability == pytest.approx(1.8 * before.stability)
     await settled_recall(chat_stage, chain[:2])
     assert edge_between(mind.edges, chain[0], chain[1]).stability == after.stability
@@ -217,12 +203,8 @@ async def test_nothing_the_user_tied_to_a_locked_memory_is_cut(
 ) -> None:
     """An edge offered in vain a hundred times ends at the floor there, elsewhere below it."""
     first = (await chat_stage.note("About violets.")).memory.id
-    edges = tuple(
-        NewEdge(EdgeKind.ASSOCIATES, source=first, strength=s) for s in (0.4,)
-    )
-    second = (
-        await chat_stage.note("About pebbles.", locked=locked, edges=edges)
-    ).memory.id
+    edges = tuple(NewEdge(EdgeKind.ASSOCIATES, source=first, strength=s) for s in (0.4,))
+    second = (await chat_stage.note("About pebbles.", locked=locked, edges=edges)).memory.id
     third = (await chat_stage.note("About tar.", edges=edges)).memory.id
     mind = await chat_stage.mind()
     walked = {edge_between(mind.edges, first, end).id: 0.2 for end in (second, third)}
@@ -253,9 +235,7 @@ async def test_what_does_not_fade_is_only_counted(chat_stage: Stage) -> None:
     ).memory.id
     edges = (NewEdge(EdgeKind.INSTANCE_OF, to=whole, strength=0.4),)
     part = (
-        await chat_stage.note(
-            "We walked to the sea.", kind=MemoryKind.EPISODE, edges=edges
-        )
+        await chat_stage.note("We walked to the sea.", kind=MemoryKind.EPISODE, edges=edges)
     ).memory.id
     mind = await chat_stage.mind()
     edge_before = mind.edges.find(EdgeKind.INSTANCE_OF, part, whole)
@@ -279,17 +259,13 @@ async def test_a_fact_is_recorded_by_its_relation(chat_stage: Stage) -> None:
     """Which has one use more and is stronger, now and after a restart."""
     lund = (await chat_stage.note("Lund", kind=MemoryKind.CONCEPT)).memory.id
     edges = (NewEdge(EdgeKind.RELATES, to=lund, verb="was born in", strength=0.4),)
-    ilse = (
-        await chat_stage.note("Ilse", kind=MemoryKind.CONCEPT, edges=edges)
-    ).memory.id
+    ilse = (await chat_stage.note("Ilse", kind=MemoryKind.CONCEPT, edges=edges)).memory.id
     mind, world = await chat_stage.mind(), await chat_stage.world()
     (relation,) = (e for e in mind.edges.of(ilse) if e.kind is EdgeKind.RELATES)
     answer = await chat_stage.recall("Where was Ilse born?", "c1", max_items=1)
     fact = replace(answer.memories[0], id=MemoryId(relation.id), kind="fact")
     request = RecallRequest(SoulId("s1"), ChatId("c1"), SlotId("r1"), 0)
-    chat_stage.engine.learner.note_recall(
-        world, request, replace(answer, memories=(fact,))
-    )
+    chat_stage.engine.learner.note_recall(world, request, replace(answer, memories=(fact,)))
     await chat_stage.sync("c1", [*TALK, REPLY, NEXT])
     await chat_stage.engine.learner.drain()
     for again in (False, True):
@@ -298,9 +274,7 @@ async def test_a_fact_is_recorded_by_its_relation(chat_stage: Stage) -> None:
             mind = await chat_stage.mind()
         edge = mind.edges[relation.id]
         assert edge.uses == 1
-        assert edge.strength == pytest.approx(
-            0.4 + 0.1 * 0.6, rel=0.01
-        )  # a turn has passed
+        assert edge.strength == pytest.approx(0.4 + 0.1 * 0.6, rel=0.01)  # a turn has passed
         row = mind.row(MemoryId(relation.id))
         assert row is not None
         assert mind.recalls.uses(mind.size)[row] == 1

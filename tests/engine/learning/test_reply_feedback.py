@@ -61,8 +61,7 @@ async def lesson(stage: Stage, reply: str, answer: str) -> tuple[float, float]:
     query = query_vector(asked[0], mind.vector_queue.model)
     stage.engine.learner.note_recall(world, request, noted, None, query)
     shown = [
-        replace(line(m.slot, m.text, m.role, speaker=m.speaker), swipe=m.swipe)
-        for m in messages
+        replace(line(m.slot, m.text, m.role, speaker=m.speaker), swipe=m.swipe) for m in messages
     ]
     more = [line(slot, reply, Role.CHARACTER), line(f"n{slot}", answer)]
     await stage.sync("c1", [*shown, *more])

@@ -105,9 +105,7 @@ async def test_what_was_swiped_away_or_only_looked_at_restores_nothing(
 
 
 @pytest.mark.parametrize("permanent", [True, False])
-async def test_what_is_protected_is_never_touched(
-    stage: Stage, permanent: bool
-) -> None:
+async def test_what_is_protected_is_never_touched(stage: Stage, permanent: bool) -> None:
     evening = Evening(stage)
     await evening.begin(permanent=permanent, locked=not permanent)
     stage.clock.advance(0, 200)
@@ -165,9 +163,7 @@ async def test_a_lesson_that_is_undone_leaves_the_text_as_faded_as_before(
     page = await stage.engine.history.audit(ME, SoulId("s1"), None, 99, None)
     lesson = next(e for e in page.entries if e.action is Action.LEARN)
     assert "locket" not in f"{lesson.before}{lesson.after}"
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=lesson.id, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=lesson.id, job=None)
     assert await stage.store.fading(ME, SoulId("s1")) == before
 
 
@@ -183,16 +179,10 @@ async def test_undoing_what_a_lesson_taught_of_a_computed_unit_leaves_no_record(
     fingerprint = await stage.fingerprint()
     since = stage.clock.now()
     await evening.reply()
-    (record,) = (
-        r
-        for r in await stage.store.fading(ME, SoulId("s1"))
-        if r.memory == evening.note
-    )
+    (record,) = (r for r in await stage.store.fading(ME, SoulId("s1")) if r.memory == evening.note)
     assert record.units
     assert not record.own_units
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=since, change=None, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=since, change=None, job=None)
     assert await stage.store.fading(ME, SoulId("s1")) == []
     assert len((await stage.mind()).fading) == 0
     await stage.sync("c1", lines_shown[:3], confirm=True)

@@ -37,13 +37,10 @@ class Life:
         await self.stage.soul(restraint=0.0)
         await self.stage.sync("c1", self.shown)
         hubs = [
-            (await self.stage.note(f"Zq{n}rn", kind=MemoryKind.CONCEPT)).memory.id
-            for n in range(3)
+            (await self.stage.note(f"Zq{n}rn", kind=MemoryKind.CONCEPT)).memory.id for n in range(3)
         ]
         for _ in range(40):
-            edge = NewEdge(
-                EdgeKind.MENTIONS, to=self.rng.choice(hubs), strength=self.rng.random()
-            )
+            edge = NewEdge(EdgeKind.MENTIONS, to=self.rng.choice(hubs), strength=self.rng.random())
             text = " ".join(self.rng.sample(WORDS, 3)) + f" {len(self.notes)}"
             made = await self.stage.note(text, kind=MemoryKind.EPISODE, edges=(edge,))
             self.notes.append(made.memory.id)
@@ -54,9 +51,7 @@ class Life:
 
     async def judge(self) -> None:
         """A verdict on something that came over edges, if anything did."""
-        answer = await self.stage.recall(
-            self.query(), max_items=30, mode=RecallMode.WALK
-        )
+        answer = await self.stage.recall(self.query(), max_items=30, mode=RecallMode.WALK)
         came = [memory for memory in answer.memories if memory.edges]
         if not came:
             return
@@ -102,9 +97,7 @@ class Life:
             await self.take_back(change)
 
     async def take_back(self, change: str) -> None:
-        await self.stage.engine.history.undo(
-            ME, SoulId("s1"), since=None, change=change, job=None
-        )
+        await self.stage.engine.history.undo(ME, SoulId("s1"), since=None, change=change, job=None)
 
     async def restart(self) -> None:
         await self.stage.restart()

@@ -24,9 +24,7 @@ UNLIKE = (
     "You look lovely today.",
     "This storm does not stop pouring.",
 )
-OTHERS = [line.partition(": ")[2] for scene in world_scenes("en") for line in scene][
-    :90
-]
+OTHERS = [line.partition(": ")[2] for scene in world_scenes("en") for line in scene][:90]
 
 
 @pytest.fixture
@@ -69,9 +67,7 @@ async def test_what_was_withheld_comes_once_it_was_asked_for(stage: Stage) -> No
     await stage.engine.embedding.wait_pending()
     assert DENTIST in await told(stage, SORE)
 
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=change, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=change, job=None)
     assert DENTIST not in await told(stage, SORE)
 
 

@@ -24,9 +24,7 @@ from tests.fakes.llm import FakeLlm
 from tests.fakes.virtual_time import run
 
 REPLY_SECONDS = 20.0
-CALL_SECONDS = (
-    12.0  # of the model, for memory work: it may still be at it when a reply begins
-)
+CALL_SECONDS = 12.0  # of the model, for memory work: it may still be at it when a reply begins
 EXCHANGES = sized(42, 60)
 CHAT, SOUL = ChatId("c1"), SoulId("s1")
 
@@ -36,9 +34,7 @@ class Evening:
     """What was seen of some hours of chatting."""
 
     replying: bool = False
-    inside: list[float] = field(
-        default_factory=list
-    )  # when calls began while a reply was written
+    inside: list[float] = field(default_factory=list)  # when calls began while a reply was written
     calls: int = 0
 
 
@@ -60,9 +56,7 @@ async def play(evening: Evening, seed: int, *, jobs: bool) -> ModelStage:
     """Chat for some hours by the loop's clock, with breaks short and long; `jobs`: the user asks for work."""
     chance = random.Random(seed)
     llm = Watched(evening)
-    stage = ModelStage(
-        model=llm, params=EngineParams(rest_by_itself=True, idle_after=60)
-    )
+    stage = ModelStage(model=llm, params=EngineParams(rest_by_itself=True, idle_after=60))
     await stage.start()
     await stage.soul()
     pending: list[str] = []
@@ -94,9 +88,7 @@ _TWO_YEARS = 2 * 366 * 86_400  # seconds; by then all periods of what was said a
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("jobs", [False, True], ids=["at rest", "as jobs"])
-@pytest.mark.parametrize(
-    "seed", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (1, 2))]
-)
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (1, 2))])
 def test_no_call_begins_while_a_reply_is_written(
     monkeypatch: pytest.MonkeyPatch, seed: int, jobs: bool
 ) -> None:
@@ -137,9 +129,7 @@ async def test_a_recall_does_not_feel_the_model_at_work(
         for number in range(8):
             question = f"They spoke at length of word{number % 5}-{number}."
             steps = 0
-            answer = await stage.recall(
-                question, f"c{number % 5}", type=RecallType.QUIET
-            )
+            answer = await stage.recall(question, f"c{number % 5}", type=RecallType.QUIET)
             assert answer.memories
             assert not answer.timed_out
             taken.append(steps)
@@ -165,9 +155,7 @@ async def test_a_recall_does_not_feel_the_model_at_work(
     assert min(free) > 0
 
 
-async def test_usage_counts_every_call_and_its_tokens_also_of_calls_that_failed() -> (
-    None
-):
+async def test_usage_counts_every_call_and_its_tokens_also_of_calls_that_failed() -> None:
     stage = ModelStage('{"digest": "They spoke at length of word3."}')
     await stage.start()
     await stage.soul()

@@ -108,9 +108,7 @@ async def test_only_the_main_user_chooses_and_what_cannot_be_stored_changes_noth
 
 async def test_a_fixed_model_cannot_be_chosen(scene: Scene) -> None:
     """As in a build without a data folder."""
-    fixed = ModelChooser(
-        llms=scene.llms, usage=scene.usage, models=None, on_changed=lambda: None
-    )
+    fixed = ModelChooser(llms=scene.llms, usage=scene.usage, models=None, on_changed=lambda: None)
     assert await fixed.current() == ModelChoice()
     with pytest.raises(Unprocessable, match="in config"):
         await fixed.choose(DEFAULT_OWNER, SERVER, keeps_key=False)
@@ -120,9 +118,7 @@ async def test_a_fixed_model_cannot_be_chosen(scene: Scene) -> None:
     ("model", "base_url", "field"),
     [("", "", "model"), ("client", "", "model"), ("qwen", "127.0.0.1:1", "base_url")],
 )
-def test_a_model_that_cannot_be_asked_is_refused(
-    model: str, base_url: str, field: str
-) -> None:
+def test_a_model_that_cannot_be_asked_is_refused(model: str, base_url: str, field: str) -> None:
     """With the name of what to mend."""
     with pytest.raises(Unprocessable) as refusal:
         ModelChoice(ModelUse.SERVER, model, base_url)

@@ -66,9 +66,7 @@ async def test_after_a_restart_they_are_as_before(
     store = TwoOwners()
     await store.open()
     persistence, usage, deferrals = await opened(store, START)
-    for owner, soul, work, minute, calls in sorted(
-        recorded, key=lambda entry: entry[3]
-    ):
+    for owner, soul, work, minute, calls in sorted(recorded, key=lambda entry: entry[3]):
         usage.record(
             owner,
             soul,
@@ -90,9 +88,7 @@ async def test_after_a_restart_they_are_as_before(
     for owner in (ME, Owner("bob")):
         for soul in (SOUL, SoulId("s2")):
             assert usage_after.totals(owner, soul) == usage.totals(owner, soul)
-            assert set(deferrals_after.of_soul(owner, soul)) == set(
-                deferrals.of_soul(owner, soul)
-            )
+            assert set(deferrals_after.of_soul(owner, soul)) == set(deferrals.of_soul(owner, soul))
     assert usage_after.this_hour(current_time) == usage.this_hour(current_time)
     await second_persistence.stop()
 
@@ -113,9 +109,7 @@ def test_the_time_of_a_call_is_told_by_the_most_recent_ones_since_the_start() ->
     assert usage.seconds_per_call("consolidation") == 2.0
 
 
-async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again() -> (
-    None
-):
+async def test_a_clock_set_back_does_not_stop_the_work_until_it_is_there_again() -> None:
     store = TwoOwners()
     await store.open()
     persistence, usage, _ = await opened(store, START)
@@ -180,14 +174,11 @@ async def test_deferred_input_waits_on_after_a_restart_and_goes_with_its_chat() 
     stage.llm.then([obliging])
     await stage.rest()
     assert len(stage.calls) == asked, "it was deferred"
-    assert set(
-        (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
-    ) == set(before)
+    assert set((await stage.engine.consolidator.usage_report(ME, SOUL)).deferred) == set(before)
     await stage.engine.chats.delete(ME, ChatId("c2"))
     await stage.rest()
     assert {
-        entry.chat
-        for entry in (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
+        entry.chat for entry in (await stage.engine.consolidator.usage_report(ME, SOUL)).deferred
     } == {"c1"}
     stage.clock.advance(601, 0)
     await stage.rest()

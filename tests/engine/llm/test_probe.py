@@ -51,9 +51,7 @@ def drafts(language: str) -> str:
 
 async def result_of(stage: Stage, language: str) -> dict[str, object]:
     """The result of the job."""
-    job = await stage.engine.jobs.ask(
-        ME, "model_test", SoulId("s1"), {"language": language}
-    )
+    job = await stage.engine.jobs.ask(ME, "model_test", SoulId("s1"), {"language": language})
     view = await ended(stage, job)
     assert view.state is JobState.DONE, view.error
     result: dict[str, object] = view.result
@@ -114,9 +112,7 @@ async def test_one_that_babbles_is_recognised() -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize(
-    "refusal", ["Sorry, I cannot do that.", "抱歉，我不能这样做。", "{}"]
-)
+@pytest.mark.parametrize("refusal", ["Sorry, I cannot do that.", "抱歉，我不能这样做。", "{}"])
 async def test_one_that_refuses_does_not_pass(language: str, refusal: str) -> None:
     for replies in (
         (refusal,),
@@ -130,9 +126,7 @@ async def test_one_that_refuses_does_not_pass(language: str, refusal: str) -> No
 
 
 async def test_one_that_is_away_is_told_with_the_reason() -> None:
-    stage = await model_stage(
-        LlmFailed(Failure.UNREACHABLE, "the model fake cannot be reached")
-    )
+    stage = await model_stage(LlmFailed(Failure.UNREACHABLE, "the model fake cannot be reached"))
     result = await result_of(stage, "en")
     assert (result["state"], result["reason"]) == (
         "failed",
@@ -172,9 +166,7 @@ async def test_it_waits_for_the_reply_and_for_no_language_it_lacks() -> None:
     assert asked == [False, False, False]
     view = await ended(
         stage,
-        await stage.engine.jobs.ask(
-            ME, "model_test", SoulId("s1"), {"language": "elvish"}
-        ),
+        await stage.engine.jobs.ask(ME, "model_test", SoulId("s1"), {"language": "elvish"}),
     )
     assert view.state is JobState.FAILED
     assert "en, zh" in str(view.error)

@@ -40,9 +40,7 @@ def spent(**amounts: float) -> UsageLedger:
         ({"seconds": 41.0}, 1, False),
     ],
 )
-def test_a_call_starts_only_if_it_fits(
-    amounts: dict[str, float], tokens: int, fits: bool
-) -> None:
+def test_a_call_starts_only_if_it_fits(amounts: dict[str, float], tokens: int, fits: bool) -> None:
     ledger = spent(**amounts)
     assert ledger.has_room(NOON, tokens) is fits
     assert ledger.has_room(NOON + timedelta(hours=1), min(tokens, 1000))
@@ -55,9 +53,7 @@ def test_a_limit_of_zero_allows_no_call(limit: str) -> None:
     assert not UsageLedger(limits).has_room(NOON)
 
 
-async def test_idle_work_never_goes_beyond_its_tokens_and_goes_on_in_the_next_hour() -> (
-    None
-):
+async def test_idle_work_never_goes_beyond_its_tokens_and_goes_on_in_the_next_hour() -> None:
     """Each call is counted by what the model says it took, which is less than it might have taken."""
     stage = ModelStage()
     await stage.start()

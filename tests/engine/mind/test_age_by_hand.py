@@ -16,15 +16,10 @@ LONG_AGO = datetime(2021, 5, 1, tzinfo=timezone.utc)
 def dated_messages(count: int, sent: datetime | None) -> list[SentMessage]:
     """So many lines of somebody else, a minute between two."""
     when = [None if sent is None else sent + timedelta(minutes=n) for n in range(count)]
-    return [
-        replace(line(f"m{n}", f"word{n}"), sent_at=sent_at)
-        for n, sent_at in enumerate(when)
-    ]
+    return [replace(line(f"m{n}", f"word{n}"), sent_at=sent_at) for n, sent_at in enumerate(when)]
 
 
-async def sync_messages(
-    stage: Stage, first: int, last: int, sent: datetime | None
-) -> None:
+async def sync_messages(stage: Stage, first: int, last: int, sent: datetime | None) -> None:
     """Have them said one by one."""
     for n in range(first, last + 1):
         stage.clock.advance(1.0)
@@ -32,16 +27,12 @@ async def sync_messages(
 
 
 async def age_of_note(stage: Stage, note: str) -> int:
-    (memory,) = [
-        m.age_turns for m in (await stage.recall("brass key")).memories if m.id == note
-    ]
+    (memory,) = [m.age_turns for m in (await stage.recall("brass key")).memories if m.id == note]
     return memory
 
 
 @pytest.mark.parametrize("sent", [None, LONG_AGO, LONG_AGO + timedelta(days=36_500)])
-async def test_a_note_is_as_old_as_what_was_said_since(
-    stage: Stage, sent: datetime | None
-) -> None:
+async def test_a_note_is_as_old_as_what_was_said_since(stage: Stage, sent: datetime | None) -> None:
     await stage.soul()
     await sync_messages(stage, 1, 5, sent)
     note = (await stage.note("The brass key is in the well.")).memory.id

@@ -75,13 +75,9 @@ class AliasLife(Life):
             branch = mind.branches.branch(ChatId(chat.id))
             if branch is None or len({s.family for s in mind.branches}) > 1:
                 continue
-            accessible = mind.accessible_rows(
-                branch.chat, world.family(branch.chat), world.holds
-            )
+            accessible = mind.accessible_rows(branch.chat, world.family(branch.chat), world.holds)
             view = FactValidities(mind, accessible, branch.chat)
-            assert alias_groups(mind, view) == joined_groups(
-                stated_aliases(mind, branch)
-            )
+            assert alias_groups(mind, view) == joined_groups(stated_aliases(mind, branch))
 
 
 def alias_groups(mind: Mind, view: FactValidities) -> set[frozenset[str]]:

@@ -35,14 +35,10 @@ def fact_model(prompt: Prompt) -> str:
     for number, _, text in read_of(prompt):
         for match in _ALIAS.findall(text):
             name, alias = filter(None, match)
-            concepts.append(
-                {"lines": [number], "name": name, "type": "entity", "aliases": [alias]}
-            )
+            concepts.append({"lines": [number], "name": name, "type": "entity", "aliases": [alias]})
         for match in _FACT.findall(text):
             subject, verb, thing = filter(None, match)
-            facts.append(
-                {"lines": [number], "subject": subject, "verb": verb, "object": thing}
-            )
+            facts.append({"lines": [number], "subject": subject, "verb": verb, "object": thing})
     drafts: dict[str, list[object]] = {"episodes": [], "habits": [], "kinds": []}
     return json.dumps(drafts | {"facts": facts, "concepts": concepts})
 
@@ -93,9 +89,7 @@ async def test_what_is_said_of_one_name_is_said_of_the_other(
     assert await ended_facts(stage) == {"Robert lives in Paris"}
     assert "Robert is also called Bob" in await recalled(stage, "Who is Bob?")
 
-    messages[named - 1] = talk(1, named, "other")[
-        0
-    ]  # nobody says any more that they are one
+    messages[named - 1] = talk(1, named, "other")[0]  # nobody says any more that they are one
     await stage.sync("c", messages)
     await stage.rest()
     assert await ended_facts(stage) == set()
@@ -108,9 +102,7 @@ async def test_what_is_said_of_one_name_is_said_of_the_other(
 async def test_one_fact_under_two_names_is_told_once_with_both_messages(
     stage: ModelStage,
 ) -> None:
-    await stage.sync(
-        "c", chat_with({3: NAMED, 20: "Robert found amber.", 60: "Bob found amber."})
-    )
+    await stage.sync("c", chat_with({3: NAMED, 20: "Robert found amber.", 60: "Bob found amber."}))
     await stage.rest()
     answer = await stage.recall("Who found amber?", "c", context_from="m89")
     (fact,) = [m for m in answer.memories if m.kind == "fact" and "amber" in m.text]
@@ -126,9 +118,7 @@ async def test_a_cue_with_one_name_finds_what_the_other_is_in(
     }
     await stage.sync("c", chat_with({**texts, 3: NAMED} if is_named else texts))
     await stage.rest()
-    assert (
-        "Robert polished silver" in await recalled(stage, "What about Bob?")
-    ) is is_named
+    assert ("Robert polished silver" in await recalled(stage, "What about Bob?")) is is_named
 
 
 @pytest.mark.parametrize("is_named", [True, False])
@@ -141,9 +131,7 @@ async def test_so_does_a_cue_with_a_name_that_is_known_without_drafts(
     }
     await stage.sync("c", chat_with({**texts, 3: NAMED} if is_named else texts))
     await stage.rest()
-    assert (
-        "Bob polished silver" in await recalled(stage, "What about Robert?")
-    ) is is_named
+    assert ("Bob polished silver" in await recalled(stage, "What about Robert?")) is is_named
 
 
 async def test_a_branch_that_was_not_told_does_not_know_that_two_are_one(
@@ -157,16 +145,12 @@ async def test_a_branch_that_was_not_told_does_not_know_that_two_are_one(
     told_there = set(await recalled(stage, "Where do Bob and Robert live?", "b"))
     assert told_there == {"Robert lives in Paris", "Bob lives in Rome"}
     in_chat = await recalled(stage, "Where do Bob and Robert live?", "c")
-    assert [
-        text for text in in_chat if text.startswith("Robert lives in Paris (until ")
-    ]
+    assert [text for text in in_chat if text.startswith("Robert lives in Paris (until ")]
 
 
 async def test_chinese_names_are_one_too(stage: ModelStage) -> None:
     roles = (Role.CHARACTER, Role.USER)
-    messages = [
-        line(f"m{i}", f"他们谈了很久第{i}件事。", roles[i % 2]) for i in range(1, 91)
-    ]
+    messages = [line(f"m{i}", f"他们谈了很久第{i}件事。", roles[i % 2]) for i in range(1, 91)]
     for index, text in (
         (3, "小安又叫阿宁。"),
         (20, "小安住在北京。"),
@@ -179,9 +163,7 @@ async def test_chinese_names_are_one_too(stage: ModelStage) -> None:
 
 
 @pytest.mark.parametrize("alias", ["she", "Al", "Mira", "Robert", "the man"])
-async def test_what_is_no_name_of_its_own_makes_nobody_one(
-    stage: ModelStage, alias: str
-) -> None:
+async def test_what_is_no_name_of_its_own_makes_nobody_one(stage: ModelStage, alias: str) -> None:
     await stage.sync("c", chat_with({3: f"Robert is also known as {alias}."}))
     await stage.rest()
     mind = await stage.mind()
@@ -206,11 +188,7 @@ async def test_who_is_only_mentioned_near_somebody_is_not_made_one(
         "kinds": [],
     }
     stage.llm.then(
-        [
-            lambda prompt: (
-                obliging(prompt) if prompt.name == "summary" else json.dumps(drafts)
-            )
-        ]
+        [lambda prompt: obliging(prompt) if prompt.name == "summary" else json.dumps(drafts)]
     )
     texts = {1: "Robert met Bob."}
     if why == "apart":
@@ -222,9 +200,7 @@ async def test_who_is_only_mentioned_near_somebody_is_not_made_one(
     await stage.rest()
     mind = await stage.mind()
     assert [
-        m.text
-        for m in mind.memories.values()
-        if m.origin is Origin.MODEL and m.text == "Robert"
+        m.text for m in mind.memories.values() if m.origin is Origin.MODEL and m.text == "Robert"
     ]
     assert not [key for key in mind.facts if "also called" in mind.facts[key].text]
 
@@ -236,13 +212,7 @@ async def test_articles_make_no_other_thing(stage: ModelStage) -> None:
     )
     await stage.rest()
     assert (
-        len(
-            [
-                text
-                for text in await recalled(stage, "Robert polished what?")
-                if "lantern" in text
-            ]
-        )
+        len([text for text in await recalled(stage, "Robert polished what?") if "lantern" in text])
         == 1
     )
     mind = await stage.mind()
@@ -257,9 +227,7 @@ async def test_articles_make_no_other_thing(stage: ModelStage) -> None:
 async def test_what_the_user_says_goes_by_several_names_is_one(
     stage: ModelStage,
 ) -> None:
-    await stage.note(
-        "Robert", kind=MemoryKind.CONCEPT, concept=ConceptDetail(aliases=("Bob",))
-    )
+    await stage.note("Robert", kind=MemoryKind.CONCEPT, concept=ConceptDetail(aliases=("Bob",)))
     await stage.sync("c", chat_with({20: ROBERT, 60: BOB}))
     await stage.rest()
     assert await ended_facts(stage) == {"Robert lives in Paris"}

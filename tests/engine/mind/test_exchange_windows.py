@@ -55,9 +55,7 @@ def exchanges(messages: list[SentMessage]) -> Iterator[frozenset[str]]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_they_are_those_of_a_plain_loop_whatever_led_there(
-    stage: Stage, seed: int
-) -> None:
+async def test_they_are_those_of_a_plain_loop_whatever_led_there(stage: Stage, seed: int) -> None:
     """Messages that come, are reworded, swiped and deleted, in a chat and a branch of it."""
     draw, slots = random.Random(seed), iter(range(10_000))
     chats: dict[str, list[SentMessage]] = {"c1": [], "c2": []}

@@ -38,9 +38,7 @@ def concept(number: int) -> Memory:
 def relation(source: int, target: int, verb: str) -> Edge:
     """A fact about two."""
     ends = MemoryId(f"c{source}"), MemoryId(f"c{target}")
-    return Edge(
-        SOUL, *ends, EdgeKind.RELATES, Origin.USER, NOW, strength=1.0, verb=verb
-    )
+    return Edge(SOUL, *ends, EdgeKind.RELATES, Origin.USER, NOW, strength=1.0, verb=verb)
 
 
 @given(

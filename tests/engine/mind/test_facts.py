@@ -100,11 +100,7 @@ def test_a_fact_goes_with_its_edge_and_its_row_is_free(mind: Mind) -> None:
 
 
 def test_a_fact_goes_with_either_of_those_it_tells_of(mind: Mind) -> None:
-    mind.apply(
-        MindChange(
-            put_edges=(relation("a", "b", "envies"), relation("b", "c", "built"))
-        )
-    )
+    mind.apply(MindChange(put_edges=(relation("a", "b", "envies"), relation("b", "c", "built"))))
     mind.apply(MindChange(drop_memories=(MemoryId("a"),)))
     assert shown(mind) == {"Li Si", "the tower", "Li Si built the tower"}
 

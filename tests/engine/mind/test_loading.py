@@ -53,10 +53,7 @@ def stored() -> tuple[Branch, list[Memory], list[Edge]]:
         memory(f"e{n}", text, MemoryKind.EPISODE, binned if n == 2 else active)
         for n, text in enumerate(TEXTS)
     ]
-    concepts = [
-        memory(f"c{n}", name, MemoryKind.CONCEPT, active)
-        for n, name in enumerate(NAMES)
-    ]
+    concepts = [memory(f"c{n}", name, MemoryKind.CONCEPT, active) for n, name in enumerate(NAMES)]
     ends = [("e0", "c0"), ("e0", "c2"), ("e0", "c3"), ("e1", "c1"), ("e3", "c1")]
     mentions = [edge(one, other, EdgeKind.MENTIONS) for one, other in ends]
     facts = [
@@ -131,9 +128,7 @@ def test_it_is_the_mind_that_changes_make(packed: bool) -> None:
         assert_array_equal(column, other.columns.packed(one.size)[name], name)
     for word in {token for text in TEXTS for token in one.tokeniser.tokens(text)}:
         assert sorted(one.words.rows(word)) == sorted(other.words.rows(word)), word
-    assert set(one.vector_queue.pending_keys()) == set(
-        other.vector_queue.pending_keys()
-    )
+    assert set(one.vector_queue.pending_keys()) == set(other.vector_queue.pending_keys())
     assert one.names.all_concept_names() == other.names.all_concept_names()
     assert set(one.facts) == set(other.facts) != set()
     visible = np.ones(one.size, np.bool_)

@@ -54,9 +54,7 @@ def state(counts: NameCounts) -> tuple[object, ...]:
 
 
 def test_spellings_come_by_how_many_messages_have_them() -> None:
-    counts = counted(
-        message("m1", "KAELITH"), message("m2", "Kaelith"), message("m3", "Kaelith")
-    )
+    counts = counted(message("m1", "KAELITH"), message("m2", "Kaelith"), message("m3", "Kaelith"))
     assert counts.folds() == ["kaelith"]
     assert counts.spellings("kaelith") == ["Kaelith", "KAELITH"]
     assert counts.memories_with("kaelith") == {"m1", "m2", "m3"}
@@ -64,9 +62,7 @@ def test_spellings_come_by_how_many_messages_have_them() -> None:
     assert counts.memories_with("irma") == set()
 
 
-def test_a_swap_says_which_names_changed_and_a_name_goes_with_its_last_message() -> (
-    None
-):
+def test_a_swap_says_which_names_changed_and_a_name_goes_with_its_last_message() -> None:
     first = message("m1", "Irma", "Kaelith")
     counts = counted(first)
     empty = state(NameCounts())
@@ -89,9 +85,7 @@ def test_names_that_sound_alike_are_found_from_either_side() -> None:
     assert counts.sounding_alike("林月") == ["林月"]
 
 
-def test_the_beginnings_of_a_speakers_words_are_known_while_somebody_speaks_so() -> (
-    None
-):
+def test_the_beginnings_of_a_speakers_words_are_known_while_somebody_speaks_so() -> None:
     first, second = message("m1", speaker="Bora Lin"), message("m2", speaker="Bora")
     counts = NameCounts()
     assert counts.swap(None, first) >= {"bo", "bor", "bora", "li", "lin"}
@@ -176,9 +170,7 @@ def test_a_longer_name_counts_for_its_first_word() -> None:
 
 def test_a_snapshot_restores_all_but_memories_without_a_row() -> None:
     counts = counted(
-        replace(
-            message("m1", "Irma", "林月"), text="Al: This is my sister Irma, 林月."
-        ),
+        replace(message("m1", "Irma", "林月"), text="Al: This is my sister Irma, 林月."),
         message("m2", "IRMA", "Irma Stone", speaker="Mira"),
     )
     assert counts.introduced_in("irma") == {"m1"}

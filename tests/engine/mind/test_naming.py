@@ -16,9 +16,7 @@ from tests.engine.stage import ME, Stage, line
 from tests.engine.told import Told
 from tests.examples import few
 
-TEXTS = st.sampled_from(
-    ["I lost the ring at noon.", "Noon!", "The ring?", "雨停了", "S2, hm."]
-)
+TEXTS = st.sampled_from(["I lost the ring at noon.", "Noon!", "The ring?", "雨停了", "S2, hm."])
 
 
 class Naming(Namer):
@@ -76,32 +74,22 @@ class Naming(Namer):
             del self.chat.messages[index % len(self.chat.messages)]
             self._run(lambda: self.chat.show(self.stage, "full", confirm=True))
 
-    @rule(
-        soul=st.sampled_from(SOULS), pick=PICK, importance=st.sampled_from([0.1, 0.6])
-    )
+    @rule(soul=st.sampled_from(SOULS), pick=PICK, importance=st.sampled_from([0.1, 0.6]))
     def matter(self, soul: str, pick: int, importance: float) -> None:
         """More or less than before."""
 
         async def work() -> None:
             mind = await self.stage.mind(soul)
-            some = sorted(
-                m.id for m in mind.memories.values() if m.kind is MemoryKind.EPISODE
-            )
+            some = sorted(m.id for m in mind.memories.values() if m.kind is MemoryKind.EPISODE)
             patch = MemoryPatch(importance=importance)
             if some:
-                await self.stage.engine.memories.patch(
-                    ME, some[pick % len(some)], patch
-                )
+                await self.stage.engine.memories.patch(ME, some[pick % len(some)], patch)
 
         self._run(work)
 
     @rule(soul=st.sampled_from(SOULS), text=CALLED)
     def tell(self, soul: str, text: str) -> None:
-        self.make(
-            lambda: self.stage.note(
-                f"Once {text} was told.", soul, kind=MemoryKind.EPISODE
-            )
-        )
+        self.make(lambda: self.stage.note(f"Once {text} was told.", soul, kind=MemoryKind.EPISODE))
 
     @rule()
     def restart(self) -> None:
@@ -117,6 +105,4 @@ class Naming(Namer):
 @pytest.mark.timeout(120)
 def test_whatever_is_named_mentions_are_what_texts_say() -> None:
     """Names of the card, concepts, notes, covers, importance, edits, deletions, restarts."""
-    run_state_machine_as_test(
-        Naming, settings=few(10, long=160, stateful_step_count=20)
-    )
+    run_state_machine_as_test(Naming, settings=few(10, long=160, stateful_step_count=20))

@@ -45,9 +45,7 @@ steps = st.one_of(
 )
 
 
-def after(
-    step: str, count: int, own: list[int], other: list[int], new: int
-) -> list[int]:
+def after(step: str, count: int, own: list[int], other: list[int], new: int) -> list[int]:
     """The episodes of a chat after a step: it goes on, is cut, or begins like the other one."""
     if step == "more":
         return own + list(range(new, min(new + count, EPISODES)))
@@ -81,9 +79,7 @@ def test_a_life_tells_what_its_end_tells(
     life: list[tuple[str, int, int]], is_looked_at: bool
 ) -> None:
     mind = Mind(Soul(SOUL, "Mira", created=NOW))
-    by_hand = Memory(
-        MemoryId("n0"), SOUL, MemoryKind.NOTE, "note", Origin.USER, created=NOW
-    )
+    by_hand = Memory(MemoryId("n0"), SOUL, MemoryKind.NOTE, "note", Origin.USER, created=NOW)
     mind.apply(MindChange(put_memories=(by_hand,)))
     orders: dict[int, list[int]] = {0: [], 1: []}
     new = 0

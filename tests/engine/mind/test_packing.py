@@ -48,25 +48,17 @@ TALK = [
 ]
 
 
-async def lived_stage(
-    images: SnapshotStore | None, embedder: FakeEmbedder | None = None
-) -> Stage:
+async def lived_stage(images: SnapshotStore | None, embedder: FakeEmbedder | None = None) -> Stage:
     """A stage with two branches, a binned chat, a held loss, names, some learned, facts, memories by hand."""
-    stage = Stage(
-        params=PARAMS, images=images, model=embedder.source() if embedder else None
-    )
+    stage = Stage(params=PARAMS, images=images, model=embedder.source() if embedder else None)
     await stage.start()
-    await stage.engine.souls.put(
-        ME, SOUL, "Mira", (KnownName("Duchess", ("Lady Esk",)),), None
-    )
+    await stage.engine.souls.put(ME, SOUL, "Mira", (KnownName("Duchess", ("Lady Esk",)),), None)
     root = [line("a1", "the lantern of the Duchess is under the bridge"), *lines(6)]
     await stage.sync("root", root)
     await stage.sync("left", [*root[:4], *lines(4, 50)], parent=("root", root[3].slot))
     await stage.sync("gone", [line("g1", "the lantern was stolen"), *lines(3, 80)])
     await stage.close("gone")
-    await stage.engine.chats.delete(
-        ME, (await stage.engine.chats.list(ME, None))[-1][0].id
-    )
+    await stage.engine.chats.delete(ME, (await stage.engine.chats.list(ME, None))[-1][0].id)
     await stage.sync("lost", lines(30, 100))
     assert (await stage.sync("lost", lines(2, 100))).held == 28
     await stage.sync("talk", TALK)
@@ -94,9 +86,7 @@ async def whole_state(stage: Stage) -> Picture:
     n = mind.size
     columns = mind.columns.packed(n)
     names = sorted(set(columns) - {"tokens", "family"})  # a cache, and codes
-    rows = {
-        key: row for key, row in mind._rows if key in mind.memories or key in mind.facts
-    }
+    rows = {key: row for key, row in mind._rows if key in mind.memories or key in mind.facts}
     facts = mind.facts.row_arrays()
     return {
         **await picture(stage, "s1"),
@@ -117,9 +107,7 @@ async def whole_state(stage: Stage) -> Picture:
 
 
 def _terms(mind: Mind, row: int) -> dict[str, float]:
-    return {
-        key: round(salience, 3) for key, salience in mind.terms.incidence.terms_of(row)
-    }
+    return {key: round(salience, 3) for key, salience in mind.terms.incidence.terms_of(row)}
 
 
 async def reopened_state(stage: Stage) -> Picture:
@@ -173,9 +161,7 @@ async def test_what_had_no_vector_gets_one() -> None:
     await stage.stop()
 
 
-async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old_vector() -> (
-    None
-):
+async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old_vector() -> None:
     """Neither a memory nor the pairs it is part of nor the fact that tells of it."""
     images, embedder = FakeImages(), FakeEmbedder(dim=32)
     stage = await lived_stage(images, embedder)
@@ -192,9 +178,7 @@ async def test_a_text_that_changed_just_before_the_image_is_not_known_by_its_old
     await stage.stop()
 
 
-async def test_a_learned_name_from_an_image_is_known_before_its_concept_is_read() -> (
-    None
-):
+async def test_a_learned_name_from_an_image_is_known_before_its_concept_is_read() -> None:
     images = FakeImages()
     stage = await lived_stage(images)
     await stage.restart()
@@ -248,17 +232,13 @@ async def test_life_goes_on_after_an_image() -> None:
 
 
 CHANGES: dict[str, Callable[[Stage], Awaitable[Any]]] = {
-    "sync": lambda stage: stage.sync(
-        "root", [line("a1", "the lantern is lost"), *lines(6)]
-    ),
+    "sync": lambda stage: stage.sync("root", [line("a1", "the lantern is lost"), *lines(6)]),
     "new chat": lambda stage: stage.sync("more", lines(2, 300)),
     "close": lambda stage: stage.close("root"),
     "note": lambda stage: stage.note("one more"),
     "bin": lambda stage: _bin(stage, "a lantern needs oil"),
     "soul": lambda stage: stage.soul(remember_hidden=False),
-    "names": lambda stage: stage.engine.souls.put(
-        ME, SOUL, "Mira", (KnownName("Bob"),), None
-    ),
+    "names": lambda stage: stage.engine.souls.put(ME, SOUL, "Mira", (KnownName("Bob"),), None),
     "delete chat": lambda stage: stage.engine.chats.delete(ME, ChatId("left")),
 }
 
@@ -453,9 +433,7 @@ def test_any_damage_leads_to_the_rows(tmp_path: Path) -> None:
         else:
             change = data.draw(st.integers(1, 255))
             path.write_bytes(
-                sound[:position]
-                + bytes([sound[position] ^ change])
-                + sound[position + 1 :]
+                sound[:position] + bytes([sound[position] ^ change]) + sound[position + 1 :]
             )
 
         async def opened() -> Picture:

@@ -70,19 +70,12 @@ def counts_of(mind: Mind) -> tuple[object, ...]:
     """What the mind counts: terms, names with who gives them, learned concepts, mentions."""
     texts = {key: m for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE}
     by_text = {key: (m.text, m.terms, m.names, m.situation) for key, m in texts.items()}
-    names = {
-        folded: mind.name_counts.memories_with(folded)
-        for folded in mind.name_counts.folds()
-    }
-    learned = {
-        m.id: (m.text, m.concept) for m in mind.memories.values() if m.is_learned_name
-    }
+    names = {folded: mind.name_counts.memories_with(folded) for folded in mind.name_counts.folds()}
+    learned = {m.id: (m.text, m.concept) for m in mind.memories.values() if m.is_learned_name}
     columns, n = mind.columns, mind.size
     lived = np.sort(columns.happened[:n][columns.opens_exchange[:n] & columns.live[:n]])
     assert np.array_equal(mind.frame().visibility.exchange_times(), lived)
-    mentions = {
-        (e.source, e.target) for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS
-    }
+    mentions = {(e.source, e.target) for e in mind.edges.every() if e.kind is EdgeKind.MENTIONS}
     return by_text, names, learned, mentions
 
 
@@ -137,14 +130,8 @@ async def test_what_was_lived_is_counted_anew_whenever_a_message_comes_or_goes(
         await stage.sync("c1", [*messages, line("end")], confirm=True)
         mind = await stage.mind()
         counts_of(mind)
-        assert (
-            mind.frame().visibility.exchange_times().size
-            == mind.lived_turns(0)
-            == exchanges
-        )
-    memory = next(
-        key for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE
-    )
+        assert mind.frame().visibility.exchange_times().size == mind.lived_turns(0) == exchanges
+    memory = next(key for key, m in mind.memories.items() if m.kind is MemoryKind.EPISODE)
     await stage.engine.memories.delete(ME, memory, None)
     counts_of(mind)
 

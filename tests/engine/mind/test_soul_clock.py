@@ -32,9 +32,7 @@ async def new_edge(stage: Stage, strength: float = 0.8) -> Edge:
     """A link between two memories, drawn now."""
     mind, current_time = await stage.mind(), stage.clock.now()
     ends = tuple(
-        Memory(
-            MemoryId(key), SoulId("s1"), MemoryKind.NOTE, key, Origin.USER, current_time
-        )
+        Memory(MemoryId(key), SoulId("s1"), MemoryKind.NOTE, key, Origin.USER, current_time)
         for key in ("a", "b")
     )
     turn = float(mind.lived_turns(stage.clock.extra_turns))
@@ -48,30 +46,20 @@ async def new_edge(stage: Stage, strength: float = 0.8) -> Edge:
         strength,
         at_turn=turn,
     )
-    await stage.engine.services.compute.run(
-        mind.apply, MindChange(ends, put_edges=(edge,))
-    )
+    await stage.engine.services.compute.run(mind.apply, MindChange(ends, put_edges=(edge,)))
     return edge
 
 
 async def remaining_strength(stage: Stage, edge: Edge) -> float:
     """What is left of it, read in both ways."""
     mind, extra = await stage.mind(), stage.clock.extra_turns
-    ((strength,),) = (
-        mind.edge_strengths(mind.edges.arrays([EdgeKind.ASSOCIATES]), extra),
-    )
-    assert mind.edge_strength(edge, mind.lived_turns(extra)) == pytest.approx(
-        strength, abs=1e-12
-    )
+    ((strength,),) = (mind.edge_strengths(mind.edges.arrays([EdgeKind.ASSOCIATES]), extra),)
+    assert mind.edge_strength(edge, mind.lived_turns(extra)) == pytest.approx(strength, abs=1e-12)
     return float(strength)
 
 
-@pytest.mark.parametrize(
-    ("clock", "days"), [("wall", 30.0), ("turns", 0.0), ("story", 0.0)]
-)
-async def test_days_that_pass_count_on_the_wall_only(
-    stage: Stage, clock: str, days: float
-) -> None:
+@pytest.mark.parametrize(("clock", "days"), [("wall", 30.0), ("turns", 0.0), ("story", 0.0)])
+async def test_days_that_pass_count_on_the_wall_only(stage: Stage, clock: str, days: float) -> None:
     await stage.soul(clock=SoulClock(clock))
     edge = await new_edge(stage)
     for _ in range(30):
@@ -82,18 +70,12 @@ async def test_days_that_pass_count_on_the_wall_only(
     )
 
 
-@pytest.mark.parametrize(
-    ("clock", "turns"), [("wall", 0.0), ("turns", 150.0), ("story", 150.0)]
-)
-async def test_turns_count_but_on_the_wall(
-    stage: Stage, clock: str, turns: float
-) -> None:
+@pytest.mark.parametrize(("clock", "turns"), [("wall", 0.0), ("turns", 150.0), ("story", 150.0)])
+async def test_turns_count_but_on_the_wall(stage: Stage, clock: str, turns: float) -> None:
     await stage.soul(clock=SoulClock(clock))
     edge = await new_edge(stage)
     stage.clock.advance(0.0, 150)
-    assert await remaining_strength(stage, edge) == pytest.approx(
-        0.8 * exp(-turns / 300), abs=1e-9
-    )
+    assert await remaining_strength(stage, edge) == pytest.approx(0.8 * exp(-turns / 300), abs=1e-9)
 
 
 async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
@@ -107,9 +89,7 @@ async def test_a_story_that_leaps_a_month_fades_a_month(stage: Stage) -> None:
     assert await remaining_strength(stage, edge) == pytest.approx(0.8)
     later = [
         line("m3", story_at=LONG_AGO + timedelta(31)),
-        line(
-            "m4", story_at=LONG_AGO + timedelta(20)
-        ),  # told in looking back: no time passes
+        line("m4", story_at=LONG_AGO + timedelta(20)),  # told in looking back: no time passes
         line("m5"),  # without a date: one turn
     ]
     await stage.sync("c1", [*messages, *later, line("m6")])

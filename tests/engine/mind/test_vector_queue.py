@@ -68,9 +68,7 @@ def test_a_batch_is_the_newest_text_with_others_of_its_length() -> None:
         number = names.index(MemoryId(str(key)))
         return TextInContext("word " * (1 if number % 2 else 40))
 
-    queue = VectorQueue(
-        rows, Pairs(rows), content_of, lambda: np.ones(len(rows), np.bool_)
-    )
+    queue = VectorQueue(rows, Pairs(rows), content_of, lambda: np.ones(len(rows), np.bool_))
     queue.use_model(2, "small")
     batches = []
     while wanted := queue.next_texts(16):
@@ -93,9 +91,7 @@ def test_of_what_is_restored_only_searched_texts_without_a_vector_are_pending() 
     for first, second in pairwise(names):
         pairs.add((first, second))
     searched = np.array([True, True, False, True])
-    queue = VectorQueue(
-        rows, pairs, lambda key: TextInContext(str(key)), lambda: searched
-    )
+    queue = VectorQueue(rows, pairs, lambda key: TextInContext(str(key)), lambda: searched)
     texts, following = VectorTable(2, 4), VectorTable(2, 3)
     texts.put(0, np.asarray([1.0, 0.0], np.float32))
     following.put(0, np.asarray([1.0, 0.0], np.float32))

@@ -69,11 +69,7 @@ async def test_undo_gives_back_both_mentions_and_they_stay(stage: Stage) -> None
     await stage.engine.idle.run()
     page = await stage.engine.history.audit(ME, SoulId("s1"), None, 50, None)
     key = await stage.find(PIE)
-    (entry,) = [
-        e
-        for e in page.entries
-        if e.target == key and e.reason == "two things of one name"
-    ]
+    (entry,) = [e for e in page.entries if e.target == key and e.reason == "two things of one name"]
     undo = stage.engine.history.undo
     await undo(ME, SoulId("s1"), since=None, change=entry.id, job=None)
     await stage.engine.idle.run()

@@ -68,9 +68,7 @@ async def test_tellings_of_one_event_are_one_memory_and_all_others_stay(
     print_before = await stage.fingerprint()
     await stage.engine.idle.run()
 
-    (event,) = [
-        text for text, count in (await tellings_by_text(stage)).items() if count > 1
-    ]
+    (event,) = [text for text, count in (await tellings_by_text(stage)).items() if count > 1]
     assert event in WAYS
     assert await tellings_by_text(stage) == {event: 4, **dict.fromkeys(OTHERS, 1)}
     view = await stage.engine.memories.get(ME, await stage.find(f"Al: {event}"))
@@ -151,9 +149,7 @@ async def test_what_the_user_made_or_protects_is_never_joined(stage: Stage) -> N
     for key in (made.memory.id, fixed):
         view = await stage.engine.memories.get(ME, key)
         assert (view.told, view.memory.state) == (1, MemoryState.ACTIVE)
-        assert key not in {
-            m.merged_into for m in await stage.listed(MemoryState.MERGED)
-        }
+        assert key not in {m.merged_into for m in await stage.listed(MemoryState.MERGED)}
 
 
 async def test_a_memory_that_the_user_takes_over_lets_the_others_go_on_without_it(
@@ -298,9 +294,7 @@ async def test_an_event_is_as_old_as_its_last_telling_that_a_chat_knows(
     await stage.engine.idle.run()
 
     async def age(where: str) -> int:
-        (memory,) = [
-            m for m in (await stage.recall(ASKED, where)).memories if "mill" in m.text
-        ]
+        (memory,) = [m for m in (await stage.recall(ASKED, where)).memories if "mill" in m.text]
         return memory.age_turns
 
     assert await age("c1") == 0
@@ -332,9 +326,7 @@ async def test_a_memory_of_very_many_tellings_is_replaced_at_once_and_compared_l
     texts = [WAYS[number % len(WAYS)] for number in range(80)]
     await stage.sync("c", chat(*texts))
     await stage.engine.idle.run()
-    (event,) = [
-        text for text, count in (await tellings_by_text(stage)).items() if count > 1
-    ]
+    (event,) = [text for text, count in (await tellings_by_text(stage)).items() if count > 1]
     key = await stage.find(f"Al: {event}")
     await stage.engine.memories.delete(ME, key, None)
 

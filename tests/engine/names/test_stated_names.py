@@ -49,10 +49,7 @@ def talk(lang: str = "en", skipped: int | None = None) -> list[SentMessage]:
 def ranks(answer: Recalled, texts: Sequence[str]) -> list[int]:
     """The places of these texts in an answer, counted from 1."""
     told = [item.text for item in answer.memories]
-    return sorted(
-        next((i for i, item in enumerate(told, 1) if text in item), 99)
-        for text in texts
-    )
+    return sorted(next((i for i, item in enumerate(told, 1) if text in item), 99) for text in texts)
 
 
 async def people(stage: Stage) -> list[set[str]]:

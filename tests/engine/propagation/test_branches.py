@@ -28,9 +28,7 @@ async def test_a_branch_knows_only_what_was_before_the_fork(
     """And its parent nothing of what the branch went on to; shared messages are one memory."""
     await either_stage.sync("c1", lines(6))
     fork = [*lines(3), line("b4"), line("b5")]
-    assert await either_stage.sync("c2", fork, parent=("c1", "m3")) == SyncAnswer(
-        added=5
-    )
+    assert await either_stage.sync("c2", fork, parent=("c1", "m3")) == SyncAnswer(added=5)
     assert await either_stage.known("c1") == as_told(lines(5))
     assert await either_stage.known("c2") == as_told(fork[:4])
     shared = {m.id for m in await either_stage.visible("c1")} & {
@@ -56,9 +54,7 @@ async def test_a_branch_need_not_send_what_its_parent_has(stage: Stage) -> None:
     """Texts come from the parent, and from the parent's parent; an edited one must be sent."""
     await stage.sync("c1", lines(4))
     await stage.sync("c2", bare(lines(3)), parent=("c1", "m3"))
-    answer = await stage.sync(
-        "c3", bare([*lines(2), line("m3", "edited")]), parent=("c2", "m3")
-    )
+    answer = await stage.sync("c3", bare([*lines(2), line("m3", "edited")]), parent=("c2", "m3"))
     assert answer.needs_text == ("m3",)
     assert (await stage.sync("c3", bare(lines(2)), parent=("c2", "m2"))).applied
 
@@ -125,9 +121,7 @@ async def test_the_users_tags_and_bin_outlive_new_names(stage: Stage) -> None:
         await stage.find("Mira: text of m2"),
         await stage.find("Al: text of m1"),
     )
-    await stage.engine.memories.patch(
-        ME, tagged, MemoryPatch(tags=("dear",), importance=0.9)
-    )
+    await stage.engine.memories.patch(ME, tagged, MemoryPatch(tags=("dear",), importance=0.9))
     await stage.engine.memories.delete(ME, binned, None)
     renamed = [replace(m, speaker=f"new {m.speaker}") for m in lines(4)]
     await stage.sync("c2", renamed, parent=("c1", "m3"))
@@ -136,9 +130,7 @@ async def test_the_users_tags_and_bin_outlive_new_names(stage: Stage) -> None:
         assert await stage.known("c2") == as_told(renamed[1:3])
         listed = {m.text: (m.tags, m.importance) for m in await stage.listed()}
         assert listed["new Mira: text of m2"] == (("dear",), 0.9)
-        assert [m.text for m in await stage.listed(MemoryState.BIN)] == [
-            "new Al: text of m1"
-        ]
+        assert [m.text for m in await stage.listed(MemoryState.BIN)] == ["new Al: text of m1"]
 
 
 async def test_the_memory_lives_as_long_as_one_chat_tells_it(stage: Stage) -> None:
@@ -170,9 +162,7 @@ async def test_a_whole_tree_moves_when_its_root_finds_a_parent(stage: Stage) -> 
     assert await stage.known("c2") == as_told(lines(3))
 
 
-@pytest.mark.parametrize(
-    "names", [("c1", "c2", "c3"), ("c3", "c1", "c2"), ("c2", "c3", "c1")]
-)
+@pytest.mark.parametrize("names", [("c1", "c2", "c3"), ("c3", "c1", "c2"), ("c2", "c3", "c1")])
 async def test_chats_that_are_each_others_parents_are_one_family(
     stage: Stage, names: tuple[str, ...]
 ) -> None:
@@ -214,13 +204,9 @@ async def test_a_memory_of_one_timeline_is_known_where_its_message_is(
     await stage.sync("c1", lines(5))
     await stage.sync("c2", lines(4), parent=("c1", "m4"))
     await stage.sync("c3", lines(2), parent=("c1", "m2"))
-    await stage.note(
-        "only here", timelines=Timelines.THIS, chat="c1", slot=SlotId("m3")
-    )
+    await stage.note("only here", timelines=Timelines.THIS, chat="c1", slot=SlotId("m3"))
     await stage.note("everywhere", timelines=Timelines.ALL)
-    knows = {
-        chat: "only here" in await stage.known(chat) for chat in ("c1", "c2", "c3")
-    }
+    knows = {chat: "only here" in await stage.known(chat) for chat in ("c1", "c2", "c3")}
     assert knows == {"c1": True, "c2": True, "c3": False}
     for chat in ("c1", "c2", "c3", None):
         assert "everywhere" in await stage.known(chat)
@@ -232,9 +218,7 @@ async def test_a_slot_of_the_same_name_in_another_family_is_another_place(
     """Slots are unique among kin only: a memory of one timeline stays with its own."""
     await stage.sync("c1", lines(5))
     await stage.sync("c9", [line("m3", "elsewhere"), line("m4", "end")])
-    await stage.note(
-        "only here", timelines=Timelines.THIS, chat="c1", slot=SlotId("m3")
-    )
+    await stage.note("only here", timelines=Timelines.THIS, chat="c1", slot=SlotId("m3"))
     assert "only here" not in await stage.known("c9")
 
 

@@ -45,8 +45,7 @@ async def test_without_one_of_its_messages_a_draft_is_deleted_unless_it_is_prote
     edges = {
         key
         for key in mind.edges
-        if mind.edges.existing(key).target in others
-        and mind.edges.existing(key).source in others
+        if mind.edges.existing(key).target in others and mind.edges.existing(key).source in others
     }
     await stage.sync("c", talk(30)[1:])
     mind = await stage.mind()

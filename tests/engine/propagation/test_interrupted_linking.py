@@ -40,9 +40,7 @@ async def stage(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
 
 
 @asynccontextmanager
-async def reopened(
-    store: PickyStore, fail_in: int | None = None
-) -> AsyncIterator[Stage]:
+async def reopened(store: PickyStore, fail_in: int | None = None) -> AsyncIterator[Stage]:
     """An engine on a copy of the store; opened, it refuses the commit of that number."""
     copy = store.twin()
     copy.refuses = None

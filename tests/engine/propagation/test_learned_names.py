@@ -33,9 +33,7 @@ def messages_of(*texts: str) -> list[SentMessage]:
 
 async def concepts(stage: Stage) -> dict[str, Memory]:
     """The concepts of Mira in use, by what they are called."""
-    page = await stage.engine.memories.list(
-        ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT)
-    )
+    page = await stage.engine.memories.list(ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT))
     return {view.memory.text: view.memory for view in page.memories}
 
 
@@ -106,9 +104,7 @@ async def test_texts_that_merely_hold_the_name_are_linked_too(stage: Stage) -> N
 
 async def test_its_sources_are_the_messages_that_give_it(stage: Stage) -> None:
     await stage.sync("c1", messages_of("I met Kaelith.", "It rained.", "Ask Kaelith."))
-    page = await stage.engine.memories.list(
-        ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT)
-    )
+    page = await stage.engine.memories.list(ME, MemoryFilter(SoulId("s1"), kind=MemoryKind.CONCEPT))
     (view,) = page.memories
     assert [place.slot for place in view.sources] == ["m0", "m2"]
 
@@ -183,13 +179,9 @@ async def test_undoing_what_was_done_to_texts_and_names_at_once(
     since = stage.clock.now()
     for key, words in ((text.id, reworded), (made.id, "the ring")):
         arguments = {"memory_id": key, "new_content": words}
-        await stage.engine.tools.call(
-            ME, "update_memory_node", "s1", Actor.ARCHIVIST, arguments
-        )
+        await stage.engine.tools.call(ME, "update_memory_node", "s1", Actor.ARCHIVIST, arguments)
     assert ("Kaelith" in await concepts(stage)) != ("Kaelith" in before)
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=since, change=None, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=since, change=None, job=None)
 
     assert (await concepts(stage)).keys() == {"ring", *before}
     if before:
@@ -245,15 +237,12 @@ async def test_another_branch_does_not_teach_it(stage: Stage) -> None:
         "c1",
         [*shared, line("a1", "Ask Kaelith."), line("a2", "Dear Kaelith."), line("a3")],
     )
-    await stage.sync(
-        "c2", [*shared[:1], line("b1", "Nothing."), line("b2")], parent=("c1", "m0")
-    )
+    await stage.sync("c2", [*shared[:1], line("b1", "Nothing."), line("b2")], parent=("c1", "m0"))
     mind, world = await stage.mind(), await stage.world()
     row = mind.row((await concepts(stage))["Kaelith"].id)
     assert row is not None
     accessible = {
-        c: bool(mind.accessible_rows(c, world.family(c), world.holds)[row])
-        for c in world.heads
+        c: bool(mind.accessible_rows(c, world.family(c), world.holds)[row]) for c in world.heads
     }
     assert accessible == {"c1": True, "c2": False}
 
@@ -261,9 +250,7 @@ async def test_another_branch_does_not_teach_it(stage: Stage) -> None:
 async def test_a_branch_with_the_introduction_needs_no_more(stage: Stage) -> None:
     shared = [line("m0", "This is my brother Kaelith."), line("m1", "Ask Kaelith.")]
     await stage.sync("c1", [*shared, line("a1", "Dear Kaelith."), line("a2")])
-    await stage.sync(
-        "c2", [*shared[:1], line("b1", "Nothing."), line("b2")], parent=("c1", "m0")
-    )
+    await stage.sync("c2", [*shared[:1], line("b1", "Nothing."), line("b2")], parent=("c1", "m0"))
     mind, world = await stage.mind(), await stage.world()
     row = mind.row((await concepts(stage))["Kaelith"].id)
     assert row is not None
@@ -295,15 +282,11 @@ async def test_a_chinese_name_and_its_latin_spelling_are_one(stage: Stage) -> No
 
 async def test_a_latin_name_of_the_card_is_found_in_chinese_texts(stage: Stage) -> None:
     await stage.sync("c1", messages_of("昨天我遇见了林月。", "下雨了。"))
-    await stage.engine.souls.put(
-        ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), SoulSettings()
-    )
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), SoulSettings())
     assert await mentioned_by(stage, "Lin Yue") == {"昨天我遇见了林月。"}
     await stage.sync(
         "c1",
-        messages_of(
-            "昨天我遇见了林月。", "下雨了。", "林月喜欢桂花糕。", "林月又来了。"
-        ),
+        messages_of("昨天我遇见了林月。", "下雨了。", "林月喜欢桂花糕。", "林月又来了。"),
     )
     assert (await concepts(stage)).keys() == {"Lin Yue"}
     assert len(await mentioned_by(stage, "Lin Yue")) == 3
@@ -313,9 +296,7 @@ async def test_a_name_of_the_card_is_found_by_sound_in_what_the_user_wrote(
     stage: Stage,
 ) -> None:
     note = await stage.note("林月来了。")
-    await stage.engine.souls.put(
-        ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), None
-    )
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Lin Yue"),), None)
     assert await mentioned_by(stage, "Lin Yue") == {note.memory.text}
     await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Lin Yu"),), None)
     assert await mentioned_by(stage, "Lin Yu") == set()

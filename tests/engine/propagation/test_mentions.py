@@ -22,19 +22,13 @@ TALK = ["Bob came to the mill.", "We saw nobody.", "I told Bob and Anna.", "The 
 
 async def card(stage: Stage, **names: Iterable[str]) -> None:
     """Let the card know these names with their aliases."""
-    known_names = tuple(
-        KnownName(name, tuple(aliases)) for name, aliases in names.items()
-    )
+    known_names = tuple(KnownName(name, tuple(aliases)) for name, aliases in names.items())
     await stage.engine.souls.put(ME, SoulId("s1"), "Mira", known_names, None)
 
 
-async def talk(
-    stage: Stage, texts: Iterable[str] = TALK, speaker: str = "Anna"
-) -> None:
+async def talk(stage: Stage, texts: Iterable[str] = TALK, speaker: str = "Anna") -> None:
     """Tell these lines in one chat, and leave it."""
-    await stage.sync(
-        "c1", [line(f"m{i}", text, speaker=speaker) for i, text in enumerate(texts)]
-    )
+    await stage.sync("c1", [line(f"m{i}", text, speaker=speaker) for i, text in enumerate(texts)])
     await stage.close("c1")
 
 
@@ -120,9 +114,7 @@ async def test_the_souls_own_name_is_no_concept(stage: Stage) -> None:
     await card(stage, Mira=["Mi"], Bob=["Mi"])
     assert await mentions(stage) == {"Bob": set()}
     await stage.engine.souls.put(ME, SoulId("s1"), "Bob", None, None)
-    assert await mentions(stage) == {
-        "Mira": {"Anna: Mira and Mi, I say.", "Anna: Mira!"}
-    }
+    assert await mentions(stage) == {"Mira": {"Anna: Mira and Mi, I say.", "Anna: Mira!"}}
 
 
 async def test_a_longer_name_takes_the_place_of_a_shorter_one(stage: Stage) -> None:
@@ -154,9 +146,7 @@ async def test_the_users_own_concept_stands_for_a_name_of_the_card(
     assert await mentions(stage) == {"Bob": {"Anna: Bob!", "Anna: Bobby!"}}
     await stage.engine.memories.restore(ME, made.memory.id)
     assert await mentions(stage) == {"Robert": everybody}
-    await stage.engine.memories.patch(
-        ME, made.memory.id, MemoryPatch(concept=ConceptDetail())
-    )
+    await stage.engine.memories.patch(ME, made.memory.id, MemoryPatch(concept=ConceptDetail()))
     assert await mentions(stage) == {
         "Robert": {"Anna: Robert!"},
         "Bob": {"Anna: Bob!", "Anna: Bobby!"},
@@ -169,9 +159,7 @@ async def test_what_is_known_in_one_timeline_leaves_the_cards_name_to_the_others
     """Both are linked."""
     await card(stage, Bob=[])
     await talk(stage)
-    await stage.note(
-        "bob", kind=MemoryKind.CONCEPT, timelines=Timelines.THIS, chat="c1"
-    )
+    await stage.note("bob", kind=MemoryKind.CONCEPT, timelines=Timelines.THIS, chat="c1")
     assert await mentions(stage) == {"Bob": lines_of(0, 2), "bob": lines_of(0, 2)}
 
 
@@ -182,13 +170,9 @@ async def test_a_name_of_the_card_that_the_user_changes_is_the_users(
     await card(stage, Bob=["Bobby"])
     await talk(stage, ["Bob!", "Sir Bob!", "Bobby!", "Bye."])
     (concept,) = (await stage.mind()).names.concepts()
-    patched = await stage.engine.memories.patch(
-        ME, concept.id, MemoryPatch(text="Sir Bob")
-    )
+    patched = await stage.engine.memories.patch(ME, concept.id, MemoryPatch(text="Sir Bob"))
     assert patched.memory.origin is Origin.USER
-    assert await mentions(stage) == {
-        "Sir Bob": {"Anna: Bob!", "Anna: Sir Bob!", "Anna: Bobby!"}
-    }
+    assert await mentions(stage) == {"Sir Bob": {"Anna: Bob!", "Anna: Sir Bob!", "Anna: Bobby!"}}
     lines = (await mentions(stage))["Sir Bob"]
     await card(stage)
     assert await mentions(stage) == {"Sir Bob": lines}
@@ -251,9 +235,7 @@ async def test_links_follow_the_text(stage: Stage) -> None:
     await stage.engine.memories.restore(ME, episode.id)
     assert (await mentions(stage))["Bob"] == {episode.text}
     bob = next(m.id for m in mind.names.concepts() if m.text == "Bob")
-    hand = MemoryPatch(
-        text="Nobody", edges=(NewEdge(EdgeKind.MENTIONS, bob, strength=0.9),)
-    )
+    hand = MemoryPatch(text="Nobody", edges=(NewEdge(EdgeKind.MENTIONS, bob, strength=0.9),))
     await stage.engine.memories.patch(ME, episode.id, hand)
     assert [(e.target, e.origin, e.strength) for e in mind.edges_of(episode.id)] == [
         (bob, Origin.USER, 0.9)
@@ -278,9 +260,7 @@ async def test_an_abstract_episode_takes_over_what_matters_little(
     await card(stage, Bob=[])
     met = [
         (
-            await stage.note(
-                f"Bob came, {n}.", kind=MemoryKind.EPISODE, importance=0.5 + n / 10
-            )
+            await stage.note(f"Bob came, {n}.", kind=MemoryKind.EPISODE, importance=0.5 + n / 10)
         ).memory
         for n in (0, 1)
     ]
@@ -306,9 +286,7 @@ async def test_an_abstract_episode_takes_over_what_matters_little(
     one_timeline = MemoryPatch(timelines=Timelines.THIS)
     await stage.sync("c1", [line("m1")])
     chat = (await stage.engine.chats.list(ME, None))[0][0].id
-    await stage.engine.memories.patch(
-        ME, cover.memory.id, replace(one_timeline, chat=chat)
-    )
+    await stage.engine.memories.patch(ME, cover.memory.id, replace(one_timeline, chat=chat))
     assert await mentions(stage) == {"Bob": {m.text for m in met}}
 
 

@@ -98,7 +98,5 @@ def test_no_text_that_holds_the_name_is_missed(texts: list[str], name: str) -> N
 
 
 def test_others_are_not_looked_at() -> None:
-    mind = mind_of(
-        [*("Nothing here." for _ in range(50)), "Lyra came.", "Nothing for Lyra."]
-    )
+    mind = mind_of([*("Nothing here." for _ in range(50)), "Lyra came.", "Nothing for Lyra."])
     assert candidate_texts(mind, ["Lyra"]) == [MemoryId("n50"), MemoryId("n51")]

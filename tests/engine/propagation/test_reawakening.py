@@ -37,9 +37,7 @@ def mention(note: Memory, concept: Memory, kind: EdgeKind = EdgeKind.MENTIONS) -
 
 
 @pytest.mark.parametrize("state", list(MemoryState))
-async def test_only_a_forgotten_concept_comes_back(
-    stage: Stage, state: MemoryState
-) -> None:
+async def test_only_a_forgotten_concept_comes_back(stage: Stage, state: MemoryState) -> None:
     mind, concept, note = await mind_with(stage, state)
     change = MindChange(put_edges=(mention(note, concept),))
     after = await asyncio.to_thread(with_reawakened, mind, change)

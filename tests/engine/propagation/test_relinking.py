@@ -26,9 +26,7 @@ async def two_texts(stage: Stage) -> tuple[Mind, Memory, Memory]:
     await stage.soul()
     await stage.sync("c", lines(6))
     mind = await stage.mind()
-    keys = [
-        await stage.find(f"{who}: text of m{i}") for who, i in (("Al", 1), ("Mira", 2))
-    ]
+    keys = [await stage.find(f"{who}: text of m{i}") for who, i in (("Al", 1), ("Mira", 2))]
     first, second = (mind.memories[key] for key in keys)
     return mind, first, second
 
@@ -61,9 +59,7 @@ async def test_a_new_or_dropped_instance_concerns_both_its_ends_and_other_edges_
     }
     other = edge(first, second, EdgeKind.ASSOCIATES)
     assert await relinked(mind, MindChange(put_edges=(other,))) == set()
-    await stage.engine.services.compute.run(
-        mind.apply, MindChange(put_edges=(instance, other))
-    )
+    await stage.engine.services.compute.run(mind.apply, MindChange(put_edges=(instance, other)))
     dropped = MindChange(drop_edges=(other.id, "of nobody"))
     assert await relinked(mind, dropped) == set()
     dropped = MindChange(drop_edges=(instance.id,))

@@ -81,9 +81,7 @@ async def test_a_name_that_nothing_tells_of_is_said_to_be_unknown(
         "「红叶楼」怎么样了？",
     ],
 )
-async def test_what_is_known_and_what_is_only_told_is_not(
-    stage: Stage, text: str
-) -> None:
+async def test_what_is_known_and_what_is_only_told_is_not(stage: Stage, text: str) -> None:
     assert absence(await stage.recall(text)) == ""
 
 

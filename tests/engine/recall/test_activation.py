@@ -35,10 +35,7 @@ pytestmark = pytest.mark.timeout(60)  # the first recall reads dictionaries
 # The cue and what it was twice said with; what it was once said with; what is told of each but the cue.
 TEXTS = {
     "en": (
-        [
-            f"The violin again, and the volcano: joke number {i}."
-            for i in ("one", "two")
-        ],
+        [f"The violin again, and the volcano: joke number {i}." for i in ("one", "two")],
         [
             "A violin by the lighthouse.",
             "We bought a violin yesterday.",
@@ -126,9 +123,7 @@ async def test_what_was_often_said_together_comes_with_its_reason(
 
 
 @pytest.mark.parametrize("is_reply", [True, False])
-async def test_a_line_and_the_reply_to_it_are_said_together(
-    stage: Stage, is_reply: bool
-) -> None:
+async def test_a_line_and_the_reply_to_it_are_said_together(stage: Stage, is_reply: bool) -> None:
     """The cue in the user's line and the other word in the reply; or that one in a line that opens an exchange."""
     texts: list[str] = []
     for i, aside in enumerate(("Quite so.", "Well now.", "Never mind.")):
@@ -138,8 +133,7 @@ async def test_a_line_and_the_reply_to_it_are_said_together(
     fact = TEXTS["en"][2]
     texts += [fact, "I see.", *[*FILL, "."] * 3]
     messages = [
-        line(f"m{i}", text, (Role.USER, Role.CHARACTER)[i % 2])
-        for i, text in enumerate(texts)
+        line(f"m{i}", text, (Role.USER, Role.CHARACTER)[i % 2]) for i, text in enumerate(texts)
     ]
     await stage.sync("c1", messages)
     await stage.close("c1")
@@ -159,9 +153,7 @@ async def test_restraint_does_not_keep_it_back_for_sharing_no_word(
     await stage.engine.embedding.wait_pending()
     fact = TEXTS[language][2]
     for mood, expected in ((None, True), (Emotion("anger", 1.0), False)):
-        answer = await stage.recall(
-            query, type=RecallType.QUIET, restraint=1.0, mood=mood
-        )
+        answer = await stage.recall(query, type=RecallType.QUIET, restraint=1.0, mood=mood)
         came = any(fact in memory.text for memory in answer.memories)
         assert came is expected
     await stage.stop()
@@ -180,9 +172,7 @@ async def test_in_other_modes_it_does_not(stage: Stage) -> None:
 
 
 async def test_what_was_met_once_has_no_reserved_slot(stage: Stage) -> None:
-    await stage.sync(
-        "c1", messages_of(apart(["A violin by the lighthouse.", TEXTS["en"][3]]))
-    )
+    await stage.sync("c1", messages_of(apart(["A violin by the lighthouse.", TEXTS["en"][3]])))
     answer = await stage.recall("Shall we get a violin?")
     assert not any("think of" in memory.why for memory in answer.memories)
 
@@ -192,14 +182,10 @@ async def test_a_branch_has_learned_what_it_tells_alone(stage: Stage) -> None:
     twice, once, fact, _, query = TEXTS["en"]
     before = messages_of(apart([once[1], fact, once[2]]))
     await stage.sync("c1", [*before, *messages_of(apart(twice), len(before) + 1)])
-    await stage.sync(
-        "c2", [*before, line("b1", "Quite.")], parent=("c1", before[-1].slot)
-    )
+    await stage.sync("c2", [*before, line("b1", "Quite.")], parent=("c1", before[-1].slot))
     whys = {}
     for chat in ("c1", "c2"):
-        whys[chat] = [
-            m.why for m in (await stage.recall(query, chat)).memories if fact in m.text
-        ]
+        whys[chat] = [m.why for m in (await stage.recall(query, chat)).memories if fact in m.text]
     assert any("think of" in why for why in whys["c1"])
     assert not any("think of" in why for why in whys["c2"])
 
@@ -210,9 +196,7 @@ async def test_what_is_edited_or_gone_counts_no_more(stage: Stage) -> None:
     await stage.sync("c1", messages)
     assert any("think of" in m.why for m in (await stage.recall(query, "c1")).memories)
     await stage.sync("c1", [line("m1", "Nothing at all.", Role.USER), *messages[1:]])
-    assert not any(
-        "think of" in m.why for m in (await stage.recall(query, "c1")).memories
-    )
+    assert not any("think of" in m.why for m in (await stage.recall(query, "c1")).memories)
 
 
 async def test_spreading_gives_exchanges_and_unknown_words_are_searched_for(
@@ -251,9 +235,7 @@ async def test_the_trace_names_the_grade_that_was_reached(stage: Stage) -> None:
 
 async def test_the_baseline_is_the_order_of_the_texts_alone(stage: Stage) -> None:
     query = await chat_about(stage, "en")
-    answer = await stage.recall(
-        query, mode=RecallMode.BASELINE, max_items=20, budget_tokens=5000
-    )
+    answer = await stage.recall(query, mode=RecallMode.BASELINE, max_items=20, budget_tokens=5000)
     considered = (await trace(stage, answer)).considered
     by_score = sorted(considered, key=lambda candidate: -candidate.score)
     assert [c.score for c in considered] == [c.score for c in by_score]
@@ -273,9 +255,7 @@ def picture(mind: Mind) -> dict[str, object]:
     texts = {}
     for row in np.flatnonzero(usable):
         numbers = [incidence.number(key) for key, _ in incidence.terms_of(int(row))]
-        texts[mind.memory_at(int(row)).id] = sorted(
-            called(n) for n in numbers if n is not None
-        )
+        texts[mind.memory_at(int(row)).id] = sorted(called(n) for n in numbers if n is not None)
     met: dict[str, object] = {}
     for number in np.flatnonzero(incidence.counts(usable)).tolist():
         neighbours = associates(incidence, number, usable, windows=windows)
@@ -323,24 +303,16 @@ async def test_whatever_led_there_the_counts_are_those_of_a_fresh_reading(
         text = " ".join(draw.sample(WORDS, 4)) + "."
         move = draw.random()
         if move < 0.6 or not messages:
-            messages.append(
-                line(f"m{next(slots)}", text, draw.choice([Role.USER, Role.CHARACTER]))
-            )
+            messages.append(line(f"m{next(slots)}", text, draw.choice([Role.USER, Role.CHARACTER])))
         elif move < 0.8:
-            messages[index - 1] = line(
-                messages[index - 1].slot, text, messages[index - 1].role
-            )
+            messages[index - 1] = line(messages[index - 1].slot, text, messages[index - 1].role)
         else:
             del messages[index - 1]
         await edited.sync("c1", messages, confirm=True)
         if draw.random() < 0.2:
-            names.append(
-                (await edited.note(draw.choice(WORDS), kind=MemoryKind.CONCEPT)).memory
-            )
+            names.append((await edited.note(draw.choice(WORDS), kind=MemoryKind.CONCEPT)).memory)
         if names and draw.random() < 0.1:
-            await edited.engine.memories.delete(
-                ME, names.pop(draw.randrange(len(names))).id, None
-            )
+            await edited.engine.memories.delete(ME, names.pop(draw.randrange(len(names))).id, None)
     await fresh.sync("c1", messages)
     for name in names:
         await fresh.note(name.text, kind=MemoryKind.CONCEPT)
@@ -356,9 +328,7 @@ async def test_a_relation_passes_activation_on_as_far_as_it_is_sure(
     stage: Stage, confidence: float | None
 ) -> None:
     """Two concepts that no text has in common; None: nothing relates them."""
-    await stage.sync(
-        "c1", messages_of(apart(["Lukas came late.", "A goose bit the postman."]))
-    )
+    await stage.sync("c1", messages_of(apart(["Lukas came late.", "A goose bit the postman."])))
     bird = await stage.note("goose", kind=MemoryKind.CONCEPT)
     edges: tuple[NewEdge, ...] = ()
     if confidence is not None:
@@ -384,9 +354,7 @@ async def test_a_question_for_facts_passes_more_over_relations(stage: Stage) -> 
     texts = ["Lukas came late.", "Lukas saw the goose.", "A goose bit the postman."]
     await stage.sync("c1", messages_of(apart(texts)))
     bird = await stage.note("goose", kind=MemoryKind.CONCEPT)
-    fears = NewEdge(
-        EdgeKind.RELATES, to=bird.memory.id, verb="fears", strength=0.6, confidence=1.0
-    )
+    fears = NewEdge(EdgeKind.RELATES, to=bird.memory.id, verb="fears", strength=0.6, confidence=1.0)
     await stage.note("Lukas", kind=MemoryKind.CONCEPT, edges=(fears,))
     world, mind = await stage.world(), await stage.mind()
 

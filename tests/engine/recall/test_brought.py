@@ -42,9 +42,7 @@ async def stage() -> AsyncIterator[Stage]:
     await made.stop()
 
 
-async def linked(
-    stage: Stage, text: str, target: MemoryId, strength: float
-) -> MemoryId:
+async def linked(stage: Stage, text: str, target: MemoryId, strength: float) -> MemoryId:
     """A note that is associated with another memory."""
     edge = NewEdge(EdgeKind.ASSOCIATES, to=target, strength=strength)
     made = await stage.note(text, edges=(edge,))

@@ -88,7 +88,5 @@ async def test_what_every_line_could_be_does_not(stage: Stage, query: str) -> No
     "more",
     [{"intent": "show that I care"}, {"tags": ("soup",)}, {"time_range": TimeRange()}],
 )
-async def test_what_the_request_states_calls(
-    stage: Stage, more: dict[str, Any]
-) -> None:
+async def test_what_the_request_states_calls(stage: Stage, more: dict[str, Any]) -> None:
     assert await calls(stage, "This soup is good.", **more)

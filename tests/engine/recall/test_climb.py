@@ -102,7 +102,9 @@ async def test_both_answers_of_a_two_part_question_come(stage: Stage) -> None:
 async def test_the_first_place_is_for_the_part_that_is_answered_best(
     stage: Stage,
 ) -> None:
-    query = "Which old song did they sing at the harbour? Who quietly hid the ledger under the stove?"
+    query = (
+        "Which old song did they sing at the harbour? Who quietly hid the ledger under the stove?"
+    )
     answer = await stage.recall(query, max_items=1)
     assert [FACTS[0] in memory.text for memory in answer.memories] == [True]
 
@@ -171,9 +173,7 @@ async def test_what_proves_too_long_leaves_its_room_to_others(stage: Stage) -> N
         "My brother caught a fever in the marshes.",
         "The willow bark cured the fever.",
     ]
-    await stage.engine.souls.put(
-        ME, SoulId("s2"), "Mira", (), SoulSettings(restraint=0.0)
-    )
+    await stage.engine.souls.put(ME, SoulId("s2"), "Mira", (), SoulSettings(restraint=0.0))
     texts = [*TALK[:40], *told, *TALK[40:80]]
     lines = [line(f"n{i}", text) for i, text in enumerate(texts)]
     await stage.sync("c2", lines, souls=("s2",))

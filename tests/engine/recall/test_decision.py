@@ -81,9 +81,7 @@ async def test_a_soul_of_two_notes_is_silent_at_a_remark_and_answers() -> None:
 @pytest.mark.parametrize(
     ("word", "rest"), [("Zomapadu", "stands behind the mill."), ("Dodutama", "NONE")]
 )
-async def test_a_made_up_word_alone_brings_its_memory(
-    stage: Stage, word: str, rest: str
-) -> None:
+async def test_a_made_up_word_alone_brings_its_memory(stage: Stage, word: str, rest: str) -> None:
     """Though an encoder may take either for filler."""
     await stage.note(f"{word} {rest}")
     await stage.engine.idle.run()
@@ -107,9 +105,7 @@ async def test_a_made_up_word_is_found_by_words_whatever_its_vector_is_like(
 
 
 @pytest.mark.parametrize("query", ["Mm, all right.", LONG], ids=["short", "long"])
-async def test_small_talk_of_any_length_brings_nothing(
-    stage: Stage, query: str
-) -> None:
+async def test_small_talk_of_any_length_brings_nothing(stage: Stage, query: str) -> None:
     assert await brings(stage, query) == ""
 
 
@@ -117,9 +113,7 @@ async def test_a_name_that_the_soul_knows_brings_what_tells_of_it() -> None:
     """Also in small talk."""
     stage = Stage()
     await stage.start()
-    await stage.engine.souls.put(
-        ME, SoulId("s1"), "Mira", (KnownName("Boris"),), SoulSettings()
-    )
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Boris"),), SoulSettings())
     await stage.sync("c1", [line("m1", "Boris cut the hedge."), line("m2", "Good.")])
     await stage.close("c1")
     assert await brings(stage, "How are things?") == ""
@@ -224,9 +218,7 @@ async def test_what_the_soul_has_answered_asks_no_more(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("restraint", [0.0, 0.25, 0.5, 1.0, 1.5, 2.0])
-async def test_less_restraint_tells_at_least_as_much(
-    stage: Stage, restraint: float
-) -> None:
+async def test_less_restraint_tells_at_least_as_much(stage: Stage, restraint: float) -> None:
     query = "Did your father play the mandolin by the fire?"
     more = await stage.recall(query, "c1", restraint=restraint)
     less = await stage.recall(query, "c1", restraint=min(2.0, restraint + 0.5))

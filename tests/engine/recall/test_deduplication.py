@@ -38,9 +38,7 @@ def texts(answer: Recalled) -> str:
 
 async def chat(stage: Stage, *last: str, hidden: bool = False) -> None:
     """Ten messages of c, of which m2 tells of the key, and behind them `last`: n0, n1, .."""
-    messages = [
-        line(f"m{i}", f"We talk about the weather of day {i}.") for i in range(1, 11)
-    ]
+    messages = [line(f"m{i}", f"We talk about the weather of day {i}.") for i in range(1, 11)]
     messages[1] = line("m2", KEY, Role.CHARACTER)
     messages[2] = line("m3", KEY_ZH, Role.CHARACTER)
     messages += [line(f"n{i}", text, hidden=hidden) for i, text in enumerate(last)]
@@ -59,9 +57,7 @@ async def test_a_later_message_in_the_same_or_nearly_the_same_words_stands_for_i
     assert "hollow oak" in texts(await stage.recall(ASKED, "c"))
     assert "空心橡树" in texts(await stage.recall("铜钥匙藏在哪里", "c"))
     assert "hollow oak" not in texts(await stage.recall(ASKED, "c", context_from="n0"))
-    assert "空心橡树" not in texts(
-        await stage.recall("铜钥匙藏在哪里", "c", context_from="n0")
-    )
+    assert "空心橡树" not in texts(await stage.recall("铜钥匙藏在哪里", "c", context_from="n0"))
     assert "hollow oak" not in texts(await stage.recall(ASKED, "c", context_from="m8"))
 
 
@@ -73,9 +69,7 @@ async def test_a_hidden_message_and_a_reply_that_is_replaced_stand_nowhere(
     messages = [line("d1", ASKED), line("d2", KEY, Role.CHARACTER)]
     await stage.sync("d", messages)
     for kind, is_told in ((RecallType.SWIPE, True), (RecallType.NORMAL, False)):
-        answer = await stage.recall(
-            ASKED, "d", context_from="d1", type=kind, slot="d2", swipe=1
-        )
+        answer = await stage.recall(ASKED, "d", context_from="d1", type=kind, slot="d2", swipe=1)
         assert ("hollow oak" in texts(answer)) is is_told
 
 
@@ -83,9 +77,7 @@ async def test_what_is_left_out_makes_room_for_the_next(stage: Stage) -> None:
     await chat(stage)
     await stage.note("The brass key opens the cellar of the old abbey, nobody knows.")
     first = await stage.recall(ASKED, "c", max_items=1)
-    second = await stage.recall(
-        ASKED, "c", max_items=1, context_texts=(first.memories[0].text,)
-    )
+    second = await stage.recall(ASKED, "c", max_items=1, context_texts=(first.memories[0].text,))
     assert len(second.memories) == 1
     assert second.memories[0].id != first.memories[0].id
 
@@ -99,9 +91,7 @@ async def test_what_the_user_made_permanent_is_told_unless_all_of_it_stands_ther
         permanent=True,
     )
     assert oath in texts(await stage.recall("Hello?", context_texts=(oath,)))
-    whole = (
-        f"{oath}\nAlso, she is allergic to every kind of nut there is on the island!"
-    )
+    whole = f"{oath}\nAlso, she is allergic to every kind of nut there is on the island!"
     assert not (await stage.recall("Hello?", context_texts=(whole,))).memories
 
 
@@ -114,23 +104,19 @@ async def test_nothing_is_told_twice_in_one_answer(stage: Stage) -> None:
         )
     ):
         await stage.note(f"{what} {footer}", importance=0.5 + i / 10)
-    recalled = texts(
-        await stage.recall("Where is the key?", context_texts=("Nothing of it.",))
-    )
+    recalled = texts(await stage.recall("Where is the key?", context_texts=("Nothing of it.",)))
     assert recalled.count("Harbour of Varn") == 1
     assert "drawer" in recalled
     assert "pedlar" in recalled
-    assert (
-        texts(await stage.recall("Where is the key?")).count("Harbour of Varn") == 2
-    ), "without a context"
+    assert texts(await stage.recall("Where is the key?")).count("Harbour of Varn") == 2, (
+        "without a context"
+    )
 
 
 async def test_a_habit_that_shows_now_is_told_though_the_card_names_it(
     stage: Stage,
 ) -> None:
-    await stage.note(
-        "hums an old song of the sea when she is nervous", kind=MemoryKind.ACTION
-    )
+    await stage.note("hums an old song of the sea when she is nervous", kind=MemoryKind.ACTION)
     card = ("Mira hums an old song of the sea when she is nervous.",)
     assert "hums" in texts(await stage.recall("You hum an old song when nervous."))
     assert "hums" not in texts(

@@ -57,10 +57,7 @@ def test_the_strength_for_each_of_many_digests_is_the_mean_of_its_own_messages(
 ) -> None:
     messages = np.asarray([len(each) for each in scores], np.int64)
     flat = np.asarray([s for each in scores for s in each], np.float32)
-    plain = [
-        sum(max(-MOST, min(s, MOST)) for s in each) / (len(each) + FEW)
-        for each in scores
-    ]
+    plain = [sum(max(-MOST, min(s, MOST)) for s in each) / (len(each) + FEW) for each in scores]
     assert cue_strengths(flat, messages).tolist() == pytest.approx(plain, abs=1e-6)
 
 

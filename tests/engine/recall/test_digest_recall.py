@@ -105,9 +105,7 @@ async def test_the_digest_tells_a_time_whose_messages_are_all_forgotten(
     for memory in await stage.listed(kind=MemoryKind.EPISODE):
         await stage.engine.memories.patch(ME, memory.id, MemoryPatch(in_doubt=True))
     (month,) = [
-        m
-        for m in await stage.listed(kind=MemoryKind.DIGEST)
-        if m.situation.period == "month"
+        m for m in await stage.listed(kind=MemoryKind.DIGEST) if m.situation.period == "month"
     ]
     answer = await stage.recall("What happened in March?")
     assert [memory.id for memory in answer.memories] == [month.id]
@@ -139,8 +137,7 @@ async def test_what_the_answer_tells_is_not_told_again_by_a_digest(
     whole = {
         key
         for key, memory in mind.memories.items()
-        if memory.kind is MemoryKind.DIGEST
-        and set(mind.derivations.cited(key)) <= given
+        if memory.kind is MemoryKind.DIGEST and set(mind.derivations.cited(key)) <= given
     }
     assert whole, "the answer gives all that some digest rests on"
     assert not whole & given
@@ -168,11 +165,7 @@ async def test_a_digest_goes_with_a_telling_of_its_day_that_it_does_not_quote() 
     (centre,) = list(mind.tellings)
     united = joined_rows(mind, [mind.row_of(mind.memories[centre])])
     assert len(united) == 4
-    days = [
-        m
-        for m in await stage.listed(kind=MemoryKind.DIGEST)
-        if m.situation.period == "day"
-    ]
+    days = [m for m in await stage.listed(kind=MemoryKind.DIGEST) if m.situation.period == "day"]
     candidates = [candidate_of(mind, day) for day in days]
     assert any(united.isdisjoint(candidate.told) for candidate in candidates)
     assert all(goes_with(mind, candidate, united) for candidate in candidates)
@@ -198,9 +191,7 @@ async def test_a_permanent_digest_is_told_like_all_that_is_permanent(
 
 def as_read(mind: Mind, recall: DigestRecall) -> list[Any]:
     """What is known of the digests of a mind, to compare."""
-    return [
-        (*entry[:3], entry.told.tolist(), entry.words) for entry in known(mind, recall)
-    ]
+    return [(*entry[:3], entry.told.tolist(), entry.words) for entry in known(mind, recall)]
 
 
 def known(mind: Mind, recall: DigestRecall) -> Sequence[Any]:

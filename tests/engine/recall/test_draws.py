@@ -46,8 +46,7 @@ async def test_a_reply_draws_one_action_and_always_the_same(
     situation, _, cue, _ = REFLEXES["en"]
     scene = await made(plain, situation, MemoryKind.ABSTRACT_EPISODE)
     fires = [
-        NewEdge(EdgeKind.FIRES, to=i, probability=chances[i])
-        for i in sorted(actions, reverse=True)
+        NewEdge(EdgeKind.FIRES, to=i, probability=chances[i]) for i in sorted(actions, reverse=True)
     ]
     edges = [*fires, NewEdge(EdgeKind.TRIGGERS, source=scene)]
     trigger = await made(plain, SECRET, MemoryKind.TRIGGER, edges)
@@ -62,9 +61,7 @@ async def test_a_reply_draws_one_action_and_always_the_same(
     async def draw(i: int) -> list[str]:
         kind = RecallType.SWIPE if i % 4 else RecallType.NORMAL
         return fired(
-            await plain.recall(
-                cue, "c1", slot=SlotId(f"r{i // 4}"), swipe=i % 4, type=kind
-            )
+            await plain.recall(cue, "c1", slot=SlotId(f"r{i // 4}"), swipe=i % 4, type=kind)
         )
 
     for i, number in enumerate(expected):
@@ -89,9 +86,7 @@ async def test_without_a_slot_the_words_decide_the_draw(plain: Stage) -> None:
 )
 async def test_how_sure_it_must_be_is_a_setting(least: float, fires: bool) -> None:
     """A reflex made by default has strength 0.5: no more of the attention arrives."""
-    stage = Stage(
-        params=EngineParams(rest_by_itself=False, recall=RecallParams(fires_from=least))
-    )
+    stage = Stage(params=EngineParams(rest_by_itself=False, recall=RecallParams(fires_from=least)))
     await stage.start()
     await stage.soul()
     situation, action, _, _ = REFLEXES["en"]

@@ -152,9 +152,7 @@ async def test_what_is_in_the_prompt_is_not_told_again_although_it_has_faded(
 ) -> None:
     """The original wording counts."""
     stage.clock.advance(0, 700)
-    answer = await stage.recall(
-        "Agnes had an umbrella.", max_items=40, context_texts=(LOCKET,)
-    )
+    answer = await stage.recall("Agnes had an umbrella.", max_items=40, context_texts=(LOCKET,))
     assert "m0" not in {m.sources[0].slot for m in answer.memories}
 
 
@@ -163,17 +161,13 @@ async def test_a_part_that_is_new_to_the_prompt_is_blurred_too(stage: Stage) -> 
     text = f"{first} My sister hid nine letters under the floor of the chapel."
     await stage.sync("c2", [said("n0", text), said("n1", "Well then.")])
     stage.clock.advance(0, 700)
-    answer = await stage.recall(
-        "Agnes had an umbrella.", max_items=40, context_texts=(first,)
-    )
+    answer = await stage.recall("Agnes had an umbrella.", max_items=40, context_texts=(first,))
     (memory,) = [m for m in answer.memories if m.sources[0].slot == "n0"]
     assert memory.text == "Al: something about sister."
 
 
 @pytest.mark.parametrize("masks", [Masks.WORDS, Masks.SEED])
-async def test_a_memory_of_which_nothing_is_left_is_not_told(
-    stage: Stage, masks: Masks
-) -> None:
+async def test_a_memory_of_which_nothing_is_left_is_not_told(stage: Stage, masks: Masks) -> None:
     await stage.soul(masks=masks)
     stage.clock.advance(0, 9_000)
     answer = await stage.recall("Agnes had an umbrella.", max_items=40)
@@ -189,9 +183,7 @@ async def test_what_the_moment_names_is_not_forgotten(stage: Stage) -> None:
     await stage.sync("c2", [said("n0", text), said("n1", "Well.")])
     stage.clock.advance(0, 260)
     for prompt, day in (("Well.", "some day"), ("It is Friday again.", "Friday")):
-        answer = await stage.recall(
-            "Agnes had an umbrella.", max_items=40, context_texts=(prompt,)
-        )
+        answer = await stage.recall("Agnes had an umbrella.", max_items=40, context_texts=(prompt,))
         (memory,) = [m for m in answer.memories if m.sources[0].slot == "n0"]
         assert memory.text == f"Al: My sister met a number of sailors on {day}."
 
@@ -268,13 +260,9 @@ async def test_reasons_are_in_the_language_that_is_asked_for(stage: Stage) -> No
     assert not any(reason.isascii() for reason in cut if reason)
 
 
-async def test_a_remark_brings_back_what_is_clear_and_a_question_what_has_faded() -> (
-    None
-):
+async def test_a_remark_brings_back_what_is_clear_and_a_question_what_has_faded() -> None:
     fact = "Behind the granary a drunken bishop sold a wax elephant."
-    remark = (
-        "There was a lot of noise behind the granary last night, an elephant maybe."
-    )
+    remark = "There was a lot of noise behind the granary last night, an elephant maybe."
     stage = Stage()
     await stage.start()
     await stage.soul(restraint=1.0)

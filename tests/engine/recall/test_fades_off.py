@@ -31,9 +31,7 @@ async def answers(turns: int, **settings: Any) -> list[Recalled]:
     await stage.close("c1")
     await stage.engine.embedding.wait_pending()
     stage.clock.advance(0, turns)
-    out = [
-        await stage.recall(query, max_items=40, budget_tokens=9000) for query in QUERIES
-    ]
+    out = [await stage.recall(query, max_items=40, budget_tokens=9000) for query in QUERIES]
     assert await stage.store.fading(ME, SoulId("s1")) == []  # nothing was written
     await stage.stop()
     return out
@@ -58,9 +56,7 @@ async def test_after_a_short_life_every_word_is_the_same() -> None:
     assert [answer.blocks for answer in on] == [answer.blocks for answer in off]
 
 
-@pytest.mark.parametrize(
-    ("masks", "mark"), [("words", "something about"), ("seed", "xxx(")]
-)
+@pytest.mark.parametrize(("masks", "mark"), [("words", "something about"), ("seed", "xxx(")])
 async def test_later_only_the_texts_differ(masks: str, mark: str) -> None:
     on = await answers(700, masks=Masks(masks))
     off = await answers(700, masks=Masks.OFF)

@@ -87,9 +87,7 @@ async def test_a_situation_sets_its_action_off(stage: Stage, language: str) -> N
 
 async def test_what_is_not_the_matter_sets_nothing_off(stage: Stage) -> None:
     """Nor does the action's own text: that it reads alike is self-knowledge."""
-    (key,) = await reflex(
-        stage, "a stranger stares at her", [("pulls her hood up", 1.0)]
-    )
+    (key,) = await reflex(stage, "a stranger stares at her", [("pulls her hood up", 1.0)])
     for cue in (
         "Shall we go?",
         "It is nearly noon.",
@@ -142,9 +140,7 @@ async def test_an_instance_sets_off_what_its_class_does_and_the_other_way_round(
     """The way is told; two classes of situations do not mix."""
     whole = await made(plain, "being watched", MemoryKind.ABSTRACT_EPISODE)
     up = NewEdge(EdgeKind.INSTANCE_OF, to=whole)
-    instance = await made(
-        plain, "the tall guard stared at us in Ferro", MemoryKind.EPISODE, [up]
-    )
+    instance = await made(plain, "the tall guard stared at us in Ferro", MemoryKind.EPISODE, [up])
     (key,) = await reflex(plain, whole, [("pulls her hood up", 1.0)])
     answer = await plain.recall("The tall guard in Ferro stared at us again.", "c1")
     # without an encoder an instance is not looked at: there is too much else that shares a word with it
@@ -163,9 +159,7 @@ async def test_the_scene_may_be_like_an_instance(reading: Stage) -> None:
     """With an encoder an instance is looked at, too."""
     whole = await made(reading, "being watched", MemoryKind.ABSTRACT_EPISODE)
     up = NewEdge(EdgeKind.INSTANCE_OF, to=whole)
-    await made(
-        reading, "the tall guard stared at us in Ferro", MemoryKind.EPISODE, [up]
-    )
+    await made(reading, "the tall guard stared at us in Ferro", MemoryKind.EPISODE, [up])
     (key,) = await reflex(reading, whole, [("pulls her hood up", 1.0)])
     answer = await reading.recall("The tall guard in Ferro stared at us again.")
     assert [step.edge for step in the(answer, key).path] == [
@@ -182,8 +176,7 @@ async def test_what_one_concrete_episode_triggers_starts_at_full_strength(
     evening = await made(plain, "that night in the cellar", MemoryKind.EPISODE)
     whole = await made(plain, "the light goes out", MemoryKind.ABSTRACT_EPISODE)
     action, other = [
-        await made(plain, text, MemoryKind.ACTION)
-        for text in ("trembles", "lights a match")
+        await made(plain, text, MemoryKind.ACTION) for text in ("trembles", "lights a match")
     ]
 
     async def strengths(trigger: MemoryId) -> dict[MemoryId, float]:
@@ -238,9 +231,7 @@ async def test_an_intent_sets_off_a_trigger_it_names(
         assert name not in shown.why
         assert [step.id for step in shown.path] == [key]
         assert not fired(await reading.recall("I like strong coffee in the morning."))
-        assert not fired(
-            await reading.recall(name)
-        )  # said aloud by somebody else it is only words
+        assert not fired(await reading.recall(name))  # said aloud by somebody else it is only words
         await reading.engine.memories.delete(ME, await reading.find(name), None)
         assert not fired(await reading.recall("I like strong coffee.", intent=intent))
 
@@ -269,9 +260,7 @@ async def test_a_gift_calls_up_the_last_one_what_is_liked_and_how_she_gives(
     reading: Stage,
 ) -> None:
     """Scene, knowledge and manner in one prompt, each in its section."""
-    await made(
-        reading, "I gave Al a coffee machine and he was very happy", MemoryKind.EPISODE
-    )
+    await made(reading, "I gave Al a coffee machine and he was very happy", MemoryKind.EPISODE)
     al = await made(reading, "Al", MemoryKind.CONCEPT)
     await made(
         reading,
@@ -285,12 +274,8 @@ async def test_a_gift_calls_up_the_last_one_what_is_liked_and_how_she_gives(
         [("plays it down as chance", 1.0)],
         name="showing that she cares",
     )
-    answer = await reading.recall(
-        "I want to find a gift for Al.", intent="show that I care"
-    )
-    assert "I gave Al a coffee machine and he was very happy" in section(
-        answer, "episodes"
-    )
+    answer = await reading.recall("I want to find a gift for Al.", intent="show that I care")
+    assert "I gave Al a coffee machine and he was very happy" in section(answer, "episodes")
     assert "Al likes coffee" in section(answer, "facts")
     assert section(answer, "impulses") == ["plays it down as chance"]
 
@@ -331,9 +316,7 @@ async def test_an_action_reached_both_ways_is_an_impulse_and_told_once(
     stage: Stage,
 ) -> None:
     """The situation decides; the name alone does not."""
-    (key,) = await reflex(
-        stage, "a duel at dawn is announced", [("ignores him on purpose", 1.0)]
-    )
+    (key,) = await reflex(stage, "a duel at dawn is announced", [("ignores him on purpose", 1.0)])
     edge = NewEdge(EdgeKind.KNOWS_HABIT, to=key, strength=0.9)
     await made(stage, "Bartholomew", MemoryKind.CONCEPT, [edge])
     answer = await stage.recall(
@@ -386,9 +369,7 @@ async def test_what_is_gone_sets_nothing_off(plain: Stage) -> None:
         assert not fired(await plain.recall(cue, "c1"))
         await plain.engine.memories.restore(ME, part)
         assert fired(await plain.recall(cue, "c1")) == [action]
-    await plain.sync(
-        "c2", [line("x1", "Elsewhere."), line("x2", "Yes.", Role.CHARACTER)]
-    )
+    await plain.sync("c2", [line("x1", "Elsewhere."), line("x2", "Yes.", Role.CHARACTER)])
     patch = MemoryPatch(timelines=Timelines.THIS, chat=ChatId("c1"), slot=SlotId("m1"))
     await plain.engine.memories.patch(ME, trigger, patch)
     assert fired(await plain.recall(cue, "c1")) == [action]

@@ -83,9 +83,7 @@ async def asked(stage: Stage, texts: list[str], query: str = QUERY) -> Asked:
     vectors = await embedding.embed_query([query])
     states = await embedding.query_states([query])
     assert states is not None
-    scores = score_texts(
-        mind, context, start_cosines(mind, parts, vectors), FusionParams()
-    )
+    scores = score_texts(mind, context, start_cosines(mind, parts, vectors), FusionParams())
     return Asked(mind, context, scores, QueryTokens(((states[0], 1.0),)))
 
 

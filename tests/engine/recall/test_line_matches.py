@@ -84,9 +84,7 @@ async def test_a_line_is_compared_with_the_world_in_the_language_of_the_memories
     assert background_language("Hello", {}) == "en"
 
 
-async def test_words_far_from_each_other_in_a_long_memory_are_not_found_together() -> (
-    None
-):
+async def test_words_far_from_each_other_in_a_long_memory_are_not_found_together() -> None:
     filling = "The wind pulls at the shutters, and nobody came today. " * 30
     stage = Stage()
     await stage.start()
@@ -101,8 +99,6 @@ async def test_words_far_from_each_other_in_a_long_memory_are_not_found_together
     mind = await stage.mind()
     every = mind.texts_at(list(range(mind.size)))
     rows = [next(i for i, t in enumerate(every) if text in t) for text in texts]
-    found = matches_by_words(
-        mind, ChatId("c1"), "mandolin ferry", np.asarray(rows, np.int64)
-    )
+    found = matches_by_words(mind, ChatId("c1"), "mandolin ferry", np.asarray(rows, np.int64))
     assert found.own.sum(axis=0).tolist() == [1.0, 2.0, 0.0]
     await stage.stop()

@@ -85,12 +85,9 @@ async def kept_reply(stage: Stage, text: str, reply: str = "Yes.") -> None:
     _, messages = await stage.engine.chats.get(ME, ChatId("c1"))
     number = len(messages)
     slot = SlotId(f"r{number}")
-    await stage.recall(
-        text, "c1", slot=slot, swipe=0, max_items=40, mode=RecallMode.WALK
-    )
+    await stage.recall(text, "c1", slot=slot, swipe=0, max_items=40, mode=RecallMode.WALK)
     shown = [
-        replace(line(m.slot, m.text, m.role, speaker=m.speaker), swipe=m.swipe)
-        for m in messages
+        replace(line(m.slot, m.text, m.role, speaker=m.speaker), swipe=m.swipe) for m in messages
     ]
     more = [line(slot, reply, Role.CHARACTER), line(f"n{number}", f"Well, {number}.")]
     await stage.sync("c1", [*shown, *more])
@@ -114,18 +111,14 @@ async def test_undoing_the_verdict_undoes_what_it_taught(stage: Stage) -> None:
     change = await judged(stage, CUE, Verdict.STRONGER)
     mind = await stage.mind()
     assert len(mind.edge_vectors) == 2
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=change, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=change, job=None)
     assert not await comes(stage, LIKE_IT, mode=RecallMode.WALK)
     assert len(mind.edge_vectors) == 0
     assert await stage.store.edge_vectors(ME, SoulId("s1")) == []
 
 
 @pytest.mark.parametrize("verdict", [Verdict.NOT_NOW, Verdict.WRONG])
-async def test_a_bad_verdict_takes_back_three_uses(
-    stage: Stage, verdict: Verdict
-) -> None:
+async def test_a_bad_verdict_takes_back_three_uses(stage: Stage, verdict: Verdict) -> None:
     for _ in range(3):
         await kept_reply(stage, CUE)
     taught = await lengths(stage)

@@ -200,9 +200,7 @@ async def test_a_question_brings_what_was_said_to_it(
             lines = []
             for each in judged.lines:
                 texts = [mind.memory_at(row).text for row in each.rows.tolist()]
-                lines.append(
-                    replace(each, memory=np.char.equal(texts, asked).astype(np.float64))
-                )
+                lines.append(replace(each, memory=np.char.equal(texts, asked).astype(np.float64)))
             return replace(judged, lines=tuple(lines))
 
         monkeypatch.setattr(recaller, "with_open_questions", nothing_else)

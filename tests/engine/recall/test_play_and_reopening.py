@@ -30,9 +30,7 @@ from tests.examples import sized
 from tests.fakes.images import FakeImages
 from tests.fakes.store import FakeStore
 
-SIZE = Size(
-    nodes=sized(600, 1_500), edges=sized(3_000, 7_500), chat_lines=sized(150, 300)
-)
+SIZE = Size(nodes=sized(600, 1_500), edges=sized(3_000, 7_500), chat_lines=sized(150, 300))
 CHAT = ChatId("live")
 TURNS = sized(10, 100)  # a message and a reply each
 QUESTIONS = sized(12, 24)
@@ -71,9 +69,7 @@ async def played(written: FakeStore) -> AsyncIterator[Stage]:
         images=SnapshotParams(least=0, pause=0.0),
         walking=WalkingParams(walk=WalkParams(l1=1e-7)),
     )
-    stage = Stage(
-        written, model=BagEmbedder().source(), params=params, images=FakeImages()
-    )
+    stage = Stage(written, model=BagEmbedder().source(), params=params, images=FakeImages())
     await stage.start()
     await stage.engine.idle.run()
     names = await known_names(stage)
@@ -96,9 +92,7 @@ async def played(written: FakeStore) -> AsyncIterator[Stage]:
     await stage.stop()
 
 
-@pytest.mark.slow(
-    "each exchange is answered twice, once by an engine that is opened for it"
-)
+@pytest.mark.slow("each exchange is answered twice, once by an engine that is opened for it")
 @pytest.mark.timeout(300)
 async def test_it_answers_as_when_it_is_opened_anew(played: Stage) -> None:
     images = played.images
@@ -133,9 +127,7 @@ async def answers(stage: Stage) -> list[Answer]:
         text = write_line.line(number)
         if number % 2:
             text += f" {names[7 * number % len(names)]}"
-        request = RecallRequest(
-            SOUL, CHAT, query=text, type=RecallType.QUIET, restraint=0.0
-        )
+        request = RecallRequest(SOUL, CHAT, query=text, type=RecallType.QUIET, restraint=0.0)
         out.append(_recollections(await recall(stage, request)))
     return out
 

@@ -17,9 +17,7 @@ from soulmem.engine.recall.faded_reading import (
 MANY = 10_000  # texts
 
 
-def strength(
-    standing: float, shared: float = 0.0, best: float = 9.0, texts: int = MANY
-) -> float:
+def strength(standing: float, shared: float = 0.0, best: float = 9.0, texts: int = MANY) -> float:
     """Of a query among many texts."""
     return query_strength(standing, shared, best, texts)
 

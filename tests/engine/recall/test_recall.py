@@ -29,9 +29,7 @@ TALK = [
         sent_at=NOON + timedelta(days=1),
     ),
     line("m3", "We bake bread on Sundays.", sent_at=NOON + timedelta(days=2)),
-    line(
-        "m4", "With raisins, please.", Role.CHARACTER, sent_at=NOON + timedelta(days=3)
-    ),
+    line("m4", "With raisins, please.", Role.CHARACTER, sent_at=NOON + timedelta(days=3)),
     line("m5", "The whales sang all night.", sent_at=NOON + timedelta(days=4)),
     line("m6", "I could not sleep.", Role.CHARACTER, sent_at=NOON + timedelta(days=5)),
     line("m7", "她把钥匙藏在老桥下面。", sent_at=NOON + timedelta(days=6)),
@@ -62,9 +60,7 @@ async def stage(request: pytest.FixtureRequest) -> AsyncIterator[Stage]:
         ("钥匙在哪里？", "m7"),
     ],
 )
-async def test_the_right_moment_comes_first(
-    stage: Stage, query: str, slot: str
-) -> None:
+async def test_the_right_moment_comes_first(stage: Stage, query: str, slot: str) -> None:
     """English and Chinese, in other forms of the word too; the source is the message."""
     answer = await stage.recall(query, "c1")
     assert answer.memories[0].sources == (Place(ChatId("c1"), SlotId(slot)),)
@@ -147,9 +143,7 @@ async def test_nothing_to_go_by_brings_only_what_is_permanent(stage: Stage) -> N
     await stage.sync("empty", [])
     for answer in (
         await stage.recall("", "c1"),
-        await stage.engine.recaller.recall(
-            ME, RecallRequest(SoulId("s1"), ChatId("empty"))
-        ),
+        await stage.engine.recaller.recall(ME, RecallRequest(SoulId("s1"), ChatId("empty"))),
     ):
         assert [m.text for m in answer.memories] == ["Mira is afraid of thunder."]
 
@@ -175,9 +169,7 @@ async def test_tags_boost_and_never_filter(stage: Stage) -> None:
     for tag, first in (("home", "A lamp of brass."), ("SEA", "A lamp of glass.")):
         answer = await stage.recall("lamp", "c1", tags=(tag,))
         assert next(m.text for m in answer.memories) == first
-        assert {"A lamp of brass.", "A lamp of glass."} <= {
-            m.text for m in answer.memories
-        }
+        assert {"A lamp of brass.", "A lamp of glass."} <= {m.text for m in answer.memories}
 
 
 async def test_macros_in_memories_are_broken_up(stage: Stage) -> None:
@@ -197,9 +189,7 @@ async def test_names_of_the_card_are_words(stage: Stage) -> None:
     await stage.note("Somebody asked for reeds.")
     mind = await stage.mind()
     assert (mind.words.frequency("reed"), mind.words.frequency("reeds")) == (1, 0)
-    await stage.engine.souls.put(
-        ME, SoulId("s1"), "Mira", (KnownName("Jonah", ("Reeds",)),), None
-    )
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", (KnownName("Jonah", ("Reeds",)),), None)
     assert (mind.words.frequency("reed"), mind.words.frequency("reeds")) == (0, 1)
 
 
@@ -256,13 +246,9 @@ async def test_users_do_not_see_each_other(stage: Stage) -> None:
     other = Owner("another")
     assert await stage.engine.souls.list(other) == []
     with pytest.raises(NotFound):
-        await stage.engine.recaller.recall(
-            other, RecallRequest(SoulId("s1"), query="key")
-        )
+        await stage.engine.recaller.recall(other, RecallRequest(SoulId("s1"), query="key"))
     await stage.engine.souls.put(other, SoulId("s1"), "Nora", None, None)
-    answer = await stage.engine.recaller.recall(
-        other, RecallRequest(SoulId("s1"), query="key")
-    )
+    answer = await stage.engine.recaller.recall(other, RecallRequest(SoulId("s1"), query="key"))
     assert answer.memories == ()
     assert (await stage.engine.souls.get(ME, SoulId("s1"))).name == "Mira"
 

@@ -21,9 +21,7 @@ QUERY = "note 17"
 async def stage() -> AsyncIterator[Stage]:
     """A soul with more edges than may be in memory."""
     store, _ = await near_store(400, seed=1)
-    params = EngineParams(
-        rest_by_itself=False, loading=LoadingParams(resident_edges=200)
-    )
+    params = EngineParams(rest_by_itself=False, loading=LoadingParams(resident_edges=200))
     stage = Stage(store, params=params)
     await stage.start()
     yield stage

@@ -49,17 +49,13 @@ def chat_until(count: int) -> SyncRequest:
 
 
 def question(**more: Any) -> RecallRequest:
-    return RecallRequest(
-        SOUL, chat=CHAT, context_from=SlotId("m20"), time_budget_ms=60_000, **more
-    )
+    return RecallRequest(SOUL, chat=CHAT, context_from=SlotId("m20"), time_budget_ms=60_000, **more)
 
 
 async def test_it_recalls_what_a_recall_after_the_sync_recalls(stage: Stage) -> None:
     engine = stage.engine
     await engine.chats.sync(ME, chat_until(len(LINES) - 1))
-    synced, recalled = await engine.replies.recall(
-        ME, chat_until(len(LINES)), question()
-    )
+    synced, recalled = await engine.replies.recall(ME, chat_until(len(LINES)), question())
     assert (synced.applied, synced.added) == (True, 1)
     assert recalled is not None
     again = await engine.recaller.recall(ME, question())
@@ -115,9 +111,7 @@ async def test_the_newest_message_is_embedded_while_the_chat_is_stored() -> None
 
 async def test_a_slow_model_costs_only_its_share_of_the_time() -> None:
     steps = Steps()
-    replies = ReplyRecall(
-        sync=steps.sync, recall=steps.recall, read=steps.read, time_budget_ms=200
-    )
+    replies = ReplyRecall(sync=steps.sync, recall=steps.recall, read=steps.read, time_budget_ms=200)
     await replies.recall(ME, chat_until(3), replace(question(), time_budget_ms=None))
     assert steps.done == [f"read {[LINES[2]]}", "sync", "recall"]
     (request,) = steps.asked

@@ -23,9 +23,7 @@ def test_each_is_drawn_by_its_share_of_the_weights() -> None:
 
 
 @given(story=st.text(max_size=5), push=st.sampled_from([Push.RARE, Push.OFTEN]))
-def test_any_two_moments_of_different_spans_keep_the_gap(
-    story: str, push: Push
-) -> None:
+def test_any_two_moments_of_different_spans_keep_the_gap(story: str, push: Push) -> None:
     gap = GAPS[push]
     spans: dict[int, list[int]] = {}
     for exchange in range(400):

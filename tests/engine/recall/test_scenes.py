@@ -57,9 +57,7 @@ async def test_by_the_story_that_the_soul_lives_by() -> None:
     ]
     await stage.sync("c1", lines)
     await stage.close("c1")
-    answer = await stage.recall(
-        "The silver flag", "c1", type=RecallType.QUIET, restraint=0.0
-    )
+    answer = await stage.recall("The silver flag", "c1", type=RecallType.QUIET, restraint=0.0)
     [block] = [block for block in answer.blocks if block.section == "episodes"]
     assert "3 days ago:\nAl: We took the silver flag." in block.text
     assert "At some time:\nAl: Look" in block.text

@@ -81,8 +81,7 @@ def test_the_more_common_the_names_the_more_starts_at_texts() -> None:
     text = np.asarray([1.0, 0.0, np.nan], np.float32)
     params = SeedParams(text_mass=0.1, common_mass=0.6, common=10.0)
     mass = [
-        started(text, rows_of(2), frequency(df), params=params)[:2].sum()
-        for df in (1, 10, 10_000)
+        started(text, rows_of(2), frequency(df), params=params)[:2].sum() for df in (1, 10, 10_000)
     ]
     assert_allclose(mass, [0.1 + 0.5 / 101, 0.35, 0.6], rtol=1e-3)
 

@@ -36,8 +36,7 @@ async def stage() -> AsyncIterator[Stage]:
     await new_stage.soul(forgetting=0.0)
     day = timedelta(days=1)
     messages = [
-        line(f"m{i}", text, sent_at=NOON - (len(TEXTS) - i) * day)
-        for i, text in enumerate(TEXTS)
+        line(f"m{i}", text, sent_at=NOON - (len(TEXTS) - i) * day) for i, text in enumerate(TEXTS)
     ]
     await new_stage.sync("c1", messages)
     await new_stage.close("c1")
@@ -60,9 +59,7 @@ async def test_the_single_place_is_for_the_best(
 ) -> None:
     """Not for the one that has a slot."""
     (best,) = (await stage.recall(CUE, "c1", max_items=1)).memories
-    monkeypatch.setattr(
-        Selection, "_in_own_words", lambda self, positions: max(positions)
-    )
+    monkeypatch.setattr(Selection, "_in_own_words", lambda self, positions: max(positions))
     (memory,) = (await stage.recall(CUE, "c1", max_items=1)).memories
     assert memory.id == best.id
 
@@ -75,9 +72,7 @@ async def test_a_section_that_is_off_leaves_its_places_to_the_others(
         await stage.note(f"The silver key of the bridge is number {number}.")
     before = await stage.recall(CUE, "c1", max_items=4)
     assert {memory.kind for memory in before.memories} > {"note"}
-    await stage.soul(
-        forgetting=0.0, sections_off=("facts",), headers={"episodes": "Then:"}
-    )
+    await stage.soul(forgetting=0.0, sections_off=("facts",), headers={"episodes": "Then:"})
     after = await stage.recall(CUE, "c1", max_items=4)
     assert {memory.kind for memory in after.memories} == {"episode"}
     (block,) = after.blocks
@@ -115,9 +110,7 @@ async def test_what_is_permanent_stays_in_small_talk(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("mode", list(RecallMode))
-async def test_who_asks_for_a_grade_gets_what_it_finds(
-    stage: Stage, mode: RecallMode
-) -> None:
+async def test_who_asks_for_a_grade_gets_what_it_finds(stage: Stage, mode: RecallMode) -> None:
     answer = await stage.recall(SMALL_TALK, "c1", mode=mode, restraint=1.0)
     assert bool(answer.memories) is (mode is not RecallMode.AUTO)
 

@@ -55,11 +55,7 @@ def test_it_is_never_less_than_nothing_nor_more_than_all(
     assert not out.size or 0.0 <= out.min() <= out.max() <= PARAMS.fit + 1e-6
     for line, row in zip(lines, out, strict=True):
         for value, seen in zip(row, scenes, strict=True):
-            words = [
-                word
-                for word in line
-                if sum(word in item for item in seen) >= PARAMS.scenes
-            ]
+            words = [word for word in line if sum(word in item for item in seen) >= PARAMS.scenes]
             assert (value > 0) == bool(words)
 
 

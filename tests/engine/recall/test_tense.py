@@ -32,7 +32,5 @@ DAY = datetime(2024, 3, 5, 23, 59, tzinfo=timezone.utc)
         ("小安住在北京", DAY, "霜月", "小安住在北京（到霜月为止，现已不再如此）"),
     ],
 )
-def test_past(
-    text: str, until: datetime | None, story: str | None, expected: str
-) -> None:
+def test_past(text: str, until: datetime | None, story: str | None, expected: str) -> None:
     assert as_past(text, until, story) == expected

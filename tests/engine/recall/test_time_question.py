@@ -91,23 +91,18 @@ async def test_with_other_words_the_time_is_preferred_but_hides_nothing(
 ) -> None:
     await stage.soul(forgetting=0)
     messages = [
-        days_ago(d, f"x{d}", f"The weather was plain, entry {d}.")
-        for d in range(40, 1, -1)
+        days_ago(d, f"x{d}", f"The weather was plain, entry {d}.") for d in range(40, 1, -1)
     ]
     messages.insert(5, days_ago(35, "a", "We ate plum dumplings by the mill."))
     messages.insert(30, days_ago(12, "b", "We ate plum dumplings at the fair."))
-    messages.insert(
-        31, days_ago(11.5, "c", "The unicorn tapestry was stolen from the abbey.")
-    )
+    messages.insert(31, days_ago(11.5, "c", "The unicorn tapestry was stolen from the abbey."))
     await stage.sync("c1", [*messages, days_ago(0, "z", "Hm.")])
     answer = await stage.recall("Where did we eat plum dumplings five weeks ago?", "c1")
     assert texts_of(answer)[:2] == [
         "We ate plum dumplings by the mill.",
         "We ate plum dumplings at the fair.",
     ]
-    answer = await stage.recall(
-        "Who stole the unicorn tapestry from the abbey last month?", "c1"
-    )
+    answer = await stage.recall("Who stole the unicorn tapestry from the abbey last month?", "c1")
     assert texts_of(answer)[0] == "The unicorn tapestry was stolen from the abbey."
     answer = await stage.recall(
         "Was the unicorn tapestry stolen from the abbey three weeks ago?", "c1"
@@ -118,10 +113,7 @@ async def test_with_other_words_the_time_is_preferred_but_hides_nothing(
 async def test_why_and_trace_name_the_time(stage: Stage) -> None:
     await daily(stage)
     answer = await stage.recall("What happened yesterday?", "c1")
-    assert (
-        answer.memories[0].why
-        == "It came up because you asked about yesterday (30 April)."
-    )
+    assert answer.memories[0].why == "It came up because you asked about yesterday (30 April)."
     trace = await stage.engine.recaller.trace("default-user", answer.trace)  # type: ignore[arg-type]
     (entry,) = trace.guidance["times"]
     assert entry["words"] == "yesterday"
@@ -129,26 +121,21 @@ async def test_why_and_trace_name_the_time(stage: Stage) -> None:
         {"from": "2026-04-30T00:00:00+00:00", "to": "2026-05-01T00:00:00+00:00"}
     ]
     answer = await stage.recall("昨天发生了什么？", "c1")
-    assert (
-        "昨天 (30 April)" in answer.memories[0].why
-    )  # in the language of what is remembered
+    assert "昨天 (30 April)" in answer.memories[0].why  # in the language of what is remembered
 
 
 async def test_the_clock_that_moves_moves_yesterday(stage: Stage) -> None:
     await daily(stage)
     stage.clock.advance(86_400.0)
     await stage.close("c1")
-    assert texts_of(await stage.recall("What happened yesterday?", "c1"))[0].endswith(
-        "number 0."
-    )
+    assert texts_of(await stage.recall("What happened yesterday?", "c1"))[0].endswith("number 0.")
 
 
 async def test_conversations_are_counted_back_from_this_one(stage: Stage) -> None:
     await stage.soul(forgetting=0)
     for back, word in ((9, "harbour"), (6, "orchard"), (3, "smithy")):
         messages = [
-            days_ago(back - i / 1440, f"{word}{i}", f"Talk {i} at the {word}.")
-            for i in range(4)
+            days_ago(back - i / 1440, f"{word}{i}", f"Talk {i} at the {word}.") for i in range(4)
         ]
         await stage.sync(f"c{back}", messages)
         await stage.close(f"c{back}")
@@ -182,9 +169,7 @@ async def test_words_that_are_told_not_asked_reserve_no_slots(stage: Stage) -> N
 async def test_a_range_takes_what_reaches_into_it(stage: Stage) -> None:
     await daily(stage)
     start, end = NOON - timedelta(10), NOON - timedelta(8)
-    answer = await stage.recall(
-        "What did we see?", "c1", time_range=TimeRange(start, end)
-    )
+    answer = await stage.recall("What did we see?", "c1", time_range=TimeRange(start, end))
     assert sorted(text.split()[-1] for text in texts_of(answer)) == ["10.", "9."]
     mind = await stage.mind()
     assert ChatId("c1") in {branch.chat for branch in mind.branches}
@@ -207,8 +192,6 @@ async def test_a_soul_that_lives_by_its_story_counts_days_from_there(
         await stage.soul(forgetting=0, clock=clock)
         await stage.sync("c1", messages)
         first = (await stage.recall("What happened two days ago?", "c1")).memories[0]
-        by_story = (
-            first.why == "It came up because you asked about two days ago (8 April)."
-        )
+        by_story = first.why == "It came up because you asked about two days ago (8 April)."
         assert by_story is (clock is SoulClock.STORY)
         assert not by_story or DAILY[2] in first.text

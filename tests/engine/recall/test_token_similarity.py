@@ -83,9 +83,7 @@ def test_the_memory_before_lends_only_what_is_better() -> None:
 
 
 @pytest.mark.parametrize(("times", "turned"), [(1, 0.0), (2, 0.5), (3, 1.0), (9, 1.0)])
-def test_the_side_of_the_memory_counts_where_the_query_is_longer(
-    times: int, turned: float
-) -> None:
+def test_the_side_of_the_memory_counts_where_the_query_is_longer(times: int, turned: float) -> None:
     """From as long as a memory to three times as long."""
     best = np.repeat(rows([0.9, 0.5, 0.1]), 2 * times, axis=0)
     result = scored(best, covered=[0.1, 0.5, 0.9], length=2)

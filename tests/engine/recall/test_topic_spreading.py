@@ -81,9 +81,7 @@ async def topic_of(stage: Stage, word: str) -> Memory | None:
     return next((m for m in topics if m.state is MemoryState.ACTIVE), None)
 
 
-async def told_of(
-    stage: Stage, language: str, chat: str = "c1"
-) -> RecalledMemory | None:
+async def told_of(stage: Stage, language: str, chat: str = "c1") -> RecalledMemory | None:
     """What is told of the last of the circle, when the first is asked for."""
     _, _, told, query, _ = CIRCLES[language]
     answer = await stage.recall(
@@ -125,10 +123,7 @@ async def test_a_branch_that_has_not_met_the_words_together_is_led_nowhere(
     circle = CIRCLES["en"][0]
     told = messages_of([*said("en", 0)])
     await stage.sync("c1", told)
-    more = [
-        line(f"b{i}", text, Role.USER)
-        for i, text in enumerate(said("en")[: -len(told)])
-    ]
+    more = [line(f"b{i}", text, Role.USER) for i, text in enumerate(said("en")[: -len(told)])]
     await stage.sync("c1", [*told, *more, line("b")])
     branch = [*told, line("k1", "An umbrella."), line("k2", "A puddle."), line("k3")]
     await stage.sync("c2", branch, parent=("c1", told[-1].slot))

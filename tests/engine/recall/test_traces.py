@@ -63,12 +63,10 @@ async def test_no_words_of_a_memory_are_kept_beside_it(stage: Stage) -> None:
     trace = (await stage.recall("brass")).trace
     await stage.restart()
     assert all(b"in the well" not in line for line in stage.traces.kept.values())
-    await stage.engine.memories.patch(
-        ME, key, MemoryPatch(text="The brass key is in the barn.")
-    )
-    assert [
-        candidate.text for candidate in (await trace_of(stage, trace)).considered
-    ] == ["The brass key is in the barn."]
+    await stage.engine.memories.patch(ME, key, MemoryPatch(text="The brass key is in the barn."))
+    assert [candidate.text for candidate in (await trace_of(stage, trace)).considered] == [
+        "The brass key is in the barn."
+    ]
 
 
 @pytest.mark.parametrize("restarts", [False, True])
@@ -93,9 +91,7 @@ async def test_what_is_purged_leaves_the_traces(stage: Stage, restarts: bool) ->
 
 
 @pytest.mark.parametrize("restarts", [False, True])
-async def test_the_name_of_a_purged_concept_leaves_the_traces(
-    stage: Stage, restarts: bool
-) -> None:
+async def test_the_name_of_a_purged_concept_leaves_the_traces(stage: Stage, restarts: bool) -> None:
     """A trace says which names a question had; a name that is too short to count as a quotation goes alone."""
     await stage.soul()
     gone = (await stage.note("Kaelith", kind=MemoryKind.CONCEPT)).memory.id

@@ -93,9 +93,7 @@ def assert_same(graph: WalkGraph, other: WalkGraph) -> None:
     for column in ("indptr", "indices", "weight", "kind", "edge"):
         assert getattr(one, column).tolist() == getattr(two, column).tolist(), column
     for column in ("fact_arcs", "fact_of"):
-        assert getattr(graph, column).tolist() == getattr(other, column).tolist(), (
-            column
-        )
+        assert getattr(graph, column).tolist() == getattr(other, column).tolist(), column
     n = graph.graph.nodes
     for column in ("fan", "is_fact", "passed"):
         mine, theirs = getattr(graph, column)[:n], getattr(other, column)[:n]
@@ -103,9 +101,7 @@ def assert_same(graph: WalkGraph, other: WalkGraph) -> None:
     for each in (graph, other):
         count = each.fact_rows.size
         assert each.fact_index[each.fact_rows].tolist() == list(range(count))
-    places, wanted = (
-        each.places[each.graph.positions_of(np.arange(n))] for each in (graph, other)
-    )
+    places, wanted = (each.places[each.graph.positions_of(np.arange(n))] for each in (graph, other))
     assert places.tolist() == wanted.tolist()
     assert_same_walks(graph, other)
     assert graph.slot[graph.fact_rows].tolist() == other.slot[other.fact_rows].tolist()
@@ -176,9 +172,7 @@ def test_a_graph_patched_through_a_life_equals_a_fresh_one(
 def story() -> Mind:
     """A hundred notes in a row, and what some of them mention."""
     mind = Mind(Soul(SOUL, "Mira", created=NOW))
-    notes = [
-        replace(memory(0), id=MemoryId(f"n{n}"), text=f"note {n}") for n in range(100)
-    ]
+    notes = [replace(memory(0), id=MemoryId(f"n{n}"), text=f"note {n}") for n in range(100)]
     mind.apply(MindChange(put_memories=(*notes, *(memory(n) for n in range(COUNT)))))
     row = [edge(f"n{n}", f"n{n + 1}", EdgeKind.NEXT) for n in range(98)]
     mentions = [edge(f"n{n}", f"m{n % 7}", EdgeKind.MENTIONS) for n in range(90)]
@@ -187,9 +181,7 @@ def story() -> Mind:
 
 
 def edge(source: str, target: str, kind: EdgeKind) -> Edge:
-    return Edge(
-        SOUL, MemoryId(source), MemoryId(target), kind, Origin.USER, NOW, strength=1.0
-    )
+    return Edge(SOUL, MemoryId(source), MemoryId(target), kind, Origin.USER, NOW, strength=1.0)
 
 
 @pytest.mark.parametrize("turns", [0, 4])
@@ -228,15 +220,12 @@ def test_the_whole_graph_is_built_again_where_much_changed(way: str) -> None:
     mind, graphs = story(), WalkGraphs()
     graphs.ready(mind, 0)
     if way == "forgetting":
-        mind.set_soul(
-            replace(mind.soul, settings=replace(mind.soul.settings, forgetting=0.5))
-        )
+        mind.set_soul(replace(mind.soul, settings=replace(mind.soul.settings, forgetting=0.5)))
     if way == "much":
         mind.apply(
             MindChange(
                 put_edges=tuple(
-                    edge(f"n{n}", f"n{n + 2}", EdgeKind.ASSOCIATES)
-                    for n in range(0, 98)
+                    edge(f"n{n}", f"n{n + 2}", EdgeKind.ASSOCIATES) for n in range(0, 98)
                 )
             )
         )
@@ -255,9 +244,7 @@ def test_places_are_those_of_the_facts() -> None:
     positions = walk_graph.graph.positions_of(np.arange(mind.size))
     places, arcs = walk_graph.places[positions], walk_graph.graph.edge[positions]
     assert sorted(arcs[places >= 0].tolist()) == sorted(walk_graph.fact_arcs.tolist())
-    assert (
-        walk_graph.fact_arcs[places[places >= 0]].tolist() == arcs[places >= 0].tolist()
-    )
+    assert walk_graph.fact_arcs[places[places >= 0]].tolist() == arcs[places >= 0].tolist()
 
 
 def test_a_fact_that_comes_back_lies_elsewhere() -> None:
@@ -327,9 +314,7 @@ def test_no_step_of_an_update_makes_the_whole_graph() -> None:
     graphs.ready(mind, 6)
     with (
         mock.patch.object(module, "_built", side_effect=AssertionError("all of it")),
-        mock.patch.object(
-            module, "_arcs_that_leave", side_effect=module._arcs_that_leave
-        ) as made,
+        mock.patch.object(module, "_arcs_that_leave", side_effect=module._arcs_that_leave) as made,
     ):
         while graphs.renew(mind, 6):
             pass

@@ -35,9 +35,7 @@ async def prepared(stage: Stage) -> None:
     await stage.engine.idle.run()
 
 
-async def asked(
-    stage: Stage, query: str, slot: str | None = "m6", **more: Any
-) -> Trace:
+async def asked(stage: Stage, query: str, slot: str | None = "m6", **more: Any) -> Trace:
     """The trace of a recall for a reply."""
     answer = await stage.recall(
         query,
@@ -97,9 +95,7 @@ async def test_a_kept_trace_has_todays_texts_and_forgets_what_is_purged(
         (e.id, e.text, e.why) for e in trace.working
     ]
     await stage.engine.memories.delete(ME, note.id, None)
-    job = await stage.engine.jobs.ask(
-        ME, "purge", (await stage.soul()).id, {"confirm": "purge"}
-    )
+    job = await stage.engine.jobs.ask(ME, "purge", (await stage.soul()).id, {"confirm": "purge"})
     await stage.engine.jobs.finished(ME, job)
     kept = await stage.engine.recaller.trace(ME, trace.id)
     assert note.id not in [entry.id for entry in kept.working]

@@ -25,9 +25,7 @@ class StepwiseJobs:
         self.jobs = Jobs(self.spool, self._check)
         self.log: list[tuple[str, int]] = []
         self.go = asyncio.Semaphore(0)
-        self.jobs.register(
-            JobKind("count", self._count, arguments=("to",), resumes=True)
-        )
+        self.jobs.register(JobKind("count", self._count, arguments=("to",), resumes=True))
         self.jobs.register(JobKind("once", self._count, arguments=("to",)))
         self.jobs.register(JobKind("inner", self._count, arguments=None))
         self.jobs.register(JobKind("breaks", self._break))
@@ -196,9 +194,7 @@ async def test_a_failure_is_told_without_the_words_of_a_chat(
 async def test_what_cannot_be_started_is_refused_and_leaves_nothing(
     bench: StepwiseJobs,
 ) -> None:
-    with pytest.raises(
-        Unprocessable, match=r"'dream'.*known are breaks, count, look, once"
-    ):
+    with pytest.raises(Unprocessable, match=r"'dream'.*known are breaks, count, look, once"):
         await bench.jobs.ask(ME, "dream", MIRA, {})
     with pytest.raises(Unprocessable, match="'inner'"):
         await bench.jobs.ask(ME, "inner", MIRA, {})

@@ -141,9 +141,7 @@ async def test_a_soul_is_created_changed_and_listed(stage: Stage) -> None:
     """None leaves what is stored; the second value tells whether it is new."""
     soul, is_new = await stage.engine.souls.put(ME, SoulId("s2"), "Tom", None, None)
     assert is_new
-    changed, is_new = await stage.engine.souls.put(
-        ME, SoulId("s2"), "Thomas", None, None
-    )
+    changed, is_new = await stage.engine.souls.put(ME, SoulId("s2"), "Thomas", None, None)
     assert not is_new
     assert (changed.name, changed.created) == ("Thomas", soul.created)
     await stage.restart()

@@ -78,9 +78,7 @@ async def test_a_compiler_that_fails_is_a_note(
 async def test_no_full_collection_while_compiling() -> None:
     """A full one holds the event loop; afterwards the collector works as before."""
     usual = gc.get_threshold()
-    gc.set_threshold(
-        *usual[:2], 900
-    )  # Python begins with 10, which would hold the loop here
+    gc.set_threshold(*usual[:2], 900)  # Python begins with 10, which would hold the loop here
     before = gc.get_threshold()
     during: list[tuple[int, int, int]] = []
     engine = engine_with(lambda: during.append(gc.get_threshold()))

@@ -63,9 +63,7 @@ class Player(Sovereign, Reteller):
         self.store = PickyStore()
         self.embedder = FakeEmbedder(dim=16)
         self.images = FakeImages()
-        params = EngineParams(
-            rest_by_itself=False, images=SnapshotParams(least=0, pause=0.0)
-        )
+        params = EngineParams(rest_by_itself=False, images=SnapshotParams(least=0, pause=0.0))
         self.stage = Stage(
             self.store, model=self.embedder.source(), params=params, images=self.images
         )
@@ -93,11 +91,7 @@ class Player(Sovereign, Reteller):
         self.loop.run_until_complete(self._run(work))
 
     async def _run(self, work: Callable[[], Awaitable[None]]) -> None:
-        before = (
-            [await picture(self.stage, soul) for soul in SOULS]
-            if self.store.fail_in
-            else []
-        )
+        before = [await picture(self.stage, soul) for soul in SOULS] if self.store.fail_in else []
         try:
             await work()
         except StoreError:
@@ -157,8 +151,7 @@ class Player(Sovereign, Reteller):
     def new_chat(self, souls: tuple[str, ...], count: int, text: str, how: str) -> None:
         chat = Told(f"c{len(self.chats)}", souls)
         chat.messages = [
-            self.fresh(text, Role.CHARACTER if i % 2 else Role.USER)
-            for i in range(count)
+            self.fresh(text, Role.CHARACTER if i % 2 else Role.USER) for i in range(count)
         ]
         self.chats[chat.id] = chat
         self.show(chat, how)
@@ -169,9 +162,7 @@ class Player(Sovereign, Reteller):
         parent = self.pick(pick)
         if parent.messages:
             shared = parent.messages[: at % len(parent.messages) + 1]
-            chat = Told(
-                f"c{len(self.chats)}", souls, list(shared), (parent.id, shared[-1].slot)
-            )
+            chat = Told(f"c{len(self.chats)}", souls, list(shared), (parent.id, shared[-1].slot))
             self.chats[chat.id] = chat
             self.show(chat, how)
 
@@ -214,9 +205,7 @@ class Player(Sovereign, Reteller):
         """All recalled memories must exist."""
         answer = await self.stage.engine.recaller.recall(ME, request)
         memories = (await self.stage.mind(request.soul)).memories
-        assert all(
-            memory.id in memories or memory.kind == "fact" for memory in answer.memories
-        )
+        assert all(memory.id in memories or memory.kind == "fact" for memory in answer.memories)
 
     @precondition(any_shown)
     @rule(pick=PICK, left=st.integers(0, 4), confirm=st.booleans())
@@ -236,11 +225,7 @@ class Player(Sovereign, Reteller):
     @rule(pick=PICK, to=PICK)
     def find_parent(self, pick: int, to: int) -> None:
         chat, parent = self.pick(pick), self.pick(to)
-        if (
-            chat.parent is None
-            and parent.messages
-            and chat.id not in self.line_of(parent)
-        ):
+        if chat.parent is None and parent.messages and chat.id not in self.line_of(parent):
             chat.parent = (parent.id, parent.messages[0].slot)
             self.show(chat, "bare")
 
@@ -258,8 +243,7 @@ class Player(Sovereign, Reteller):
         """Only a chat whose branch and parent stay related without it."""
         chat = self.pick(pick)
         between = chat.parent is not None and any(
-            other.parent is not None and other.parent[0] == chat.id
-            for other in self.chats.values()
+            other.parent is not None and other.parent[0] == chat.id for other in self.chats.values()
         )
         if not between:
             self.run(lambda: self.stage.engine.chats.delete(ME, ChatId(chat.id)))
@@ -380,11 +364,7 @@ class Player(Sovereign, Reteller):
             for chat in shown:
                 hidden_slots = {m.slot for m in chat.messages if m.hidden and hides}
                 branch = mind.branches.branch(ChatId(chat.id))
-                versions = (
-                    [mind.memories[m].evidence[0][0] for m in branch.order]
-                    if branch
-                    else []
-                )
+                versions = [mind.memories[m].evidence[0][0] for m in branch.order] if branch else []
                 last = chat.messages[-1].slot if chat.messages else None
                 assert [(v.slot, v.hash) for v in versions if v.slot != last] == [
                     (slot, text)
@@ -403,12 +383,8 @@ class Player(Sovereign, Reteller):
                 await again.soul(soul, soul.upper(), **self.settings[soul])
             await replayed(shown, again)
             for soul in SOULS:
-                await again.engine.souls.put(
-                    ME, SoulId(soul), soul.upper(), self.names[soul], None
-                )
-                assert await again.fingerprint(soul) == await self.stage.fingerprint(
-                    soul
-                )
+                await again.engine.souls.put(ME, SoulId(soul), soul.upper(), self.names[soul], None)
+                assert await again.fingerprint(soul) == await self.stage.fingerprint(soul)
         finally:
             await again.stop()
 
@@ -420,9 +396,7 @@ class Player(Sovereign, Reteller):
         opened = Stage(self.store.twin(), model=self.embedder.source())
         await opened.start()
         try:
-            for soul, before, after in zip(
-                SOULS, live, await self.pictures(opened), strict=True
-            ):
+            for soul, before, after in zip(SOULS, live, await self.pictures(opened), strict=True):
                 assert {k: v for k, v in after.items() if v != before[k]} == {}, soul
         finally:
             await opened.stop()

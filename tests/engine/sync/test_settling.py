@@ -33,10 +33,7 @@ async def counted_stage() -> tuple[Stage, CountingStore]:
 async def is_settled(stage: Stage, chat: str = "c") -> bool:
     log = await (await stage.world()).log(ChatId(chat))
     assert log is not None
-    return (
-        log.head.settled_tail == log.messages[-1].version
-        and log.head.tail_since is None
-    )
+    return log.head.settled_tail == log.messages[-1].version and log.head.tail_since is None
 
 
 async def test_leaving_a_chat_settles_its_last_message_once() -> None:

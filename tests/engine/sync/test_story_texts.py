@@ -138,9 +138,7 @@ async def test_what_stands_in_the_prompt_is_known_by_its_story(stage: Stage) -> 
     answer = await stage.recall("Where is the cellar key?", "c", context_from="u9")
     assert not [m for m in answer.memories if "cellar" in m.text]
     answer = await stage.recall("Where is the ring buried?", "c", context_from="u9")
-    assert [m.text for m in answer.memories if "ring" in m.text] == [
-        f"Mira: {TALES[2]}"
-    ]
+    assert [m.text for m in answer.memories if "ring" in m.text] == [f"Mira: {TALES[2]}"]
 
 
 async def test_a_memory_says_what_of_its_message_is_left_out(stage: Stage) -> None:

@@ -23,9 +23,9 @@ async def test_a_chat_is_taken_over_and_shown_as_sent(either_stage: Stage) -> No
     head, messages = await either_stage.engine.chats.get(ME, ChatId("c1"))
     assert head.souls == ("s1",)
     assert [(m.slot, m.text) for m in messages] == [(m.slot, m.text) for m in lines(3)]
-    assert [
-        (c.id, count) for c, count in await either_stage.engine.chats.list(ME, None)
-    ] == [("c1", 3)]
+    assert [(c.id, count) for c, count in await either_stage.engine.chats.list(ME, None)] == [
+        ("c1", 3)
+    ]
 
 
 async def test_the_same_body_twice_changes_nothing(either_stage: Stage) -> None:
@@ -56,9 +56,7 @@ async def test_unknown_texts_are_asked_for_and_nothing_is_applied(
 async def test_a_base_saves_sending_the_rest(either_stage: Stage) -> None:
     """What the base proves is kept; a wrong one is a conflict and changes nothing."""
     await either_stage.sync("c1", lines(5))
-    answer = await either_stage.sync(
-        "c1", [line("m6")], base=await base_of(either_stage, "c1", 4)
-    )
+    answer = await either_stage.sync("c1", [line("m6")], base=await base_of(either_stage, "c1", 4))
     assert answer == SyncAnswer(added=1, removed=1)
     with pytest.raises(Conflict):
         await either_stage.sync("c1", [line("m7")], base=Base(5, "0" * 64))
@@ -143,9 +141,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-async def test_an_edit_takes_its_episode_along_and_nothing_else(
-    stage: Stage, name: str
-) -> None:
+async def test_an_edit_takes_its_episode_along_and_nothing_else(stage: Stage, name: str) -> None:
     """Edited, deleted, inserted, swiped, hidden..: other memories keep their identity and text."""
     listing, expected = EDITS[name]
     await stage.sync("c1", lines(6))

@@ -66,14 +66,10 @@ async def test_a_draft_in_nearly_the_words_of_its_only_message_is_told_once(
     await stage.sync("c", messages)
     await stage.rest()
     drafted = [
-        m.text
-        for m in await stage.drafted()
-        if "door" in m.text and m.kind.value == "episode"
+        m.text for m in await stage.drafted() if "door" in m.text and m.kind.value == "episode"
     ]
     assert drafted == ["Mira said that she will open the northern door tomorrow"]
-    ((_, slots),) = await recalled_with(
-        stage, "Who opens the northern door?", "c", "northern door"
-    )
+    ((_, slots),) = await recalled_with(stage, "Who opens the northern door?", "c", "northern door")
     assert slots == {"m3"}
 
 
@@ -81,9 +77,7 @@ async def test_what_two_answers_drafted_of_one_message_is_told_once(
     stage: ModelStage,
 ) -> None:
     messages = talk(60)
-    messages[14] = line(
-        "m15", "It lay frozen: a key, cold as everything here (and yet she saw)."
-    )
+    messages[14] = line("m15", "It lay frozen: a key, cold as everything here (and yet she saw).")
     await stage.sync("c", messages)
     await stage.rest()
     await stage.sync("b", [*messages[:17], *talk(44, 18, "other")], parent=("c", "m17"))
@@ -91,30 +85,22 @@ async def test_what_two_answers_drafted_of_one_message_is_told_once(
     drafted = {m.text for m in await stage.drafted() if "brass" in m.text}
     assert len(drafted) == 2
 
-    ((text, slots),) = await recalled_with(
-        stage, "Where is the brass key?", None, "brass"
-    )
+    ((text, slots),) = await recalled_with(stage, "Where is the brass key?", None, "brass")
     assert text in drafted
     assert slots == {"m15"}
 
 
 @pytest.mark.parametrize("chats", [("c", "c"), ("c", "d")])
-async def test_the_very_same_words_are_told_once(
-    stage: ModelStage, chats: tuple[str, str]
-) -> None:
+async def test_the_very_same_words_are_told_once(stage: ModelStage, chats: tuple[str, str]) -> None:
     """As when a chat is imported a second time under another name."""
     messages_by_chat = {chat: talk(20, word=chat) for chat in set(chats)}
     for chat, at in zip(chats, (3, 9), strict=True):
-        messages_by_chat[chat][at - 1] = line(
-            f"m{at}", "The amber  lamp is out.", Role.CHARACTER
-        )
+        messages_by_chat[chat][at - 1] = line(f"m{at}", "The amber  lamp is out.", Role.CHARACTER)
     for chat, messages in messages_by_chat.items():
         await stage.sync(chat, messages)
     recalled = await recalled_with(stage, "Is the amber lamp out?", None, "amber")
     assert [slots for _, slots in recalled] == [{"m3", "m9"}]
-    if (
-        chats[1] == "c"
-    ):  # then one of them stands in the prompt, and the other need not be told
+    if chats[1] == "c":  # then one of them stands in the prompt, and the other need not be told
         answer = await stage.recall("Is the amber lamp out?", "c", context_from="m5")
         assert not [m for m in answer.memories if "amber" in m.text]
         trace = await stage.engine.recaller.trace(ME, answer.trace)
@@ -125,14 +111,10 @@ async def test_the_very_same_words_are_told_once(
 async def test_two_scenes_in_the_same_words_are_two(stage: ModelStage) -> None:
     messages = talk(60)
     for at in (3, 40):
-        messages[at - 1] = line(
-            f"m{at}", "Gone for good, that ring (and nobody dived)."
-        )
+        messages[at - 1] = line(f"m{at}", "Gone for good, that ring (and nobody dived).")
     await stage.sync("c", messages)
     await stage.rest()
-    recalled = await recalled_with(
-        stage, "Where is the silver ring?", "c", "silver ring"
-    )
+    recalled = await recalled_with(stage, "Where is the silver ring?", "c", "silver ring")
     assert sorted(slots.pop() for _, slots in recalled) == ["m3", "m40"]
 
 
@@ -147,10 +129,7 @@ async def test_two_scenes_in_the_same_words_are_two(stage: ModelStage) -> None:
         ("Mira gladly parted from the vessel that boils her water", "", True),
         (
             "Al asked for the copper kettle and Mira lent the copper kettle gladly",
-            " "
-            + " ".join(
-                f"And then she spoke of lake{at} and hill{at}." for at in range(12)
-            ),
+            " " + " ".join(f"And then she spoke of lake{at} and hill{at}." for at in range(12)),
             True,
         ),
     ],
@@ -164,9 +143,7 @@ async def test_a_draft_and_messages_that_say_the_same_cost_one_place(
     def answer(prompt: Prompt) -> str:
         if prompt.name == "summary":
             return obliging(prompt)
-        lines = [
-            number for number, _, text in read_of(prompt) if "copper kettle" in text
-        ]
+        lines = [number for number, _, text in read_of(prompt) if "copper kettle" in text]
         episodes = [{"lines": lines, "text": draft, "importance": 0.8}] if lines else []
         return json.dumps(
             {
@@ -187,9 +164,7 @@ async def test_a_draft_and_messages_that_say_the_same_cost_one_place(
     await stage.sync("c", messages)
     await stage.rest()
     assert draft in [m.text for m in await stage.drafted()]
-    recalled = (
-        await stage.recall("Who has the copper kettle? It boils water.", "c")
-    ).memories
+    recalled = (await stage.recall("Who has the copper kettle? It boils water.", "c")).memories
     by_draft = [m for m in recalled if m.text == draft]
     by_message = [m for m in recalled if "The copper kettle is lent" in m.text]
     assert len(by_draft) == 1
@@ -207,16 +182,10 @@ async def test_a_message_is_told_itself_where_the_others_of_its_draft_are_far(
         if prompt.name == "summary":
             return obliging(prompt)
         lines = [
-            number
-            for number, _, text in read_of(prompt)
-            if "kettle" in text or "raven" in text
+            number for number, _, text in read_of(prompt) if "kettle" in text or "raven" in text
         ]
         text = "He asked to borrow the copper kettle and the raven flew over the northern gate"
-        episodes = (
-            [{"lines": lines, "text": text, "importance": 0.8}]
-            if len(lines) == 2
-            else []
-        )
+        episodes = [{"lines": lines, "text": text, "importance": 0.8}] if len(lines) == 2 else []
         return json.dumps(
             {
                 "episodes": episodes,
@@ -233,12 +202,8 @@ async def test_a_message_is_told_itself_where_the_others_of_its_draft_are_far(
     messages[9] = line("m10", "The raven flew over the northern gate.", Role.CHARACTER)
     await stage.sync("c", messages)
     await stage.rest()
-    assert [
-        m for m in await stage.drafted() if "raven" in m.text and "kettle" in m.text
-    ]
-    recalled = (
-        await stage.recall("Who has the copper kettle?", "c", max_items=3)
-    ).memories
+    assert [m for m in await stage.drafted() if "raven" in m.text and "kettle" in m.text]
+    recalled = (await stage.recall("Who has the copper kettle?", "c", max_items=3)).memories
     assert [m.text for m in recalled if "kettle" in m.text] == [
         "Al: Could I borrow the copper kettle, he asked."
     ]

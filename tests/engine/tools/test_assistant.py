@@ -143,9 +143,7 @@ async def test_all_it_did_is_undone_as_one_job(stage: ModelStage) -> None:
         return changed.memory.text, rated.feedback
 
     assert await state() == ("hail", pytest.approx(0.35))
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=None, job=got["job"]
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job=got["job"])
     assert await state() == ("rain", 0.5)
 
 

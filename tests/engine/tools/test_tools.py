@@ -127,9 +127,7 @@ async def test_the_lead_keeps_something_for_good_and_it_can_be_undone(
         Action.CREATE,
         "vital",
     )
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=entry.id, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=entry.id, job=None)
     assert await stage.listed() == []
     assert [m.id for m in await stage.listed(MemoryState.BIN)] == [kept.id]
 
@@ -143,15 +141,13 @@ async def test_a_search_finds_and_is_noted(stage: Stage) -> None:
 
     assert [memory["id"] for memory in result["memories"]] == [made.id]
     assert result["memories"][0]["text"] == made.text
-    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
-        0
-    ]
+    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[0]
     assert (entry.actor, entry.action) == (Actor.ARCHIVIST, Action.READ)
     assert entry.after == {"query": "brass key", "found": [made.id]}
     start = (stage.clock.now() + timedelta(days=1)).isoformat()
-    assert await call(
-        stage, "search_memories", query="brass key", time_range={"from": start}
-    ) == {"memories": []}
+    assert await call(stage, "search_memories", query="brass key", time_range={"from": start}) == {
+        "memories": []
+    }
 
 
 async def test_spans_may_end_where_the_calendar_does(stage: Stage) -> None:
@@ -176,9 +172,7 @@ async def test_a_search_goes_all_the_way_whatever_it_is_for(stage: Stage) -> Non
     await stage.soul(restraint=2.0)
     await stage.note("oh yes, please, said the goose")
     await call(stage, "search_memories", query="oh yes, please")
-    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
-        0
-    ]
+    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[0]
     trace = await stage.engine.recaller.trace(ME, str(entry.source))
     assert trace.grades[-1].name == "walk"
     answer = await stage.recall("well, well")
@@ -235,10 +229,7 @@ async def test_ratings_move_the_feedback_of_the_rated_alone(stage: Stage) -> Non
     first, second = [(await stage.note(text)).memory.id for text in ("rain", "sun")]
 
     async def scores() -> list[float]:
-        return [
-            (await stage.engine.memories.get(ME, key)).feedback
-            for key in (first, second)
-        ]
+        return [(await stage.engine.memories.get(ME, key)).feedback for key in (first, second)]
 
     rating = {"memory_id": first, "useful": 1.0}
     got = await call(stage, "rate_memories", ratings=[rating])
@@ -249,9 +240,7 @@ async def test_ratings_move_the_feedback_of_the_rated_alone(stage: Stage) -> Non
         await call(stage, "rate_memories", ratings=[rating, unknown])
     assert await scores() == [pytest.approx(0.65), 0.5]
     (entry, *_) = (await stage.engine.history.of_memory(ME, first, 9, None)).entries
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=entry.id, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=entry.id, job=None)
     assert await scores() == [0.5, 0.5]
 
 
@@ -300,18 +289,13 @@ async def test_a_deletion_waits_for_the_user(stage: Stage) -> None:
 async def test_a_rejected_or_late_deletion_does_nothing(stage: Stage) -> None:
     await stage.soul()
     made = (await stage.note("rain")).memory
-    first = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))[
-        "request"
-    ]
+    first = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))["request"]
     await stage.engine.deletions.decide(ME, first, confirmed=False)
-    second = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))[
-        "request"
-    ]
+    second = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))["request"]
     stage.clock.advance(7 * 86_400, 0)
 
     states = {
-        deletion.id: deletion.state
-        for deletion in await stage.engine.deletions.list(ME, None)
+        deletion.id: deletion.state for deletion in await stage.engine.deletions.list(ME, None)
     }
     assert states == {first: DeletionState.REJECTED, second: DeletionState.EXPIRED}
     for request in (first, second):
@@ -323,14 +307,10 @@ async def test_a_rejected_or_late_deletion_does_nothing(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("guard", GUARDS)
-async def test_what_was_protected_meanwhile_stays(
-    stage: Stage, guard: dict[str, Any]
-) -> None:
+async def test_what_was_protected_meanwhile_stays(stage: Stage, guard: dict[str, Any]) -> None:
     await stage.soul()
     made = (await stage.note("rain")).memory
-    request = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))[
-        "request"
-    ]
+    request = (await call(stage, "delete_memory", memory_id=made.id, reason="tidy"))["request"]
     await stage.engine.memories.patch(ME, made.id, MemoryPatch(**guard))
 
     with pytest.raises(Forbidden):
@@ -343,9 +323,7 @@ async def test_digests_quote_what_happened_and_are_kept(stage: Stage) -> None:
     assert await call(stage, "archive_memories", period="day") == {"digests": []}
     with pytest.raises(Unprocessable, match="no messages yet"):
         await call(stage, "create_daily_summary", context="what the heron did")
-    await stage.sync(
-        "c1", [*lines(15), line("heron", "a heron landed"), *lines(14, start=16)]
-    )
+    await stage.sync("c1", [*lines(15), line("heron", "a heron landed"), *lines(14, start=16)])
     await stage.close("c1")
 
     (only,) = (await call(stage, "archive_memories", period="year"))["digests"]
@@ -389,14 +367,10 @@ def test_no_order_of_calls_touches_what_is_protected(
             try:
                 got = await call(stage, name, actor, **arguments_by_tool[name])
                 if "request" in got:
-                    await stage.engine.deletions.decide(
-                        ME, got["request"], confirmed=confirmed
-                    )
+                    await stage.engine.deletions.decide(ME, got["request"], confirmed=confirmed)
             except SoulMemError:
                 continue
-        await stage.engine.history.undo(
-            ME, SoulId("s1"), since=start, change=None, job=None
-        )
+        await stage.engine.history.undo(ME, SoulId("s1"), since=start, change=None, job=None)
         for memory in kept:
             assert (await stage.engine.memories.get(ME, memory.id)).memory == memory
         await stage.stop()

@@ -31,9 +31,7 @@ DAY = 86_400.0
 SHORT = 1e-9  # seconds: whatever is not used at this very moment is unused
 
 
-def closing_stage(
-    after: float = SHORT, look_after: float = DAY, **more: object
-) -> Stage:
+def closing_stage(after: float = SHORT, look_after: float = DAY, **more: object) -> Stage:
     """A stage whose souls close after so many seconds; nothing rests by itself."""
     params = EngineParams(
         rest_by_itself=False,
@@ -160,9 +158,7 @@ async def test_requests_that_race_with_the_closing_lose_nothing() -> None:
 
     rounds = range(9, 60, sized(6, 3))
     for count in rounds:
-        await asyncio.gather(
-            close(), ask(), stage.sync("c", script[:count]), close(), ask()
-        )
+        await asyncio.gather(close(), ask(), stage.sync("c", script[:count]), close(), ask())
         await stage.engine.embedding._quiet.wait()
         await close()
     assert sum(closed) > 10 / 17 * len(rounds)
@@ -174,9 +170,7 @@ async def test_requests_that_race_with_the_closing_lose_nothing() -> None:
     await fresh.sync("c", script[:57])
     stage = Stage(stage.store)
     await stage.start()
-    assert await stage.known("c") == sorted(
-        [*await fresh.known("c"), "a lantern needs oil"]
-    )
+    assert await stage.known("c") == sorted([*await fresh.known("c"), "a lantern needs oil"])
     await fresh.stop()
     await stage.stop()
 

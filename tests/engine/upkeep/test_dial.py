@@ -23,8 +23,7 @@ NOW = datetime(2026, 3, 1, tzinfo=timezone.utc)
 def test_links_fade_at_the_pace_of_the_dial(dial: float) -> None:
     mind = Mind(Soul(SOUL, "Mira", settings=SoulSettings(forgetting=dial)))
     ends = tuple(
-        Memory(MemoryId(key), SOUL, MemoryKind.NOTE, key, Origin.USER, NOW)
-        for key in "ab"
+        Memory(MemoryId(key), SOUL, MemoryKind.NOTE, key, Origin.USER, NOW) for key in "ab"
     )
     edge = Edge(
         SOUL,

@@ -42,9 +42,7 @@ async def test_a_month_of_many_thousand_units_writes_nothing() -> None:
     views = [await stage.note(f"{text} {n}.", units=units) for n in range(NOTES)]
     await stage.engine.idle.run()
     assert sum(len(view.units) for view in views) == WORDS * NOTES
-    stage.clock.advance(
-        YEAR
-    )  # what its day, its week, .. told is kept once each is over
+    stage.clock.advance(YEAR)  # what its day, its week, .. told is kept once each is over
     await stage.engine.idle.run()
     before = store.changes
 

@@ -216,9 +216,7 @@ async def test_a_forgotten_one_stays_so_after_a_restart_until_a_text_names_it_an
     assert world.minds[SOUL] is mind
 
 
-async def test_filler_goes_first_then_plain_talk_whomever_it_names_and_a_promise_stays() -> (
-    None
-):
+async def test_filler_goes_first_then_plain_talk_whomever_it_names_and_a_promise_stays() -> None:
     """By an encoder: words alone are never sure that a line says nothing."""
     stage = Stage(fallback=PACKAGED, judges_lines=True)
     await stage.start()
@@ -278,9 +276,7 @@ async def test_a_text_that_recalls_go_over_on_their_way_is_not_forgotten(
     await stage.engine.learner._load(lambda: [mind])  # the graph library
     assert mind.recalls.working is not None
     for _ in range(4):
-        mind.recalls.working.add_recall(
-            [[text, await stage.find("Mira: text of m2")]], 4000
-        )
+        mind.recalls.working.add_recall([[text, await stage.find("Mira: text of m2")]], 4000)
     await stage.engine.idle.run()
     assert await state(stage, text) is MemoryState.ACTIVE
     mind.recalls.working.drop(text)
@@ -304,9 +300,7 @@ async def test_a_concept_tells_how_present_it_is_and_looking_changes_nothing(
     ).base_activation == first.base_activation
     stage.clock.advance(0.0, 300)
     later = await stage.engine.memories.get(ME, MemoryId("once"))
-    assert later.base_activation == pytest.approx(
-        first.base_activation / 2.718281828, rel=1e-6
-    )
+    assert later.base_activation == pytest.approx(first.base_activation / 2.718281828, rel=1e-6)
     assert (await stage.engine.memories.get(ME, text)).base_activation is None
 
 
@@ -340,9 +334,7 @@ async def test_names_that_messages_give_live_and_go_and_the_fingerprint_knows_no
     await replay.stop()
     messages += [line("z1", "Zephyrine is back!"), line("z2", "Oh.", Role.CHARACTER)]
     await stage.sync("c1", [*messages, line("end", "Hm.")])
-    (back,) = [
-        m for m in (await stage.mind()).memories.values() if m.text == "Zephyrine"
-    ]
+    (back,) = [m for m in (await stage.mind()).memories.values() if m.text == "Zephyrine"]
     assert back.state is MemoryState.ACTIVE
 
 

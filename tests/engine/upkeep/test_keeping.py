@@ -86,9 +86,7 @@ async def kept(backups: FakeBackups) -> AsyncIterator[BackupStage]:
     await backup_stage.engine.stop()
 
 
-async def test_one_a_day_while_it_rests(
-    kept: BackupStage, backups: FakeBackups
-) -> None:
+async def test_one_a_day_while_it_rests(kept: BackupStage, backups: FakeBackups) -> None:
     hours: list[int] = []
     for hour in range(0, 73):
         await kept.engine.idle.run()
@@ -98,9 +96,7 @@ async def test_one_a_day_while_it_rests(
     assert hours == [0, 24, 48, 72]
 
 
-async def test_a_clock_set_back_stops_none(
-    kept: BackupStage, backups: FakeBackups
-) -> None:
+async def test_a_clock_set_back_stops_none(kept: BackupStage, backups: FakeBackups) -> None:
     """Copies of the future are none, and do not come every time either."""
     backups.made = [kept.clock.now() + timedelta(days=400)]
     for _ in range(3):
@@ -125,9 +121,7 @@ async def test_a_full_disk_is_a_note_and_play_goes_on(
     assert (len(backups.made), kept.engine.health().notes) == (1, ())
 
 
-async def test_one_can_be_asked_for_at_any_time(
-    kept: BackupStage, backups: FakeBackups
-) -> None:
+async def test_one_can_be_asked_for_at_any_time(kept: BackupStage, backups: FakeBackups) -> None:
     await kept.engine.idle.run()
     job = await kept.engine.jobs.ask(ME, "backup", SoulId("s1"), {})
     view = await kept.ended(job)

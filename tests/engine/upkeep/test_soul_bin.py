@@ -26,9 +26,7 @@ async def stage_with_soul(store: Store) -> Stage:
     await stage.soul()
     await stage.soul("s2", "Tovan")
     await stage.sync("c1", [*lines(5), line("h", "a heron landed"), line("e", "well")])
-    await stage.sync(
-        "both", [line("b", "an otter dived"), line("f", "well")], souls=["s1", "s2"]
-    )
+    await stage.sync("both", [line("b", "an otter dived"), line("f", "well")], souls=["s1", "s2"])
     await stage.note("heron for good", permanent=True, locked=True)
     return stage
 
@@ -46,9 +44,7 @@ async def idle_after_days(stage: Stage, days: float) -> None:
 
 @pytest.mark.parametrize("kind", ["fake", "mem"])
 async def test_within_the_week_all_comes_back(kind: str) -> None:
-    stage = await stage_with_soul(
-        FakeStore() if kind == "fake" else SurrealStore("mem://")
-    )
+    stage = await stage_with_soul(FakeStore() if kind == "fake" else SurrealStore("mem://"))
     before, texts = await stage.fingerprint(), [m.text for m in await stage.listed()]
     await bin_soul(stage)
     await idle_after_days(stage, 6.9)
@@ -69,9 +65,7 @@ async def test_within_the_week_all_comes_back(kind: str) -> None:
 async def test_after_the_week_nothing_is_left_of_it_and_others_keep_theirs(
     kind: str,
 ) -> None:
-    stage = await stage_with_soul(
-        FakeStore() if kind == "fake" else SurrealStore("mem://")
-    )
+    stage = await stage_with_soul(FakeStore() if kind == "fake" else SurrealStore("mem://"))
     other = await stage.fingerprint("s2")
     await bin_soul(stage)
     await idle_after_days(stage, 4)

@@ -72,9 +72,7 @@ async def test_every_memory_and_pair_gets_its_vector(theatre: Theatre) -> None:
     """Also after edits and deletions; nothing is left pending."""
     fake = FakeEmbedder()
     stage = await theatre.open(model=fake.source())
-    await stage.sync(
-        "c1", [TALK[0], line("m2", "I burn bread."), *TALK[2:], *lines(3, 5)]
-    )
+    await stage.sync("c1", [TALK[0], line("m2", "I burn bread."), *TALK[2:], *lines(3, 5)])
     await stage.sync("c1", [TALK[0], *TALK[2:], *lines(3, 5)])
     await stage.engine.idle.run()
     assert stage.engine.health().pending == 0
@@ -110,9 +108,7 @@ async def test_a_memory_is_not_judged_by_the_vector_of_another(
     await stage.sync("c1", TALK[:1])
     await stage.sync("c1", [TALK[0], *lines(4, 5)])
     mind = await stage.mind()
-    wanted = [
-        mind.row_of(m) for m in await stage.visible("c1") if m.text not in as_told(TALK)
-    ]
+    wanted = [mind.row_of(m) for m in await stage.visible("c1") if m.text not in as_told(TALK)]
     table = mind.vector_queue.text_vectors
     assert table is not None
     assert len(wanted) == 3
@@ -256,13 +252,9 @@ async def test_a_slow_model_does_not_make_the_reply_late(theatre: Theatre) -> No
     stage = await theatre.open(model=fake.source())
     await stage.engine.idle.run()
     fake.delay = 2.0
-    recalled = await stage.recall(
-        "where is the silver key?", max_items=1, time_budget_ms=400
-    )
+    recalled = await stage.recall("where is the silver key?", max_items=1, time_budget_ms=400)
     assert recalled.timed_out
-    assert (
-        recalled.took_ms.total < 1000
-    )  # long before the model, whatever else the machine does
+    assert recalled.took_ms.total < 1000  # long before the model, whatever else the machine does
     assert [m.text for m in recalled.memories] == as_told(TALK[:1])
 
 
@@ -284,9 +276,7 @@ async def test_the_fallback_answers_until_the_model_is_there(theatre: Theatre) -
     """Health says which one answers; Idle embeds everything with the better one and changes over."""
     wanted, small = FakeEmbedder("wanted", 48), FakeEmbedder("small", 16)
     wanted.answers.clear()
-    arriving = ModelSource(
-        "wanted", lambda: False, lambda: (wanted.answers.wait(5), wanted)[1]
-    )
+    arriving = ModelSource("wanted", lambda: False, lambda: (wanted.answers.wait(5), wanted)[1])
     stage = await theatre.open(model=arriving, fallback=small.source())
     await settled(stage.engine)
     await stage.engine.idle.run()
@@ -377,9 +367,7 @@ async def test_stopping_lets_go_of_whoever_waits(theatre: Theatre) -> None:
     done, waiting = await asyncio.wait([idle, asking], timeout=3)
     fake.answers.set()
     assert waiting == set()
-    await asyncio.gather(
-        *done, return_exceptions=True
-    )  # how they ended is not the question
+    await asyncio.gather(*done, return_exceptions=True)  # how they ended is not the question
     theatre.stages.clear()
 
 
@@ -388,9 +376,7 @@ async def test_stopping_while_the_model_loads_does_not_wait_for_it() -> None:
     """A download of minutes ends with the process, not before it."""
     gate = FakeEmbedder()
     gate.answers.clear()
-    stage = Stage(
-        model=ModelSource("slow", lambda: True, lambda: (gate.answers.wait(5), gate)[1])
-    )
+    stage = Stage(model=ModelSource("slow", lambda: True, lambda: (gate.answers.wait(5), gate)[1]))
     await stage.start()
     await stage.soul()
     await asyncio.wait_for(stage.stop(), 1)

@@ -74,9 +74,7 @@ async def test_an_importance_that_the_user_gave_stays() -> None:
     assert after == pytest.approx(0.8)
 
 
-async def test_what_is_the_users_own_matters_the_same_however_it_is_judged_later() -> (
-    None
-):
+async def test_what_is_the_users_own_matters_the_same_however_it_is_judged_later() -> None:
     stage = Stage(judges_lines=True)
     await stage.start()
     await told(stage, MOMENTOUS, PLAIN)

@@ -26,9 +26,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module", params=["packaged", "e5"])
-def embedder(
-    request: pytest.FixtureRequest, optional_data: Callable[[str, str], Path]
-) -> Embedder:
+def embedder(request: pytest.FixtureRequest, optional_data: Callable[[str, str], Path]) -> Embedder:
     """Two models that know both languages."""
     if request.param == "packaged":
         return the_encoder()
@@ -40,16 +38,10 @@ def embedder(
 async def test_either_language_is_asked_for_in_the_other(embedder: Embedder) -> None:
     stage = Stage(model=ModelSource(embedder.name, lambda: True, lambda: embedder))
     await stage.start()
-    await stage.engine.souls.put(
-        ME, SoulId("s1"), "Mira", NAMES, SoulSettings(restraint=0.0)
-    )
+    await stage.engine.souls.put(ME, SoulId("s1"), "Mira", NAMES, SoulSettings(restraint=0.0))
     await stage.sync("c1", chat())
     await stage.engine.idle.run()
-    missed = [
-        question
-        for fact, question in FACTS
-        if not await is_found(stage, fact, question)
-    ]
+    missed = [question for fact, question in FACTS if not await is_found(stage, fact, question)]
     assert len(missed) <= (1 - BAR) * len(FACTS), missed
     await stage.stop()
 

@@ -53,11 +53,7 @@ class Counted(FakeEmbedder):
     def read(self) -> list[str]:
         """The texts of a soul and of queries that were read."""
         lines = (text.rsplit("\n", 1)[-1] for text in self.asked)
-        return [
-            text
-            for text, line in zip(self.asked, lines, strict=True)
-            if line not in WORLD
-        ]
+        return [text for text, line in zip(self.asked, lines, strict=True) if line not in WORLD]
 
 
 Open = Callable[..., Any]
@@ -121,9 +117,7 @@ def recount(mind: Mind) -> Counter[int]:
 
 def counted(table: TokenTable) -> Counter[int]:
     """In how many memories each piece occurs, by the table."""
-    return Counter(
-        {int(p): int(table._frequency[p]) for p in table._frequency.nonzero()[0]}
-    )
+    return Counter({int(p): int(table._frequency[p]) for p in table._frequency.nonzero()[0]})
 
 
 async def test_a_message_is_read_after_the_one_before_it(open_stage: Open) -> None:
@@ -223,15 +217,12 @@ async def test_the_center_of_a_file_is_that_of_plain_lines(open_stage: Open) -> 
     said = [TextInContext(sent.text or "") for sent in TALK]
     own = [states.states for states in fake.embed_tokens(said)]
     nearest = [
-        np.linalg.norm(centers[0] - np.concatenate(states).mean(axis=0))
-        for states in (plain, own)
+        np.linalg.norm(centers[0] - np.concatenate(states).mean(axis=0)) for states in (plain, own)
     ]
     assert nearest[0] < nearest[1]
 
 
-async def test_nothing_is_made_again_after_a_restart(
-    open_stage: Open, tmp_path: Path
-) -> None:
+async def test_nothing_is_made_again_after_a_restart(open_stage: Open, tmp_path: Path) -> None:
     stage = await open_stage(FakeEmbedder(), tokens=TokenFolder(tmp_path))
     await stage.sync("c1", TALK)
     await stage.close("c1")
@@ -324,9 +315,7 @@ async def test_random_lives_count_pieces_as_a_recount_does(open_stage: Open) -> 
     def said() -> str:
         return " ".join(rng.choice(words, 4))
 
-    chats = {
-        chat: [line(f"{chat}-{n}", said()) for n in range(6)] for chat in ("a", "b")
-    }
+    chats = {chat: [line(f"{chat}-{n}", said()) for n in range(6)] for chat in ("a", "b")}
     for _ in range(25):
         chat = str(rng.choice(list(chats)))
         talk, place = chats[chat], int(rng.integers(0, len(chats[chat])))

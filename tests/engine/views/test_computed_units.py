@@ -62,6 +62,4 @@ async def test_the_label_of_who_speaks_belongs_to_no_unit(stage: Stage) -> None:
     memory = mind.memories[await stage.find(f"Al: {TEXT}")]
     spans = computed_spans(mind, memory)
     assert min(span.start for span in spans) == len("Al: ")
-    assert (
-        memory.text[spans[0].start : spans[0].end] == "I met Odalys and Al at the gate"
-    )
+    assert memory.text[spans[0].start : spans[0].end] == "I met Odalys and Al at the gate"

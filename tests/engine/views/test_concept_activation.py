@@ -15,9 +15,7 @@ from soulmem.graph.mentions import MANY, Mentions
 @pytest.mark.parametrize(
     "span", [100.0, 5_000.0, 100_000.0], ids=["at once", "a while", "a long life"]
 )
-def test_the_latest_mentions_tell_nearly_all(
-    seed: int, span: float, at_one_moment: bool
-) -> None:
+def test_the_latest_mentions_tell_nearly_all(seed: int, span: float, at_one_moment: bool) -> None:
     """In no order of time: a chat from long ago may be imported late, and all of one in a moment."""
     rng = np.random.default_rng(seed)
     counts = rng.choice([1, 3, 60, 257, 900, 4000], 12)
@@ -26,15 +24,11 @@ def test_the_latest_mentions_tell_nearly_all(
     touched = np.full(turn.size, 7) if at_one_moment else (turn * 1e6).astype(np.int64)
 
     def presence(target: np.ndarray, turn: np.ndarray) -> np.ndarray:
-        return base_activations(
-            target, turn, np.full(target.size, MENTION_GAIN / 2), span
-        )
+        return base_activations(target, turn, np.full(target.size, MENTION_GAIN / 2), span)
 
     arriving, kind = Chains(), np.zeros(target.size, np.uint8)
     arriving.add_all(target, np.arange(target.size, dtype=np.int32))
-    kept = Mentions(0).of(
-        np.arange(12), arriving, kind, target.astype(np.uint32), touched, turn
-    )
+    kept = Mentions(0).of(np.arange(12), arriving, kind, target.astype(np.uint32), touched, turn)
     few, turns = target[kept], turn[kept]
     assert np.bincount(few).max() <= MANY
     full = presence(target, turn)

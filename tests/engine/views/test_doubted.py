@@ -35,9 +35,7 @@ async def judge(
 ) -> tuple[str, str]:
     """The trace it was said of, and the change it made."""
     trace = (await stage.recall(query, chat)).trace
-    return trace, (
-        await stage.engine.feedback.give(ME, trace, MemoryId(memory), verdict)
-    ).change
+    return trace, (await stage.engine.feedback.give(ME, trace, MemoryId(memory), verdict)).change
 
 
 async def note(stage: Stage, **more: Any) -> str:
@@ -47,9 +45,7 @@ async def note(stage: Stage, **more: Any) -> str:
     return (await stage.note("The brass key is in the well.", **more)).memory.id
 
 
-@pytest.mark.parametrize(
-    "more", [{}, {"permanent": True}, {"kind": MemoryKind.EPISODE}]
-)
+@pytest.mark.parametrize("more", [{}, {"permanent": True}, {"kind": MemoryKind.EPISODE}])
 async def test_what_is_wrong_comes_up_in_no_mode_and_says_so(
     stage: Stage, more: dict[str, Any]
 ) -> None:
@@ -64,9 +60,7 @@ async def test_what_is_wrong_comes_up_in_no_mode_and_says_so(
         doubted_view = await stage.engine.memories.get(ME, MemoryId(key))
         assert doubted_view.in_doubt
         assert doubted_view.feedback < before.feedback
-        page = await stage.engine.memories.list(
-            ME, MemoryFilter(SoulId("s1"), limit=100)
-        )
+        page = await stage.engine.memories.list(ME, MemoryFilter(SoulId("s1"), limit=100))
         assert [view.memory.id for view in page.memories if view.in_doubt] == [key]
         await stage.restart()
 
@@ -83,9 +77,7 @@ async def test_undoing_the_word_takes_the_doubt_away(stage: Stage) -> None:
     await stage.soul()
     key = await note(stage)
     _, change = await judge(stage, key, Verdict.WRONG)
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=change, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=change, job=None)
     assert await recalled_ids(stage, key)
     await stage.restart()
     assert await recalled_ids(stage, key)
@@ -116,13 +108,9 @@ async def test_the_user_says_so_by_hand(stage: Stage) -> None:
             ME, MemoryId(key), MemoryPatch(in_doubt=False, revision=77)
         )
     assert not await recalled_ids(stage, key)
-    view = await stage.engine.memories.patch(
-        ME, MemoryId(key), MemoryPatch(in_doubt=False)
-    )
+    view = await stage.engine.memories.patch(ME, MemoryId(key), MemoryPatch(in_doubt=False))
     assert (view.in_doubt, view.feedback) == (False, score)
-    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[
-        0
-    ]
+    entry = (await stage.engine.history.audit(ME, SoulId("s1"), None, 1, None)).entries[0]
     assert entry.target == key
     assert entry.after is not None
     assert entry.after["opinion"]["doubted"] is None
@@ -153,26 +141,18 @@ async def test_a_fact_in_doubt_is_not_told(stage: Stage) -> None:
     edge = NewEdge(EdgeKind.RELATES, to=well, verb="was born in")
     await stage.note("Greta", kind=MemoryKind.CONCEPT, edges=(edge,))
     cue = "Where was Greta born?"
-    (fact,) = [
-        memory.id
-        for memory in (await stage.recall(cue)).memories
-        if memory.kind == "fact"
-    ]
+    (fact,) = [memory.id for memory in (await stage.recall(cue)).memories if memory.kind == "fact"]
     _, change = await judge(stage, fact, Verdict.WRONG, query=cue)
     assert not await recalled_ids(stage, fact, cue)
     await stage.restart()
     assert not await recalled_ids(stage, fact, cue)
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=change, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=change, job=None)
     assert await recalled_ids(stage, fact, cue)
 
 
 async def test_no_digest_quotes_it(stage: Stage) -> None:
     await stage.soul()
-    await stage.sync(
-        "c1", [line("m1", "The brass key is in the well."), *lines(4, start=2)]
-    )
+    await stage.sync("c1", [line("m1", "The brass key is in the well."), *lines(4, start=2)])
     key = await stage.find("Al: The brass key is in the well.")
 
     async def quoted() -> list[str]:

@@ -50,9 +50,7 @@ def fact_model(prompt: Prompt) -> str:
     return json.dumps(drafts | {"facts": facts})
 
 
-def chat_with(
-    texts: Mapping[int, str], count: int = 90, word: str = "word"
-) -> list[SentMessage]:
+def chat_with(texts: Mapping[int, str], count: int = 90, word: str = "word") -> list[SentMessage]:
     """A talk in which these messages say something of their own."""
     out = talk(count, 1, word)
     for index, text in texts.items():
@@ -71,9 +69,7 @@ async def stage(request: pytest.FixtureRequest) -> AsyncIterator[ModelStage]:
     await model_stage.stop()
 
 
-async def recalled(
-    stage: ModelStage, query: str, chat: str = "c", start: str = "m89"
-) -> list[str]:
+async def recalled(stage: ModelStage, query: str, chat: str = "c", start: str = "m89") -> list[str]:
     """The facts that a recall tells, best first."""
     answer = await stage.recall(query, chat, context_from=start)
     return [m.text for m in answer.memories if m.kind == "fact"]
@@ -83,9 +79,7 @@ async def validity_by_text(stage: ModelStage) -> dict[str, FactValidity]:
     """How every fact stands, by its sentence."""
     mind = await stage.mind()
     validities = fact_validities(mind, mind.edges.every())
-    return {
-        mind.facts[MemoryId(key)].text: validity for key, validity in validities.items()
-    }
+    return {mind.facts[MemoryId(key)].text: validity for key, validity in validities.items()}
 
 
 async def ended_facts(stage: ModelStage) -> set[str]:
@@ -102,9 +96,7 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
     await stage.rest()
     current, before = await recalled(stage, "Where does Ann live, in Paris?")
     assert current == ROME
-    assert re.fullmatch(
-        re.escape(PARIS) + r" \(until \d+ \w+ \d{4}, no longer so\)", before
-    )
+    assert re.fullmatch(re.escape(PARIS) + r" \(until \d+ \w+ \d{4}, no longer so\)", before)
 
     stands = await validity_by_text(stage)
     assert stands[ROME].by is None
@@ -112,19 +104,13 @@ async def test_a_later_home_makes_the_former_one_past(stage: ModelStage) -> None
     assert stands[PARIS].until == stands[ROME].since
 
     mind = await stage.mind()
-    (ann,) = [
-        m
-        for m in mind.memories.values()
-        if m.text == "Ann" and m.origin is Origin.MODEL
-    ]
+    (ann,) = [m for m in mind.memories.values() if m.text == "Ann" and m.origin is Origin.MODEL]
     shown = memory_response(await stage.engine.memories.get(ME, ann.id)).edges
     around = graph_response(
         await stage.engine.memories.graph(ME, SoulId("s1"), ann.id, 1, 50)
     ).edges
     for edges in (shown, around):
-        assert [
-            e.valid_to is UNSET for e in sorted(edges, key=lambda e: str(e.valid_from))
-        ] == [
+        assert [e.valid_to is UNSET for e in sorted(edges, key=lambda e: str(e.valid_from))] == [
             False,
             True,
         ]
@@ -140,9 +126,7 @@ async def test_without_the_message_that_ended_it_a_fact_holds_again(
     assert await ended_facts(stage) == {PARIS}
 
     if removal == "branch":
-        await stage.sync(
-            "b", [*messages[:38], *talk(52, 39, "other")], parent=("c", "m38")
-        )
+        await stage.sync("b", [*messages[:38], *talk(52, 39, "other")], parent=("c", "m38"))
         await stage.rest()
         assert await recalled(stage, "Where does Ann live, in Paris?", "b") == [PARIS]
         assert len(await recalled(stage, "Where does Ann live, in Paris?", "c")) == 2
@@ -196,13 +180,9 @@ async def test_what_is_said_to_be_over_is_told_as_past(stage: ModelStage) -> Non
     (fact,) = await recalled(stage, "Does Ann live in Paris?")
     assert fact.startswith("Ann lives in Paris (until ")
 
-    messages[2] = talk(1, 3, "other")[
-        0
-    ]  # what was before it ended nobody tells any more
+    messages[2] = talk(1, 3, "other")[0]  # what was before it ended nobody tells any more
     await stage.sync("c", messages)
-    assert await recalled(stage, "Does Ann live in Paris?") == [
-        "Ann no longer lives in Paris"
-    ]
+    assert await recalled(stage, "Does Ann live in Paris?") == ["Ann no longer lives in Paris"]
     messages[60] = line("m61", PARIS + ".", Role.CHARACTER)
     await stage.sync("c", messages)
     await stage.rest()
@@ -212,13 +192,9 @@ async def test_what_is_said_to_be_over_is_told_as_past(stage: ModelStage) -> Non
 async def test_what_is_said_twice_in_other_words_is_told_once(
     stage: ModelStage,
 ) -> None:
-    await stage.sync(
-        "c", chat_with({3: PARIS + ".", 25: ROME + ".", 40: "Ann resides in Paris."})
-    )
+    await stage.sync("c", chat_with({3: PARIS + ".", 25: ROME + ".", 40: "Ann resides in Paris."}))
     await stage.rest()
-    answer = await stage.recall(
-        "Where does Ann live, in Paris?", "c", context_from="m89"
-    )
+    answer = await stage.recall("Where does Ann live, in Paris?", "c", context_from="m89")
     first, second = [m for m in answer.memories if m.kind == "fact"]
     assert first.text in (PARIS, "Ann resides in Paris")
     assert {place.slot for place in first.sources} == {"m3", "m40"}
@@ -227,9 +203,7 @@ async def test_what_is_said_twice_in_other_words_is_told_once(
 
 async def test_chinese_facts_end_too(stage: ModelStage) -> None:
     roles = (Role.CHARACTER, Role.USER)
-    messages = [
-        line(f"m{i}", f"他们谈了很久第{i}件事。", roles[i % 2]) for i in range(1, 91)
-    ]
+    messages = [line(f"m{i}", f"他们谈了很久第{i}件事。", roles[i % 2]) for i in range(1, 91)]
     messages[2], messages[39] = (
         line("m3", "小安住在北京。"),
         line("m40", "小安住在上海。"),
@@ -264,9 +238,7 @@ async def test_what_the_user_wrote_is_not_ended_by_what_a_model_drafted(
     await stage.sync("c", chat_with({3: PARIS + "."}))
     await stage.rest()
     assert await ended_facts(stage) == set()
-    assert {PARIS, ROME} <= set(
-        await recalled(stage, "Where does Ann live, in Paris or in Rome?")
-    )
+    assert {PARIS, ROME} <= set(await recalled(stage, "Where does Ann live, in Paris or in Rome?"))
 
 
 async def test_of_two_homes_that_the_user_wrote_the_later_one_holds(

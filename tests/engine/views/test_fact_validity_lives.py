@@ -85,9 +85,7 @@ class MovingLife(Life):
             assert family == branch.family
             self.assert_newest(mind, branch, facts, valid)
 
-    def assert_newest(
-        self, mind: Mind, branch: Branch, facts: set[str], valid: set[str]
-    ) -> None:
+    def assert_newest(self, mind: Mind, branch: Branch, facts: set[str], valid: set[str]) -> None:
         """Of all facts that the chat may use, the home stated last is the valid one."""
         stated = self.stated(mind, branch)
         if {other.family for other in mind.branches} == {branch.family}:

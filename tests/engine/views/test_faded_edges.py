@@ -38,8 +38,7 @@ def strengths_by_id(mind: Mind, turns: int) -> dict[str, float]:
     arrays = mind.edges.arrays()
     strengths = remaining_strengths(mind, arrays, turns)
     by_id = {
-        mind.edges.edge_at(int(s)).id: float(x)
-        for s, x in zip(arrays.slot, strengths, strict=True)
+        mind.edges.edge_at(int(s)).id: float(x) for s, x in zip(arrays.slot, strengths, strict=True)
     }
     shown: dict[str, float] = {}
     for key in mind.memories:
@@ -59,9 +58,7 @@ async def test_an_edge_below_the_floor_is_cut(stage: Stage) -> None:
     edge = mind.edges.find(EdgeKind.ASSOCIATES, source, target)
     assert edge is not None
     assert strengths_by_id(mind, 0) == {edge.id: 0.5}
-    assert strengths_by_id(mind, HOLD) == {
-        edge.id: pytest.approx(0.5 * np.exp(-HOLD / 300))
-    }
+    assert strengths_by_id(mind, HOLD) == {edge.id: pytest.approx(0.5 * np.exp(-HOLD / 300))}
     assert strengths_by_id(mind, CUT) == {edge.id: 0.0}
     assert mind.edges[edge.id] == edge  # nothing was written
 
@@ -83,9 +80,7 @@ async def test_what_the_user_tied_to_a_protected_memory_holds(
 
 async def test_what_does_not_fade_is_never_cut(stage: Stage) -> None:
     """Whatever its strength."""
-    whole = (
-        await stage.note("Walks in the rain.", kind=MemoryKind.ABSTRACT_EPISODE)
-    ).memory.id
+    whole = (await stage.note("Walks in the rain.", kind=MemoryKind.ABSTRACT_EPISODE)).memory.id
     edges = (NewEdge(EdgeKind.INSTANCE_OF, to=whole, strength=0.01),)
     await stage.note("We walked to the sea.", kind=MemoryKind.EPISODE, edges=edges)
     assert list(strengths_by_id(await stage.mind(), 100_000).values()) == [0.01]
@@ -99,9 +94,7 @@ async def test_a_cut_edge_leads_nowhere(stage: Stage) -> None:
 
     async def hops() -> int | None:
         recalled = await stage.recall("violets", max_items=50)
-        return next(
-            (memory.hops for memory in recalled.memories if memory.id == two), None
-        )
+        return next((memory.hops for memory in recalled.memories if memory.id == two), None)
 
     assert await hops() == 1
     await stage.engine.advance_clock(0, HOLD)
@@ -131,9 +124,7 @@ async def test_what_comes_to_mind_together_is_learned_again(stage: Stage) -> Non
     edge = mind.edges.find(EdgeKind.ASSOCIATES, source, target)
     assert edge is not None
     assert edge.uses == 2
-    assert edge.strength == pytest.approx(
-        1 - 0.95**2, rel=0.01
-    )  # a turn passed between
+    assert edge.strength == pytest.approx(1 - 0.95**2, rel=0.01)  # a turn passed between
     assert strengths_by_id(mind, 5000)[edge.id] > 0.09
 
 
@@ -167,9 +158,7 @@ async def test_a_cut_link_of_a_text_does_not_come_back_by_itself(stage: Stage) -
 
 
 @pytest.mark.parametrize("most", [0, 1, 3, 4, 9])
-async def test_of_very_many_edges_the_strongest_are_shown(
-    stage: Stage, most: int
-) -> None:
+async def test_of_very_many_edges_the_strongest_are_shown(stage: Stage, most: int) -> None:
     """As they are by now, with the number of all that have not faded."""
     hub = (await stage.note("A square.")).memory
     given = (0.9, 0.1, 0.5, 0.7, 0.3)

@@ -72,9 +72,7 @@ async def test_a_unit_fades_by_the_closed_form(stage: Stage) -> None:
     with_units(mind, memory, locket(memory, 0.8))
     faded = fading_of(mind, memory, 300)
     assert visibilities(faded) == [pytest.approx(0.8 * exp(-300 / UNIT_STABILITY))]
-    assert visibilities(fading_of(mind, memory, 100, ahead=200.0)) == visibilities(
-        faded
-    )
+    assert visibilities(fading_of(mind, memory, 100, ahead=200.0)) == visibilities(faded)
     assert visibilities(fading_of(mind, memory, 300, slowing=4.0)) == [
         pytest.approx(0.8 * exp(-75 / UNIT_STABILITY))
     ]
@@ -89,9 +87,7 @@ async def test_what_was_written_by_hand_is_clear_without_units(stage: Stage) -> 
 
 
 @pytest.mark.parametrize("permanent", [True, False])
-async def test_what_only_the_user_changes_does_not_fade(
-    stage: Stage, permanent: bool
-) -> None:
+async def test_what_only_the_user_changes_does_not_fade(stage: Stage, permanent: bool) -> None:
     mind = await stage.mind()
     made = await stage.note(TEXT, permanent=permanent, locked=not permanent)
     memory = made.memory
@@ -158,9 +154,7 @@ async def test_the_hybrid_curve_has_a_long_tail_once_recalls_were_spaced() -> No
     st.floats(0.5, 20.0),
     st.sampled_from(Decay),
 )
-def test_the_curve_is_inverted(
-    share: float, stability: float, growth: float, decay: Decay
-) -> None:
+def test_the_curve_is_inverted(share: float, stability: float, growth: float, decay: Decay) -> None:
     elapsed = elapsed_until(share, stability, growth, decay)
     assert elapsed >= 0.0
     left = retained(elapsed, stability, growth, decay)

@@ -143,15 +143,11 @@ async def test_a_list_shows_how_each_memory_reads(told: Stage) -> None:
 
 
 @pytest.mark.parametrize("decay", Decay)
-async def test_when_nothing_is_left_is_told_to_the_turn(
-    told: Stage, decay: Decay
-) -> None:
+async def test_when_nothing_is_left_is_told_to_the_turn(told: Stage, decay: Decay) -> None:
     """Of fresh texts and of one with a gist, an anchor, and parts that were recalled."""
     await told.engine.souls.put(ME, S1, "Mira", None, SoulSettings(decay=decay))
     mind = await told.mind()
-    fresh, touched = [
-        mind.memories[await told.find(f"Al: {text}")] for text in TEXTS[:2]
-    ]
+    fresh, touched = [mind.memories[await told.find(f"Al: {text}")] for text in TEXTS[:2]]
     words = touched.text
     clear = Retention(0.8, 1700.0, touched.happened, 0.0)
     units = [
@@ -160,9 +156,7 @@ async def test_when_nothing_is_left_is_told_to_the_turn(
     ]
     anchor = Anchor("ladder", AnchorKind.SPONTANEOUS, replace(clear, stability=900.0))
     digest = text_hash(words)
-    record = FadingRecord(
-        touched.id, touched.soul, digest, tuple(units), (anchor,), True, True
-    )
+    record = FadingRecord(touched.id, touched.soul, digest, tuple(units), (anchor,), True, True)
     mind.fading.put([record])
     turn = float(mind.lived_turns(0))
 

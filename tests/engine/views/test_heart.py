@@ -49,9 +49,7 @@ async def test_everybody_has_a_sentence_and_so_have_two_that_were_told_of_togeth
     for names, line in found.items():
         assert all(name in line.text for name in names)
         assert 0.0 < line.clear <= 1.0
-    assert found["Kaelith", "Odile"].text.endswith(
-        "Then Kaelith and Odile kept my secret."
-    )
+    assert found["Kaelith", "Odile"].text.endswith("Then Kaelith and Odile kept my secret.")
     weights = [found[name,].weight for name in ("Kaelith", "Odile", "Rowan")]
     assert weights == sorted(weights, reverse=True)
     assert weights[0] == 1.0

@@ -94,9 +94,7 @@ async def test_a_line_that_was_edited_or_deleted_leaves_no_quote() -> None:
         ("我住在苏州，在面包店上班。", "我搬家了，现在住在杭州，在面包店上班。"),
     ],
 )
-async def test_a_later_line_ends_what_it_says_otherwise(
-    before: str, after: str
-) -> None:
+async def test_a_later_line_ends_what_it_says_otherwise(before: str, after: str) -> None:
     stage = await stage_with(line("b1", before), line("b2", "Ah."), line("b3", after))
     things = {thing.quote: thing for thing in await known(stage)}
     past = await known(stage, KnownFilter(is_past=True))

@@ -161,9 +161,7 @@ async def test_a_cursor_of_another_order_is_refused(stage: Stage) -> None:
     assert refused.value.field == "cursor"
 
 
-async def density(
-    stage: Stage, bins: int, period: Period | None = None, **more: Any
-) -> Density:
+async def density(stage: Stage, bins: int, period: Period | None = None, **more: Any) -> Density:
     wanted = MemoryFilter(SoulId("s1"), **more)
     return await stage.engine.overviews.density(ME, wanted, bins, period)
 

@@ -54,8 +54,7 @@ async def test_of_a_name_in_very_many_messages_the_first_are_told(
 ) -> None:
     start = datetime(2026, 5, 1, tzinfo=timezone.utc)
     said = [
-        line(f"k{i}", f"Kaelith said {i}.", sent_at=start + timedelta(minutes=i))
-        for i in range(5)
+        line(f"k{i}", f"Kaelith said {i}.", sent_at=start + timedelta(minutes=i)) for i in range(5)
     ]
     await stage.sync("a", said)
     whole = await slots_of(stage, "Kaelith")

@@ -51,8 +51,7 @@ def texts(count: int) -> list[str]:
 
 async def test_a_pause_ends_a_scene_and_so_does_the_end_of_a_chat(stage: Stage) -> None:
     later = [
-        line(f"l{i}", f"Again {i}.", sent_at=START + timedelta(minutes=40 + i))
-        for i in range(2)
+        line(f"l{i}", f"Again {i}.", sent_at=START + timedelta(minutes=40 + i)) for i in range(2)
     ]
     await tell(stage, [*told(texts(3)), *later])
     await tell(stage, told(["Elsewhere."], "b"), "b")

@@ -34,14 +34,8 @@ async def test_any_span_in_pages_of_any_size(stage: Stage, seed: int) -> None:
         span = rng.choice(
             [None, TimeSpan(first, last), TimeSpan(first, None), TimeSpan(None, last)]
         )
-        kind = (
-            MemoryKind.EPISODE
-            if span
-            else rng.choice([MemoryKind.NOTE, MemoryKind.TRIGGER])
-        )
-        made = await stage.note(
-            f"note {number}", kind=kind, situation=Situation(time_span=span)
-        )
+        kind = MemoryKind.EPISODE if span else rng.choice([MemoryKind.NOTE, MemoryKind.TRIGGER])
+        made = await stage.note(f"note {number}", kind=kind, situation=Situation(time_span=span))
         if rng.random() < 0.2:
             await stage.engine.memories.delete(ME, made.memory.id, None)
     start, end = sorted((moment(rng), moment(rng)))
@@ -69,6 +63,4 @@ def is_in_span(memory: Memory, start: datetime | None, end: datetime | None) -> 
     """Whether the span has a part of it."""
     if memory.kind is MemoryKind.TRIGGER or memory.origin is Origin.CARD:
         return False
-    return (end is None or memory.happened < end) and (
-        start is None or memory.ended >= start
-    )
+    return (end is None or memory.happened < end) and (start is None or memory.ended >= start)

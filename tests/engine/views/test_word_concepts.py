@@ -56,9 +56,7 @@ async def test_a_topic_is_joined_with_each_of_its_words(stage: Stage) -> None:
     assert {word.memory.text for word in words} == set(SEA)
     for word in words:
         assert word.memory.kind is MemoryKind.CONCEPT
-        assert word.edges == (
-            next(e for e in view.edges if e.source == word.memory.id),
-        )
+        assert word.edges == (next(e for e in view.edges if e.source == word.memory.id),)
 
 
 async def test_a_word_knows_its_messages_and_how_active_it_is(stage: Stage) -> None:
@@ -67,9 +65,7 @@ async def test_a_word_knows_its_messages_and_how_active_it_is(stage: Stage) -> N
     key = view.edges[0].source
     word = await stage.engine.memories.get(ME, key)
     having = {
-        f"m{TEXTS.index(text)}_{n}"
-        for n, text in enumerate(TEXTS)
-        if word.memory.text in text
+        f"m{TEXTS.index(text)}_{n}" for n, text in enumerate(TEXTS) if word.memory.text in text
     }
     assert {place.slot for place in word.sources} == having
     assert word.base_activation is not None
@@ -102,9 +98,7 @@ async def test_a_graph_with_words_tells_how_its_memories_read(stage: Stage) -> N
     topic = await topic_in(stage)
     page = Page((await graph(stage, topic.id)).memories, None)
     read = await stage.engine.overviews.as_read(ME, SoulId("s1"), page)
-    assert [v.memory.text for v in read.memories] == [
-        v.memory.text for v in page.memories
-    ]
+    assert [v.memory.text for v in read.memories] == [v.memory.text for v in page.memories]
     told = {v.memory.text for v in read.memories if v.reads_now is not None}
     assert told == {topic.text}
 

@@ -35,9 +35,7 @@ async def entries(stage: Stage) -> list[AuditEntry]:
     return list(page.entries)[::-1]
 
 
-async def reword(
-    stage: Stage, memory: MemoryId, text: str, author: ChangeAuthor = TOOL
-) -> None:
+async def reword(stage: Stage, memory: MemoryId, text: str, author: ChangeAuthor = TOOL) -> None:
     await stage.engine.memories.patch(ME, memory, MemoryPatch(text=text), author)
 
 
@@ -160,10 +158,7 @@ async def test_a_memory_without_a_history_has_an_empty_one(stage: Stage) -> None
 
 async def test_undo_since_a_moment(stage: Stage) -> None:
     await stage.soul()
-    a, b, c, d = [
-        (await stage.note(t)).memory.id
-        for t in ("rain a", "rain b", "rain c", "rain d")
-    ]
+    a, b, c, d = [(await stage.note(t)).memory.id for t in ("rain a", "rain b", "rain c", "rain d")]
     stage.clock.advance(60, 0)
     start = stage.clock.now()
     await reword(stage, a, "tool a")
@@ -175,9 +170,7 @@ async def test_undo_since_a_moment(stage: Stage) -> None:
     await reword(stage, d, "tool d again")
     entry_count = len(await entries(stage))
 
-    undone = await stage.engine.history.undo(
-        ME, SoulId("s1"), since=start, change=None, job=None
-    )
+    undone = await stage.engine.history.undo(ME, SoulId("s1"), since=start, change=None, job=None)
 
     assert [await text(stage, m) for m in (a, b, c, d)] == [
         "rain a",
@@ -192,9 +185,7 @@ async def test_undo_since_a_moment(stage: Stage) -> None:
     )
     fresh = (await entries(stage))[entry_count:]
     assert [(e.actor, e.action) for e in fresh] == [(Actor.USER, Action.UNDO)] * 2
-    again = await stage.engine.history.undo(
-        ME, SoulId("s1"), since=start, change=None, job=None
-    )
+    again = await stage.engine.history.undo(ME, SoulId("s1"), since=start, change=None, job=None)
     assert again.memories == ()
     assert [await text(stage, m) for m in (a, b, c, d)] == [
         "rain a",
@@ -212,9 +203,7 @@ async def test_undo_of_one_change_and_of_a_job(stage: Stage) -> None:
     change = (await entries(stage))[-2]
     assert change.source == "j1"
 
-    await stage.engine.history.undo(
-        ME, SoulId("s1"), since=None, change=change.id, job=None
-    )
+    await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=change.id, job=None)
     assert [await text(stage, m) for m in (a, b)] == ["rain a", "tool b"]
     await stage.engine.history.undo(ME, SoulId("s1"), since=None, change=None, job="j2")
     assert [await text(stage, m) for m in (a, b)] == ["rain a", "rain b"]
@@ -312,9 +301,7 @@ async def test_what_was_reworded_and_put_back_is_about_what_its_message_says(
 
 
 @pytest.mark.parametrize("guard", [{"permanent": True}, {"locked": True}])
-async def test_no_other_hand_changes_what_is_protected(
-    stage: Stage, guard: dict[str, Any]
-) -> None:
+async def test_no_other_hand_changes_what_is_protected(stage: Stage, guard: dict[str, Any]) -> None:
     await stage.soul()
     made = (await stage.note("rain", **guard)).memory
 

@@ -91,8 +91,7 @@ class Words:
         if self._language == "zh":
             return "".join(chr(self._rng.randrange(0x5000, 0x9000)) for _ in range(2))
         return "".join(
-            self._rng.choice("bdfgklmnprstvz") + self._rng.choice("aeiou")
-            for _ in range(4)
+            self._rng.choice("bdfgklmnprstvz") + self._rng.choice("aeiou") for _ in range(4)
         )
 
 
@@ -103,9 +102,7 @@ async def stage_with_distractors(language: str) -> Stage:
     await stage.soul(forgetting=0.0)
     rng, words = random.Random(language), Words("en" if language == "en" else "zh", -1)
     for _ in range(DISTRACTORS):
-        await stage.note(
-            rng.choice(CROWD[language]).format(word=words.new()), kind=EPISODE
-        )
+        await stage.note(rng.choice(CROWD[language]).format(word=words.new()), kind=EPISODE)
     return stage
 
 
@@ -119,9 +116,7 @@ async def chain(stage: Stage, language: str, seed: int) -> list[Link]:
         last = links[-1].memory
         verb = words.new() if edge is EdgeKind.RELATES else None
         joined = (
-            NewEdge(edge, to=last, verb=verb)
-            if back
-            else NewEdge(edge, source=last, verb=verb)
+            NewEdge(edge, to=last, verb=verb) if back else NewEdge(edge, source=last, verb=verb)
         )
         text = ("" if language == "zh" else " ").join(words.new() for _ in range(4))
         made = await stage.note(text, kind=kind, edges=(joined,))
@@ -138,10 +133,7 @@ async def bin_chain(stage: Stage, links: list[Link]) -> None:
 def is_explained(recalled: RecalledMemory, links: list[Link]) -> bool:
     """Whether the path and the reason of the memory contain every member of the chain."""
     path = [(step.id, step.edge) for step in recalled.path]
-    return (
-        path == [(link.memory, link.edge) for link in links]
-        and recalled.hops == len(links) - 1
-    )
+    return path == [(link.memory, link.edge) for link in links] and recalled.hops == len(links) - 1
 
 
 @pytest.fixture(scope="module", autouse=True)

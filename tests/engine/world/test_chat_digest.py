@@ -13,8 +13,7 @@ from soulmem.engine.world.message_log import ChatDigest
 
 def chat(count: int) -> list[Message]:
     return [
-        Message(SlotId(f"m{n}"), text_hash(f"{n}"), Role.USER, "Al", f"{n}")
-        for n in range(count)
+        Message(SlotId(f"m{n}"), text_hash(f"{n}"), Role.USER, "Al", f"{n}") for n in range(count)
     ]
 
 

@@ -38,16 +38,10 @@ async def stage(store: PickyStore) -> AsyncIterator[Stage]:
     await new_stage.soul()
     await new_stage.sync("c1", [*lines(5), line("m6", hidden=True), line("m7")])
     await new_stage.sync("c2", lines(4), parent=("c1", "m4"))
-    await new_stage.sync(
-        "c3", [line("x1"), line("x2"), line("x3")], parent=("c9", "x1")
-    )
-    await new_stage.sync(
-        "c4", [line("x1"), line("y2"), line("y3")], parent=("c9", "x1")
-    )
+    await new_stage.sync("c3", [line("x1"), line("x2"), line("x3")], parent=("c9", "x1"))
+    await new_stage.sync("c4", [line("x1"), line("y2"), line("y3")], parent=("c9", "x1"))
     await new_stage.note("a note")
-    await new_stage.engine.memories.delete(
-        ME, (await new_stage.note("binned")).memory.id, None
-    )
+    await new_stage.engine.memories.delete(ME, (await new_stage.note("binned")).memory.id, None)
     yield new_stage
     await new_stage.stop()
 
@@ -55,9 +49,7 @@ async def stage(store: PickyStore) -> AsyncIterator[Stage]:
 Request = Callable[[Stage], Awaitable[Any]]
 
 
-async def memory_id_of(
-    stage: Stage, text: str, state: MemoryState = MemoryState.ACTIVE
-) -> Any:
+async def memory_id_of(stage: Stage, text: str, state: MemoryState = MemoryState.ACTIVE) -> Any:
     """The id of the memory with that text."""
     return await stage.find(text, state)
 
@@ -88,9 +80,7 @@ async def request(stage: Stage, name: str) -> Any:
         key = await memory_id_of(stage, as_told([line("m3")])[0])
         return await stage.engine.memories.patch(ME, key, MemoryPatch(text="mine"))
     if name == "binning":
-        return await stage.engine.memories.delete(
-            ME, await memory_id_of(stage, "a note"), None
-        )
+        return await stage.engine.memories.delete(ME, await memory_id_of(stage, "a note"), None)
     if name == "restoring":
         return await stage.engine.memories.restore(
             ME, await memory_id_of(stage, "binned", MemoryState.BIN)
@@ -134,9 +124,7 @@ async def test_a_refused_request_never_was(
     assert await whole_state(stage) == after
 
 
-async def test_a_full_disk_is_an_error_and_then_no_more(
-    store: PickyStore, stage: Stage
-) -> None:
+async def test_a_full_disk_is_an_error_and_then_no_more(store: PickyStore, stage: Stage) -> None:
     """Reads go on meanwhile, and health names the reason."""
     store.refuses = StoreFull("the disk is full")
     with pytest.raises(StoreFull):
@@ -154,9 +142,7 @@ async def remove_half(store: PickyStore, stage: Stage) -> None:
     the links of a name.
     """
     rows = await store.memories(ME, SoulId("s1"))
-    episodes = [
-        m.id for m in rows if m.origin is Origin.CHAT and m.kind is MemoryKind.EPISODE
-    ]
+    episodes = [m.id for m in rows if m.origin is Origin.CHAT and m.kind is MemoryKind.EPISODE]
     stale = [replace(m, state=MemoryState.STALE) for m in rows if m.text == "Vera"]
     assert stale
     await store.commit(Change(ME, drop_memories=episodes[::2], put_memories=stale))
@@ -237,9 +223,7 @@ async def test_what_waits_for_room_is_stored_in_a_quiet_moment(
 
 
 @pytest.mark.alone
-async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_caller() -> (
-    None
-):
+async def test_a_store_that_cannot_be_opened_is_told_in_health_and_to_every_caller() -> None:
     """Another process has the folder: every call fails at once with the reason."""
 
     class Locked(FakeStore):
@@ -273,9 +257,7 @@ async def test_a_full_disk_is_tried_again_until_there_is_room(
 
         async def open(self) -> None:
             if not self.room:
-                raise StoreFull(
-                    "the disk is full: free some space, SoulMem goes on by itself"
-                )
+                raise StoreFull("the disk is full: free some space, SoulMem goes on by itself")
             await super().open()
 
     stage = Stage(store := Full())

@@ -59,9 +59,7 @@ async def test_ids_and_the_order_of_syncs_do_not_count() -> None:
 async def test_the_way_there_does_not_count(stage: Stage) -> None:
     """Swiped, edited, deleted, hidden, inserted and back, deleted as a whole and synced again."""
     await stage.sync("c1", [*lines(2), line("gone"), line("m3", "wrong"), line("m9")])
-    await stage.sync(
-        "c2", [*lines(1), line("m2", "wrong"), line("b9")], parent=("c1", "m2")
-    )
+    await stage.sync("c2", [*lines(1), line("m2", "wrong"), line("b9")], parent=("c1", "m2"))
     await stage.sync("c1", [*lines(3), line("m4", "swiped")])
     await stage.engine.chats.delete(ME, ChatId("c1"))
     await stage.restart()
@@ -166,9 +164,7 @@ async def test_what_the_user_does_about_names_does_not_count(stage: Stage) -> No
     """A concept that stands for one, a longer one that hides one, an alias, an edge by
     hand, an abstract episode.
     """
-    await stage.sync(
-        "c1", [line("m1", "Bob of the mill!"), line("m2", "Bob, Anna!"), line("m3")]
-    )
+    await stage.sync("c1", [line("m1", "Bob of the mill!"), line("m2", "Bob, Anna!"), line("m3")])
     await set_card_names(stage, "Bob", "Anna")
     before = await stage.fingerprint()
     anna = next(m.id for m in (await stage.mind()).names.concepts() if m.text == "Anna")

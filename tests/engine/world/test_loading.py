@@ -47,9 +47,7 @@ pytestmark = pytest.mark.timeout(60)  # large webs, on a machine that may be bus
 HOUR = 3600.0
 
 
-async def stage_with_limit(
-    store: Store, resident_edges: int = 200, **loading: int
-) -> Stage:
+async def stage_with_limit(store: Store, resident_edges: int = 200, **loading: int) -> Stage:
     """An engine that keeps at most `resident_edges` edges, with its soul loaded."""
     params = LoadingParams(resident_edges=resident_edges, **loading)
     stage = Stage(store, params=EngineParams(rest_by_itself=False, loading=params))
@@ -73,9 +71,7 @@ class Reader:
         """Open the mind as a large soul is opened."""
         assert await self.loader.is_too_large(ME, SOUL, alone=True)
         notes = await self._store.memories(ME, SOUL)
-        for piece in MindChange(tuple(sorted(notes, key=lambda note: note.id))).batches(
-            500
-        ):
+        for piece in MindChange(tuple(sorted(notes, key=lambda note: note.id))).batches(500):
             await self.compute.run(self.mind.apply, piece)
         await self.loader.load_partial(ME, self.mind)
         await self.loader.warm_up(ME, self.mind)
@@ -105,8 +101,7 @@ def seed_groups(count: int, nodes: int, seed: int) -> list[list[int]]:
     """Seeds of recalls: groups of three memories near each other."""
     draw = random.Random(seed)
     return [
-        [(place + step) % nodes for step in (0, 1, 5)]
-        for place in draw.sample(range(nodes), count)
+        [(place + step) % nodes for step in (0, 1, 5)] for place in draw.sample(range(nodes), count)
     ]
 
 
@@ -151,9 +146,7 @@ async def compare(
         (anywhere, 0.1),
     ],
 )
-async def test_a_part_scores_as_the_whole(
-    web: Callable[[int, int], Pairs], l1: float
-) -> None:
+async def test_a_part_scores_as_the_whole(web: Callable[[int, int], Pairs], l1: float) -> None:
     nodes, seed = sized(4_000, 20_000), round(1 / l1)
     edges = await asyncio.to_thread(lambda: links(web(nodes, seed), seed))
     store = await asyncio.to_thread(WebStore, nodes, edges)
@@ -168,9 +161,7 @@ async def test_and_on_the_real_store() -> None:
     await store.open()
     try:
         await write(store, nodes, edges)
-        await compare(
-            store, nodes, edges, seed_groups(4, nodes, 9), WalkParams(0.5, 1e-2)
-        )
+        await compare(store, nodes, edges, seed_groups(4, nodes, 9), WalkParams(0.5, 1e-2))
     finally:
         await store.close()
 
@@ -220,9 +211,7 @@ async def test_what_nobody_needs_leaves_memory() -> None:
 
         again = await walk_with_loading(stage, first_seeds, WalkParams(0.5, 1e-2))
         assert (
-            np.abs(
-                by_number(walk_of(again), nodes) - by_number(walk_of(first), nodes)
-            ).sum()
+            np.abs(by_number(walk_of(again), nodes) - by_number(walk_of(first), nodes)).sum()
             <= 1e-2
         )
     finally:
@@ -244,8 +233,7 @@ async def test_more_edges_than_may_stay_go_at_once_the_longest_unneeded_first() 
         await stage.engine.idle.run()
         assert 400 < len(mind.edges) <= 600
         complete = [
-            mind.residency.is_complete(mind.row_of(mind.memories[key(n)]))
-            for n in (130, 3030)
+            mind.residency.is_complete(mind.row_of(mind.memories[key(n)])) for n in (130, 3030)
         ]
         assert complete == [False, True]
     finally:
@@ -262,9 +250,7 @@ async def test_what_is_recalled_most_is_there_before_anybody_asks() -> None:
     try:
         mind = await stage.mind()
         for usage in often[:20]:
-            loaded = {
-                edge.id for edge in edges if usage.memory in (edge.source, edge.target)
-            }
+            loaded = {edge.id for edge in edges if usage.memory in (edge.source, edge.target)}
             assert {edge.id for edge in mind.edges.of(usage.memory)} == loaded
         await stage.engine.services.loader.drain()
         assert len(mind.edges) < 400
@@ -272,8 +258,7 @@ async def test_what_is_recalled_most_is_there_before_anybody_asks() -> None:
             stage.clock.advance(HOUR, 400)
             await stage.engine.idle.run()
         assert all(
-            mind.residency.is_complete(mind.row_of(mind.memories[u.memory]))
-            for u in often[:10]
+            mind.residency.is_complete(mind.row_of(mind.memories[u.memory])) for u in often[:10]
         )
     finally:
         await stage.stop()
@@ -294,8 +279,7 @@ async def test_round_what_is_hot_two_steps_are_loaded() -> None:
             if newest in (edge.source, edge.target)
         }
         assert all(
-            mind.residency.is_complete(mind.row_of(mind.memories[memory]))
-            for memory in beside
+            mind.residency.is_complete(mind.row_of(mind.memories[memory])) for memory in beside
         )
         assert len(mind.edges) < 100
     finally:
@@ -312,9 +296,7 @@ async def test_when_time_is_over_the_walk_says_what_it_left_out() -> None:
         store.gate.clear()
         late = await walk_with_loading(stage, [50], params, seconds=0.05)
         assert not late.complete
-        assert walk_of(late).error == pytest.approx(
-            float(walk_of(late).stuck.sum()), abs=1e-6
-        )
+        assert walk_of(late).error == pytest.approx(float(walk_of(late).stuck.sum()), abs=1e-6)
         assert walk_of(late).error > 0.4
         store.gate.set()
         await stage.engine.services.loader.drain()
@@ -337,9 +319,7 @@ async def test_what_changes_while_edges_are_read_is_as_it_was_changed() -> None:
         stronger = replace(old, strength=1.0, uses=9)
         store.gate.clear()
         store.waits.clear()
-        reading = asyncio.create_task(
-            stage.engine.services.loader.complete(ME, mind, [key(100)])
-        )
+        reading = asyncio.create_task(stage.engine.services.loader.complete(ME, mind, [key(100)]))
         await store.waits.wait()
         steps = Steps([MindChange(put_edges=(new, stronger), drop_edges=(removed.id,))])
         async with world.writing as token:

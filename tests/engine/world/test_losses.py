@@ -85,9 +85,7 @@ async def test_what_no_other_chat_tells_any_more_is_hidden_everywhere(
     await stage.sync("c1", lines(8), souls=("s1", "s2"))
     assert await stage.known(None, "s2") == as_told(lines(21))
     if way == "shortened":
-        await stage.sync(
-            "c2", lines(4), souls=("s1", "s2"), parent=("c1", "m22"), confirm=True
-        )
+        await stage.sync("c2", lines(4), souls=("s1", "s2"), parent=("c1", "m22"), confirm=True)
     elif way == "deleted":
         await stage.engine.chats.delete(ME, ChatId("c2"))
     else:
@@ -101,13 +99,9 @@ async def test_the_question_is_not_made_of_held_messages(stage: Stage) -> None:
     """Without a query, the last messages that are still visible count, however many are
     quarantined.
     """
-    await stage.sync(
-        "c1", [line("m1", "The key lies under the bridge."), *lines(30, 2)]
-    )
+    await stage.sync("c1", [line("m1", "The key lies under the bridge."), *lines(30, 2)])
     await stage.sync("c1", [line("m1", "The key lies under the bridge."), *lines(1, 2)])
-    answer = await stage.engine.recaller.recall(
-        ME, RecallRequest(SoulId("s1"), ChatId("c1"))
-    )
+    answer = await stage.engine.recaller.recall(ME, RecallRequest(SoulId("s1"), ChatId("c1")))
     trace = await stage.engine.recaller.trace(ME, answer.trace)
     assert any("bridge" in text for text, _ in trace.query)
 
@@ -126,9 +120,7 @@ async def test_a_deleted_chat_goes_to_the_bin_and_comes_back_with_its_memories(
     with pytest.raises(NotFound):
         await either_stage.engine.chats.get(ME, ChatId("c1"))
     assert await either_stage.known(None) == as_told([line("o1", "elsewhere")])
-    assert [m.text for m in await either_stage.listed(MemoryState.BIN)] == as_told(
-        lines(3)
-    )
+    assert [m.text for m in await either_stage.listed(MemoryState.BIN)] == as_told(lines(3))
     await either_stage.sync("c1", lines(4))
     assert {m.id for m in await either_stage.visible("c1")} == ids
     assert await either_stage.listed(MemoryState.BIN) == []
@@ -174,9 +166,7 @@ async def test_tags_of_the_user_come_back_with_the_chat(stage: Stage) -> None:
     "patch",
     [MemoryPatch(text="mine"), MemoryPatch(locked=True), MemoryPatch(permanent=True)],
 )
-async def test_what_the_user_set_survives_its_message(
-    stage: Stage, patch: MemoryPatch
-) -> None:
+async def test_what_the_user_set_survives_its_message(stage: Stage, patch: MemoryPatch) -> None:
     """Reworded, locked or made permanent it is user-made: known where it was made, after deletion too."""
     await stage.sync("c1", lines(4))
     key = await stage.find(as_told(lines(2)[1:])[0])

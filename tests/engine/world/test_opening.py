@@ -31,9 +31,7 @@ class SlowStore(PickyStore):
         self.held: asyncio.Semaphore | None = None
         self.given = 0
 
-    async def memory_pages(
-        self, owner: Owner, soul: SoulId
-    ) -> AsyncIterator[Sequence[Memory]]:
+    async def memory_pages(self, owner: Owner, soul: SoulId) -> AsyncIterator[Sequence[Memory]]:
         async for page in super().memory_pages(owner, soul):
             for memory in page:
                 await self._step()
@@ -63,9 +61,7 @@ async def stage_with_chats() -> tuple[Stage, SlowStore]:
     await stage.sync("root", root)
     await stage.sync("left", [*root[:4], *lines(4, 50)], parent=("root", root[3].slot))
     await stage.sync("gone", [line("g1", "the lantern was stolen"), *lines(3, 80)])
-    await stage.engine.chats.delete(
-        ME, (await stage.engine.chats.list(ME, None))[-1][0].id
-    )
+    await stage.engine.chats.delete(ME, (await stage.engine.chats.list(ME, None))[-1][0].id)
     await stage.sync("lost", lines(30, 100))
     assert (await stage.sync("lost", lines(2, 100))).held == 28
     await stage.note("a lantern needs oil")
@@ -73,16 +69,12 @@ async def stage_with_chats() -> tuple[Stage, SlowStore]:
     binned = await stage.note("the lantern is broken")
     await stage.engine.memories.delete(ME, binned.memory.id, None)
     some = next(iter((await stage.mind()).memories.values()))
-    orphan = replace(
-        some, id=MemoryId("e-orphan"), text="a lantern that no chat tells of"
-    )
+    orphan = replace(some, id=MemoryId("e-orphan"), text="a lantern that no chat tells of")
     await store.commit(Change(ME, put_memories=[orphan]))
     return stage, store
 
 
-def next_step_taken(
-    store: SlowStore, opening: asyncio.Task[Mind]
-) -> Callable[[], bool]:
+def next_step_taken(store: SlowStore, opening: asyncio.Task[Mind]) -> Callable[[], bool]:
     """A check whether one more step was taken since this call."""
     steps_before = store.given
     return lambda: opening.done() or store.given > steps_before
@@ -163,8 +155,7 @@ async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
     ]
     assert early.timed_out
     assert not any(
-        "stolen" in m.text or "broken" in m.text or "here only" in m.text
-        for m in early.memories
+        "stolen" in m.text or "broken" in m.text or "here only" in m.text for m in early.memories
     )
     trace = await stage.engine.recaller.trace(ME, early.trace)
     assert any("still being read" in note for note in trace.notes)
@@ -178,8 +169,7 @@ async def test_a_recall_answers_from_what_is_loaded_and_says_so() -> None:
     assert {m.id for m in early.memories} <= {m.id for m in full.memories}
     assert "a lantern needs oil" in {m.text for m in full.memories}
     assert not any(
-        "still being read" in n
-        for n in (await stage.engine.recaller.trace(ME, full.trace)).notes
+        "still being read" in n for n in (await stage.engine.recaller.trace(ME, full.trace)).notes
     )
     await stage.stop()
 

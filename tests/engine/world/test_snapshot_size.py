@@ -16,9 +16,7 @@ _DAY = 86_400  # seconds
 async def images_of(least: int, keep: int) -> tuple[int, int]:
     """How many snapshots a soul with 300 messages has, and how many of these it forgot."""
     images = FakeImages()
-    params = EngineParams(
-        rest_by_itself=False, images=SnapshotParams(least=least, pause=0.0)
-    )
+    params = EngineParams(rest_by_itself=False, images=SnapshotParams(least=least, pause=0.0))
     stage = Stage(params=params, images=images)
     await stage.start()
     await stage.soul(keep=keep)

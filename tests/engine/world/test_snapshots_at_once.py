@@ -19,9 +19,7 @@ SOUL = SoulId("s1")
 async def test_two_at_once_leave_a_whole_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    params = EngineParams(
-        rest_by_itself=False, images=SnapshotParams(least=1, pause=0.0)
-    )
+    params = EngineParams(rest_by_itself=False, images=SnapshotParams(least=1, pause=0.0))
     folder = SnapshotFolder(tmp_path)
     stage = Stage(params=params, images=folder)
     await stage.start()

@@ -30,13 +30,9 @@ async def test_both_work_at_once_and_a_soul_moves_over_with_all_it_has() -> None
         assert len(await second.listed(soul="s2")) == 7
         before = await picture(first, "s1")
 
-        pieces = [
-            piece async for piece in await first.engine.exports.bundle(ME, SoulId("s1"))
-        ]
+        pieces = [piece async for piece in await first.engine.exports.bundle(ME, SoulId("s1"))]
         await second.soul("s1")
-        bundle = ImportRequest(
-            SoulId("s1"), ImportFormat.BUNDLE, b"".join(pieces), "s1.jsonl"
-        )
+        bundle = ImportRequest(SoulId("s1"), ImportFormat.BUNDLE, b"".join(pieces), "s1.jsonl")
         taken = await ended(second, await second.engine.imports.start(ME, bundle))
         assert taken.state is JobState.DONE, taken.error
         await first.engine.souls.delete(ME, SoulId("s1"), "Mira")
