@@ -115,7 +115,7 @@ def test_a_value_in_a_longer_text_is_bounded_as_well() -> None:
 OWN = (
     "soulmem/adapters/surreal/",
     "soulmem/adapters/snapshot_folder.py",
-    "soulmem/adapters/model_prompt.py",
+    "soulmem/adapters/sentence_transformer.py",  # the config beside a model
     "soulmem/cli/demo.py",
     "soulmem/cli/words.py",
     "soulmem/domain/foreign_json.py",
