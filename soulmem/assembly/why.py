@@ -40,6 +40,7 @@ class Weight(str, Enum):
     MOMENTOUS = "momentous"
     FACT = "fact"
     PROMISE = "promise"
+    THEME = "theme"
     AT_HAND = "at_hand"
 
 
@@ -124,6 +125,7 @@ _ENGLISH = _Wording(
         Weight.MOMENTOUS: "it was an important moment",
         Weight.FACT: "it tells something lasting",
         Weight.PROMISE: "it is a promise",
+        Weight.THEME: "it is about what the question is about",
         Weight.AT_HAND: "it, or something linked to it, was in mind lately or often",
     },
     weighed=" It came mainly because {}.",
@@ -160,6 +162,7 @@ _CHINESE = _Wording(
         Weight.MOMENTOUS: "那是重要的时刻",
         Weight.FACT: "说的是长久的事",
         Weight.PROMISE: "那是一个承诺",
+        Weight.THEME: "它说的正是所问的那类事",
         Weight.AT_HAND: "它或相关的事最近想起过，或常常想起",
     },
     weighed="主要是因为{}。",

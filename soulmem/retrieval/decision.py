@@ -40,6 +40,7 @@ MEMORY_FEATURES = (
     "asks",
     "filler",
     "lasting",  # how much more surely than usual it tells what lasts, times `question`
+    "theme",  # 0..1, how surely it is about the same theme as the line, times `question`
     # of the line and the soul
     "question",  # 0..1, how surely the line asks
     "empty",  # 0..1, how surely the line is filler

@@ -9,7 +9,7 @@ import pytest
 
 from soulmem.language.kinds import example_words
 from soulmem.language.kinds.kind_lines import kinds
-from soulmem.language.kinds.line_kinds import KINDS, Encode, LineKinds, fitted, lines_of
+from soulmem.language.kinds.line_kinds import KINDS, THEMES, Encode, LineKinds, fitted, lines_of
 from soulmem.language.word_lists import FOLDER
 from soulmem.ports.embedder import Embedder
 from tests.bench.kinds import confusion, kept_apart, languages, share_right
@@ -92,7 +92,9 @@ def test_no_line_that_is_kept_apart_is_an_example() -> None:
 def test_every_file_is_a_kind_and_every_kind_has_lines() -> None:
     files = sorted(path.stem for path in (FOLDER / "kinds").glob("*.txt"))
     assert files == list(KINDS)
-    assert all(len(kind.lines) >= 100 for kind in kinds())
+    themes = [KINDS[place] for place in THEMES]
+    assert len(themes) > 20
+    assert all(len(kind.lines) >= (12 if kind.name in themes else 100) for kind in kinds())
     assert {name for kind in kinds() for name in kind.against} <= set(KINDS)
 
 

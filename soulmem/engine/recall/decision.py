@@ -41,7 +41,7 @@ from soulmem.graph.association import MEMORY_KINDS
 from soulmem.graph.columns import ORIGINS
 from soulmem.kernels.arrays import Float64s, Int64s
 from soulmem.kernels.max_similarity import WINDOW
-from soulmem.language.kinds.line_kinds import KINDS
+from soulmem.language.kinds.line_kinds import KINDS, THEMES
 from soulmem.language.name_tokens import fold
 from soulmem.language.passages import PASSAGE, length_of
 from soulmem.language.speech import language_of, languages_said, speech_of
@@ -84,6 +84,7 @@ _WEIGHTS = {
     Weight.MOMENTOUS: ("momentous",),
     Weight.FACT: ("fact", "lasting"),
     Weight.PROMISE: ("promise",),
+    Weight.THEME: ("theme",),
 }
 # A word in at most so many texts, or in that share of them, is rare.
 _FEW_TEXTS = 8
@@ -372,6 +373,7 @@ def _features(
     kinds, lasting = np.nan_to_num(scored), np.nan_to_num(scored[:, _LASTING] - _LASTS)
     own = _own_words(mind, rows)
     of_line = np.zeros(len(KINDS)) if line.kinds is None else line.kinds
+    asks, theme = of_line[_QUESTION], kinds[:, THEMES] * of_line[THEMES]
     values = {
         "fit": fit,
         "alone": alone,
@@ -385,8 +387,9 @@ def _features(
         "aimed": 2.0 * _aim(line.text) * own,
         "length": np.log([_judged_length(text) + 1.0 for text in texts]),
         **{name: kinds[:, KINDS.index(kind)] for name, kind in _KINDS.items()},
-        "lasting": lasting * of_line[_QUESTION],
-        "question": of_line[_QUESTION],
+        "lasting": lasting * asks,
+        "theme": theme.max(axis=1) * asks,
+        "question": asks,
         "empty": 0.0 if is_special else of_line[KINDS.index("filler")],
         "specific": np.log1p(weight.sum() / _UNIT),
         "words": np.log(matches.count + 1.0),

@@ -3,7 +3,7 @@
 A file has comments (`# ...`), settings (`# name: value`) and the lines of each language under `[code]`:
 
     importance  0..1, how much a line matters that surely is of this kind; without it the kind says nothing of that
-    against     the only kinds that this one is told from; without it, all that have none
+    against     the only kinds that this one is told from, `theme_*` for all themes; without it, all that have none
     with        kinds whose lines are examples of this one, too
     whole       `yes`: a text is of the kind only if all its sentences are; else one is enough
 
@@ -17,6 +17,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 
 from soulmem.language.segmentation import without_quotes
 from soulmem.language.word_lists import FOLDER
@@ -47,7 +48,11 @@ class Kind:
 @cache
 def kinds() -> tuple[Kind, ...]:
     """All kinds, by name."""
-    return tuple(map(_read, sorted(path.stem for path in KIND_FOLDER.glob("*.txt"))))
+    return tuple(map(_read, _names("*")))
+
+
+def _names(pattern: str) -> list[str]:
+    return sorted(path.stem for path in KIND_FOLDER.glob(f"{pattern}.txt"))
 
 
 def stand_ins(language: str) -> tuple[str, ...]:
@@ -74,7 +79,7 @@ def _read(name: str) -> Kind:
         name,
         tuple(dict.fromkeys(lines)),
         float(importance) if importance is not None else None,
-        tuple(settings.get("against", "").split()),
+        tuple(chain.from_iterable(map(_names, settings.get("against", "").split()))),
         tuple(settings.get("with", "").split()),
         settings.get("whole") == "yes",
     )

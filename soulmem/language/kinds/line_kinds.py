@@ -31,7 +31,7 @@ _SHARPNESS, _SHARPER = 1.0, 2.0
 _STRENGTH = 0.2  # of the ridge; .1 to 1 judge alike
 _MIDDLE = 2.2  # log odds of .9: the score of the middle example of a kind, with .5 at the bar
 _NARROWEST = 0.1  # of the way from the bar to the middle example
-# Share of the world's plain lines that stay below the bar of a kind that matters
+# Share of the world's plain lines that stay below the bar of a kind that matters, and of a theme
 _USUAL = 0.97
 _WORLD_STEP = 6  # of so many lines of the world one is read: more set no other bar
 # Share of the examples of a kind, and of others, that must be told apart, each left out in turn. Sentence
@@ -40,6 +40,8 @@ _TRUSTED = 0.9
 _LENT = 2  # of so many lines a kind lends one to another: a fit takes the cube of their number
 _UNSURE = 0.49  # a score below .5
 KINDS = tuple(kind.name for kind in kinds())
+# What a question and its answer may both be about: fear, food, family ..; columns of `KINDS`
+THEMES = [place for place, name in enumerate(KINDS) if name.startswith("theme_")]
 _OF_ALL = ("bars", "middles", "right")
 _OF_A_GROUP = ("columns", "mean", "own", "weights", "base")  # as `_Group` takes them
 
@@ -203,9 +205,10 @@ def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:
         for place, kind in enumerate(members[: len(group.columns)]):
             middle = float(np.median(own[place]))
             bar = (middle + float(np.median(others[place]))) / 2
-            if kind.importance is not None and not kind.whole:
-                bar = max(bar, float(np.quantile(raw[:, place], _USUAL)))
             column = group.columns[place]
+            matters = kind.importance is not None or column in THEMES
+            if matters and not kind.whole:
+                bar = max(bar, float(np.quantile(raw[:, place], _USUAL)))
             bars[column], middles[column] = bar, middle
             shares = (own[place] >= bar).mean(), (others[place] < bar).mean()
             right[column] = sum(shares) / 2

@@ -225,6 +225,35 @@ async def test_less_restraint_tells_at_least_as_much(stage: Stage, restraint: fl
     assert {m.id for m in less.memories} <= {m.id for m in more.memories}
 
 
+@pytest.mark.parametrize(
+    ("question", "answer", "other"),
+    [
+        ("What are you allergic to?", "One oyster and my lips swell like dough.", "Oysters again!"),
+        ("What frightens you?", "Moths make me scream and hide.", "A moth sat on the lamp."),
+        ("你有什么不能吃的？", "我碰了螃蟹嘴唇就肿。", "螃蟹在篮子里。"),
+        ("你是哪里人？", "我是在北边的渔村里长大的。", "渔村今天下雨。"),
+    ],
+)
+async def test_a_question_brings_what_is_of_its_theme(
+    stage: Stage, question: str, answer: str, other: str
+) -> None:
+    """They share no word."""
+    await stage.sync("c2", [line("a", answer), line("b", other), line("c", "Hm.")])
+    await stage.close("c2")
+    await stage.engine.idle.run()
+    mind, column = await stage.mind(), MEMORY_FEATURES.index("theme")
+    request = RecallRequest(SoulId("s1"), ChatId("c2"), query=question)
+    judged = await stage.engine.recaller.judged(ME, request)
+    theme: dict[str, float] = {}
+    for same in judged.lines:
+        texts = mind.texts_at(same.rows.tolist())
+        theme.update(zip(texts, same.features[:, column].tolist(), strict=True))
+    (of_answer,) = (value for text, value in theme.items() if answer in text)
+    (of_other,) = (value for text, value in theme.items() if other in text)
+    assert of_answer > of_other + 0.2
+    assert all(model.memory.weight[column] > 0 for model in fitted().models.values())
+
+
 async def test_a_question_calls_rather_for_what_lasts(stage: Stage) -> None:
     """A remark calls for what was said in passing as well."""
     lasting, passing = "My sister Orla is a midwife.", "Orla is late again today."
