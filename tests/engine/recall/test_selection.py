@@ -89,10 +89,11 @@ async def test_restraint_keeps_back_what_is_far_from_the_best_and_counts_it(
         answer = await stage.recall(CUE, "c1", max_items=8, restraint=restraint)
         recalled, withheld = counts(answer)
         assert recalled + withheld == 8
-        assert TEXTS[0] in answer.memories[0].text
+        assert all(TEXTS[0] in first.text for first in answer.memories[:1])
         shown.append(recalled)
     assert shown == sorted(shown, reverse=True)
     assert shown[0] == 8
+    assert shown[2] > 0  # at 2 not even the best is sure enough
     assert shown[-1] < 4
 
 
