@@ -52,7 +52,7 @@ _PLACES = 8  # memories in an answer
 # Features that words give: none where memories are in another script.
 _OF_WORDS = ("evidence", "own_evidence", "covered", "specific")
 # Probability from which on a memory is told at restraint 1: that a remark calls for, and that is asked for.
-_LEAST, _ASKED = 0.0425, 0.0175
+_LEAST, _ASKED = 0.0425, 0.02
 _ASKED_MOST = 8  # memories that the second holds for
 _JUDGED = 20  # memories of a line that the model of memories learns from
 _RIDGE = 3.0

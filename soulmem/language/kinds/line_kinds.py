@@ -31,7 +31,7 @@ _SHARPNESS, _SHARPER = 1.0, 2.0
 _STRENGTH = 0.2  # of the ridge; .1 to 1 judge alike
 _MIDDLE = 2.2  # log odds of .9: the score of the middle example of a kind, with .5 at the bar
 _NARROWEST = 0.1  # of the way from the bar to the middle example
-# Share of the world's plain lines that stay below the bar of a kind that matters, and of a theme
+# Share of the world's plain lines that stay below the bar of a kind that matters
 _USUAL = 0.97
 _WORLD_STEP = 6  # of so many lines of the world one is read: more set no other bar
 # Share of the examples of a kind, and of others, that must be told apart, each left out in turn. Sentence
@@ -205,10 +205,9 @@ def fitted(encode: Encode, *, plain: bool = False) -> LineKinds:
         for place, kind in enumerate(members[: len(group.columns)]):
             middle = float(np.median(own[place]))
             bar = (middle + float(np.median(others[place]))) / 2
-            column = group.columns[place]
-            matters = kind.importance is not None or column in THEMES
-            if matters and not kind.whole:
+            if kind.importance is not None and not kind.whole:
                 bar = max(bar, float(np.quantile(raw[:, place], _USUAL)))
+            column = group.columns[place]
             bars[column], middles[column] = bar, middle
             shares = (own[place] >= bar).mean(), (others[place] < bar).mean()
             right[column] = sum(shares) / 2
