@@ -177,7 +177,7 @@ def _ranking(settings: SpreadingSettings) -> RankingParams:
 
 
 def _make_ready(cache: Path) -> None:
-    """Make the kernels and what recalls read ready."""
+    """Compile the kernels and read the files that recalls need."""
     warm(cache)
     prepare_recalls()
 
@@ -253,7 +253,7 @@ def _choosable(settings: Settings, desk: ClientDesk) -> ChoosableModels:
 
 
 def model_fetcher(settings: Settings) -> SettingsFetcher | None:
-    """What fetches the embedding model of the settings; None where they want none from elsewhere."""
+    """The fetcher of the embedding model in the settings; None where no download is wanted."""
     embedder = settings.embedder
     if embedder.model in ("none", "fallback"):
         return None

@@ -22,7 +22,7 @@ _LEAST = 2  # tokens that are kept of a text, however short
 _TRIES = 4  # cuts of a context before it is left out: cut text may split into more tokens
 _BEFORE = 4  # a window has one part in so many for what stands before it
 _MOST_WINDOWS = 64  # of a text: some 12,000 tokens, beyond which none are read
-# Classes of Unicode of which no state is kept: punctuation, space, control. On four role-play chats that loses
+# No state is kept of these classes of Unicode: punctuation, space, control. On four role-play chats that loses
 # nothing, and saves a fifth of the bytes.
 _SILENT = "PZC"
 

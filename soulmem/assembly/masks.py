@@ -19,7 +19,7 @@ WORD = re.compile(r"[^\W_]")  # a letter or digit
 _REPEATED = re.compile(
     rf"(?P<mask>{MASK}(?:\([^()]*\)|（[^（）]*）)?)(?:[\s,，、;；.。!?！？…]+(?P=mask)(?![\w(（]))+"
 )
-GAP = "…"  # words of which nothing is left, where a text reads in words
+GAP = "…"  # in place of words that have faded altogether, where a text reads in words
 _GAPS = re.compile(rf"{GAP}(?:[\s,，、;；.。!！?？]*{GAP})*[.。]?")
 _BETWEEN = re.compile(r"[\s,，、;；.。!?！？…]+")  # of clauses
 

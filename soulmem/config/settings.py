@@ -295,7 +295,7 @@ _BUILT_IN = "built-in"
 
 @dataclass(frozen=True, slots=True)
 class PromptSettings(Section):
-    """What stands above each section of the prompt, and which sections stay out of it."""
+    """The heading of each section of the prompt, and the sections that stay out of it."""
 
     name = "prompt"
 
@@ -341,7 +341,7 @@ class IdleSettings(Section):
 
 @dataclass(frozen=True, slots=True)
 class DigestSettings(Section):
-    """What is summed up in quiet times."""
+    """The digests that are made in quiet times."""
 
     name = "digest"
 

@@ -9,7 +9,7 @@ from math import ceil, cos, pi, sqrt
 from soulmem.domain.memories import DERIVED, Memory
 from soulmem.domain.usage import Usage
 
-# Conditions of promotion, any of which suffices; design 5.
+# Conditions of promotion; one suffices; design 5.
 EXCHANGES = 2  # in which the memory was recalled
 # Recalls that led over it to other memories; each counts half as much as a recall of it
 ACTIVATIONS = 4

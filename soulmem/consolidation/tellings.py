@@ -118,7 +118,7 @@ _STEADY = 0.9
 class Telling:
     """One text that may tell an event.
 
-    who     whoever tells it, and of whom: others tell something else
+    who     the teller and the subject: other pairs say something else
     marks   what it claims beside its topics; see `statement_marks`
     topics  what it is about, with salience 0..1
     names   those of its topics that are names

@@ -8,7 +8,7 @@ from soulmem.kernels.arrays import Float32s
 from soulmem.language.kinds.example_words import scores_of
 from soulmem.language.kinds.kind_lines import kinds
 
-UNREAD = 0.2  # of a text of which no kind is known
+UNREAD = 0.2  # of a text whose kinds are not known
 _BEYOND = np.array([(kind.importance or UNREAD) - UNREAD for kind in kinds()])
 
 

@@ -23,7 +23,7 @@ _ADDRESSED = (*",\uff0c\u3001:\uff1a!\uff01?\uff1f\u2026\u2014", "...", " -")
 
 @dataclass(frozen=True, slots=True)
 class TextAnalysis:
-    """Of the text alone, whoever hears it."""
+    """Of the text alone, for any listener."""
 
     terms: tuple[Term, ...]
     names: tuple[str, ...]  # new or known, as written
@@ -35,7 +35,7 @@ class TextAnalysis:
         return _felt(s for s in self.moved if _is_about(s, name))
 
     def felt_by_speaker(self, others: Iterable[str]) -> tuple[Emotion, ...]:
-        """What whoever speaks feels: in the sentences that are about none of these others."""
+        """The feelings of the speaker: of the sentences that are about none of these others."""
         names = tuple(others)
         return _felt(s for s in self.moved if not _is_about_any(s, names))
 

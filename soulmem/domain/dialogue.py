@@ -105,7 +105,7 @@ class Chat:
 
     id: ChatId
     souls: tuple[SoulId, ...]
-    # The souls, and whoever else was present at one of the messages
+    # The souls, and other people present at one of the messages
     cast: tuple[SoulId, ...] = ()
     title: str = ""
     persona: str = ""

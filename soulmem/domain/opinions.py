@@ -29,7 +29,7 @@ class Opinion:
     memory: MemoryId
     soul: SoulId
     score: float = NEUTRAL  # 0..1
-    # The hash of the wording that was called wrong: another wording is not in doubt, whoever wrote it.
+    # The hash of the wording that was called wrong: another wording is not in doubt.
     doubted: str | None = None
     not_in: tuple[ChatId, ...] = ()  # chats it is never to come up in
 

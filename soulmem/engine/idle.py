@@ -114,7 +114,7 @@ class IdleWork:
         spare_the_collector()
 
     def stop(self) -> None:
-        """End the rounds under way, whoever began them: what they need is about to stop."""
+        """End all rounds under way: the services that they need are about to stop."""
         for task in self.rounds:
             task.cancel()
 

@@ -70,7 +70,7 @@ class PackedIncidence:
 
 
 def steps_of(salience: float) -> int:
-    """What a term matters, 0..1, as a whole number 0..255."""
+    """The salience of a term, 0..1, as a whole number 0..255."""
     return round(_SALIENCE * min(max(salience, 0.0), 1.0))
 
 
@@ -85,7 +85,7 @@ class Incidence:
         self._cells: Numbers = np.full((64, WIDTH), _NONE, np.int32)
         self._salience = np.zeros((64, WIDTH), np.uint8)
         self._keys: Rows[str] = Rows()
-        self._uses = array("i")  # rows that hold each term, whoever may see them
+        self._uses = array("i")  # rows that hold each term, visible or not
         # By row: number of its run
         self._home: Numbers = np.full(64, _NOWHERE, np.int32)
         self._runs: list[_Run] = []

@@ -93,7 +93,7 @@ def ring_layout(nodes: Sequence[str], links: Iterable[tuple[str, str]]) -> dict[
 
 
 def _linked(links: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """What each node is linked to, in either direction."""
+    """The neighbours of each node, in either direction."""
     out: dict[str, list[str]] = {}
     for first, second in links:
         out.setdefault(first, []).append(second)

@@ -60,7 +60,7 @@ class MemoryTable(MutableMapping[MemoryId, Memory]):
     def __init__(self, rows: Rows[MemoryId]) -> None:
         self._rows = rows
         self._fresh: dict[MemoryId, Memory] = {}
-        # Of what is fresh as well, records may be out of date; of what is late, those settled are.
+        # Records of fresh memories may be out of date, too; of late ones only the settled are.
         self._late: dict[int, bytes] = {}  # by row; empty for none
         self._settled = _NOTHING
         # And where it was read

@@ -189,7 +189,7 @@ def _start(spot: Spot) -> int:
 
 
 def _fits(text: Tokens, start: int, stop: int, surface: _Surface) -> bool:
-    """Whether what reads alike is the name: in its case, and not a part of a longer word."""
+    """Whether a span that reads like the name is the name: in its case, and no part of a longer word."""
     case_matters = surface.raw is not None and not text.lower
     if case_matters and "".join(text.raw[start:stop]) != surface.raw:
         return False

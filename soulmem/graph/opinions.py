@@ -29,7 +29,7 @@ class Opinions:
         return self._said.get(memory)
 
     def doubted(self) -> list[MemoryId]:
-        """Memories of which some wording was called wrong, perhaps an earlier one."""
+        """Memories that were called wrong, in this wording or an earlier one."""
         return [opinion.memory for opinion in self._said.values() if opinion.doubted is not None]
 
     def scores(self, rows: Int64s) -> NDArray[np.float64]:

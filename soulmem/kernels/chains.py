@@ -61,7 +61,7 @@ def best_chains(  # noqa: C901 - the search, its pruning and its three tunings b
     starts, ends  uint32[n]: positions of the edges of each node
     own_of     int32[m] or empty: by position, index into `own_factor`; -1 for none
     alive, boundary  bool[n] or empty
-    wanted     bool[n], of which `many` are set: the targets
+    wanted     bool[n], the targets; `many` are set
     hops       uint8[n]: UNSEEN where a chain may lead, 0 elsewhere; changed
     best, best_hops  float64[n] and uint8[n], zeros; changed
 

@@ -19,7 +19,7 @@ Starts = npt.NDArray[np.int64]
 
 _LEAST, _GREATEST = -8, 7  # codes; stored as 0 .. 15
 ZERO = 8  # the code of 0
-# Shares of the greatest component that get the greatest code, of which the one with the least error is taken: a
+# Shares of the greatest component that may get the greatest code; the share with the least error is taken: a
 # few cut components cost less than coarse steps for all (errors of cosines of e5 are a quarter less than with 1).
 _SHARES = (1.0, 0.85, 0.7, 0.6)
 

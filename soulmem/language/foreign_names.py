@@ -244,7 +244,7 @@ def _is_no_word(raw: str, languages: _Languages) -> bool:
 
 
 def _is_compound(raw: str, languages: _Languages) -> bool:
-    """Whether it is made of two words of which the last is a noun."""
+    """Whether it is made of two words, the last a noun."""
     for cut in range(_PART - 1, len(raw) - _PART + 1):
         head, tail = raw[:cut], raw[cut:]
         if not languages.has(tail.capitalize()):

@@ -42,7 +42,7 @@ class Tokens:
 
     raw: list[str]
     folded: list[str]
-    lower: bool  # it has no capital letter: whoever typed it does not mark names
+    lower: bool  # it has no capital letter: its writer does not mark names
 
     @staticmethod
     def of(text: str) -> Tokens:

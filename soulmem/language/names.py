@@ -23,7 +23,7 @@ from soulmem.language.word_lists import words as listed
 
 _MOST = 12  # of one text
 _MOST_WORDS = 5  # of one name
-_HEADLINE = 6  # words, of which most have capitals: a title marks no names by them
+_HEADLINE = 6  # words, most with capitals: a title marks no names by them
 _MOST_CAPITALS = 0.7
 _FEW = 8  # words; fewer without a word of grammar are read as English
 
@@ -60,7 +60,7 @@ def names(text: str) -> tuple[str, ...]:
 def introduced(text: str, names: Iterable[str]) -> frozenset[str]:
     """Those of the names, found in the text, that it introduces: "my sister Ada", "Inspector Quill", "我姐林汐".
 
-    Who is introduced so need not be named again to be known.
+    A person introduced so is known without being named again.
     """
     return frozenset(name for name in names if _introduces(text, name))
 

@@ -80,7 +80,7 @@ class Tokeniser:
         )
 
     def parts(self, name: str) -> list[tuple[str, ...]]:
-        """For each word of the name the tokens of which any text that holds it has one, whatever its case.
+        """For each word of the name the tokens that stand for it in a text, in any case.
 
         Of scripts without spaces each two signs are a word, and a sign alone where it stands alone.
         """

@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Backups(Protocol):
-    """Copies of the whole store, of which the newest few are kept. Methods may raise StoreError."""
+    """Copies of the whole store; the newest few are kept. Methods may raise StoreError."""
 
     async def last(self, before: datetime) -> datetime | None:
         """Time of the newest copy not later than `before`; None without any."""

@@ -16,7 +16,7 @@ class Snapshot:
     """A snapshot as it was written."""
 
     head: Mapping[str, Any]  # what JSON can say
-    # Of booleans and numbers; whoever asked owns them
+    # Of booleans and numbers; the caller owns them
     arrays: Mapping[str, NDArray[Any]]
 
 

@@ -97,7 +97,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A token for a soul's memory, and ids of what commits since then stored, altered or deleted.
+    """A token for a soul's memory, and the ids that commits since then stored, altered or deleted.
 
     dropped  some of these may be of other souls; an id that is in `put`, too, may be stored or not
     edges    without those that went with their memories

@@ -205,7 +205,7 @@ class TagMatch(str, Enum):
 
 
 class ListOrder(str, Enum):
-    """By what a list is ordered where nothing is searched for; all but `oldest` the highest first."""
+    """The order of a list without a search; all but `oldest` the highest first."""
 
     NEWEST = "newest"
     OLDEST = "oldest"

@@ -191,7 +191,7 @@ def further_scenes(
 
 
 def _worth(mind: Mind, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """0..1 for each of a chat's episodes: importance, recalls and lateness, each of which may halve it."""
+    """0..1 for each of a chat's episodes, by importance, recalls and lateness; each may halve it."""
     late = np.arange(1, rows.size + 1) / max(1, rows.size)
     uses = mind.recalls.uses(mind.size)[rows]
     recalled = np.minimum(1.0, np.log1p(uses) / np.log1p(10))

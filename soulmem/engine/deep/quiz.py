@@ -41,7 +41,7 @@ from soulmem.language.word_lists import tables
 GAP = "___"
 
 _FEWEST = 3  # words that say something: two to ask with, one to leave out
-_MANY = 5  # of which two are left out
+_MANY = 5  # of so many words two are left out
 _LONGEST = 240  # characters of a sentence
 _ENDING = r"\w{0,2}"  # of a word in the text that its base form lacks: houses, played
 

@@ -127,7 +127,7 @@ def digest_state(
 
 
 def _add_if_due(mind: Mind, state: DigestState, candidate: DueDigest) -> None:
-    """Add the digest to what is due if it is missing or its messages have changed."""
+    """Add the digest to the due ones if it is missing or its messages have changed."""
     planned, memory = candidate.planned, candidate.memory
     if memory is None:
         derivation = mind.derivations.get(candidate.key)
@@ -196,7 +196,7 @@ def _may_be_made_anew(memory: Memory) -> bool:
 
 
 def _is_current(mind: Mind, memory: Memory, planned: PlannedDigest) -> bool:
-    """Whether the digest is in use and tells these messages, none of which the user has thrown away since."""
+    """Whether the digest is in use and tells these messages, all of them still kept by the user."""
     derivations = mind.derivations.of(memory.id)
     if memory.state is not MemoryState.ACTIVE or not derivations:
         return False

@@ -105,7 +105,7 @@ def _worth(
     p: DigestParams,
     asked: frozenset[str],
 ) -> float:
-    """What a sentence is worth by itself, > 0: squared, so that what stands out does so clearly."""
+    """The worth of a sentence by itself, > 0: squared, so that outstanding ones stand out clearly."""
     rarest = sorted((rarity.get(t, 0.0) for t in sentence.tokens), reverse=True)[:3]
     new = sum(rarest) / 3
     shared = len(asked & sentence.tokens) / max(1, len(asked))
@@ -235,7 +235,7 @@ def digest_change(
 ) -> MindChange:
     """Stores a digest of these quotations; nothing where the chats no longer hold its messages.
 
-    A digest of which nothing may be quoted any more is dropped.
+    A digest without a quotable message is dropped.
     """
     planned = due.planned
     if not mind.derivations.digest_holders(planned.read):
@@ -298,7 +298,7 @@ def _still_good(mind: Mind, due: DueDigest, quoted: Sequence[Quotation]) -> Deri
 
 @compute_only
 def dropped(outdated: Iterable[Memory], mind: Mind) -> MindChange:
-    """Drops these digests with what they were made from; their words stay nowhere."""
+    """Drops these digests with their sources; their words stay nowhere."""
     keys = tuple(memory.id for memory in outdated)
     derivations = [d.id for key in keys for d in mind.derivations.of(key)]
     return MindChange(drop_memories=keys, drop_derivations=tuple(derivations), purge_audit=keys)

@@ -116,7 +116,7 @@ class DigestWriter:
         self._done: WeakKeyDictionary[Mind, object] = WeakKeyDictionary()
 
     async def run_idle(self, worlds: Iterable[World]) -> None:
-        """Make what is due of the periods that are over, for every open soul, without a model."""
+        """Make the due digests of finished periods, for every open soul, without a model."""
         await self.services.attempts.with_minds("digests", worlds, self._make_all)
 
     async def word_idle(self, worlds: Iterable[World]) -> None:
@@ -270,7 +270,7 @@ def _source(now: datetime) -> str:
 
 
 def _below(period: Period) -> tuple[Period, ...]:
-    """What digests of that length are made from, the shortest first."""
+    """The shorter digests that digests of that length are made from, the shortest first."""
     if period is Period.YEAR:
         return (Period.DAY, Period.MONTH)
     return (Period.DAY,) if period in (Period.WEEK, Period.MONTH) else ()

@@ -74,7 +74,7 @@ class ConsolidationJobs:
 
 
 def requested_digests(arguments: object) -> RequestedDigests:
-    """What the arguments of a job ask for. Raises Unprocessable."""
+    """The arguments of a job, checked. Raises Unprocessable."""
     try:
         asked = msgspec.convert(arguments, RequestedDigests)
     except msgspec.ValidationError as error:

@@ -277,7 +277,7 @@ class Streams:
                     streams.going_on.add(quarter)
 
     def _lock(self, mind: Mind) -> asyncio.Lock:
-        """Who changes what is known of the soul's streams, or makes a highlight, holds it."""
+        """The lock of the soul's streams: held to change them or to make a highlight."""
         return self._locks.setdefault(mind, asyncio.Lock())
 
     def _due(self, streams: _SoulStreams) -> list[Quarter]:

@@ -99,7 +99,7 @@ def listed_facts(
 
 
 def _selected(mind: Mind, wanted: MemoryFilter, extra: int) -> _Relations:
-    """What the filter selects but for its words."""
+    """The rows that the filter selects, its words left aside."""
     part = wanted.part
     about = None if part.about is None else alias_rows(mind, part.about)
     arrays = mind.edges.arrays([EdgeKind.RELATES], about)
@@ -153,7 +153,7 @@ def _order(mind: Mind, found: _Relations, order: ListOrder) -> Int64s:
 
 
 def _values(mind: Mind, found: _Relations, order: ListOrder) -> Float64s:
-    """What the relations are ordered by, the highest first."""
+    """The sort key of the relations, the highest first."""
     if order is ListOrder.STRENGTH:
         return found.strength
     if order is ListOrder.IMPORTANCE:

@@ -460,7 +460,7 @@ class MemoryEditor:
         await self._auditor.carry_out(token, world, mind, change, author)
 
     async def _with_figure(self, mind: Mind, memory: Memory) -> Memory:
-        """The memory; one that becomes the user's own keeps what it matters by now."""
+        """The memory; one that becomes the user's own keeps its present importance."""
         if memory.importance_given or not memory.importance_stays:
             return memory
         old = mind.memories.get(memory.id)
@@ -483,7 +483,7 @@ def _repeats(mind: Mind, concept: Memory) -> list[Memory]:
 
 
 def _importance(new: NewMemory) -> float | None:
-    """What the user says that it matters: a figure, or how much was felt; None where he says neither."""
+    """The importance that the user gave, as a figure or by feelings; None without either."""
     feelings = new.situation.emotions
     if new.importance is not None or not feelings:
         return new.importance

@@ -70,7 +70,7 @@ from soulmem.language.name_tokens import fold
 _TEXTS = 20
 _CONCEPTS = 40
 _LISTENED = 200  # messages that show to whom the soul speaks
-_HORIZONS = 8  # of which the order is kept: 30 kB each
+_HORIZONS = 8  # orders that are kept: 30 kB each
 _DIGITS = 9  # of a loss of visibility, in the order and in cursors
 _CURSOR = re.compile(r"([01]\.\d{9})_([A-Za-z0-9_-]{1,64})\Z")
 
@@ -142,7 +142,7 @@ class _Heart:
 
 
 class Overviews:
-    """Answers what a page shows of a whole soul."""
+    """Answers the pages that show a whole soul."""
 
     def __init__(self, services: Services) -> None:
         self._world_of = services.world_of
@@ -175,7 +175,7 @@ class Overviews:
     async def density(
         self, owner: Owner, wanted: MemoryFilter, bins: int, period: Period | None
     ) -> Density:
-        """How what a filter selects lies along time, in equal shares and by periods. Raises NotFound."""
+        """How the selected memories lie along time, in equal shares and by periods. Raises NotFound."""
         mind = await self._mind(owner, wanted.soul)
         if wanted.part.about is not None:
             await self._loader.complete(owner, mind, [wanted.part.about])

@@ -44,7 +44,7 @@ _KEPT = 10_000  # matches that are kept for the next page: 2 MB
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What matches a filter, as of one state of a mind: pieces, each of them ascending."""
+    """The matches of a filter in one state of a mind: pieces, each of them ascending."""
 
     state: tuple[object, ...]
     wanted: MemoryFilter
@@ -52,7 +52,7 @@ class _Found:
 
 
 class WordSearch:
-    """Pages of what has certain words or a tag."""
+    """Pages of the memories with certain words or a tag."""
 
     def __init__(self, compute: Worker) -> None:
         self._compute = compute

@@ -110,7 +110,7 @@ class BundleImport:
         return list(log.messages) == bundle.messages[step.chat.id][: step.start]
 
     async def _stored(self, world: World, soul: SoulId, bundle: Bundle) -> StoredState:
-        """What is stored. The caller holds `writing`."""
+        """The stored state. The caller holds `writing`."""
         messages = {}
         for chat in bundle.chats:
             log = await world.log(chat)

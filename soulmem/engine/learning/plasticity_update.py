@@ -141,7 +141,7 @@ def _sorted_edges(
 
 
 def _outer(mind: Mind, trails: Sequence[Trail], noted: NotedRecall) -> dict[str, Sign]:
-    """The edges of paths to memories of which reply or answer say something; use counts before correction."""
+    """The edges of paths to memories that the reply used or the answer corrected; use counts before correction."""
     out: dict[str, Sign] = {}
     for sign in (Sign.CORRECTED, Sign.USED):
         for trail in trails:

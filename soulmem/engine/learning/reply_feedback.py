@@ -73,7 +73,7 @@ def reply_context(messages: Sequence[Message], position: int) -> ReplyContext:
 
 @compute_only
 def signs(mind: Mind, memories: Iterable[MemoryId], context: ReplyContext) -> dict[MemoryId, Sign]:
-    """What the reply and its answer say of these memories; those of which they say nothing are left out."""
+    """What the reply and its answer say of these memories; memories that they do not touch are left out."""
     said = set(mind.tokeniser.tokens(context.reply))
     known = {token for text in context.before for token in mind.tokeniser.tokens(text)}
     used = [key for key in memories if _is_used(mind, mind.text_of(key), said, known)]

@@ -17,7 +17,7 @@ from soulmem.ports.llm import ModelChoiceFile
 
 @dataclass(frozen=True, slots=True)
 class ChoosableModels:
-    """What each choice means: the model, and how much of it idle work may use."""
+    """The meaning of each choice: the model, and how much of it idle work may use."""
 
     file: ModelChoiceFile
     sources: Callable[[ModelChoice], LlmSources]

@@ -41,7 +41,7 @@ class ExchangeTimes:
     def created(self, n: int) -> Int64s:
         """When each of them was stored, without imports: microseconds, ascending; read only.
 
-        An import is what came in bulk of a chat of which the first messages came in bulk.
+        An import is a bulk of messages, in a chat that began with a bulk.
         """
         if self._created is None:
             columns = self._columns

@@ -84,7 +84,7 @@ class CardName:
 
 
 class ConceptNames(NamedTuple):
-    """What a concept is recognised by in a text."""
+    """The names by which a text mentions a concept."""
 
     names: tuple[str, ...] = ()
     # Pinyin keys of its names in Latin letters: Chinese names that sound so match it.

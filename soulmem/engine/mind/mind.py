@@ -64,7 +64,7 @@ class Frame(NamedTuple):
 
 
 class _BranchEffects(NamedTuple):
-    """What a chat's new branch means for the rest of the mind."""
+    """The effects of a chat's new branch on the rest of the mind."""
 
     old_order: Sequence[MemoryId] = ()
     new_pairs: tuple[Pair, ...] = ()  # that no chat had before

@@ -80,7 +80,7 @@ class Visibility:
         # Of the chats asked for last.
         self._neighbours: dict[ChatId | None, NeighbourColumns] = {}
         self._windows = ExchangeWindows(columns)
-        self._last_chat: ChatId | None = None  # of which the branch was put
+        self._last_chat: ChatId | None = None  # the chat whose branch was put last
         self._exchanges = ExchangeTimes(columns)
 
     def visible_rows(

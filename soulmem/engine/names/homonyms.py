@@ -59,7 +59,7 @@ class _Question:
 
 @dataclass(kw_only=True, eq=False)
 class HomonymWork:
-    """Weakens the mentions of what a text does not mean. Callers must not hold `World.writing`.
+    """Weakens the mentions of concepts that a text does not mean. Callers must not hold `World.writing`.
 
     A weak mention stays stored, as a deleted one would be made again with the next
     change of names.
@@ -108,7 +108,7 @@ class HomonymWork:
 
 @compute_only
 def _homonyms(mind: Mind) -> list[frozenset[MemoryId]]:
-    """The concepts in use that share a name, each of which says what it is."""
+    """The concepts in use that share a name and have a description each."""
     by_name: defaultdict[str, set[MemoryId]] = defaultdict(set)
     for concept in mind.names.special_concepts():
         is_used = concept.state is MemoryState.ACTIVE and not concept.is_topic
@@ -155,7 +155,7 @@ def _change(
     encoded: EncodedTexts | None,
     current_time: datetime,
 ) -> MindChange | None:
-    """The mentions that are weakened: those of what a text clearly does not mean."""
+    """The mentions to weaken: their text clearly does not mean the concept."""
     put: list[Edge] = []
     for question in questions:
         meant = _meant(mind, question, encoded)

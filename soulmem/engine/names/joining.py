@@ -79,7 +79,7 @@ class Joiner:
         return Joined(merged, released)
 
     async def _parts(self, mind: Mind, keys: Sequence[MemoryId]) -> list[list[MemoryId]]:
-        """These texts in parts of which none holds a text that one in another part may tell as well.
+        """These texts in parts: no text may tell the same as one of another part.
 
         Without the lock of the world and a few texts at a time, so that a recall need not wait for many of them.
         """
@@ -92,7 +92,7 @@ class Joiner:
     async def _join_part(
         self, world: World, mind: Mind, keys: Sequence[MemoryId], source: str
     ) -> MindChange:
-        """Join what of these texts tells the same; returns the change."""
+        """Join the texts that tell the same; returns the change."""
         texts = await self._compute.run(_texts, mind, keys)
         encoded = await self._encoder.encode(texts.values())
         fit = no_vectors if encoded is None else await self._fit_of(encoded, texts)
@@ -212,7 +212,7 @@ def _parts_of(
 
 @compute_only
 def _texts(mind: Mind, keys: Iterable[MemoryId]) -> dict[MemoryId, str]:
-    """What these memories tell; ids of no memory are left out."""
+    """The tellings of these memories; ids of no memory are left out."""
     memories = (mind.memories.get(key) for key in keys)
     return {memory.id: spoken(memory) for memory in memories if memory is not None}
 

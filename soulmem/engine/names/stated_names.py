@@ -149,7 +149,7 @@ def _concepts_of(mind: Mind, stated: Statements) -> list[MemoryId]:
 
 @compute_only
 def _statements(mind: Mind, keys: Iterable[MemoryId]) -> Statements:
-    """What these messages say."""
+    """The names that these messages state."""
     stated: Statements = {}
     for key in keys:
         memory = mind.memories.get(key)
@@ -198,7 +198,7 @@ def _change(
     turn: float,
     source: str,
 ) -> MindChange | None:
-    """What joins the pairs that are new, and parts those that nothing says any more."""
+    """The change that joins new pairs and parts those that no message states any more."""
     fresh = [key for key in wanted if mind.derivations.get(key) is None]
     stale = {d.id: d for d in mind.derivations if d.work is Work.NAMES and d.id not in wanted}
     if not fresh and not stale:

@@ -243,7 +243,7 @@ class Linker:
         return Steps([await self.with_mentions(token, mind, change)])
 
     async def unfinished(self, token: WriteToken, mind: Mind) -> Steps:
-        """What an interrupted renaming left to do; as a rule nothing."""
+        """The rest of an interrupted renaming; as a rule none."""
         await self.complete(mind, await self.compute.run(_not_in_use, mind))
         suspects = await self.compute.run(unlinked_concepts, mind, self.clock.now())
         if suspects is None:

@@ -165,7 +165,7 @@ def mention_changes(
 
 
 def _is_linked(text: Memory) -> bool:
-    """Whether the text is linked to what it names: a forgotten one is again when it comes back."""
+    """Whether the text has its mentions: a forgotten one gets them back when it returns."""
     return text.state in NAMEABLE and text.state is not MemoryState.FORGOTTEN
 
 

@@ -22,7 +22,7 @@ _COMPARED = 60  # tellings that are compared while a change waits: some 10 ms
 
 @compute_only
 def with_consequences(mind: Mind, change: MindChange) -> MindChange:
-    """The change with what it means for drafts and for joined tellings."""
+    """The change, with its effects on drafts and joined tellings."""
     return with_released_tellings(mind, with_retracted_drafts(mind, change))
 
 

@@ -164,7 +164,7 @@ def _due_near(
 def _name_changes(
     mind: Mind, put: Collection[Memory], dropped: Collection[MemoryId]
 ) -> NameChanges:
-    """What names differ once these concepts are put and those are dropped."""
+    """The names that change when these concepts are put and those are dropped."""
     ids = {*(memory.id for memory in put), *dropped}
     before = {key: mind.names.concept_names(key) for key in ids}
     with mind.names.as_if(put, dropped):

@@ -252,7 +252,7 @@ class _View:
         )
 
     def _reason(self, position: int, path: Path | None, shared: Words, age: int) -> Reason:
-        """What brought a candidate up most: the time asked for, its own text, its neighbours, or its path."""
+        """The main cause of a candidate: the time asked for, its own text, its neighbours, or its path."""
         ranked = self._ranked
         row = int(ranked.rows[position])
         # Standard deviations above what memories usually score.

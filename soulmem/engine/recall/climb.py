@@ -55,14 +55,14 @@ _NOT_OPENED = phrase("climb_not_opened", "nothing like it has brought a memory b
 
 @dataclass(frozen=True, slots=True)
 class Climb:
-    """How far a recall went, and what that brought."""
+    """The grade that a recall reached, and its result."""
 
     grades: tuple[Grade, ...]
     expansion: Expansion
 
     @property
     def milliseconds(self) -> float:
-        """What the grades beyond the baseline took."""
+        """The time of the grades beyond the baseline."""
         return sum(grade.ms for grade in self.grades[1:])
 
 
@@ -91,7 +91,7 @@ def baseline_grade(
 
 
 def _call(context: RecallContext, match: VectorMatch, judged: Judged) -> Phrase | None:
-    """What calls for a memory of this soul, in words; None where nothing does."""
+    """The reason, in words, why a memory is called for; None where none is."""
     if context.restraint == 0.0:
         return _ALL
     if judged.sure:
@@ -201,7 +201,7 @@ def _is_answered(
 
 
 def _enough_by_vectors(context: RecallContext, vectors: VectorExpansion) -> tuple[bool, Phrase]:
-    """Whether a line that asks for nothing and names nobody opens what it surely means; and why."""
+    """Whether a remark without a name opens the memory that it surely means; and why."""
     opened = [way for way in vectors.opened if context.visible[way.row]]
     if not opened:
         return False, _NOT_OPENED

@@ -58,7 +58,7 @@ _WAITING = 2  # lines before the newest that may wait for an answer
 
 @dataclass(frozen=True, slots=True)
 class RecallParams:
-    """What a request leaves open."""
+    """Defaults of a request."""
 
     budget_tokens: int = 1200  # design 4.6
     max_items: int = 8  # api: 1..50
@@ -380,7 +380,7 @@ def _texts_of(messages: Sequence[Message]) -> list[str]:
 
 
 def _asked_text(request: RecallRequest, messages: Sequence[Message]) -> str:
-    """What the user asks: the query of the request, else the user's last message to the soul."""
+    """The user's question: the query of the request, else the user's last message to the soul."""
     if request.query is not None:
         return request.query
     for message in reversed(messages):
@@ -452,7 +452,7 @@ def _cosines(mind: Mind, query: RecallQuery, vectors: Float32s | None) -> tuple[
 
 
 def _words_of_other_names(mind: Mind, context: RecallContext) -> dict[str, float]:
-    """Weights of the words of other names of what the query names: 林月 for Lin Yue."""
+    """Weights of the words of the other names of each named concept: 林月 for Lin Yue."""
     weights: dict[str, float] = {}
     names: list[tuple[str, float]] = []
     for concepts, share in context.named_concepts:
@@ -502,7 +502,7 @@ def _messages_from(
 
 
 def _last_exchanges(messages: Sequence[Message], turns: int) -> Sequence[Message]:
-    """The messages of the last `turns` exchanges, each of which begins with the user; all when there are fewer."""
+    """The messages of the last `turns` exchanges; an exchange begins with the user. All when there are fewer."""
     begins = [i for i, m in enumerate(messages) if m.role is Role.USER and not m.hidden]
     return messages[begins[-turns] if len(begins) >= turns else 0 :]
 

@@ -421,7 +421,7 @@ def _judged_length(text: str) -> float:
 
 
 def _named(mind: Mind, line: Line, texts: Sequence[str]) -> Float64s:
-    """1 for each text that says a whole name of what the line names, other than of those who talk."""
+    """1 for each text with a whole name of a concept that the line names, speakers left out."""
     others = (concept for concept in line.concepts if not speaks(mind, concept))
     names = chain.from_iterable(map(mind.names.names_of, others))
     folded = {name.casefold() for name in names}
@@ -485,7 +485,7 @@ def score_asked_lines(
 
 @compute_only
 def names_somebody(mind: Mind, context: RecallContext) -> bool:
-    """Whether the newest text names what the soul knows, other than those who talk."""
+    """Whether the newest text names a known concept, speakers left out."""
     if not context.named_concepts:
         return False
     named, _ = context.named_concepts[-1]

@@ -201,7 +201,7 @@ class DigestRecall:
         is_shown: Bools,
         needed: Float64s,
     ) -> list[DigestCandidate]:
-        """The digests whose cue is as strong as `needed`, of each, and as what they cost asks for."""
+        """The digests whose cue is as strong as needed, by `needed` and by their cost."""
         out = list[DigestCandidate]()
         score = standardised(scores.score, context.visible, known.told)
         strengths = cue_strengths(score, known.messages)

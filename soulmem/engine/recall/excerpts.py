@@ -28,7 +28,7 @@ _GAP = "…"
 
 
 class Excerpts:
-    """Reads what an answer tells of each memory."""
+    """Chooses the part of each memory that an answer shows."""
 
     def __init__(self, mind: Mind, chat: ChatId | None, judged: Judged) -> None:
         self._mind = mind
@@ -38,7 +38,7 @@ class Excerpts:
 
     @compute_only
     def of(self, memory: Memory, row: int) -> str:
-        """What is told of the memory at `row`: of a long message the passages that fit the moment best."""
+        """The text to show of the memory at `row`: of a long message the passages that fit the moment best."""
         text = memory.text
         if memory.kind is not MemoryKind.EPISODE or memory.permanent:
             return text

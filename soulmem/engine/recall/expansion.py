@@ -287,7 +287,7 @@ def vector_expansion(
     match: VectorMatch,
     params: VectorParams,
 ) -> VectorExpansion:
-    """What the memory vectors that match the query open."""
+    """The rows that matching memory vectors open."""
     if not match.edges:
         return VectorExpansion()
     factors = walks.class_factors(context.guidance.kinds)
@@ -310,7 +310,7 @@ def activation_of(
 
 
 def no_expansion(mind: Mind) -> Expansion:
-    """What an answer by the text alone has."""
+    """The expansion of an answer by text alone: empty."""
     return Expansion(np.zeros(mind.size, np.float32), None, np.zeros(0))
 
 

@@ -48,7 +48,7 @@ def query_strength(standing: float, shared: float, best: float, texts: int) -> f
 
 
 def slowing_of(strength: float) -> float:
-    """1 .. `MOST_SLOWING`: by what the age of a memory is divided that a query of that strength brings back."""
+    """1 .. `MOST_SLOWING`: divisor of the age of a memory that a query of that strength brings back."""
     return float(MOST_SLOWING**strength)
 
 

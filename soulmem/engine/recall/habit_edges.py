@@ -32,7 +32,7 @@ _KINDS = (EdgeKind.TRIGGERS, EdgeKind.FIRES, EdgeKind.INSTANCE_OF, EdgeKind.KNOW
 class HabitEdges:
     """A soul's edges that lead to actions, by row.
 
-    revision    of the edges as of which this holds
+    revision    revision of the edges that this was read from
     rewordings  of the mind, the same
     tendencies  by trigger
     habits      by concept: action and strength
@@ -105,7 +105,7 @@ def _edges(mind: Mind, edges: EdgeArrays, kind: EdgeKind) -> list[Edge]:
 
 
 def _instances(mind: Mind, edges: EdgeArrays, triggers: Triggers) -> Iterator[tuple[int, int]]:
-    """Instance and class of the `instance_of` edges of which an end has a trigger."""
+    """Instance and class of each `instance_of` edge with a trigger at one end."""
     situations = np.asarray(list(triggers), np.int64)
     which = np.flatnonzero(
         (edges.kind == EDGE_KINDS.index(EdgeKind.INSTANCE_OF))

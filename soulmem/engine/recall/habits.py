@@ -94,7 +94,7 @@ class HabitParams:
 
 @dataclass(frozen=True, slots=True)
 class HabitInput:
-    """What may set a habit off: sentences that the soul has not answered yet, and what it means to do."""
+    """Cues of habits: sentences that the soul has not answered yet, and its intent."""
 
     sentences: tuple[str, ...]
     intent: str | None = None
@@ -120,7 +120,7 @@ class Habit:
 
 @dataclass(frozen=True, slots=True)
 class _Usable:
-    """What this recall may use of the edges that lead to actions."""
+    """The edges to actions that this recall may use."""
 
     paths: list[TriggerPath]
     tendencies: dict[int, tuple[Tendency, ...]]
@@ -181,7 +181,7 @@ class Habits:
         return replace(habit_input, about=about), texts
 
     def of(self, mind: Mind, context: RecallContext, habit_input: HabitInput) -> list[Habit]:
-        """What fires, strongest first, then what the soul knows of itself; no action twice."""
+        """The actions that fire, strongest first, then self-knowledge; no action twice."""
         edges = self._edges_of(mind)
         habits: list[Habit] = []
         if edges.tendencies:
@@ -281,7 +281,7 @@ class Habits:
         return rows[np.argsort(-np.nan_to_num(cosines, nan=-1.0), kind="stable")[:most]]
 
     def _self_known(self, mind: Mind, context: RecallContext, edges: HabitEdges) -> list[Habit]:
-        """Habits of what the talk names: self-knowledge, never an order."""
+        """Habits tied to named concepts: self-knowledge, never an order."""
         p = self.params
         best: dict[int, tuple[float, int]] = {}  # by action: value and concept
         for concept, share in _named_shares(mind, context).items():
@@ -340,7 +340,7 @@ def _usable_edges(
 def _visible_tendencies(
     edges: HabitEdges, usable: Bools, visible: Bools
 ) -> dict[int, tuple[Tendency, ...]]:
-    """What each usable trigger may set off that the answer may show."""
+    """The actions of each usable trigger that the answer may show."""
     tendencies = {}
     for trigger, choice in edges.tendencies.items():
         if usable[trigger]:
@@ -380,7 +380,7 @@ def _last_thought(world: World, request: RecallRequest, messages: Sequence[Messa
 
 
 def _seed(context: RecallContext) -> tuple[str, ...]:
-    """What a draw depends on: the reply about to be written; without one, the words of the query."""
+    """The seed of a draw: the reply about to be written; without one, the words of the query."""
     request = context.request
     chat = request.chat or ""
     if request.slot is not None:

@@ -28,7 +28,7 @@ _AROUND = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Memories that are compared, among all of which they are some.
+    """A sample of memories to compare, and the number of all.
 
     before, after  int64[m]    position of the neighbour in the chat among the compared ones, -1 for none
     weight         float64[m]  how many memories each stands for, where means are taken; 0 for a mere neighbour
@@ -126,7 +126,7 @@ class QueryTokens:
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
-    """The rows that are compared, of which `core` are scored and the rest are their neighbours."""
+    """The rows that are compared: `core` are scored, the rest are their neighbours."""
 
     rows: Int64s
     core: Int64s  # positions in `rows`

@@ -111,7 +111,7 @@ class LineMatches:
 
     @property
     def known(self) -> float:
-        """0..1, the share of what the line says specially that any of the memories says."""
+        """0..1, the share of the line's special words that any of the memories has."""
         total = float(self.weight.sum())
         if not total or not self.wide.shape[1]:
             return 0.0

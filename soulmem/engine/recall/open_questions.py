@@ -82,7 +82,7 @@ def with_open_questions(mind: Mind, context: RecallContext, judged: Judged) -> J
 
 @compute_only
 def with_answers(mind: Mind, context: RecallContext, judged: Judged) -> Judged:
-    """The same with what was said to the questions that questions find: none stands for its answer."""
+    """The same, with each question among the memories replaced by the replies to it."""
     if judged.least == 0.0 or not judged.asked_rows():
         return judged
     asks = mind.line_kinds.of_kind("question", mind.size) >= SURE
@@ -134,7 +134,7 @@ def _of_asker(mind: Mind, context: RecallContext, line: JudgedLine) -> Int64s:
 
 
 def _promised(mind: Mind, context: RecallContext, line: JudgedLine) -> Int64s:
-    """Messages with a promise of which nobody has said how it ended."""
+    """Messages with a promise that is neither kept nor broken yet."""
     rows = _known_rows(mind, context, lambda known: known.told_as == PROMISE)
     asker = _asker(mind, context, rows)
 
@@ -155,7 +155,7 @@ def _beginning(mind: Mind, context: RecallContext, _: JudgedLine) -> Int64s:
 
 
 def _lived(mind: Mind, context: RecallContext, _: JudgedLine) -> Int64s:
-    """What mattered most, from all of the time."""
+    """The most important messages of the whole time."""
     rows, columns = _texts(mind, context), mind.columns
     momentous = mind.line_kinds.of_kind("momentous", mind.size)[rows]
     worth = momentous + columns.importance[rows].astype(np.float32)
@@ -166,9 +166,9 @@ def _lived(mind: Mind, context: RecallContext, _: JudgedLine) -> Int64s:
 
 
 def _about(mind: Mind, context: RecallContext, line: JudgedLine) -> Int64s:
-    """What likeliest tells of what the line names, where nothing answers by itself.
+    """The likeliest memories that name the subject of the line, where none answers by itself.
 
-    Of what is often talked of no memory stands out, so that none would come.
+    Among many memories of one subject none stands out, so none would come.
     """
     if bool((line.called >= _CLEAR).any()):
         return np.zeros(0, np.int64)

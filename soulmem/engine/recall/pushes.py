@@ -71,7 +71,7 @@ _KINDS = [
     )
 ]
 _DRAWS = 12  # tries, where what is drawn stands in the prompt already
-_MOST_ROWS = 4096  # of which one is drawn; of a larger soul a random part
+_MOST_ROWS = 4096  # candidates of one draw; of a larger soul a random part
 
 _Key = tuple[Owner, SoulId, ChatId]
 
@@ -150,7 +150,7 @@ class Pushes:
             yield int(rows[position])
 
     def note(self, moment: PushMoment | None, answer: Recalled) -> None:
-        """Note what came at this moment."""
+        """Note the memories that came at this moment."""
         if moment is not None:
             pushed = (memory.id for memory in answer.memories if memory.pushed)
             memory = next(pushed, None)

@@ -186,7 +186,7 @@ def vectors_at(mind: Mind, rows: Int64s) -> Float32s:
 def _unweighted(
     context: RecallContext, scores: TextScores, expansion: Expansion, p: RankingParams
 ) -> Float32s:
-    """Text and expansion of each row as one score, and what the time asked for adds."""
+    """One score of each row from text and expansion, plus the bonus of the time asked for."""
     weights = p.score
     if scores.by_tokens:
         weights = replace(weights, walk=weights.walk_beside_tokens)

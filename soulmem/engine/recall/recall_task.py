@@ -73,7 +73,7 @@ class RecallTask:
 
 @dataclass(frozen=True, slots=True)
 class PreparedRecall:
-    """What a recall computes before it expands. Valid for this revision of the mind."""
+    """The state of a recall before it expands. Valid for this revision of the mind."""
 
     context: RecallContext
     scores: TextScores
@@ -86,7 +86,7 @@ class PreparedRecall:
 
 
 def asked_vector(task: RecallTask) -> QueryVector | None:
-    """What memory vectors learn of the query; None without its vector."""
+    """The query as memory vectors learn it; None without its vector."""
     if task.vectors is None:
         return None
     asked = unit_query(task.query.embed_parts, task.vectors)

@@ -119,7 +119,7 @@ class Recaller:
         return await self.traces.find(await self.services.world_of(owner), trace_id)
 
     async def unit_query(self, trace: Trace) -> Float32s | None:
-        """The unit vector of what a recall asked; None without a model."""
+        """The unit vector of a recall's query; None without a model."""
         texts = [text for text, _ in trace.query]
         vectors = await self.embedding.embed_query(texts)
         return None if vectors is None else unit_query(trace.query, vectors)
@@ -172,7 +172,7 @@ class Recaller:
         return answer
 
     async def search(self, world: World, soul: SoulId, text: str) -> list[MemoryId]:
-        """What is like this query, best first. Nothing is learned, no trace is kept."""
+        """The memories most like this query, best first. Nothing is learned, no trace is kept."""
         # Who searches wants all there is.
         request = RecallRequest(soul, query=text, type=RecallType.QUIET, restraint=0.0)
         mind = await world.mind(soul)
@@ -185,7 +185,7 @@ class Recaller:
         return await self.services.compute.run(self._candidates, task, prepared)
 
     async def judged(self, owner: Owner, request: RecallRequest) -> Judged:
-        """What the moment calls for, without an answer: nothing is learned, no trace is kept."""
+        """The decision for this moment, without an answer: nothing is learned, no trace is kept."""
         world = await self.services.world_of(owner)
         mind = await world.mind(request.soul)
         limit = self.params.time_budget_ms / 1000
@@ -320,7 +320,7 @@ class Recaller:
         )
 
     async def _opened(self, world: World, soul: SoulId, seconds: float) -> Mind | None:
-        """The soul's memory; after so long what is loaded of it by then, None when that is nothing."""
+        """The soul's mind; after a time limit the part loaded by then, None if nothing is."""
         opening = asyncio.ensure_future(world.mind(soul))
         try:
             return await asyncio.wait_for(asyncio.shield(opening), seconds)
@@ -335,7 +335,7 @@ class Recaller:
                 await asyncio.wait_for(asyncio.shield(reading), max(0.0, seconds))
 
     async def _habit_input(self, task: RecallTask, seconds: float) -> HabitInput:
-        """What may set a habit off, with its vectors if there is time."""
+        """The cues that may set a habit off, with their vectors if there is time."""
         most = self._habits.params.sentences
         habit_input = habit_input_of(task.world, task.request, task.query.messages, most)
         habit_input, texts = await self.services.compute.run(
@@ -353,7 +353,7 @@ class Recaller:
             return habit_input
 
     async def _read_habits(self, habit_input: HabitInput, texts: Sequence[str]) -> HabitInput:
-        """With the vectors of these texts, and who is only talked of."""
+        """A copy with the vectors of these texts, and with the people who are only talked of."""
         encoded = await self.embedding.encoder.encode(texts)
         about = await with_talk(habit_input.about, habit_input.sentences, self.embedding.likeliest)
         return replace(habit_input, encoded=encoded, about=about)
@@ -434,7 +434,7 @@ class Recaller:
         return walks
 
     def _too_late(self, world: World, request: RecallRequest, budget: TimeBudget) -> Recalled:
-        """The empty answer of a soul of which nothing is loaded, with its trace."""
+        """The empty answer of a soul that is not loaded yet, with its trace."""
         took = Timings(total=1000 * budget.spent)
         empty = Recalled(new_id("t"), (), (), 0, True, took)
         trace = Trace(

@@ -52,7 +52,7 @@ class ReplyRecall:
         return answer, await self._recall(owner, replace(request, time_budget_ms=left))
 
     def _read_ahead(self, sync: SyncRequest, request: RecallRequest) -> asyncio.Task[object] | None:
-        """Embeds what the recall will ask for, as far as it is known before the sync."""
+        """Embeds the query of the recall, as far as it is known before the sync."""
         text = request.query
         if text is None and sync.messages:
             newest = sync.messages[-1]

@@ -319,7 +319,7 @@ class Selection:
         return [free[i] for i in chosen]
 
     def _cost(self, i: int) -> int:
-        """The tokens of what is told of a candidate, of an ended fact as it is worded."""
+        """The tokens of a candidate as the prompt words it; an ended fact has more."""
         row = self._rows[i]
         if row in self._ranked.deduplicated.ended_facts:
             return estimate_tokens(self._texts[i])
@@ -327,7 +327,7 @@ class Selection:
         return estimate_tokens(self._excerpt(row)) if cost > _LONG else cost
 
     def _excerpt(self, row: int) -> str:
-        """What is told of the memory at a row."""
+        """The text to show of the memory at a row."""
         if row not in self._told:
             self._told[row] = self._excerpts.of(self._mind.memory_at(row), row)
         return self._told[row]
@@ -357,7 +357,7 @@ class Selection:
     def _in_own_words(self, positions: Sequence[int]) -> int:
         """The position whose text by itself fits best; -1 of none.
 
-        Who is asked in the words of a memory tells it, however old it is, and whatever younger and alike comes
+        A question in the words of a memory brings it, however old it is, and whatever younger and alike comes
         to mind as well.
         """
         alone = self._ranked.alone

@@ -211,7 +211,7 @@ def readings(
 
 
 async def with_talk(read: Readings, lines: Collection[str], likeliest: Likeliest) -> Readings:
-    """With what only talks of somebody: of the lines, then of the situations that such a line may be about."""
+    """A copy with vectors of lines that only talk of somebody, and of the situations they may be about."""
     talk = await _talk(read, likeliest, lambda about: about[0] in lines)
     if talk:
         people = {person for _, person in talk}
@@ -254,5 +254,5 @@ def _pattern(name: str) -> str:
 
 
 def _people(mind: Mind, text: str) -> set[MemoryId]:
-    """What a text names, other than those who talk."""
+    """The concepts that a text names, speakers left out."""
     return {key for key in mind.names.spot(text) if not speaks(mind, key)}

@@ -143,7 +143,7 @@ class VectorMatch:
     wanted: tuple[Opened, ...] = ()
 
     def factors(self, params: VectorParams) -> dict[str, float]:
-        """What the weight of each of these edges is multiplied by in a walk, by edge id."""
+        """The factor of each of these edges in a walk, by edge id."""
         pairs = zip(self.edges, self.evidence, strict=True)
         return {edge.id: 1.0 + params.walk * value for edge, value in pairs}
 

@@ -40,7 +40,7 @@ _RELATES = EDGE_KINDS.index(EdgeKind.RELATES)
 
 @dataclass(frozen=True, slots=True)
 class WalkGraphParams:
-    """What edges weigh, and when the whole graph is built again."""
+    """The weights of edges, and when the whole graph is built again."""
 
     association: AssociationParams = field(default_factory=AssociationParams)
     weights: EdgeWeightParams = field(default_factory=EdgeWeightParams)
@@ -350,7 +350,7 @@ def _marked(walk_graph: WalkGraph, rows: Int64s) -> tuple[Rows, Places]:
 
 
 def _mark(walk_graph: WalkGraph, rows: Int64s, numbers: Rows, places: Places) -> None:
-    """Write `places` of the arcs that leave these rows, of which those with these numbers are facts."""
+    """Write `places` of the arcs that leave these rows; the numbers are those of the facts among them."""
     positions = walk_graph.graph.positions_of(rows)
     walk_graph.places[positions] = -1
     if numbers.size:

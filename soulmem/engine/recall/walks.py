@@ -81,7 +81,7 @@ class Walks:
         return self._graph
 
     def renew(self, mind: Mind, extra_turns: int) -> bool:
-        """Do a step of what `refresh` put off because a recall waited; True if more is left to do.
+        """Do one step of the work that `refresh` put off for a recall; True if more is left to do.
 
         mind  that of these walks
         """
@@ -168,7 +168,7 @@ class WalkRenewal:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def begin(self, mind: Mind, walks: Walks) -> None:
-        """Begin with what the last walk of this mind put off; returns at once."""
+        """Begin the work that the last walk of this mind put off; returns at once."""
         self._tasks.add(task := asyncio.create_task(self._run(mind, walks)))
         task.add_done_callback(self._tasks.discard)
 

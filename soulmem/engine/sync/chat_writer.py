@@ -143,7 +143,7 @@ class ChatWriter:
     async def _change_remembered(
         self, token: WriteToken, world: World, mind: Mind, new: Soul
     ) -> None:
-        """Derive all chats of the soul again after a change of what of them it remembers."""
+        """Derive all chats of the soul again after a setting changed that says what it remembers of them."""
         changes = [Change(world.owner, souls=[new])]
         async with self._stored_after(world, changes, {new.id}):
             await self.services.compute.run(mind.set_soul, new)

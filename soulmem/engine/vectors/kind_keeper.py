@@ -149,7 +149,7 @@ class KindKeeper:
     async def _judged(
         self, name: str, embedder: Embedder | None, unread: Sequence[_Unread]
     ) -> dict[_Unread, Judged]:
-        """What these are, which is stored."""
+        """The stored kinds of these texts."""
         if not unread:
             return {}
         lines = [each.lines for each in unread]
@@ -168,7 +168,7 @@ class KindKeeper:
         embedder: Embedder | None,
         texts: Sequence[Sequence[str]],
     ) -> list[Judged]:
-        """What texts are by their lines; a query waits for `_LINES` of them at most."""
+        """The kinds of texts by their lines; a query waits for at most `_LINES` lines."""
         encode = example_words.embed if embedder is None else embedder.embed
         flat = list(map(without_quotes, chain.from_iterable(texts)))
         vectors = [
@@ -242,7 +242,7 @@ def _judge(judge: LineKinds, vectors: Sequence[Float32s], counts: Sequence[int])
 
 
 def _unpacked(data: bytes, dim: int) -> Judged | None:
-    """What was stored of a text; None for other bytes."""
+    """The stored kinds of a text; None for other bytes."""
     size = 4 * len(KINDS)
     try:
         known = unpacked(data[size:], dim)

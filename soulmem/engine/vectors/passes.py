@@ -120,7 +120,7 @@ class Passes:
     def _result(
         self, embedder: Embedder, content: TextInContext, is_needed: bool
     ) -> tuple[Vector, TokenStates | None] | None:
-        """What the caches have of a text; None where a pass is due."""
+        """The cached pass over a text; None if it is not cached."""
         if embedder is not self._embedder:
             return None
         if not content.context and (states := self._states.get(content.text)):

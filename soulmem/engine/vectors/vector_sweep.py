@@ -26,7 +26,7 @@ class VectorSweep:
         self._swept: tuple[str, tuple[tuple[SoulId, int], ...]] | None = None
 
     async def run(self, model: str, minds: Sequence[Mind]) -> None:
-        """Delete what no text of these minds needs of this model, and all of others."""
+        """Delete the vectors of this model that no text of these minds needs, and all vectors of other models."""
         dropped = tuple((m.soul.id, m.vector_queue.dropped_texts) for m in minds)
         if (model, dropped) == self._swept:
             return

@@ -96,7 +96,7 @@ def rows_in_doubt(mind: Mind) -> list[int]:
 
 
 def _candidates(mind: Mind) -> list[MemoryId]:
-    """What may be in doubt."""
+    """The memories that may be in doubt."""
     return [*mind.opinions.doubted(), *map(MemoryId, mind.derivations.waiting())]
 
 

@@ -71,7 +71,7 @@ _REMEMBERED = 2048  # texts, some 4 MB; the same ones are told again and again
 
 @compute_only
 def computed_spans(mind: Mind, memory: Memory) -> tuple[UnitSpan, ...]:
-    """The units of the memory's own text; none of what was written by hand or is no episode."""
+    """The units of the memory's own text; none for texts written by hand and for other kinds than episodes."""
     if memory.kind not in _EPISODES or memory.origin not in DERIVED:
         return ()
     label = len(memory.text) - len(spoken(memory))
@@ -228,7 +228,7 @@ def blurs(mind: Mind, memory: Memory, dial: float | None = None) -> bool:
 
 
 def _is_promised(mind: Mind, memory: Memory) -> bool:
-    """Whether a line of the memory is a promise of which the user has not said how it ended."""
+    """Whether a line of the memory is a promise that the user has not marked as kept or broken."""
     row = mind.row(memory.id)
     lines = mind.line_kinds.known().get(row, ()) if row is not None else ()
     is_promise = any(line.told_as == PROMISE for line in lines)
@@ -236,7 +236,7 @@ def _is_promised(mind: Mind, memory: Memory) -> bool:
 
 
 def stays(memory: Memory, span: UnitSpan) -> bool:
-    """Whether a unit never fades: details of what is important."""
+    """Whether a unit never fades: a detail of an important memory."""
     return span.is_detail and memory.importance >= IMPORTANT
 
 
@@ -257,7 +257,7 @@ def _stands(mind: Mind, reply: MemoryId | None) -> bool:
 
 
 class _Course(NamedTuple):
-    """What the state of a part follows from."""
+    """The inputs of the state of a part."""
 
     stored: Retention | None  # None: never touched
     first: float  # the S that it began with
@@ -334,7 +334,7 @@ def _faded(look: _Look) -> FadedText:
 
 
 def _text_by(memory: Memory, record: FadingRecord | None) -> str:
-    """The text of the memory, or what its record says in place of it."""
+    """The text of the memory, or its record's text in place of it."""
     reworded = record.reworded if record is not None else None
     return memory.text if reworded is None else reworded
 
@@ -362,7 +362,7 @@ def _anchor_courses(
 def _unit_states(
     mind: Mind, memory: Memory, record: FadingRecord | None
 ) -> dict[UnitSpan, Retention | None]:
-    """The units of a memory with their stored states; None of what was never touched."""
+    """The units of a memory with their stored states; None if it was never touched."""
     if record is not None and (record.own_units or record.reworded is not None):
         return {unit.span: unit.retention for unit in record.units}
     touched = record.units if record is not None else ()

@@ -36,7 +36,7 @@ _LONG = 200
 _CLEAR = Thresholds().clear
 _ASKED = 0.3  # what a question is worth against a sentence
 _MET = 2  # people who are joined with a spot
-_AGAIN = 0.3  # what a memory is worth of which another line tells
+_AGAIN = 0.3  # worth of a memory that another line tells already
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def heart_lines(
     texts: Mapping[MemoryId, ReadText],
     before: Sequence[HeartLine] = (),
 ) -> list[HeartLine]:
-    """A line for each bond of which a memory still tells something, preferably none of the lines `before`."""
+    """A line for each bond that a clear memory tells of, preferably none of the lines `before`."""
     most = max((bond.count for bond in bonds), default=1)
     out: list[HeartLine] = []
     told_before = {line.memory for line in before}
@@ -228,7 +228,7 @@ def _told(
     read: ReadText,
     told_before: Collection[MemoryId],
 ) -> tuple[float, str, MemoryId]:
-    """What a memory tells of a bond, with its worth, 0 where it says nothing of it."""
+    """The text of a memory about a bond, with its worth, 0 where it has none."""
     memory = mind.memories[key]
     text = _sentence(mind, memory, read.text, bond.names)
     if read.is_empty or not text:

@@ -200,7 +200,7 @@ class KnownThing:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A line as it was read, with what it is compared by."""
+    """A line as it was read, with its keys for comparison."""
 
     thing: KnownThing
     line: KnownLine
@@ -324,7 +324,7 @@ def _kept(memory: Memory) -> bool | None:
 
 
 def _speaker(memory: Memory) -> str:
-    """Who says what the memory tells word for word; empty where it is told."""
+    """The speaker of a memory in direct speech; empty for narration."""
     for participant in memory.situation.participants[:1]:
         is_speaker = participant.kind in (ParticipantKind.SELF, ParticipantKind.OTHER)
         if is_speaker and memory.text.startswith(f"{participant.name}: "):
@@ -372,7 +372,7 @@ def _is_same(old: Reading, new: Reading, value: float) -> bool:
 
 
 def _ends(old: Reading, new: Reading, value: float) -> bool:
-    """Whether the later line says otherwise what the earlier said."""
+    """Whether the later line contradicts the earlier one."""
     is_alike = value >= _ANEW and old.thing.told_as == new.thing.told_as
     return is_alike or new.line.corrects
 

@@ -170,7 +170,7 @@ def _only(n: int, rows: Int64s) -> Bools:
 
 
 def _rows_of_chat(mind: Mind, chat: ChatId) -> Int64s:
-    """The rows of what the chat tells and of what was made from it."""
+    """The rows of the chat's episodes and of memories made from them."""
     made = _rows_of(mind, map(MemoryId, mind.derivations.products(chat)))
     return np.concatenate([mind.chat_rows(chat), made])
 
@@ -198,7 +198,7 @@ def _rows_of(mind: Mind, keys: Iterable[MemoryId]) -> Int64s:
 
 
 def _values(mind: Mind, rows: Int64s, order: ListOrder, extra: int) -> Float64s:
-    """What the rows are ordered by, the highest first."""
+    """The sort key of the rows, the highest first."""
     if order is ListOrder.IMPORTANCE:
         return mind.columns.importance[rows].astype(np.float64)
     if order is ListOrder.RECALLED:

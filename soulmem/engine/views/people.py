@@ -69,7 +69,7 @@ class KnownVerdicts:
     """
 
     def __init__(self, rewordings: int) -> None:
-        """`rewordings` of the mind, as of which this holds; see `Mind.rewordings`."""
+        """`Mind.rewordings` when this was read."""
         self.rewordings = rewordings
         self._of: dict[tuple[str, ...], bool] = {}
 

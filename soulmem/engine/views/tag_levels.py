@@ -46,7 +46,7 @@ def tags_of(memory: Memory) -> tuple[str, ...]:
 
 @compute_only
 def rows_with_a_word(mind: Mind, asked: str) -> Bools:
-    """Which searched texts have a word of what is asked for, bool[rows]; read from the index."""
+    """The searched texts with a word of the query, bool[rows]; read from the index."""
     out = np.zeros(mind.size, np.bool_)
     for token in mind.tokeniser.tokens(asked):
         out[mind.words.rows(token)] = True

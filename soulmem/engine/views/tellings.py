@@ -72,7 +72,7 @@ _JOINABLE = (MemoryState.ACTIVE, MemoryState.MERGED)
 # quarter at most.
 _PROBED = 0.3
 _SHARED = 0.5  # 0..1, least share of its topics in a text that is compared with it
-_MOST = 400  # texts that are compared with one; of what more repeat, these are enough
+_MOST = 400  # texts that are compared with one text; further repetitions say no more
 
 
 @compute_only
@@ -185,7 +185,7 @@ class Partners:
         return self._mind.ids_at(rows[best].tolist())
 
     def _rarest(self, salience: Mapping[int, float]) -> list[int]:
-        """The rarest of these terms, of which a text that tells the same has one at least."""
+        """The rarest of these terms; a text that tells the same has at least one of them."""
         probed, weight = list[int](), 0.0
         for number in sorted(salience, key=lambda n: (int(self._counts[n]), n)):
             probed.append(number)

@@ -260,7 +260,7 @@ class _Prepared:
 def _make_and_prepare(
     linker: Linker, mind: Mind, make: Callable[[Mind], MindChange | None]
 ) -> _Prepared | None:
-    """What `make` makes of the mind, prepared; None if it makes nothing."""
+    """The change that `make` makes, prepared; None if it makes none."""
     change = make(mind)
     if change is None or change == MindChange():
         return None

@@ -35,7 +35,7 @@ _LEARNED = (EdgeKind.MENTIONS, EdgeKind.ASSOCIATES)
 
 @dataclass(slots=True)
 class Inherited:
-    """What the new ids inherit."""
+    """The data that new ids inherit."""
 
     usages: list[Usage] = field(default_factory=list)
     opinions: list[Opinion] = field(default_factory=list)

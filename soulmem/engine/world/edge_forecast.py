@@ -33,7 +33,7 @@ class EdgeForecast:
 
 
 def forecast_of(walk: Walk, l1: float) -> EdgeForecast | None:
-    """What must continue before the walk's error is at most `l1`; None when it is."""
+    """The nodes to load before the walk's error is at most `l1`; None when it is."""
     if walk.error <= l1 or not walk.stuck.size:
         return None
     return EdgeForecast(walk.stuck_rows.astype(np.int64), walk.stuck)

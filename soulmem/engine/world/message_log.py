@@ -14,7 +14,7 @@ from soulmem.domain.soul import Soul
 
 
 class ChatDigest:
-    """Gives what `digest` gives. Messages that begin with those of the last call are hashed from there on."""
+    """The same as `digest`. Messages that begin with those of the last call are hashed from there on."""
 
     def __init__(self) -> None:
         self._messages: Grown[Message] = Grown()
@@ -86,7 +86,7 @@ class ChatLog:
 
 
 def remembered_parts(soul: Soul) -> tuple[bool, bool]:
-    """What of its messages the soul remembers, by its settings."""
+    """The messages that the soul remembers, by its settings."""
     return soul.settings.remember_hidden, soul.settings.whole_messages
 
 

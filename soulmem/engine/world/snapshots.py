@@ -226,7 +226,7 @@ def _is_same_state(first: _SnapshotState, other: _SnapshotState) -> bool:
 
 
 async def _basis(world: World, soul: Soul) -> dict[str, Any]:
-    """What a snapshot depends on apart from commits to the soul."""
+    """The inputs of a snapshot apart from commits to the soul."""
     code = await asyncio.to_thread(_code_hash)
     chats = (head for head in world.heads.values() if soul.id in head.cast or soul.id in head.souls)
     return {

@@ -284,7 +284,7 @@ class World:
         *,
         retract: bool = False,
     ) -> MindChange:
-        """What the given state of the chat means for the mind."""
+        """The effects of the given state of the chat on the mind."""
         branch, drafts = self.branch_of(mind, log, family)
         current_time = self.clock.now()
         return compare(
@@ -462,7 +462,7 @@ class World:
 
     @compute_only
     def missing_of_chat(self, mind: Mind, log: ChatLog) -> MindChange:
-        """What of the chat should be stored for the soul and is not."""
+        """The parts of the chat that should be stored for the soul and are not."""
         branch, drafts = self.branch_of(mind, log, self.family(log.head.id))
         current_time = self.clock.now()
         return missing_parts(

@@ -112,7 +112,7 @@ class LineKinds:
         return np.asarray(scores, np.float32)
 
     def centred(self, vectors: Float32s) -> Float32s:
-        """Unit vectors of what tells lines from the middle of all examples, by which lines are compared."""
+        """Unit vectors for comparing lines: their differences from the mean of all examples."""
         return _centred(vectors, self._groups[0].mean).astype(np.float32)
 
     def likeliest(self, vectors: Float32s, among: Sequence[str]) -> list[str]:
@@ -147,7 +147,7 @@ class LineKinds:
 
 
 def unpacked(arrays: Mapping[str, NDArray[Any]]) -> LineKinds:
-    """The kinds of which `LineKinds.packed` gave these arrays. Raises KeyError if one is missing."""
+    """The kinds that `LineKinds.packed` gave as these arrays. Raises KeyError if one is missing."""
     groups: list[_Group] = []
     while f"columns_{len(groups)}" in arrays:
         columns, mean, own, weights, base = (

@@ -14,7 +14,7 @@ from soulmem.server.routes import Call, route
 
 
 class DrawsBody(Body, frozen=True):
-    """Draws of the roulette: of which soul, how many, and the seed of the generator."""
+    """Draws of the roulette: the soul, their number, and the seed of the generator."""
 
     soul: Id
     count: Annotated[int, Meta(ge=1, le=1_000_000)]

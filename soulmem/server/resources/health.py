@@ -76,7 +76,7 @@ class SoulsHealthResponse(ResponseBody, frozen=True):
 
 
 class OpeningResponse(ResponseBody, frozen=True):
-    """A soul of which `memories` are read so far, with which recall answers; `of` all, null if not known."""
+    """A soul that is being opened: recall answers with the `memories` read so far; `of` is their total or null."""
 
     soul: str
     name: str

@@ -85,7 +85,7 @@ class NameBody(Body, frozen=True):
 
 
 class DigestBody(Body, frozen=True):
-    """Changes of which digests are made by themselves. What is left out stays."""
+    """Changes the kinds of digests that are made without being asked for; a missing field stays as it is."""
 
     hour: (
         Annotated[
