@@ -34,7 +34,7 @@ from soulmem.config.settings import (
     SpreadingSettings,
     StoreSettings,
 )
-from soulmem.consolidation.marks import MarkParams
+from soulmem.consolidation.short_term import MarkParams
 from soulmem.domain.llm import ModelChoice, ModelUse
 from soulmem.engine.consolidation.consolidator import ConsolidationParams
 from soulmem.engine.digests.digest_writer import DigestWork
@@ -51,7 +51,7 @@ from soulmem.engine.upkeep.closing import ClosingParams
 from soulmem.engine.vectors.embedder import ModelSource
 from soulmem.engine.wiring import Ports, wire_engine
 from soulmem.engine.world.edge_loader import LoadingParams
-from soulmem.governance.retention import BinParams
+from soulmem.governance.bin_time import BinParams
 from soulmem.kernels.spread import SpreadParams
 from soulmem.kernels.warm import installed_cache, warm
 from soulmem.ports.embedder import Embedder

@@ -10,7 +10,7 @@ from typing import Any
 
 from soulmem.config.errors import ConfigError
 from soulmem.domain.digests import BY_THEMSELVES, DIGESTED, Period
-from soulmem.domain.retention import Decay
+from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.soul import (
     FEWEST_KEPT,
     MOST_KEPT,
@@ -248,8 +248,8 @@ class SoulDefaults(Section):
     scope: str = _one_of("character", *(s.value for s in Scope))
     clock: str = _one_of("turns", *(c.value for c in SoulClock))
     forgetting: float = _limited(1.0, 0.0, 2.0)  # 0: never forgets, 2: forgets fastest
-    # 0: fills the token limit with memories, 2: recalls only what is sure
     decay: str = _one_of("exponential", *(d.value for d in Decay))
+    # 0: fills the token limit with memories, 2: recalls only what is sure
     restraint: float = _limited(1.0, 0.0, 2.0)
     remember_hidden: bool = True
     whole_messages: bool = False  # with what is no story: reasoning, status, markup

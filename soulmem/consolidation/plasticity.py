@@ -1,38 +1,13 @@
-"""Plasticity of edges: strengthening by use, weakening when offered and not used."""
+"""Plasticity: edges strengthen by use and weaken when offered and not used.
+
+Edges and texts that are recalled again and again over time fade more slowly.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from math import ceil, cos, pi, sqrt
-
-from soulmem.domain.memories import DERIVED, Memory
-from soulmem.domain.usage import Usage
-
-# Conditions of promotion; one suffices; design 5.
-EXCHANGES = 2  # in which the memory was recalled
-# Recalls that led over it to other memories; each counts half as much as a recall of it
-ACTIVATIONS = 4
-_IMPORTANCE = 0.6  # 0..1
-IMPORTED = 20  # messages; a sync that adds more at once imports an old chat
-
-
-def is_promoted(memory: Memory, usage: Usage | None, siblings: int, activations: int = 0) -> bool:
-    """Whether the memory belongs to long-term memory.
-
-    siblings     memories written together with it, itself among them
-    activations  recalls that led to it or over it while it was in working memory
-    """
-    return (
-        memory.origin not in DERIVED  # made by the user, or on the card
-        or memory.permanent
-        or memory.locked
-        or memory.importance >= _IMPORTANCE
-        or siblings > IMPORTED
-        or (usage is not None and usage.exchanges() >= EXCHANGES)
-        or activations >= ACTIVATIONS
-    )
-
 
 # 0..1, part of <q, m> that an edge loses which was offered and not used. A third of what a first use
 # gives (.64), as `eta_d` is a third of `eta`.

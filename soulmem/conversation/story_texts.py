@@ -14,7 +14,7 @@ from threading import Lock
 from soulmem.domain.dialogue import Message, Role
 from soulmem.domain.sequences import Grown, common_ends
 from soulmem.domain.story_text import LeftOut, LeftOutKind, MacroNames, StoryText
-from soulmem.language.story.reading import skeletons, story_text
+from soulmem.language.story.leaving_out import skeletons, story_text
 
 _AROUND = 16  # messages on either side that a message is compared with
 _REPEATED = 2  # of these that have the same line of data

@@ -14,7 +14,7 @@ from soulmem.language.names import names
 from soulmem.language.places import place_of
 from soulmem.language.scripts import is_unspaced
 from soulmem.language.segmentation import sentences
-from soulmem.language.story.reading import story_text
+from soulmem.language.story.leaving_out import story_text
 
 _OPENING = " \t*_~\"'\u201c\u2018\u300c\u300e"
 # What follows a name that is spoken to, not of.

@@ -9,10 +9,10 @@ from enum import Enum
 
 from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.forgetting_curve import Decay, retained
 from soulmem.domain.ids import MemoryId, SoulId, derived_id
 from soulmem.domain.memories import MemoryKind, Origin
 from soulmem.domain.phrases import phrase
-from soulmem.domain.retention import Decay, retained
 
 _EPISODES = (MemoryKind.EPISODE, MemoryKind.ABSTRACT_EPISODE)
 TEXTS = (*_EPISODES, MemoryKind.NOTE)  # what names people and things

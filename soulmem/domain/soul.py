@@ -10,9 +10,9 @@ from typing import Any
 
 from soulmem.domain.digests import BY_THEMSELVES, Period
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.ids import SoulId
 from soulmem.domain.phrases import phrase
-from soulmem.domain.retention import Decay
 
 
 class Scope(str, Enum):

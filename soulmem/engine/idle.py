@@ -10,6 +10,7 @@ from typing import Any
 
 from soulmem.domain.ids import DEFAULT_OWNER
 from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.joined_tellings import Joiner
 from soulmem.engine.consolidation.linking import CoRecallLinker
 from soulmem.engine.consolidation.rewording import Rewording
 from soulmem.engine.digests.digest_writer import DigestShelving, DigestWriter
@@ -18,7 +19,6 @@ from soulmem.engine.learning.learner import Learner
 from soulmem.engine.llm.persistence import UsagePersistence
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.names.homonyms import HomonymWork
-from soulmem.engine.names.joining import Joiner
 from soulmem.engine.names.stated_names import StatedNames
 from soulmem.engine.runtime.compiling import KernelCompilation
 from soulmem.engine.runtime.garbage import spare_the_collector

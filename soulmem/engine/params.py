@@ -13,7 +13,7 @@ from soulmem.engine.recall.walks import WalkingParams
 from soulmem.engine.upkeep.closing import ClosingParams
 from soulmem.engine.world.edge_loader import LoadingParams
 from soulmem.engine.world.snapshots import SnapshotParams
-from soulmem.governance.retention import BinParams
+from soulmem.governance.bin_time import BinParams
 
 
 @dataclass(frozen=True, slots=True)

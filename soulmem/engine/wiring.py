@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from soulmem.domain.ids import Owner
 from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.joined_tellings import Joiner
 from soulmem.engine.consolidation.linking import CoRecallLinker
 from soulmem.engine.consolidation.replay import ReplayJob
 from soulmem.engine.consolidation.rewording import Rewording
@@ -38,7 +39,6 @@ from soulmem.engine.llm.probe import ModelTest
 from soulmem.engine.llm.sources import LlmAccess, LlmSources
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.names.homonyms import HomonymWork
-from soulmem.engine.names.joining import Joiner
 from soulmem.engine.names.stated_names import StatedNames
 from soulmem.engine.params import EngineParams
 from soulmem.engine.recall.pushes import Roulette

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.domain.edges import DECAYING, EDGE_STABILITY, EdgeKind
-from soulmem.domain.retention import Decay
+from soulmem.domain.forgetting_curve import Decay
 from soulmem.kernels.arrays import Float64s, Int64s
 
 EDGE_KINDS = tuple(EdgeKind)  # an edge's kind is stored as its place here

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from soulmem.language.story.reading import story_text
+from soulmem.language.story.leaving_out import story_text
 
 # Signs of a text that are analysed: no message needs more, and a runaway one must not cost more.
 LONGEST = 20_000

@@ -1,11 +1,22 @@
-"""Restraint: how far what costs more tokens has to fit, and how generous a large request is."""
+"""Restraint, the dial: the least P of a memory that is recalled, and how well digests must fit for their cost."""
 
 from __future__ import annotations
 
+_STEEPNESS = 3.3  # log2(10): at 2 ten times the P of 1
 _NEAR = 0.45  # 0..1, least score of a memory as a share of the best, at restraint 1
 _MOST_NEAR = 0.95  # the same at restraint 2
 # Share of the token budget below which what fits less may come as well: it costs next to nothing.
 _CHEAP = 0.05
+
+
+def least_probability(restraint: float, usual: float, generosity: float = 1.0) -> float:
+    """P from which on a memory is recalled: 0 at restraint 0, and ten times as much at 2 as at 1.
+
+    restraint   0 .. 2, or more in irritation
+    usual       0..1, that P at restraint 1, see `decision_model.Decision.least`
+    generosity  0..1, see `generosity`
+    """
+    return min(usual * float(restraint**_STEEPNESS), 0.9) * generosity
 
 
 def nearness(restraint: float) -> float:

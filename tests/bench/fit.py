@@ -1,4 +1,4 @@
-"""Fits the decision: how likely a line calls for a memory (`soulmem/retrieval/decision.json`).
+"""Fits the decision: how likely a line calls for a memory (`soulmem/retrieval/decision_model.json`).
 
     python -m tests.bench.fit --data FOLDER [--model FOLDER] [--write]
 
@@ -29,8 +29,8 @@ import numpy as np
 from soulmem.adapters import sentence_transformer
 from soulmem.engine.mind.kind_table import SURE
 from soulmem.engine.vectors.embedder import ModelSource
-from soulmem.retrieval import decision
-from soulmem.retrieval.decision import (
+from soulmem.retrieval import decision_model
+from soulmem.retrieval.decision_model import (
     LINE_FEATURES,
     MEMORY_FEATURES,
     Decision,
@@ -268,7 +268,7 @@ async def main() -> None:
         for scale, some in scales(moments, by_words=model is None).items():
             shown, numbers = left_out(some, bars), fit(some, bars)
             write(
-                Path(decision.__file__).with_name("decision.json"),
+                Path(decision_model.__file__).with_name("decision_model.json"),
                 scale,
                 numbers,
                 shown,

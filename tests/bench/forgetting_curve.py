@@ -16,6 +16,7 @@ from pathlib import Path
 from soulmem.assembly.masks import Thresholds, read_out
 from soulmem.consolidation.plasticity import PlasticityParams
 from soulmem.conversation.micro_units import unit_spans
+from soulmem.domain.forgetting_curve import Decay, retained
 from soulmem.domain.micro_units import (
     ANCHOR_STABILITY,
     UNIT_STABILITY,
@@ -25,7 +26,6 @@ from soulmem.domain.micro_units import (
     UnitSpan,
     unit_stability,
 )
-from soulmem.domain.retention import Decay, retained
 from soulmem.language.gists import topic_frame
 from tests.bench.page import put, table
 

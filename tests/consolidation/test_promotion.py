@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.plasticity import EXCHANGES, is_promoted
+from soulmem.consolidation.promotion import EXCHANGES, is_promoted
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin
 from soulmem.domain.usage import Stamp, first_use

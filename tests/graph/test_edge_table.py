@@ -15,9 +15,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from soulmem.domain.calendar import EPOCH, MICROSECOND
 from soulmem.domain.edges import DECAYING, Edge, EdgeKind, EdgePage
+from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Origin
-from soulmem.domain.retention import Decay
 from soulmem.graph.columns import microseconds
 from soulmem.graph.edge_arrays import EDGE_KINDS
 from soulmem.graph.edge_table import EdgeTable

@@ -21,7 +21,7 @@ EXEMPT = {
     "soulmem/cli/doctor.py": "names of Python packages",
     "soulmem/engine/idle.py": "names of the parts of a round",
     "soulmem/engine/recall/decision.py": "names of features",
-    "soulmem/retrieval/decision.py": "names of features",
+    "soulmem/retrieval/decision_model.py": "names of features",
 }
 _WORD = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
 _PHRASE = re.compile(rf"{_WORD}(?: {_WORD}){{0,2}}")

@@ -23,6 +23,7 @@ from soulmem.domain.dialogue import (
 )
 from soulmem.domain.digests import Period
 from soulmem.domain.edges import Edge, EdgeKind
+from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId, SoulId
 from soulmem.domain.memories import (
     Memory,
@@ -32,7 +33,6 @@ from soulmem.domain.memories import (
     Place,
     Timelines,
 )
-from soulmem.domain.retention import Decay
 from soulmem.domain.situation import (
     ConceptDetail,
     ConceptType,

@@ -26,10 +26,10 @@ from soulmem.adapters.surreal.damages import (
 )
 from soulmem.adapters.surreal.embedded import EmbeddedLink
 from soulmem.adapters.surreal.link import DATABASE, NAMESPACE, Link, Query, bound
-from soulmem.adapters.surreal.marks import Marks, marking, read_mark, read_marks
 from soulmem.adapters.surreal.message_rows import MESSAGES, message_of
 from soulmem.adapters.surreal.server import ServerLink
 from soulmem.adapters.surreal.shelf import ShelfChange, Shelves
+from soulmem.adapters.surreal.snapshot_marks import Marks, marking, read_mark, read_marks
 from soulmem.adapters.surreal.stream_events import StreamEventRows
 from soulmem.adapters.surreal.transaction import (
     WRITE_ROWS,

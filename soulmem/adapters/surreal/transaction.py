@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from soulmem.adapters.surreal import audit_groups, governed_rows, graph_rows, rows
 from soulmem.adapters.surreal.link import Query
-from soulmem.adapters.surreal.marks import Touched
 from soulmem.adapters.surreal.message_rows import MESSAGES, message_row
 from soulmem.adapters.surreal.shelf import ShelfChange
+from soulmem.adapters.surreal.snapshot_marks import Touched
 from soulmem.domain.ids import ChatId, MemoryId, Owner, SlotId
 from soulmem.ports.store import Change, RankedMessage
 

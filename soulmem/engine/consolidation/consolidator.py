@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from weakref import WeakKeyDictionary
 
-from soulmem.consolidation.marks import MarkParams
+from soulmem.consolidation.short_term import MarkParams
 from soulmem.domain.audit import Actor
 from soulmem.domain.derivations import Work
 from soulmem.domain.drafts import Drafts, DraftSummary

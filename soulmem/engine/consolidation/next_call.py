@@ -9,7 +9,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 
-from soulmem.consolidation.marks import MarkParams
+from soulmem.consolidation.short_term import MarkParams
 from soulmem.domain.derivations import Work
 from soulmem.engine.consolidation.backlog import BacklogParams, is_backlog
 from soulmem.engine.consolidation.passages import EpisodePassage, episode_passage

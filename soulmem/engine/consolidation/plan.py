@@ -13,7 +13,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.marks import (
+from soulmem.consolidation.short_term import (
     MarkedMessage,
     MarkParams,
     count_slid_out,

@@ -26,10 +26,10 @@ from soulmem.domain.ids import ID_PATTERN, ChatId, MemoryId
 from soulmem.domain.memories import Origin
 from soulmem.domain.phrases import phrase
 from soulmem.engine.consolidation.consolidator import Consolidator
+from soulmem.engine.consolidation.joined_tellings import Joiner
 from soulmem.engine.consolidation.linking import worthiest
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind
-from soulmem.engine.names.joining import Joiner
 from soulmem.engine.names.stated_names import StatedNames
 from soulmem.engine.runtime.jobs import JobKind, JobRun
 from soulmem.engine.runtime.worker import compute_only

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from soulmem.consolidation.plasticity import is_promoted
+from soulmem.consolidation.promotion import is_promoted
 from soulmem.domain.ids import ChatId, MemoryId
 from soulmem.domain.usage import RecallRecord
 from soulmem.engine.mind.mind import Mind

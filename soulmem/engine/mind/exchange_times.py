@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from soulmem.consolidation.plasticity import IMPORTED
+from soulmem.consolidation.promotion import IMPORTED
 from soulmem.graph.columns import Columns
 from soulmem.kernels.arrays import Int64s
 

@@ -48,16 +48,16 @@ from soulmem.language.speech import language_of, languages_said, speech_of
 from soulmem.language.world_lines import world_language
 from soulmem.ports.embedder import TokenStates
 from soulmem.retrieval.best import best_rows
-from soulmem.retrieval.decision import (
+from soulmem.retrieval.decision_model import (
     MEMORY_FEATURES,
     Decision,
     Scale,
     fitted,
-    least_probability,
     line_features,
     probability,
 )
 from soulmem.retrieval.fusion import FusionParams, standardised
+from soulmem.retrieval.restraint import least_probability
 
 CANDIDATES = 32  # memories of a line that are judged, the best by their texts
 _YOUNGEST = (
@@ -252,7 +252,7 @@ def judge(mind: Mind, context: RecallContext, lines: Sequence[Line]) -> Judged:
     irritation = context.guidance.irritation
     least = least_probability(
         context.restraint * (1.0 + irritation),
-        fitted().models[scale],
+        fitted().models[scale].least,
         context.generosity,
     )
     request = context.request

@@ -10,7 +10,7 @@ from soulmem.domain.ids import Owner
 from soulmem.engine.api.requests import RecallRequest, SyncAnswer, SyncRequest
 from soulmem.engine.api.results import Recalled
 from soulmem.engine.recall.recall_task import TimeBudget
-from soulmem.language.story.reading import story_text
+from soulmem.language.story.leaving_out import story_text
 
 Sync = Callable[[Owner, SyncRequest], Awaitable[SyncAnswer]]
 Recall = Callable[[Owner, RecallRequest], Awaitable[Recalled]]

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from soulmem.consolidation.base_activation import FORGOTTEN
-from soulmem.consolidation.plasticity import ACTIVATIONS, FLOOR, PlasticityParams
+from soulmem.consolidation.plasticity import FLOOR, PlasticityParams
+from soulmem.consolidation.promotion import ACTIVATIONS
 from soulmem.domain.edges import DECAYING, EdgeKind
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind

@@ -28,7 +28,7 @@ from soulmem.engine.world.attempts import Piece
 from soulmem.engine.world.audit import ChangeAuthor
 from soulmem.engine.world.services import Services
 from soulmem.engine.world.world import World
-from soulmem.governance.retention import (
+from soulmem.governance.bin_time import (
     BinParams,
     count_expiring_soon,
     expired,

@@ -18,6 +18,7 @@ from soulmem.conversation.episodes import spoken
 from soulmem.conversation.micro_units import unit_spans
 from soulmem.domain.edges import EdgeKind
 from soulmem.domain.fading import FadingRecord
+from soulmem.domain.forgetting_curve import elapsed_until, retained
 from soulmem.domain.ids import MemoryId, derived_id
 from soulmem.domain.memories import DERIVED, Memory, MemoryKind, MemoryState
 from soulmem.domain.micro_units import (
@@ -29,7 +30,6 @@ from soulmem.domain.micro_units import (
     anchor_stability,
     unit_stability,
 )
-from soulmem.domain.retention import elapsed_until, retained
 from soulmem.domain.soul import Masks
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only

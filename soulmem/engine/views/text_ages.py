@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from soulmem.consolidation.plasticity import PlasticityParams, stability_after
+from soulmem.domain.forgetting_curve import retained
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.micro_units import UNIT_STABILITY
-from soulmem.domain.retention import retained
 from soulmem.engine.mind.mind import Mind
 from soulmem.engine.runtime.worker import compute_only
 from soulmem.engine.views.concept_activation import memory_strengths

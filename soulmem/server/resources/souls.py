@@ -9,9 +9,9 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from soulmem.domain.digests import DIGESTED, Period
 from soulmem.domain.errors import Unprocessable
+from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.ids import SoulId
 from soulmem.domain.phrases import phrase
-from soulmem.domain.retention import Decay
 from soulmem.domain.soul import (
     FEWEST_KEPT,
     LONGEST_HEADER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from soulmem.consolidation.marks import MarkParams
+from soulmem.consolidation.short_term import MarkParams
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import ChatId
 from soulmem.engine.consolidation.plan import chat_plan

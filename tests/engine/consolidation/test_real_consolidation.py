@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from soulmem.adapters.litellm_endpoint import LitellmEndpoint
-from soulmem.consolidation.marks import MarkParams
+from soulmem.consolidation.short_term import MarkParams
 from soulmem.domain.edges import Edge, EdgeKind
 from soulmem.domain.ids import SoulId
 from soulmem.domain.memories import Memory, MemoryKind, Origin

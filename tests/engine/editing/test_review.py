@@ -11,7 +11,7 @@ from soulmem.domain.errors import Forbidden, NotFound
 from soulmem.domain.ids import MemoryId
 from soulmem.domain.memories import MemoryState
 from soulmem.engine.params import EngineParams
-from soulmem.governance.retention import BinParams
+from soulmem.governance.bin_time import BinParams
 from tests.engine.stage import ME, Stage
 
 OATH = "Mira swore an oath by the silver lantern."

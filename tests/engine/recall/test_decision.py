@@ -13,7 +13,7 @@ from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.domain.soul import KnownName, SoulSettings
 from soulmem.engine.api.requests import RecallRequest
 from soulmem.engine.recall.decision import without_noise
-from soulmem.retrieval.decision import MEMORY_FEATURES, fitted
+from soulmem.retrieval.decision_model import MEMORY_FEATURES, fitted
 from tests.engine.reflexes import PACKAGED
 from tests.engine.stage import ME, Stage, line
 from tests.engine.two_languages import FACTS, NAMES

@@ -10,7 +10,7 @@ import pytest
 from soulmem.domain.dialogue import Role, SentMessage
 from soulmem.domain.ids import ChatId, SlotId, SoulId
 from soulmem.engine.api.requests import RecallRequest, RecallType
-from soulmem.retrieval.decision import fitted
+from soulmem.retrieval.decision_model import fitted
 from tests.engine.recall.test_brought import (
     BISHOP,
     CUE,

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.fading import FadingRecord
+from soulmem.domain.forgetting_curve import Decay, elapsed_until, retained
 from soulmem.domain.memories import Memory, MemoryState
 from soulmem.domain.micro_units import (
     UNIT_STABILITY,
@@ -23,7 +24,6 @@ from soulmem.domain.micro_units import (
     Retention,
     UnitSpan,
 )
-from soulmem.domain.retention import Decay, elapsed_until, retained
 from soulmem.domain.usage import Stamp, first_use
 from soulmem.engine.mind.changes import MindChange
 from soulmem.engine.mind.mind import Mind

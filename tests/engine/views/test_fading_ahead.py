@@ -10,6 +10,7 @@ import pytest
 from soulmem.domain.dialogue import text_hash
 from soulmem.domain.errors import NotFound, Unprocessable
 from soulmem.domain.fading import FadingRecord
+from soulmem.domain.forgetting_curve import Decay
 from soulmem.domain.ids import MemoryId, SoulId
 from soulmem.domain.memories import Memory, MemoryKind
 from soulmem.domain.micro_units import (
@@ -19,7 +20,6 @@ from soulmem.domain.micro_units import (
     Retention,
     UnitSpan,
 )
-from soulmem.domain.retention import Decay
 from soulmem.domain.soul import SoulSettings
 from soulmem.engine.api.requests import MemoryPatch
 from soulmem.engine.views.fading_ahead import FadingMemory, Horizon

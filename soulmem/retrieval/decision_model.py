@@ -2,7 +2,7 @@
 
     P(called for) = P(the line calls for something) * P(it is this memory, if something is called for)
 
-The numbers of both models stand in `decision.json`, with the figures they reached on chats kept apart.
+The numbers of both models stand in `decision_model.json`, with the figures they reached on chats kept apart.
 `python -m tests.bench.fit` makes that file.
 """
 
@@ -63,7 +63,7 @@ LINE_FEATURES = (
     "words",
     "size",
 )
-_FILE = Path(__file__).with_name("decision.json")
+_FILE = Path(__file__).with_name("decision_model.json")
 _MOST_LOGIT = 30.0
 
 
@@ -152,16 +152,3 @@ def line_features(memory: Float64s, log_odds: Float64s, known: float) -> Float64
         "named": column["named"].max(),
     }
     return np.asarray([values.get(name, of_line.get(name)) for name in LINE_FEATURES])
-
-
-def least_probability(restraint: float, decision: Decision, generosity: float = 1.0) -> float:
-    """P from which on a memory is told: 0 at restraint 0, and ten times as much at 2 as at 1.
-
-    restraint   0 .. 2, or more in irritation
-    generosity  0..1, see `retrieval.restraint.generosity`
-    """
-    least = min(decision.least * float(restraint**_STEEPNESS), 0.9)
-    return least * generosity
-
-
-_STEEPNESS = 3.3  # log2(10)

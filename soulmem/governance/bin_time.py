@@ -12,7 +12,10 @@ K = TypeVar("K")
 
 @dataclass(frozen=True, slots=True)
 class BinParams:
-    """When binned items are deleted for good, and what a language model may not restore."""
+    """When binned items are deleted for good, and what a language model may not restore.
+
+    In use `days` and `review` come from the settings (`config/settings.py`).
+    """
 
     days: float = 7.0  # design 8
     warn_days: float = 1.0  # the user is warned this long before

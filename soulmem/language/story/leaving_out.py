@@ -23,7 +23,7 @@ from soulmem.language.story.lines import (
     line_kind,
     skeleton,
 )
-from soulmem.language.story.marks import (
+from soulmem.language.story.markup_marks import (
     BLOCKS,
     CELLS,
     INLINE,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.consolidation.marks import (
+from soulmem.consolidation.short_term import (
     MarkedMessage,
     MarkParams,
     count_slid_out,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from soulmem.domain.story_text import MacroNames
-from soulmem.language.story.reading import skeletons, story_text
+from soulmem.language.story.leaving_out import skeletons, story_text
 
 TALE = '*lowers her voice* The key hangs behind the clock. "Tell nobody, Tobin."'
 NAMES = MacroNames("Tobin", "Mira")

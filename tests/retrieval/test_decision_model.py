@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from soulmem.retrieval.decision import (
+from soulmem.retrieval.decision_model import (
     LINE_FEATURES,
     MEMORY_FEATURES,
     Logistic,
     fitted,
-    least_probability,
     line_features,
     probability,
 )
+from soulmem.retrieval.restraint import least_probability
 
 SCALES = ("tokens", "words")
 # More of these never makes a memory less likely.
@@ -73,12 +73,12 @@ def test_a_line_has_the_features_of_its_memories() -> None:
 def test_the_least_probability_rises_with_restraint(first: float, second: float) -> None:
     numbers = fitted().models["tokens"]
     low, high = sorted((first, second))
-    assert 0.0 <= least_probability(low, numbers) <= least_probability(high, numbers)
-    assert least_probability(high, numbers) <= 0.9
+    assert 0.0 <= least_probability(low, numbers.least) <= least_probability(high, numbers.least)
+    assert least_probability(high, numbers.least) <= 0.9
 
 
 def test_without_restraint_everything_is_likely_enough() -> None:
     numbers = fitted().models["tokens"]
-    assert least_probability(0.0, numbers) == 0.0
-    assert least_probability(1.0, numbers) == numbers.least
-    assert least_probability(1.0, numbers, 0.5) == numbers.least / 2
+    assert least_probability(0.0, numbers.least) == 0.0
+    assert least_probability(1.0, numbers.least) == numbers.least
+    assert least_probability(1.0, numbers.least, 0.5) == numbers.least / 2

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 @dataclass(frozen=True, slots=True)
 class MarkParams:
-    """Size of the FIFO, and of a stretch."""
+    """Size of the FIFO, and of a stretch. In use `turns` and `least` come from `config/settings.py`."""
 
     turns: int = 3  # exchanges in the FIFO, and between two marks; design 5
     # least messages of a stretch: at most two calls for each (design 1.7)
